@@ -1,0 +1,147 @@
+"""Every foreseen failure, in one tree: a fact, a remedy and a stable code.
+
+    RagError
+    +-- SettingsError            a setting is unknown, malformed or contradicts another
+    +-- CorpusError
+    |   +-- UnknownCorpusError   the named corpus does not exist
+    |   +-- CorpusLockedError    another process holds the corpus
+    |   +-- IndexMismatchError   the index was built with other settings
+    |   +-- IndexDamagedError    a store cannot be opened or contradicts the others
+    +-- UnreadableError          a file or record yields no document (ingestion reports it and goes on)
+    +-- ModelError               a model file is missing, damaged or cannot be loaded
+    +-- LLMError                 a language model failed to write an answer
+    +-- QuestionError            a question cannot be asked as it stands
+    +-- UnknownDocumentError     the named document is not in the corpus
+
+Anything else that escapes is a bug of ours. Two edges translate this tree and nothing else does:
+`api/errors.py` to HTTP status codes, `run_command` below to exit codes.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import ClassVar
+
+
+class RagError(Exception):
+    """Something we foresaw.
+
+    `str(error)` states the fact, then the remedy. Clients match on `code`, which never changes; the wording
+    may. Both parts live in `args`, so the error survives pickling between processes.
+    """
+
+    code: ClassVar[str] = "rag_error"
+
+    def __init__(self, fact: str, remedy: str) -> None:
+        super().__init__(fact, remedy)
+
+    @property
+    def fact(self) -> str:
+        """What happened, as one sentence."""
+        return str(self.args[0])
+
+    @property
+    def remedy(self) -> str:
+        """What the reader can do about it, as one sentence."""
+        return str(self.args[1])
+
+    def __str__(self) -> str:
+        return f"{self.fact} {self.remedy}"
+
+
+class SettingsError(RagError):
+    """A setting is unknown, malformed or contradicts another."""
+
+    code = "bad_setting"
+
+
+class CorpusError(RagError):
+    """Something is wrong with a corpus as a whole."""
+
+    code = "corpus_error"
+
+
+class UnknownCorpusError(CorpusError):
+    """The named corpus does not exist."""
+
+    code = "unknown_corpus"
+
+    @classmethod
+    def of(cls, name: str, known: list[str]) -> "UnknownCorpusError":
+        """Name the missing corpus and those that exist."""
+        there = f"Known corpora: {', '.join(known)}." if known else "No corpus exists yet."
+        return cls(f"There is no corpus {name!r}.", f"{there} Make one with `python -m ingestion PATH --corpus {name}`.")
+
+
+class CorpusLockedError(CorpusError):
+    """Another process holds the corpus; `url` is set when that process is a service."""
+
+    code = "corpus_locked"
+
+    def __init__(self, fact: str, remedy: str, url: str | None = None) -> None:
+        super().__init__(fact, remedy)
+        self.url = url
+
+
+class IndexMismatchError(CorpusError):
+    """The index on disk was built with other settings than the program runs with."""
+
+    code = "index_mismatch"
+
+    @classmethod
+    def of(cls, field: str, *, stored: object, wanted: object, corpus: str, variable: str) -> "IndexMismatchError":
+        """Name the differing field, both values and the two ways out."""
+        return cls(
+            f"The index of corpus {corpus!r} was built with {field}={stored!r}; the settings say {wanted!r}.",
+            f"Set {variable} back, or run `python -m ingestion PATH --corpus {corpus} --rebuild`.",
+        )
+
+
+class IndexDamagedError(CorpusError):
+    """A store of the corpus cannot be opened, or contradicts the others."""
+
+    code = "index_damaged"
+
+
+class UnreadableError(RagError):
+    """A file or record yields no document. Ingestion reports it and goes on with the rest."""
+
+    code = "unreadable"
+
+
+class ModelError(RagError):
+    """A model file is missing, damaged or cannot be loaded."""
+
+    code = "model_unavailable"
+
+
+class LLMError(RagError):
+    """A language model failed before or while it wrote an answer."""
+
+    code = "llm_failed"
+
+
+class QuestionError(RagError):
+    """A question cannot be asked as it stands."""
+
+    code = "bad_question"
+
+
+class UnknownDocumentError(RagError):
+    """The named document is not in the corpus."""
+
+    code = "unknown_document"
+
+
+def run_command(command: Callable[[], int]) -> int:
+    """Run the body of a command-line program and translate its failures to exit codes.
+
+    Returns what `command` returns; 1 after printing a foreseen error on stderr as one line; 130 after Ctrl-C.
+    """
+    try:
+        return command()
+    except RagError as error:
+        print(f"error[{error.code}]: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 130

@@ -1,0 +1,176 @@
+"""Typed settings in groups, read once at start from the environment and `.env`.
+
+Flow: **here** -> every package's `build.py`. Nothing else in the project reads the environment.
+
+A variable is `RAG_<GROUP>__<NAME>`. Groups are strict and frozen: a misspelt variable stops the start and
+names the nearest known one, because a silently ignored setting costs hours. Fields that decide what is on
+disk are marked in `index/manifest.py`, not here.
+"""
+
+import difflib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from dotenv import dotenv_values
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+from errors import SettingsError
+
+PREFIX = "RAG_"
+
+
+class Group(BaseModel):
+    """Immutable and strict: only declared names, only values in range."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+
+class ServeSettings(Group):
+    """Where the service listens."""
+
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    public_url: str | None = Field(
+        None, pattern=r"^https?://", description="Base of document links; the request's own base URL if unset."
+    )
+    open: bool = Field(False, description="Listen beyond loopback without keys (what a competition container needs).")
+
+
+class IndexSettings(Group):
+    """What is on disk."""
+
+    dir: Path = Field(Path("var/index"), description="Folder that holds every corpus.")
+    corpus: str = Field(
+        "default", pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$", description="Corpus used when none is named."
+    )
+
+
+class ChunkSettings(Group):
+    """Sizes of the passage tree, in tokens of the embedding model. They belong to the index identity."""
+
+    root_tokens: int = Field(2048, ge=64, le=16384, description="Tokens of a root passage.")
+    middle_tokens: int = Field(512, ge=32, le=8192, description="Tokens of a middle passage.")
+    leaf_tokens: int = Field(128, ge=16, le=512, description="Tokens of a leaf, the passage that is embedded.")
+
+
+class EmbedSettings(Group):
+    """How text becomes vectors."""
+
+    model: str = Field("minilm", description="`minilm` (packaged), a local folder, or a Hugging Face hub id.")
+    device: str = Field(
+        "cpu", pattern=r"^(cpu|cuda(:\d+)?)$", description="`cpu` (OpenVINO) or `cuda`, `cuda:1` (PyTorch)."
+    )
+    precision: Literal["fp32", "bf16"] = Field("bf16", description="Arithmetic on the CPU; CPUs without bf16 use fp32.")
+    query_prefix: str = Field("", description="Put before each question, as e5 and bge models want.")
+    document_prefix: str = Field("", description="Put before each passage, as e5 models want.")
+    cache_dir: Path = Field(Path("var/models"), description="Where the converted embedding model is kept.")
+
+
+class IngestSettings(Group):
+    """Limits of one ingestion."""
+
+    max_file_mb: int = Field(256, ge=1, le=4096, description="Larger files are reported and skipped.")
+    parse_timeout_s: float = Field(120, gt=0, le=3600, description="Time one file may take to parse.")
+    parse_memory_mb: int = Field(2048, ge=256, le=65536, description="Memory one parser process may take.")
+
+
+class RetrievalSettings(Group):
+    """What one question may fetch."""
+
+    mode: Literal["hybrid", "dense", "lexical"] = Field("hybrid", description="Which searches find leaves.")
+    candidates_k: int = Field(50, ge=1, le=1000, description="Leaves each search contributes to the fusion.")
+    rrf_k: int = Field(60, ge=1, le=1000, description="Constant of reciprocal rank fusion.")
+    top_k: int = Field(12, ge=1, le=200, description="Passages after merging.")
+    budget_chars: int = Field(8000, ge=200, le=200_000, description="Characters of all passages together.")
+    merge_ratio: float = Field(0.5, gt=0, le=1, description="Share of a parent's text that must be hit to merge.")
+
+
+class LLMSettings(Group):
+    """Who writes the answer."""
+
+    provider: Literal["extractive", "huggingface", "openvino", "openai"] = Field(
+        "extractive", description="`extractive` quotes the documents; the others run a language model."
+    )
+    model: str | None = Field(
+        None, description="Hub id, local folder, GGUF file, or the server's model name; the packaged SmolLM2 if unset."
+    )
+    base_url: str | None = Field(None, pattern=r"^https?://", description="OpenAI-compatible server, ending in /v1.")
+    api_key: SecretStr | None = Field(None, description="Key for that server.")
+    device: str = Field("auto", description="`auto`, `cpu` or `cuda` for `huggingface`; `CPU` or `GPU` for `openvino`.")
+    four_bit: bool = Field(False, description="Load a Hugging Face model in 4 bits (needs CUDA and bitsandbytes).")
+    context_tokens: int = Field(4096, ge=512, le=1_000_000, description="The model's context window.")
+    max_new_tokens: int = Field(320, ge=16, le=32_768, description="Length limit of a generated answer.")
+    temperature: float = Field(0.1, ge=0, le=2, description="Sampling temperature; 0 is greedy.")
+    top_p: float = Field(0.9, gt=0, le=1, description="Nucleus sampling.")
+    timeout_s: float = Field(60, gt=0, le=600, description="Longest wait for the server's next token.")
+
+
+class AnswerSettings(Group):
+    """What an answer looks like."""
+
+    max_words: int = Field(60, ge=10, le=1000, description="Length of an extractive answer.")
+    max_context_chars: int = Field(6000, ge=500, le=200_000, description="Passage text given to a language model.")
+    min_confidence: float = Field(0.5, ge=0, le=1, description="Below this the documents are said not to answer.")
+
+
+class BenchSettings(Group):
+    """Where measurements find their data."""
+
+    data: Path | None = Field(None, description="Folder of data sets for `python -m bench`; the sample corpus if unset.")
+    dir: Path = Field(Path("var/bench"), description="Where the measurements keep their indexes.")
+
+
+class Settings(Group):
+    """Only groups live here, so that every variable has the same two-part form."""
+
+    serve: ServeSettings = ServeSettings()
+    index: IndexSettings = IndexSettings()
+    chunk: ChunkSettings = ChunkSettings()
+    embed: EmbedSettings = EmbedSettings()
+    ingest: IngestSettings = IngestSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
+    llm: LLMSettings = LLMSettings()
+    answer: AnswerSettings = AnswerSettings()
+    bench: BenchSettings = BenchSettings()
+
+
+def variables() -> dict[str, tuple[str, Any, str]]:
+    """Return every variable, in the order of the README's table: name -> (type, default, description)."""
+    table = {}
+    for group_name, group in Settings.model_fields.items():
+        for name, field in type(group.default).model_fields.items():
+            kind = getattr(field.annotation, "__name__", str(field.annotation)).replace("typing.", "")
+            table[f"{PREFIX}{group_name}__{name}".upper()] = (kind, field.default, field.description or "")
+    return table
+
+
+def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Settings:
+    """Read the settings; the environment wins over `env_file`.
+
+    Raises:
+        SettingsError: a `RAG_*` name is unknown, or a value is malformed or out of range.
+    """
+    environ = os.environ if environ is None else environ
+    from_file = dotenv_values(env_file) if env_file and env_file.is_file() else {}
+    given = {
+        name: value
+        for name, value in {**from_file, **environ}.items()
+        if name.startswith(PREFIX) and value is not None and value != ""
+    }
+    known = variables()
+    groups: dict[str, dict[str, str]] = {}
+    for name, value in given.items():
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0)[0]
+            raise SettingsError(f"There is no setting {name}.", f"The nearest known name is {near}.")
+        group, _, field = name.removeprefix(PREFIX).lower().partition("__")
+        groups.setdefault(group, {})[field] = value
+    try:
+        return Settings.model_validate(groups)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        variable = PREFIX + "__".join(str(part) for part in first["loc"][:2]).upper()
+        message = first["msg"].removeprefix("Value error, ")
+        raise SettingsError(f"{variable} is not valid: {message}.", f"It means: {known[variable][2]}") from error
