@@ -1,0 +1,45 @@
+"""A passage: a span of a document that was found for a question, with the scores that brought it here.
+
+Flow: made by the retrievers and `merging.py`, read by everything after them. A pure value.
+"""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A slice of a document.
+
+    Attributes:
+        node_id: the tree node; for joined neighbours the first of them.
+        chunk_id: doc_id, `#`, five-digit ordinal of the passage's first leaf.
+        level: `leaf`, `middle` or `root`; `span` for joined neighbouring nodes.
+        start: offset of the first character in the document.
+        end: offset after the last one; `text` is the document's text `[start:end]`.
+        pages: zero-based indices of the pages it touches; empty for unpaged documents.
+        score: what the list is ordered by, higher is better; comparable within one list only.
+        scores: by scorer: `dense` (cosine, -1..1), `lexical` (BM25, 0 or more), `fused`; absent if the scorer did
+            not see the passage. Of a merged passage the best of its leaves'.
+        leaves: node ids of the leaves that were hit inside it, best first.
+        merged: why it is larger than one leaf, for people; empty for a leaf.
+    """
+
+    node_id: str
+    chunk_id: str
+    doc_id: str
+    title: str
+    url: str | None
+    level: str
+    start: int
+    end: int
+    pages: tuple[int, ...]
+    score: float
+    scores: dict[str, float]
+    text: str
+    leaves: tuple[str, ...] = field(default=())
+    merged: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the passage as JSON-ready values."""
+        return asdict(self)
