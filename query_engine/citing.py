@@ -2,7 +2,7 @@
 
 Flow: a synthesizer asks for a number whenever it cites -> **here** -> `Done.citations`.
 
-A number stands for a document and is given at its first use, so numbers rise through the text, none is
+A number stands for a document (its address, if it has one) and is given at its first use, so numbers rise through the text, none is
 unused, and what was streamed never has to be renumbered. Which sentence deserves a citation is the
 synthesizers' business.
 """
@@ -20,7 +20,7 @@ class Citations:
 
     def cite(self, passage: Passage, start: int, end: int) -> int:
         """Record the quote `[start, end)` (document offsets, inside `passage`) and return its number, 1 or more."""
-        number = self._numbers.setdefault(passage.doc_id, len(self._numbers) + 1)
+        number = self._numbers.setdefault(passage.url or passage.doc_id, len(self._numbers) + 1)
         quote = passage.text[start - passage.start : end - passage.start]
         self._quotes.setdefault(
             (passage.doc_id, start, end),
