@@ -1,0 +1,125 @@
+"""BM25 over the leaves: tantivy, on disk, committed crash-safe.
+
+Flow: ingestion adds each leaf's text and its document's title; the lexical retriever searches. Derived from
+`documents.py`. The only file that knows tantivy. Its analyzer also defines what a "term" is for everything that
+weighs words (the gate, the extractive author), so that all of them agree.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import tantivy
+
+from errors import IndexDamagedError
+
+ANALYZER = "treeline_en"
+# A title is short: a hit in it says less about the leaf than a hit in its own text.
+TITLE_BOOST = 0.5
+MAX_QUERY_TERMS = 64
+STOP_WORDS = frozenset(
+    "a about an and any are as at be been but by can could did do does for from had has have how i if in into is it its "
+    "me my no not of on or our should so such than that the their them then there these they this those to was we were "
+    "what when where which who whom whose why will with would you your".split()
+)
+
+
+class LexicalIndex:
+    """Leaves of one corpus by their words. One process writes; searches may run in many threads.
+
+    Args:
+        path: folder of the index; made when missing.
+
+    Raises:
+        IndexDamagedError: the folder holds something that tantivy cannot open.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._analyzer = _analyzer()
+        self._schema = _schema()
+        path.mkdir(parents=True, exist_ok=True)
+        try:
+            self._index = tantivy.Index(self._schema, path=str(path))
+            self._index.register_tokenizer(ANALYZER, self._analyzer)
+            self._index.reload()
+        except (ValueError, OSError) as error:
+            raise IndexDamagedError(
+                f"The word index cannot be opened: {error}.",
+                "Run `python -m ingestion PATH --rebuild` for this corpus.",
+            ) from error
+
+    def add(self, leaves: Iterable[tuple[str, str, str, str]]) -> None:
+        """Add (node id, version, text, title) rows and commit."""
+        with self._index.writer(heap_size=64_000_000, num_threads=1) as writer:
+            for node_id, version, text, title in leaves:
+                writer.add_document(tantivy.Document(node_id=node_id, version=version, text=text, title=title))
+        self._index.reload()
+
+    def delete(self, versions: Sequence[str]) -> None:
+        """Remove all leaves of these document versions and commit; unknown versions are no error."""
+        if not versions:
+            return
+        with self._index.writer(heap_size=64_000_000, num_threads=1) as writer:
+            for version in versions:
+                writer.delete_documents_by_term("version", version)
+        self._index.reload()
+
+    def count(self) -> int:
+        """Number of leaves."""
+        return int(self._index.searcher().num_docs)
+
+    def terms(self, text: str) -> list[str]:
+        """Return the terms of `text` in order: lower-case, without accents, stemmed; stop words included."""
+        return list(self._analyzer.analyze(text))
+
+    def query_terms(self, question: str) -> list[str]:
+        """Return the distinct terms worth searching, at most 64, rarest first.
+
+        Stop words are left out unless the question has nothing else.
+        """
+        words = [word for word in question.replace("'s", " ").split() if word.strip("?!.,;:()\"'").lower() not in STOP_WORDS]
+        distinct = dict.fromkeys(self.terms(" ".join(words)) or self.terms(question))
+        return sorted(distinct, key=self.weight, reverse=True)[:MAX_QUERY_TERMS]
+
+    def weight(self, term: str) -> float:
+        """Inverse document frequency of a term over the leaves: ln(1 + (N - n + 0.5) / (n + 0.5)), above 0.
+
+        The idf of Robertson and Sparck Jones as BM25 uses it; a term that no leaf holds weighs most.
+        """
+        searcher = self._index.searcher()
+        containing = min(int(searcher.doc_freq("text", term)), searcher.num_docs)
+        return math.log(1 + (searcher.num_docs - containing + 0.5) / (containing + 0.5))
+
+    def search(self, question: str, top_k: int) -> list[tuple[str, float]]:
+        """Return (node id, BM25 score) of the best leaves, best first; `[]` when no word occurs."""
+        clauses = []
+        for term in self.query_terms(question):
+            clauses.append((tantivy.Occur.Should, tantivy.Query.term_query(self._schema, "text", term)))
+            title = tantivy.Query.term_query(self._schema, "title", term)
+            clauses.append((tantivy.Occur.Should, tantivy.Query.boost_query(title, TITLE_BOOST)))
+        if not clauses:
+            return []
+        searcher = self._index.searcher()
+        hits = searcher.search(tantivy.Query.boolean_query(clauses), limit=top_k, count=False).hits
+        return [(str(searcher.doc(address)["node_id"][0]), float(score)) for score, address in hits]
+
+
+def _analyzer() -> Any:
+    return (
+        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+        .filter(tantivy.Filter.remove_long(60))
+        .filter(tantivy.Filter.lowercase())
+        .filter(tantivy.Filter.ascii_fold())
+        .filter(tantivy.Filter.stemmer("english"))
+        .build()
+    )
+
+
+def _schema() -> Any:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("node_id", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("version", tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("text", tokenizer_name=ANALYZER, index_option="freq")
+    builder.add_text_field("title", tokenizer_name=ANALYZER, index_option="freq")
+    return builder.build()
