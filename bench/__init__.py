@@ -1,0 +1,1 @@
+"""Measurements of retrieval and answers, beside the stock LlamaIndex recipe."""

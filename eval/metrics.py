@@ -1,0 +1,235 @@
+"""Score what was retrieved and what was answered against the cases.
+
+Flow: cases + ranked passages or answers -> **here** -> means for a report. Pure; no model, no file.
+
+Every metric is a function of plain values. `score_passages` and `score_answer` decide which of them a case
+allows: nothing is scored that the case does not know. `mean_scores` averages what was scored and says beside
+each mean over how many cases, and how many that allow the metric have no result: a mean over half of the cases
+looks like any other.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from eval.cases import Case, Evidence
+
+BUDGETS_CHARS = (2000, 4000, 8000)
+SHORT_ANSWER_WORDS = 6
+SHINGLE_WORDS = 8
+ARTICLES = frozenset({"a", "an", "the"})
+
+
+class Ranked(Protocol):
+    """What a retriever returned at one rank."""
+
+    @property
+    def doc_id(self) -> str:
+        """The document, by path or id."""
+
+    @property
+    def text(self) -> str:
+        """The passage itself."""
+
+    @property
+    def pages(self) -> Sequence[int]:
+        """Zero-based pages it touches; empty if unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean in [0, 1] over `n` scored cases; `missing` more allow the metric but have no result.
+
+    `value` is None if nothing was scored.
+    """
+
+    value: float | None
+    n: int
+    missing: int = 0
+
+
+Scores = dict[str, float]
+Result = TypeVar("Result")
+
+
+def words(text: str) -> list[str]:
+    """Return the lower-case runs of ASCII letters and digits, in order."""
+    return re.findall(r"[a-z0-9]+", text.lower())
+
+
+STOP_WORDS = ARTICLES | frozenset(
+    words(
+        "and are as at be but by can could did do does for from had has have how if in into is it its no not of on or "
+        "such that their then there these they this to was were what when where which who why will with"
+    )
+)
+
+
+def content_words(text: str) -> set[str]:
+    """Return the distinct words that are no stop words."""
+    return set(words(text)) - STOP_WORDS
+
+
+def word_recall(text: str, reference: str) -> float:
+    """Share of the reference's content words that stand in `text`; 0 if it has none."""
+    return _share(content_words(reference), set(words(text)))
+
+
+def contains(text: str, reference: str) -> float:
+    """1 if the reference stands in `text` as whole words; case, punctuation and articles do not count."""
+    wanted, found = (f" {' '.join(w for w in words(t) if w not in ARTICLES)} " for t in (reference, text))
+    return float(wanted in found)
+
+
+def shingle_recall(text: str, references: Iterable[str]) -> float:
+    """Share of the references' 8-word runs that stand in `text`; a shorter reference is one run."""
+    return _share(set().union(*map(_shingles, references)), _shingles(text))
+
+
+def _shingles(text: str) -> set[tuple[str, ...]]:
+    run = words(text)
+    last_start = max(0, len(run) - SHINGLE_WORDS)
+    return {tuple(run[i : i + SHINGLE_WORDS]) for i in range(last_start + 1)} if run else set()
+
+
+def _share(wanted: AbstractSet[object], found: AbstractSet[object]) -> float:
+    return len(wanted & found) / len(wanted) if wanted else 0.0
+
+
+def file_name(doc_id: str) -> str:
+    """Return the part that data sets name documents by: corpora name them by path."""
+    return doc_id.rpartition("/")[2]
+
+
+def distinct_docs(passages: Iterable[Ranked]) -> list[str]:
+    """Return the document ids in order of their best passage."""
+    return list(dict.fromkeys(passage.doc_id for passage in passages))
+
+
+def hit_at(docs: Sequence[str], relevant: Iterable[str], k: int) -> float:
+    """1 if a relevant document is among the first `k` distinct ones."""
+    names = {file_name(doc) for doc in relevant}
+    return float(any(file_name(doc) in names for doc in docs[:k]))
+
+
+def reciprocal_rank(docs: Sequence[str], relevant: Iterable[str]) -> float:
+    """1 / rank of the first relevant document; 0 if there is none."""
+    names = {file_name(doc) for doc in relevant}
+    return next((1 / rank for rank, doc in enumerate(docs, start=1) if file_name(doc) in names), 0.0)
+
+
+def ndcg(docs: Sequence[str], gains: Mapping[str, float], k: int = 10) -> float:
+    """Discounted gain of the first `k` documents over that of the best order, in [0, 1]; 0 if there is no gain.
+
+    A document at rank r (1 is first) gains (2^grade - 1) / log2(r + 1).
+    """
+    best = _discounted(sorted(gains.values(), reverse=True)[:k])
+    return _discounted([gains.get(file_name(doc), 0.0) for doc in docs[:k]]) / best if best else 0.0
+
+
+def _discounted(grades: Sequence[float]) -> float:
+    return sum((2**grade - 1) / math.log2(rank + 1) for rank, grade in enumerate(grades, start=1))
+
+
+def read_within(passages: Iterable[Ranked], budget_chars: int) -> tuple[str, set[tuple[str, int]]]:
+    """Return what is read within the budget: the text, and the (file name, page) of passages that fit wholly.
+
+    Passages are joined by a blank, which counts. The passage that crosses the budget is cut there, so that long
+    passages gain nothing.
+    """
+    text, pages = "", set[tuple[str, int]]()
+    for passage in passages:
+        room = budget_chars - len(text)
+        if room <= 0:
+            break
+        text += " " + passage.text[:room]
+        if len(passage.text) <= room:
+            pages |= {(file_name(passage.doc_id), page) for page in passage.pages}
+    return text, pages
+
+
+def page_hit(pages: AbstractSet[tuple[str, int]], evidence: Iterable[Evidence]) -> float:
+    """1 if one of the evidence pages was read."""
+    return float(any((item.doc, item.page_index) in pages for item in evidence))
+
+
+def score_passages(case: Case, passages: Sequence[Ranked]) -> Scores:
+    """Score one ranking by every metric the case allows.
+
+    `doc@1`, `doc@3`, `mrr` need relevant documents; `ndcg@10` graded ones; `evidence@N` and `page@N` evidence;
+    `answer@N` an answer of at most 6 words, `recall@N` a longer one, both without evidence (answers computed from
+    evidence need not stand in the text). N are characters of passage text.
+    """
+    scores: Scores = {}
+    docs = distinct_docs(passages)
+    if case.relevant_docs:
+        scores["doc@1"] = hit_at(docs, case.relevant_docs, 1)
+        scores["doc@3"] = hit_at(docs, case.relevant_docs, 3)
+        scores["mrr"] = reciprocal_rank(docs, case.relevant_docs)
+    if case.relevance:
+        scores["ndcg@10"] = ndcg(docs, case.relevance)
+    for budget in BUDGETS_CHARS:
+        text, pages = read_within(passages, budget)
+        if case.evidence:
+            scores[f"evidence@{budget}"] = shingle_recall(text, (item.text for item in case.evidence))
+            scores[f"page@{budget}"] = page_hit(pages, case.evidence)
+        elif case.answer and len(words(case.answer)) <= SHORT_ANSWER_WORDS:
+            scores[f"answer@{budget}"] = contains(text, case.answer)
+        elif case.answer:
+            scores[f"recall@{budget}"] = word_recall(text, case.answer)
+    return scores
+
+
+def score_answer(case: Case, answer: str | None) -> Scores:
+    """Score one answer (None: declined) by every metric the case allows; `[n]` marks do not count as words.
+
+    `recall` (share of the reference's content words) and, for references of at most 6 words, `contains`; a
+    declined question scores 0 on both. `declined` (of answerable cases: lower is better) or
+    `declined_no_answer` (of unanswerable ones: higher is better). Nothing if the answer is unknown.
+    """
+    declined = float(answer is None)
+    if case.answer is None:
+        return {"declined_no_answer": declined} if case.unanswerable else {}
+    text = re.sub(r"\[\d+\]", " ", answer or "")
+    scores = {"recall": word_recall(text, case.answer), "declined": declined}
+    if len(words(case.answer)) <= SHORT_ANSWER_WORDS:
+        scores["contains"] = contains(text, case.answer)
+    return scores
+
+
+def score_retrieval(cases: Iterable[Case], results: Mapping[str, Sequence[Ranked]]) -> dict[str, Mean]:
+    """Return the mean of every metric over the cases that allow it.
+
+    Args:
+        cases: their ids are distinct.
+        results: case id -> passages, best first. A case without an entry was not asked: it counts as missing, not as 0.
+    """
+    return mean_scores(cases, results, score_passages, nothing=())
+
+
+def score_answers(cases: Iterable[Case], answers: Mapping[str, str | None]) -> dict[str, Mean]:
+    """Return the mean of every answer metric over the cases that allow it; cases without an entry count as missing."""
+    return mean_scores(cases, answers, score_answer, nothing=None)
+
+
+def mean_scores(
+    cases: Iterable[Case], results: Mapping[str, Result], score: Callable[[Case, Result], Scores], nothing: Result
+) -> dict[str, Mean]:
+    """Average `score` over the cases that have a result; `nothing` only tells which metrics the others would have."""
+    values: dict[str, list[float]] = {}
+    missing: Counter[str] = Counter()
+    for case in cases:
+        if case.id in results:
+            for name, value in score(case, results[case.id]).items():
+                values.setdefault(name, []).append(value)
+        else:
+            missing.update(score(case, nothing).keys())
+    return {name: _mean(values.get(name, []), missing[name]) for name in sorted(values.keys() | missing.keys())}
+
+
+def _mean(values: Sequence[float], missing: int) -> Mean:
+    return Mean(sum(values) / len(values) if values else None, len(values), missing)

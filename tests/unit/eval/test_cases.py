@@ -1,0 +1,106 @@
+"""Cases are read strictly: what is wrong is named by line, and null differs from absent."""
+
+from pathlib import Path
+
+import pytest
+
+from eval.cases import BadCasesError, Case, Evidence, read_cases
+
+GOOD = '{"id": "a", "question": "What is solar power?"}'
+
+
+def written(folder: Path, *lines: str) -> Path:
+    path = folder / "questions.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def test_a_full_row_becomes_a_typed_case(tmp_path: Path) -> None:
+    row = (
+        '{"id": "a", "question": "Who?", "answer": "Bell", "relevant_docs": ["bell.txt"], "relevance": {"7": 2}, '
+        '"evidence": [{"doc": "bell.txt", "page_index": 0, "text": "Bell did."}], '
+        '"reference_context": "Bell did.", "category": "factual", "type": "ignored"}'
+    )
+
+    assert read_cases(written(tmp_path, row)) == (
+        Case(
+            id="a",
+            question="Who?",
+            answer="Bell",
+            relevant_docs=("bell.txt",),
+            relevance={"7": 2},
+            evidence=(Evidence(doc="bell.txt", page_index=0, text="Bell did."),),
+            reference_context="Bell did.",
+            category="factual",
+        ),
+    )
+
+
+def test_an_answer_of_null_is_unanswerable_and_an_absent_one_is_unknown(tmp_path: Path) -> None:
+    null, absent, known = read_cases(
+        written(
+            tmp_path,
+            '{"id": "null", "question": "Q?", "answer": null}',
+            '{"id": "absent", "question": "Q?"}',
+            '{"id": "known", "question": "Q?", "answer": "A"}',
+        )
+    )
+
+    assert [case.unanswerable for case in (null, absent, known)] == [True, False, False]
+    assert null.answer is None
+    assert absent.answer is None
+
+
+def test_cases_keep_the_order_of_the_file_and_blank_lines_are_passed_over(tmp_path: Path) -> None:
+    path = written(tmp_path, '{"id": "b", "question": "Q?"}', "", "  ", '{"id": "a", "question": "Q?"}', "")
+
+    assert [case.id for case in read_cases(path)] == ["b", "a"]
+
+
+def test_an_unusual_line_separator_inside_a_question_does_not_cut_the_row(tmp_path: Path) -> None:
+    (case,) = read_cases(written(tmp_path, '{"id": "a", "question": "one\u2028two"}'))
+
+    assert case.question == "one\u2028two"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('{"id": "b", ', r"Line 2 of .* is no case \(Invalid JSON"),
+        ('["b"]', r"Line 2 of .* is no case"),
+        ('{"question": "Q?"}', r"Line 2 of .* is no case \(`id`: Field required"),
+        ('{"id": "", "question": "Q?"}', r"Line 2 of .* is no case \(`id`"),
+        ('{"id": 7, "question": "Q?"}', r"Line 2 of .* is no case \(`id`: Input should be a valid string"),
+        ('{"id": "b"}', r"Line 2 of .* is no case \(`question`: Field required"),
+        ('{"id": "b", "question": "Q?", "answer": ""}', r"Line 2 of .* is no case \(`answer`"),
+        ('{"id": "b", "question": "Q?", "relevance": {"7": -1}}', r"Line 2 of .* is no case \(`relevance.7`"),
+        ('{"id": "a", "question": "Q?"}', r"Line 2 of .* repeats the id 'a'"),
+    ],
+    ids=[
+        "cut JSON",
+        "no object",
+        "no id",
+        "empty id",
+        "id of another type",
+        "no question",
+        "empty answer",
+        "negative gain",
+        "repeated id",
+    ],
+)
+def test_a_bad_line_stops_the_reading_and_is_named(tmp_path: Path, line: str, told: str) -> None:
+    with pytest.raises(BadCasesError, match=told):
+        read_cases(written(tmp_path, GOOD, line))
+
+
+def test_a_file_without_cases_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadCasesError, match="holds no case"):
+        read_cases(written(tmp_path, "", ""))
+
+
+def test_a_missing_or_undecodable_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "latin.jsonl").write_bytes(b"\xe9")
+
+    for name in ("absent.jsonl", "latin.jsonl"):
+        with pytest.raises(BadCasesError, match=rf"{name} cannot be read"):
+            read_cases(tmp_path / name)

@@ -1,0 +1,219 @@
+"""Every metric against a value computed by hand."""
+
+from dataclasses import dataclass
+from math import log2
+
+import pytest
+
+from eval.cases import Case, Evidence
+from eval.metrics import (
+    Mean,
+    contains,
+    distinct_docs,
+    hit_at,
+    ndcg,
+    read_within,
+    reciprocal_rank,
+    score_answer,
+    score_answers,
+    score_passages,
+    score_retrieval,
+    shingle_recall,
+    word_recall,
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    doc_id: str
+    text: str = ""
+    pages: tuple[int, ...] = ()
+
+
+def case(**known: object) -> Case:
+    return Case.model_validate({"id": "q", "question": "Q?", **known})
+
+
+@pytest.mark.parametrize(
+    ("text", "recall"),
+    [
+        ("The rotor turns a generator.", 2 / 3),
+        ("ROTOR, generator & gearbox", 1.0),
+        ("nothing of it", 0.0),
+        ("", 0.0),
+    ],
+    ids=["two of three", "all, whatever their case", "none", "no text"],
+)
+def test_word_recall_counts_distinct_content_words(text: str, recall: float) -> None:
+    assert word_recall(text, "the rotor, the gearbox and the generator of the rotor") == recall
+
+
+def test_word_recall_of_a_reference_of_stop_words_is_0() -> None:
+    assert word_recall("it is", "it is") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("built in the Netherlands, 1991", 1.0),
+        ("built in  netherlands", 1.0),
+        ("netherlandsish", 0.0),
+        ("", 0.0),
+    ],
+    ids=["with another article and case", "without article", "inside a word", "no text"],
+)
+def test_containment_ignores_case_punctuation_and_articles_but_not_word_ends(text: str, found: float) -> None:
+    assert contains(text, "The Netherlands") == found
+
+
+def test_containment_wants_the_words_next_to_each_other() -> None:
+    assert contains("solar heat and power", "solar power") == 0.0
+
+
+def test_shingle_recall_counts_runs_of_eight_words() -> None:
+    reference = "one two three four five six seven eight nine ten"  # 3 runs; the text below holds the first two
+
+    assert shingle_recall("zero one two three four five six seven eight nine x ten", [reference]) == 2 / 3
+
+
+def test_a_short_reference_is_one_run_among_the_others() -> None:
+    long_reference = "a b c d e f g h"
+
+    assert shingle_recall("a b c d e f g h", [long_reference, "net sales"]) == 0.5
+    assert shingle_recall("net sales", ["net sales"]) == 1.0
+    assert shingle_recall("total net sales", ["net sales"]) == 0.0
+
+
+def test_documents_rank_by_their_best_passage() -> None:
+    assert distinct_docs([Found("b"), Found("a"), Found("b"), Found("c")]) == ["b", "a", "c"]
+
+
+def test_a_hit_counts_distinct_documents_and_compares_file_names() -> None:
+    docs = ["x.txt", "folder/y.txt", "z.txt"]
+
+    assert hit_at(docs, ["y.txt"], 1) == 0.0
+    assert hit_at(docs, ["y.txt"], 3) == 1.0
+    assert reciprocal_rank(docs, ["z.txt", "y.txt"]) == 1 / 2
+    assert reciprocal_rank(docs, ["other.txt"]) == 0.0
+
+
+def test_ndcg_weighs_grades_by_rank() -> None:
+    gains = {"a": 3.0, "b": 1.0}
+    best = 7 / log2(2) + 1 / log2(3)
+
+    assert ndcg(["a", "b"], gains) == 1.0
+    assert ndcg(["other", "b", "a"], gains) == pytest.approx((1 / log2(3) + 7 / log2(4)) / best)
+    assert ndcg([], gains) == 0.0
+
+
+def test_ndcg_looks_at_k_documents_on_both_sides() -> None:
+    gains = {"a": 1.0, "b": 1.0, "c": 1.0}
+
+    assert ndcg(["a", "b", "x"], gains, k=2) == 1.0
+    assert ndcg(["x", "y", "a"], gains, k=2) == 0.0
+    assert ndcg(["a"], {"a": 0.0}) == 0.0
+
+
+def test_a_passage_that_crosses_the_budget_is_cut_there_and_its_pages_do_not_count() -> None:
+    passages = [Found("d/one.pdf", "abcd", (0,)), Found("two.pdf", "efghij", (1, 2)), Found("three.pdf", "k", (3,))]
+
+    assert read_within(passages, 8) == (" abcd efg", {("one.pdf", 0)})
+    assert read_within(passages, 11) == (" abcd efghij", {("one.pdf", 0), ("two.pdf", 1), ("two.pdf", 2)})
+
+
+def test_an_empty_ranking_reads_nothing() -> None:
+    assert read_within([], 10) == ("", set())
+
+
+def test_a_case_is_scored_only_by_what_it_knows() -> None:
+    passages = [Found("a.txt", "It was flamines.")]
+
+    assert score_passages(case(), passages) == {}
+    assert score_passages(case(answer=None), passages) == {}
+    assert score_passages(case(relevant_docs=("a.txt",)), passages) == {"doc@1": 1.0, "doc@3": 1.0, "mrr": 1.0}
+    assert score_passages(case(relevance={"a.txt": 2}), passages) == {"ndcg@10": 1.0}
+    assert score_passages(case(answer="Flamines"), passages) == dict.fromkeys(
+        ("answer@2000", "answer@4000", "answer@8000"), 1.0
+    )
+
+
+def test_a_long_answer_is_scored_by_its_words_within_each_budget() -> None:
+    filler = "x" * 2500
+    passages = [Found("a", "rotor gearbox"), Found("a", filler), Found("a", "generator tower blade nacelle hub yaw")]
+
+    assert score_passages(case(answer="rotor gearbox generator tower blade nacelle hub yaw"), passages) == {
+        "recall@2000": 0.25,
+        "recall@4000": 1.0,
+        "recall@8000": 1.0,
+    }
+
+
+def test_evidence_replaces_the_answer_that_is_computed_from_it() -> None:
+    evidence = (Evidence(doc="r.pdf", page_index=4, text="net sales 12"),)
+    passages = [Found("reports/r.pdf", "net sales 12", (4,))]
+
+    scores = score_passages(case(answer="93.86", evidence=evidence), passages)
+
+    assert scores == {f"{metric}@{n}": 1.0 for metric in ("evidence", "page") for n in (2000, 4000, 8000)}
+
+
+def test_a_right_page_of_another_document_is_no_hit() -> None:
+    evidence = (Evidence(doc="r.pdf", page_index=4, text="net sales 12"),)
+
+    assert score_passages(case(evidence=evidence), [Found("other.pdf", "x", (4,))])["page@8000"] == 0.0
+
+
+def test_an_answer_is_scored_without_its_citation_marks() -> None:
+    assert score_answer(case(answer="two blades of 1 rotor spin in strong wind"), "Two blades spin [1].") == {
+        "recall": 3 / 7,
+        "declined": 0.0,
+    }
+
+
+def test_a_short_reference_is_also_looked_for_as_a_whole() -> None:
+    assert score_answer(case(answer="The Netherlands"), "In the Netherlands [1].")["contains"] == 1.0
+    assert score_answer(case(answer="The Netherlands"), None) == {"recall": 0.0, "contains": 0.0, "declined": 1.0}
+
+
+def test_declining_is_right_only_where_there_is_no_answer() -> None:
+    assert score_answer(case(answer=None), None) == {"declined_no_answer": 1.0}
+    assert score_answer(case(answer=None), "Bell.") == {"declined_no_answer": 0.0}
+    assert score_answer(case(), None) == {}
+
+
+def test_a_mean_counts_the_cases_that_allow_its_metric() -> None:
+    cases = [
+        case(id="1", relevant_docs=("a",)),
+        case(id="2", relevant_docs=("b",)),
+        case(id="3", answer="bell"),
+    ]
+
+    means = score_retrieval(cases, {"1": [Found("a", "bell")], "2": [Found("a"), Found("b")], "3": []})
+
+    assert means["doc@1"] == Mean(0.5, n=2)
+    assert means["mrr"] == Mean(0.75, n=2)
+    assert means["answer@2000"] == Mean(0.0, n=1)
+
+
+def test_a_case_without_result_is_counted_as_missing_and_never_averaged() -> None:
+    cases = [case(id="1", relevant_docs=("a",)), case(id="2", relevant_docs=("a",)), case(id="3", answer="bell")]
+
+    means = score_retrieval(cases, {"1": [Found("a")]})
+
+    assert means["doc@1"] == Mean(1.0, n=1, missing=1)
+    assert means["answer@2000"] == Mean(None, n=0, missing=1)
+
+
+def test_answer_means_keep_the_two_kinds_of_declining_apart() -> None:
+    cases = [
+        case(id="1", answer="solar power comes from light and heat"),
+        case(id="2", answer="wind power comes from moving air"),
+        case(id="3", answer=None),
+        case(id="4", answer=None),
+    ]
+
+    means = score_answers(cases, {"1": "Solar light, heat, power comes.", "2": None, "3": None})
+
+    assert means["recall"] == Mean(0.5, n=2)
+    assert means["declined"] == Mean(0.5, n=2)
+    assert means["declined_no_answer"] == Mean(1.0, n=1, missing=1)
