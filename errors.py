@@ -69,7 +69,9 @@ class UnknownCorpusError(CorpusError):
     def of(cls, name: str, known: list[str]) -> "UnknownCorpusError":
         """Name the missing corpus and those that exist."""
         there = f"Known corpora: {', '.join(known)}." if known else "No corpus exists yet."
-        return cls(f"There is no corpus {name!r}.", f"{there} Make one with `python -m ingestion PATH --corpus {name}`.")
+        return cls(
+            f"There is no corpus {name!r}.", f"{there} Make one with `python -m ingestion PATH --corpus {name}`."
+        )
 
 
 class CorpusLockedError(CorpusError):

@@ -42,9 +42,7 @@ class IndexSettings(Group):
     """What is on disk."""
 
     dir: Path = Field(Path("var/index"), description="Folder that holds every corpus.")
-    corpus: str = Field(
-        "default", pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$", description="Corpus used when none is named."
-    )
+    corpus: str = Field("default", pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$", description="Corpus used when none is named.")
 
 
 class ChunkSettings(Group):
@@ -118,7 +116,9 @@ class AnswerSettings(Group):
 class BenchSettings(Group):
     """Where measurements find their data."""
 
-    data: Path | None = Field(None, description="Folder of data sets for `python -m bench`; the sample corpus if unset.")
+    data: Path | None = Field(
+        None, description="Folder of data sets for `python -m bench`; the sample corpus if unset."
+    )
     dir: Path = Field(Path("var/bench"), description="Where the measurements keep their indexes.")
 
 

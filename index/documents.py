@@ -79,7 +79,9 @@ class Document:
         """Zero-based indices of the pages that the text `[start, end)` touches; empty for unpaged documents."""
         ends = (*self.pages[1:], len(self.text) + 1)
         return tuple(
-            page for page, (first, last) in enumerate(zip(self.pages, ends, strict=False)) if first < end and start < last
+            page
+            for page, (first, last) in enumerate(zip(self.pages, ends, strict=False))
+            if first < end and start < last
         )
 
 
@@ -173,9 +175,7 @@ class DocumentStore:
         """
         ids = [document.doc_id for document in documents] + list(removed)
         with self._engine.begin() as connection:
-            old = connection.execute(
-                sa.select(_documents.c.version).where(_documents.c.doc_id.in_(ids))
-            ).scalars()
+            old = connection.execute(sa.select(_documents.c.version).where(_documents.c.doc_id.in_(ids))).scalars()
             retired = [version for version in old if version not in {document.version for document in documents}]
             connection.execute(sa.delete(_documents).where(_documents.c.doc_id.in_(ids)))
             if documents:

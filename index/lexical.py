@@ -78,7 +78,9 @@ class LexicalIndex:
 
         Stop words are left out unless the question has nothing else.
         """
-        words = [word for word in question.replace("'s", " ").split() if word.strip("?!.,;:()\"'").lower() not in STOP_WORDS]
+        words = [
+            word for word in question.replace("'s", " ").split() if word.strip("?!.,;:()\"'").lower() not in STOP_WORDS
+        ]
         distinct = dict.fromkeys(self.terms(" ".join(words)) or self.terms(question))
         return sorted(distinct, key=self.weight, reverse=True)[:MAX_QUERY_TERMS]
 

@@ -1,0 +1,125 @@
+"""One corpus: a folder with its lock, manifest, documents, vectors and words, opened and changed as one thing.
+
+Flow: `build.py` opens it; ingestion writes through `replace`; retrieval searches `vectors` and `words` and reads
+`documents`. How text is cut and embedded is ingestion's business.
+
+The order of writing keeps every crash harmless: announce -> vectors -> words -> publish (one SQLite commit makes the
+documents visible) -> sweep what was replaced. A hit that no visible document owns is ignored by retrieval.
+"""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from errors import UnknownCorpusError
+from index.docstore import SpanDocstore
+from index.documents import DocumentStore, StoredDocument
+from index.lexical import LexicalIndex
+from index.lock import CorpusLock
+from index.manifest import FILE_NAME, Manifest
+from index.nodes import node_id
+from index.vectors import LeafVectorStore
+
+
+class Corpus:
+    """An open corpus.
+
+    Args:
+        folder: made, with the manifest, when missing and `create` is set.
+        manifest: what the settings ask for; an existing corpus must match its identity.
+        create: make the corpus if it does not exist.
+        service_url: this process's address, for others who find the lock taken.
+
+    Raises:
+        UnknownCorpusError: there is no such corpus and `create` is off.
+        CorpusLockedError: another process holds it.
+        IndexMismatchError: it was built with other settings.
+        IndexDamagedError: one of its stores cannot be opened.
+    """
+
+    def __init__(
+        self, folder: Path, manifest: Manifest, *, create: bool = False, service_url: str | None = None
+    ) -> None:
+        self.name = folder.name
+        self.folder = folder
+        if create:
+            folder.mkdir(parents=True, exist_ok=True)
+        elif not exists(folder):
+            raise UnknownCorpusError.of(folder.name, corpus_names(folder.parent))
+        self._lock = CorpusLock(folder, service_url)
+        try:
+            if not exists(folder):
+                manifest.write(folder)
+            self.manifest = Manifest.read(folder)
+            self.manifest.check(manifest.identity, self.name)
+            self.documents = DocumentStore(folder / "documents.sqlite")
+            self.docstore = SpanDocstore(self.documents)
+            self.vectors = LeafVectorStore(folder / "vectors", self.docstore)
+            self.words = LexicalIndex(folder / "words")
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def close(self) -> None:
+        """Close the stores, then let others in."""
+        self.vectors.close()
+        self.documents.close()
+        self._lock.release()
+
+    def replace(
+        self,
+        documents: Sequence[StoredDocument],
+        embeddings: Sequence[Sequence[float]],
+        removed: Sequence[str] = (),
+    ) -> None:
+        """Make documents visible, in place of older versions of theirs, and take away those named in `removed`.
+
+        Args:
+            documents: new versions only, each with at least one leaf.
+            embeddings: one a leaf, in the order of `documents` and of each tree's leaves.
+            removed: doc_ids that shall vanish.
+        """
+        leaves = [(document, position) for document in documents for position in document.tree.leaves]
+        names = [node_id(document.version, position) for document, position in leaves]
+        if documents:
+            self.documents.announce([document.version for document in documents])
+            self.vectors.upsert(names, embeddings)
+            self.words.add(
+                (name, document.version, document.text[span.start : span.end], document.title)
+                for name, (document, position) in zip(names, leaves, strict=True)
+                for span in [document.tree[position]]
+            )
+        self._sweep(self.documents.publish(documents, removed))
+
+    def sweep(self) -> int:
+        """Remove what an interrupted ingestion left in the derived stores; return how many versions."""
+        leftovers = self.documents.pending()
+        self._sweep(leftovers)
+        return len(leftovers)
+
+    def _sweep(self, versions: Sequence[str]) -> None:
+        self.vectors.delete_versions(versions)
+        self.words.delete(versions)
+        self.documents.settle(versions)
+
+
+def exists(folder: Path) -> bool:
+    """Say whether `folder` holds a corpus."""
+    return (folder / FILE_NAME).is_file()
+
+
+def corpus_names(root: Path) -> list[str]:
+    """Names of the corpora in the index folder, sorted."""
+    if not root.is_dir():
+        return []
+    return sorted(folder.name for folder in root.iterdir() if not folder.name.startswith(".") and exists(folder))
+
+
+def swap_in(built: Path, target: Path) -> None:
+    """Put a freshly built corpus in the place of `target`; both must be closed. The old one is deleted last."""
+    retired = target.with_name(f".{target.name}.retired")
+    shutil.rmtree(retired, ignore_errors=True)
+    if target.exists():
+        target.rename(retired)
+    built.rename(target)
+    shutil.rmtree(retired, ignore_errors=True)

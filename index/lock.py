@@ -1,0 +1,61 @@
+"""One process at a time holds a corpus: an advisory lock that dies with its holder.
+
+Flow: taken first when a corpus is opened, freed last. Embedded Chroma loses vectors when two processes open it, so
+readers take the lock as well. The file says who holds it, and where to reach it when that is a service.
+"""
+
+import fcntl
+import json
+import os
+from pathlib import Path
+
+from errors import CorpusLockedError
+
+FILE_NAME = "lock"
+
+
+class CorpusLock:
+    """Exclusive hold on a corpus folder.
+
+    Args:
+        folder: the corpus folder; must exist.
+        url: base address of this process when it is a service.
+
+    Raises:
+        CorpusLockedError: another process holds it; carries that process's URL if it is a service.
+    """
+
+    def __init__(self, folder: Path, url: str | None = None) -> None:
+        self._file = (folder / FILE_NAME).open("a+")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            self._file.seek(0)
+            holder = _parse(self._file.read())
+            self._file.close()
+            raise _locked(folder.name, holder) from error
+        self._file.truncate(0)
+        self._file.write(json.dumps({"pid": os.getpid(), "url": url}))
+        self._file.flush()
+
+    def release(self) -> None:
+        """Let others in."""
+        self._file.truncate(0)
+        self._file.close()
+
+
+def _parse(text: str) -> dict[str, object]:
+    try:
+        return dict(json.loads(text))
+    except ValueError:
+        return {}  # the holder is just writing it
+
+
+def _locked(corpus: str, holder: dict[str, object]) -> CorpusLockedError:
+    pid, url = holder.get("pid", "unknown"), holder.get("url")
+    if isinstance(url, str):
+        fact = f"Corpus {corpus!r} is in use by the service at {url} (process {pid})."
+        return CorpusLockedError(fact, "Ask that service, or stop it and try again.", url)
+    return CorpusLockedError(
+        f"Corpus {corpus!r} is in use by process {pid}.", "Wait until it has finished, or stop it, and try again."
+    )
