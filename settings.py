@@ -18,7 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from errors import SettingsError
 
+VERSION = "0.1.0"
 PREFIX = "RAG_"
+CORPUS_NAME = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 
 
 class Group(BaseModel):
@@ -36,13 +38,14 @@ class ServeSettings(Group):
         None, pattern=r"^https?://", description="Base of document links; the request's own base URL if unset."
     )
     open: bool = Field(False, description="Listen beyond loopback without keys (what a competition container needs).")
+    log_format: Literal["console", "json"] = Field("console", description="Form of the log lines on stderr.")
 
 
 class IndexSettings(Group):
     """What is on disk."""
 
     dir: Path = Field(Path("var/index"), description="Folder that holds every corpus.")
-    corpus: str = Field("default", pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$", description="Corpus used when none is named.")
+    corpus: str = Field("default", pattern=CORPUS_NAME, description="Corpus used when none is named.")
 
 
 class ChunkSettings(Group):
