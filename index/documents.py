@@ -14,7 +14,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,12 @@ _documents = sa.Table(
     sa.Column("ingested_at", sa.String, nullable=False),
     sa.Column("tree", sa.LargeBinary, nullable=False),
     sa.Column("text", sa.Text, nullable=False),
+)
+_sources = sa.Table(
+    "sources",
+    _tables,
+    sa.Column("source", sa.String, primary_key=True),
+    sa.Column("digest", sa.String, nullable=False),
 )
 _pending = sa.Table("pending", _tables, sa.Column("version", sa.String, primary_key=True))
 
@@ -97,6 +103,12 @@ class StoredDocument(Document):
     version: str = ""
     tree: SpanTree = field(default_factory=lambda: SpanTree([]))
 
+    @classmethod
+    def of(cls, document: Document, version: str, tree: SpanTree) -> "StoredDocument":
+        """Join a document with its version and tree."""
+        values = {item.name: getattr(document, item.name) for item in fields(Document)}
+        return cls(**values, version=version, tree=tree)
+
 
 class DocumentStore:
     """The documents of one corpus. Safe to read from many threads; one process writes.
@@ -144,6 +156,12 @@ class DocumentStore:
         with self._engine.connect() as connection:
             return {row.doc_id: row.version for row in connection.execute(query)}
 
+    def version_of(self, doc_id: str) -> str | None:
+        """Return the visible version of a document, or None."""
+        query = sa.select(_documents.c.version).where(_documents.c.doc_id == doc_id)
+        with self._engine.connect() as connection:
+            return connection.execute(query).scalar_one_or_none()
+
     def get(self, doc_id: str) -> StoredDocument | None:
         """Return one document, or None."""
         return next(iter(self._load(_documents.c.doc_id, [doc_id])), None)
@@ -156,6 +174,21 @@ class DocumentStore:
             found[document.version] = document
             self._cache.put(document)
         return found
+
+    def source_digest(self, source: str) -> str | None:
+        """Digest of a source file when all of it was last ingested, or None."""
+        query = sa.select(_sources.c.digest).where(_sources.c.source == source)
+        with self._engine.connect() as connection:
+            return connection.execute(query).scalar_one_or_none()
+
+    def note_sources(self, digests: dict[str, str]) -> None:
+        """Remember that these source files are ingested completely, by their digests."""
+        with self._engine.begin() as connection:
+            connection.execute(sa.delete(_sources).where(_sources.c.source.in_(digests)))
+            if digests:
+                connection.execute(
+                    sa.insert(_sources), [{"source": source, "digest": digest} for source, digest in digests.items()]
+                )
 
     def pending(self) -> list[str]:
         """Versions whose vectors and terms may exist without a visible document."""

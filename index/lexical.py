@@ -19,9 +19,9 @@ ANALYZER = "treeline_en"
 TITLE_BOOST = 0.5
 MAX_QUERY_TERMS = 64
 STOP_WORDS = frozenset(
-    "a about an and any are as at be been but by can could did do does for from had has have how i if in into is it its "
-    "me my no not of on or our should so such than that the their them then there these they this those to was we were "
-    "what when where which who whom whose why will with would you your".split()
+    "a about an and any are as at be been but by can could did do does for from had has have how i if in into is it "
+    "its me my no not of on or our should so such than that the their them then there these they this those to was we "
+    "were what when where which who whom whose why will with would you your".split()
 )
 
 

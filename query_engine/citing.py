@@ -2,8 +2,8 @@
 
 Flow: a synthesizer asks for a number whenever it cites -> **here** -> `Done.citations`.
 
-A number stands for a document (its address, if it has one) and is given at its first use, so numbers rise through the text, none is
-unused, and what was streamed never has to be renumbered. Which sentence deserves a citation is the
+A number stands for a document (its address, if it has one) and is given at its first use, so numbers rise through
+the text, none is unused, and what was streamed never has to be renumbered. Which sentence deserves a citation is the
 synthesizers' business.
 """
 

@@ -1,0 +1,81 @@
+"""Settings -> one ingestion run: opens the corpus, loads the embedder, starts the reader, and closes them all.
+
+Flow: `__main__.py` (and the measurements) -> **here** -> `pipeline.py`.
+"""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from errors import SettingsError
+from index.build import Embedding, build_embedding, open_corpus
+from index.corpus import swap_in
+from index.lock import CorpusLock
+from ingestion.pipeline import Pipeline, Summary
+from ingestion.reading.files import list_files
+from ingestion.reading.reader import Reader
+from ingestion.splitting import TreeSplitter
+from settings import Settings
+
+
+def ingest(
+    path: Path,
+    settings: Settings,
+    *,
+    corpus: str,
+    root_name: str = "",
+    rebuild: bool = False,
+    on_progress: Callable[[str, int], None] = lambda _source, _leaves: None,
+) -> Summary:
+    """Bring a folder, or one file, into the named corpus, which is made if it does not exist.
+
+    Args:
+        path: what to ingest; doc_ids are relative to this folder (or to the file's folder).
+        settings: how to cut and embed; must match what the corpus was built with.
+        corpus: its name.
+        root_name: prefix of doc_ids.
+        rebuild: build the corpus anew from `path`, beside the old one, and put it in its place at the end.
+        on_progress: called with (source, leaves embedded so far).
+
+    Raises:
+        SettingsError: `path` does not exist.
+        CorpusError: the corpus is locked, damaged, or was built with other settings.
+        ModelError: the embedding model cannot be loaded.
+    """
+    if not path.exists():
+        raise SettingsError(f"There is no file or folder {path}.", "Name an existing one.")
+    embedding = build_embedding(settings)
+    if not rebuild:
+        return _run(path, settings, embedding, corpus, root_name, on_progress)
+    target = settings.index.dir / corpus
+    scratch = f".{corpus}.rebuild"
+    shutil.rmtree(settings.index.dir / scratch, ignore_errors=True)
+    target.mkdir(parents=True, exist_ok=True)
+    lock = CorpusLock(target)
+    try:
+        summary = _run(path, settings, embedding, scratch, root_name, on_progress)
+        swap_in(settings.index.dir / scratch, target)
+    finally:
+        lock.release()
+    summary.corpus = corpus
+    return summary
+
+
+def _run(
+    path: Path,
+    settings: Settings,
+    embedding: Embedding,
+    corpus: str,
+    root_name: str,
+    on_progress: Callable[[str, int], None],
+) -> Summary:
+    opened = open_corpus(corpus, settings, embedding.manifest, create=True)
+    try:
+        with Reader(settings.ingest) as reader:
+            splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens)
+            pipeline = Pipeline(
+                opened, embedding.embedder, splitter, reader, root_name=root_name, on_progress=on_progress
+            )
+            return pipeline.run(list_files(path, settings.ingest))
+    finally:
+        opened.close()

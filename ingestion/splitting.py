@@ -1,0 +1,69 @@
+"""Cut a document into its passage tree with LlamaIndex's `HierarchicalNodeParser`.
+
+Flow: reading -> **here** -> embedding of the leaves. Only text goes through the parser (metadata longer than a leaf
+would stop it), without overlap, so that spans tile the document; sizes are counted in the embedding model's tokens,
+so that no leaf is cut by the model's window.
+"""
+
+from collections.abc import Callable
+
+from llama_index.core.node_parser import HierarchicalNodeParser, SentenceSplitter
+from llama_index.core.schema import BaseNode
+from llama_index.core.schema import Document as LlamaDocument
+
+from index.nodes import LEVEL_NAMES, NO_PARENT, Span, SpanTree
+from settings import ChunkSettings
+
+
+class TreeSplitter:
+    """Cuts text into roots, middles and leaves.
+
+    Args:
+        chunk: sizes of the three levels, in tokens.
+        count_tokens: the embedding model's token count of a text.
+    """
+
+    def __init__(self, chunk: ChunkSettings, count_tokens: Callable[[str], int]) -> None:
+        sizes = (chunk.root_tokens, chunk.middle_tokens, chunk.leaf_tokens)
+
+        def tokenizer(text: str) -> range:
+            # SentenceSplitter only takes the length of what this returns.
+            return range(count_tokens(text))
+
+        self._parser = HierarchicalNodeParser.from_defaults(
+            node_parser_ids=list(LEVEL_NAMES),
+            node_parser_map={
+                name: SentenceSplitter(
+                    chunk_size=size,
+                    chunk_overlap=0,
+                    tokenizer=tokenizer,  # type: ignore[arg-type]  # a range has a length, which is all it needs
+                    include_metadata=False,
+                    include_prev_next_rel=False,
+                )
+                for name, size in zip(LEVEL_NAMES, sizes, strict=True)
+            },
+            include_metadata=False,
+            include_prev_next_rel=False,
+        )
+
+    def split(self, text: str) -> SpanTree:
+        """Return the tree of `text`; every non-blank text has at least one root, middle and leaf."""
+        nodes = self._parser.get_nodes_from_documents([LlamaDocument(text=text, id_="document")])
+        positions = {node.node_id: position for position, node in enumerate(nodes)}
+        spans: list[Span] = []
+        cursors: dict[int, int] = {}
+        for node in nodes:
+            parent = positions[node.parent_node.node_id] if node.parent_node else NO_PARENT
+            level = spans[parent].level + 1 if parent != NO_PARENT else 0
+            # The parser's own offsets are relative to the parent, and wrong where text repeats: siblings come in
+            # order and do not overlap, so each is found after the end of the one before it.
+            begin = cursors.get(parent, spans[parent].start if parent != NO_PARENT else 0)
+            start = text.index(_content(node), begin)
+            end = start + len(_content(node))
+            cursors[parent] = end
+            spans.append(Span(level, start, end, parent))
+        return SpanTree(spans)
+
+
+def _content(node: BaseNode) -> str:
+    return node.get_content()
