@@ -6,6 +6,8 @@ Flow: made by the retrievers and `merging.py`, read by everything after them. A 
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from llama_index.core.schema import NodeWithScore, TextNode
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -39,6 +41,20 @@ class Passage:
     text: str
     leaves: tuple[str, ...] = field(default=())
     merged: str = ""
+
+    @classmethod
+    def of(cls, found: NodeWithScore) -> "Passage":
+        """Read a passage from a node of the merging retriever."""
+        node = found.node
+        assert isinstance(node, TextNode)
+        return cls(
+            node_id=node.node_id,
+            start=node.start_char_idx or 0,
+            end=node.end_char_idx or 0,
+            score=found.get_score(),
+            text=node.text,
+            **node.metadata,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the passage as JSON-ready values."""
