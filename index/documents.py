@@ -121,6 +121,7 @@ class DocumentStore:
         self._engine = sa.create_engine(f"sqlite:///{path}", connect_args={"timeout": 30})
         sa.event.listen(self._engine, "connect", _configure)
         self._cache = _DocumentCache(CACHED_CHARS)
+        self._state: str | None = None
         try:
             _tables.create_all(self._engine)
         except DatabaseError as error:
@@ -142,11 +143,13 @@ class DocumentStore:
         return self._scalar(sa.select(sa.func.coalesce(sa.func.sum(_documents.c.leaf_count), 0)))
 
     def state(self) -> str:
-        """Hash of all versions: equal states hold equal documents cut in equal ways."""
-        digest = hashlib.sha256()
-        for version in self.versions().values():
-            digest.update(version.encode())
-        return digest.hexdigest()[:16]
+        """Hash of all versions: equal states hold equal documents cut in equal ways. Kept until the next change."""
+        if self._state is None:
+            digest = hashlib.sha256()
+            for version in self.versions().values():
+                digest.update(version.encode())
+            self._state = digest.hexdigest()[:16]
+        return self._state
 
     def versions(self, source: str | None = None) -> dict[str, str]:
         """Return doc_id -> version, ordered by doc_id, of all documents or of those from one source file."""
@@ -216,6 +219,7 @@ class DocumentStore:
             published = [document.version for document in documents]
             connection.execute(sa.delete(_pending).where(_pending.c.version.in_(published)))
             self._note_pending(connection, retired)
+        self._state = None
         return retired
 
     def settle(self, versions: Sequence[str]) -> None:

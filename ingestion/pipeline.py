@@ -173,4 +173,3 @@ class Pipeline:
 
     def _fail(self, source: str, reason: str) -> None:
         self._summary.failed.append({"source": source, "reason": reason})
-

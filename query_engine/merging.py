@@ -114,7 +114,9 @@ def _try_parent(groups: list[Group], family: list[Group], parent: int, options: 
         return groups
     merged = _united(family, parent, span.start, span.end)
     share = round(100 * hit_chars / merged.chars)
-    merged.merged = f"{len(merged.hits)} leaves of this {LEVEL_NAMES[span.level]} passage matched, {share} % of its text"
+    merged.merged = (
+        f"{len(merged.hits)} leaves of this {LEVEL_NAMES[span.level]} passage matched, {share} % of its text"
+    )
     others = [group for group in groups if group not in family]
     while sum(group.chars for group in others) + merged.chars > options.budget_chars:
         last = min(others, key=lambda group: group.score, default=None)

@@ -1,0 +1,115 @@
+"""`python -m query_engine "question"`: one streamed answer in the terminal, with numbered sources.
+
+The answer goes to stdout, what the engine did to stderr. If a service holds the corpus, that service is asked over
+HTTP instead. Exit codes: 0 answered or declined, 1 a foreseen error, 2 usage, 130 stopped.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from contextlib import aclosing
+
+import httpx
+
+from errors import CorpusLockedError, RagError, run_command
+from query_engine.build import Engines
+from query_engine.engine import Engine
+from query_engine.events import Done, Restarted, Step, Token
+from query_engine.passages import Passage
+from settings import Settings, load_settings
+
+SHOWN_CHARS = 300
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Parse `argv`, ask, translate errors."""
+    parser = argparse.ArgumentParser(prog="python -m query_engine", description="Ask one question.")
+    parser.add_argument("question")
+    parser.add_argument("--corpus", help="name of the corpus (default: RAG_INDEX__CORPUS)")
+    parser.add_argument("--retrieve-only", action="store_true", help="print the passages, write no answer")
+    arguments = parser.parse_args(argv)
+    return run_command(lambda: _ask(arguments, load_settings()))
+
+
+def _ask(arguments: argparse.Namespace, settings: Settings) -> int:
+    engines = Engines(settings)
+    try:
+        engine = engines.get(arguments.corpus)
+        if arguments.retrieve_only:
+            _print_passages(engine.retrieve(arguments.question).passages)
+        else:
+            asyncio.run(_print_answer(engine, arguments.question))
+    except CorpusLockedError as error:
+        if error.url is None:
+            raise
+        print(f"(asking the service at {error.url}, which holds the corpus)", file=sys.stderr)
+        _ask_service(error.url, arguments)
+    finally:
+        engines.close()
+    return 0
+
+
+async def _print_answer(engine: Engine, question: str) -> None:
+    async with aclosing(engine.stream(question)) as events:
+        async for event in events:
+            match event:
+                case Step(_, text):
+                    print(text, file=sys.stderr)
+                case Token(text):
+                    print(text, end="", flush=True)
+                case Restarted(reason):
+                    print(f"\n[withdrawn: {reason}]\n", flush=True)
+                case Done():
+                    _print_end(event)
+
+
+def _print_end(done: Done) -> None:
+    print("" if done.answer else done.message)
+    for number, title, place in dict.fromkeys((c.number, c.title, c.url or c.doc_id) for c in done.citations):
+        print(f"  [{number}] {title} - {place}")
+    for warning in done.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    if done.synthesizer:
+        print(f"(written by {done.synthesizer} in {done.timings_ms['total']:.0f} ms)", file=sys.stderr)
+
+
+def _print_passages(passages: Sequence[Passage]) -> None:
+    for rank, passage in enumerate(passages, start=1):
+        scores = ", ".join(f"{name} {value:.3f}" for name, value in sorted(passage.scores.items()))
+        text = " ".join(passage.text.split())
+        print(f"{rank:>2}. {passage.chunk_id} ({passage.level}; {scores})\n    {text[:SHOWN_CHARS]}")
+
+
+def _ask_service(url: str, arguments: argparse.Namespace) -> None:
+    """Ask the service that holds the corpus, and print what it answers.
+
+    Raises:
+        RagError: it cannot be reached, or refuses.
+    """
+    body = {"question": arguments.question, "corpus": arguments.corpus}
+    try:
+        if arguments.retrieve_only:
+            reply = httpx.post(f"{url}/retrieve", json={k: v for k, v in body.items() if v}, timeout=60)
+            reply.raise_for_status()
+            _print_passages([Passage(**passage) for passage in reply.json()["passages"]])
+            return
+        with httpx.stream("POST", f"{url}/run", json=body, timeout=600) as reply:
+            reply.raise_for_status()
+            shown, record = "", {}
+            for line in reply.iter_lines():
+                if line.startswith("data:"):
+                    record = json.loads(line.removeprefix("data:"))
+                    text = record.get("final_report") or ""
+                    print(text.removeprefix(shown), end="", flush=True)
+                    shown = text
+        print()
+        for number, link in enumerate(record.get("citations") or [], start=1):
+            print(f"  [{number}] {link}")
+    except httpx.HTTPError as error:
+        raise RagError(f"The service at {url} did not answer: {error}.", "Stop it, or ask it again later.") from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+"""Settings -> engines, one for each corpus that is asked for; models are loaded once and shared.
+
+Flow: `main.py`, the command line, the evaluation and the measurements -> **here** -> `engine.py`.
+"""
+
+import threading
+from typing import Any
+
+from errors import CorpusError, UnknownCorpusError
+from index.build import build_embedding, open_corpus
+from index.corpus import corpus_names
+from query_engine.engine import Engine
+from query_engine.extractive import ExtractiveSynthesizer
+from query_engine.llms.build import build_synthesizer
+from query_engine.synthesizer import Synthesizer
+from settings import Settings
+
+
+class Engines:
+    """Engines by corpus name. Calls block; safe from many threads.
+
+    Args:
+        settings: which models, where the corpora are.
+        service_url: this process's address when it is a service, for others who find a corpus locked.
+
+    Raises:
+        ModelError: a model is missing or damaged.
+    """
+
+    def __init__(self, settings: Settings, *, service_url: str | None = None) -> None:
+        self._settings = settings
+        self._service_url = service_url
+        self._embedding = build_embedding(settings)
+        self._writer: Synthesizer | None = None
+        if settings.llm.provider != "extractive":
+            self._writer = build_synthesizer(settings)
+        self._engines: dict[str, Engine] = {}
+        self._refused: dict[str, CorpusError] = {}
+        self._lock = threading.Lock()
+
+    def get(self, name: str | None = None) -> Engine:
+        """Return the engine of a corpus (None: the default one), opening it at first use.
+
+        Raises:
+            UnknownCorpusError: there is no such corpus.
+            CorpusError: it is locked, damaged, or was built with other settings.
+        """
+        name = name or self._settings.index.corpus
+        with self._lock:
+            if name not in self._engines:
+                self._engines[name] = self._open(name)
+            return self._engines[name]
+
+    def names(self) -> list[str]:
+        """Corpora on disk, sorted."""
+        return corpus_names(self._settings.index.dir)
+
+    def status(self) -> dict[str, Any]:
+        """Return what is known without asking any store or model.
+
+        Keys: `corpora` (open ones: name -> documents and leaves), `refused` (name -> error), `embedding`, `synthesizer`.
+        """
+        return {
+            "corpora": {
+                name: {"documents": engine.corpus.documents.count(), "leaves": engine.corpus.documents.leaf_count()}
+                for name, engine in list(self._engines.items())
+            },
+            "refused": {name: str(error) for name, error in self._refused.items()},
+            "embedding": self._embedding.manifest.model,
+            "synthesizer": self._settings.llm.provider,
+        }
+
+    def close(self) -> None:
+        """Close every corpus."""
+        with self._lock:
+            for engine in self._engines.values():
+                engine.corpus.close()
+            self._engines.clear()
+
+    def _open(self, name: str) -> Engine:
+        if name not in self.names():
+            raise UnknownCorpusError.of(name, self.names())
+        try:
+            corpus = open_corpus(name, self._settings, self._embedding.manifest, service_url=self._service_url)
+        except CorpusError as error:
+            self._refused[name] = error
+            raise
+        self._refused.pop(name, None)
+        quoting = ExtractiveSynthesizer(corpus.words, self._embedding.embedder, self._settings.answer.max_words)
+        authors: list[Synthesizer] = [self._writer, quoting] if self._writer else [quoting]
+        return Engine(corpus, self._embedding.embedder, authors, self._settings)

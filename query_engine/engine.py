@@ -1,0 +1,199 @@
+"""From a question to a cited answer, as one stream of events. This is the main path; read it first.
+
+Flow: `/run`, `/evaluate`, the command line and the evaluation harness are views of `Engine.stream`:
+
+    question -> leaves (dense + lexical, fused) -> merged passages -> gate -> synthesizer -> citations -> done
+
+Built by `build.py`. What a stage does is its own module's business; the engine orders them, tells the reader what
+happened, and sees to it that a failing model still ends in an answer from the same passages.
+"""
+
+import asyncio
+import hashlib
+import json
+import logging
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.instrumentation import get_dispatcher
+from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent, SynthesizeStartEvent
+from llama_index.core.schema import QueryBundle
+
+from errors import LLMError
+from index.corpus import Corpus
+from query_engine import steps
+from query_engine.citing import Citations
+from query_engine.events import Done, Event, Restarted, Retrieved, Step, Token
+from query_engine.gate import Confidence, assess
+from query_engine.leaves import LeafRetriever
+from query_engine.merging import MergingRetriever
+from query_engine.passages import Passage
+from query_engine.question import clean_question
+from query_engine.synthesizer import Synthesizer
+from query_engine.worker import iterate_in_thread
+from settings import VERSION, RetrievalSettings, Settings
+
+logger = logging.getLogger(__name__)
+dispatcher = get_dispatcher(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """What a search found.
+
+    Attributes:
+        passages: best first.
+        timings_ms: `retrieve`.
+    """
+
+    passages: tuple[Passage, ...]
+    timings_ms: dict[str, float]
+
+
+class Engine:
+    """Answers questions from one corpus.
+
+    Args:
+        corpus: an open corpus.
+        embedder: the model the corpus was built with.
+        authors: who writes, in order: each is asked when the one before it failed. The last one never fails.
+        settings: retrieval options and the gate's threshold.
+    """
+
+    def __init__(
+        self, corpus: Corpus, embedder: BaseEmbedding, authors: Sequence[Synthesizer], settings: Settings
+    ) -> None:
+        self.corpus = corpus
+        self._embedder = embedder
+        self._authors = tuple(authors)
+        self._settings = settings
+
+    def retriever(self, options: RetrievalSettings | None = None) -> MergingRetriever:
+        """Return a LlamaIndex retriever over the corpus; `options` default to the settings."""
+        options = options or self._settings.retrieval
+        return MergingRetriever(self.corpus, LeafRetriever(self.corpus, self._embedder, options), options)
+
+    def retrieve(self, question: str, options: RetrievalSettings | None = None) -> Retrieval:
+        """Find passages; blocks.
+
+        Raises:
+            QuestionError: the question cannot be asked as it stands.
+        """
+        started = time.perf_counter()
+        bundle = QueryBundle(clean_question(question))
+        passages = tuple(Passage.of(found) for found in self.retriever(options).retrieve(bundle))
+        return Retrieval(passages, {"retrieve": _ms_since(started)})
+
+    async def stream(self, question: str) -> AsyncIterator[Event]:
+        """Answer a question; see `events.py` for the order of events. Closing the iterator stops all work.
+
+        Raises:
+            QuestionError: the question cannot be asked as it stands (before the first event).
+        """
+        question = clean_question(question)
+        answer = _Answer(question, self.fingerprint(), time.perf_counter())
+        yield steps.searching(question, self.corpus.name)
+        if not await asyncio.to_thread(self.corpus.documents.count):
+            yield steps.empty(self.corpus.name)
+            yield answer.done("no_retrieval", message=steps.EMPTY.format(corpus=self.corpus.name))
+            return
+        retrieval = await asyncio.to_thread(self.retrieve, question)
+        answer.timings_ms.update(retrieval.timings_ms)
+        answer.passages = retrieval.passages
+        for step in steps.found(retrieval.passages):
+            yield step
+        yield Retrieved(retrieval.passages)
+        confidence = await asyncio.to_thread(assess, question, retrieval.passages, self.corpus.words)
+        if confidence.value < self._settings.answer.min_confidence:
+            yield steps.declined(confidence)
+            yield answer.done("generated_no_answer_low_confidence" if retrieval.passages else "no_retrieval")
+            return
+        yield steps.confident(confidence)
+        async with aclosing(self._write(answer, confidence)) as events:
+            async for event in events:
+                yield event
+
+    async def _write(self, answer: "_Answer", confidence: Confidence) -> AsyncIterator[Event]:
+        """Let the authors write, one after the other until one succeeds."""
+        started = time.perf_counter()
+        for author in self._authors:
+            answer.begin(author.name)
+            yield steps.writing(author.name)
+            dispatcher.event(SynthesizeStartEvent(query=answer.question))
+            try:
+                async with aclosing(iterate_in_thread(_writing(author, answer))) as pieces:
+                    async for piece in pieces:
+                        answer.text += piece
+                        yield Token(piece)
+            except LLMError as error:
+                logger.warning("The %s author failed: %s", author.name, error.fact)
+                answer.warnings.append(f"{error.code}: {error.fact}")
+                if answer.text:
+                    yield Restarted(error.fact)
+                yield steps.failed(author.name, error)
+                continue
+            dispatcher.event(SynthesizeEndEvent(query=answer.question, response=answer.text))
+            break
+        answer.timings_ms["write"] = _ms_since(started)
+        if answer.text.strip():
+            yield answer.done("generated_answer")
+        else:
+            yield steps.nothing_written(confidence)
+            yield answer.done("generated_no_answer_but_confident")
+
+    def fingerprint(self) -> str:
+        """Hash of everything that decides an answer: version, settings, models, documents; 16 hex digits."""
+        parts = {
+            "version": VERSION,
+            "settings": self._settings.model_dump(mode="json", include={"retrieval", "answer", "llm"}),
+            "identity": self.corpus.manifest.identity.fingerprint(),
+            "documents": self.corpus.documents.state(),
+        }
+        return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+class _Answer:
+    """The answer while it grows."""
+
+    def __init__(self, question: str, fingerprint: str, started: float) -> None:
+        self.question = question
+        self.passages: tuple[Passage, ...] = ()
+        self.warnings: list[str] = []
+        self.timings_ms: dict[str, float] = {}
+        self._fingerprint = fingerprint
+        self._started = started
+        self.begin(None)
+
+    def begin(self, author: str | None) -> None:
+        """Start over with a new author."""
+        self.author = author
+        self.text = ""
+        self.citations = Citations()
+
+    def done(self, gate_reason: str, message: str = steps.NO_ANSWER) -> Done:
+        """Close the answer."""
+        text = self.text.strip() or None
+        self.timings_ms["total"] = _ms_since(self._started)
+        return Done(
+            answer=text,
+            message=text or message,
+            citations=self.citations.all() if text else (),
+            passages=self.passages,
+            gate_reason=gate_reason,
+            synthesizer=self.author if text else None,
+            warnings=tuple(self.warnings),
+            timings_ms=self.timings_ms,
+            fingerprint=self._fingerprint,
+        )
+
+
+def _writing(author: Synthesizer, answer: _Answer) -> Callable[[threading.Event], Iterator[str]]:
+    return lambda stop: author.write(answer.question, answer.passages, answer.citations, stop)
+
+
+def _ms_since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 1)

@@ -1,0 +1,49 @@
+"""Decide whether the passages hold an answer, before anyone writes one.
+
+Flow: merged passages -> **here** -> synthesizer, or "I don't know". Two signs are joined in a logistic score: how close
+the best passages are in meaning, and how much of the question's rare words the best ones hold. It judges whether
+an answer is likely to be there, not what it is.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from query_engine.extractive import TermWeights
+from query_engine.passages import Passage
+
+# Logistic regression over answerable questions and questions of other corpora (see docs/retrieval.md once fitted).
+BIAS, SIMILARITY, COVERAGE = -7.0, 8.0, 5.0
+READ_PASSAGES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """How likely the passages hold the answer.
+
+    Attributes:
+        value: 0..1.
+        similarity: cosine of the question and the nearest leaf, -1..1.
+        coverage: share of the question's words, weighted by rarity, that the best passages hold, 0..1.
+        missing: the words that none of them holds, rarest first, as the index spells them.
+    """
+
+    value: float
+    similarity: float
+    coverage: float
+    missing: tuple[str, ...]
+
+
+def assess(question: str, passages: Sequence[Passage], words: TermWeights) -> Confidence:
+    """Judge the passages; without any the value is 0."""
+    if not passages:
+        return Confidence(0.0, 0.0, 0.0, ())
+    similarity = max((passage.scores.get("dense", 0.0) for passage in passages), default=0.0)
+    terms = {term: words.weight(term) for term in words.query_terms(question)}
+    held: set[str] = set()
+    for passage in passages[:READ_PASSAGES]:
+        held.update(words.terms(passage.text), words.terms(passage.title))
+    total = sum(terms.values()) or 1.0
+    coverage = sum(weight for term, weight in terms.items() if term in held) / total
+    value = 1 / (1 + math.exp(-(BIAS + SIMILARITY * similarity + COVERAGE * coverage)))
+    return Confidence(value, similarity, coverage, tuple(term for term in terms if term not in held))

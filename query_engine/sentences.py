@@ -1,0 +1,104 @@
+"""Cut passages into sentences, as spans.
+
+Flow: the extractive author and the citations of the generative one quote sentences found **here**. Aware of lines:
+headings, list items and table rows end at their line, wrapped prose goes on. Pure.
+"""
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+MAX_CHARS = 600
+
+# A sentence ends at . ! ? (with closing quotes or brackets) before space and something that can begin a sentence,
+# unless the dot belongs to an abbreviation, an initial or a numbered item.
+_END = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s+[\"'“‘(\[]*[A-Z0-9\u00c0-\u024f\u0370-\uffff])")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(\[])(?:[A-Z]|[A-Z](?:\.[A-Z])+|e\.g|i\.e|etc|cf|ca|c|vs|nos|vol|ed|eds|fig|figs|eq|eqs|sec|al|approx|est|"
+    r"dr|mr|mrs|ms|prof|st|jr|sr|inc|ltd|co|corp|gen|col|lt|rev|hon|sen|rep|gov|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|"
+    r"nov|dec|\d{1,3})$",
+    re.IGNORECASE,
+)
+# A line that stands for itself: heading, list item, table row, quote, fence.
+_OWN_LINE = re.compile(r"\s*(?:#{1,6}\s|[-*+•▪◦]\s|\d{1,3}[.)]\s|\||>|```|~~~)")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, `[start, end)` of the text it was cut from.
+
+    Attributes:
+        prose: False for headings, table rows and fragments that end without a full stop.
+    """
+
+    start: int
+    end: int
+    prose: bool
+
+
+def split_sentences(text: str) -> list[Sentence]:
+    """Return the sentences of `text` in order; spans exclude surrounding space and list marks, and do not overlap."""
+    sentences = []
+    for start, end in _blocks(text):
+        sentences += _in_block(text, start, end)
+    return sentences
+
+
+def _blocks(text: str) -> list[tuple[int, int]]:
+    """Paragraphs, and the lines that stand for themselves."""
+    blocks: list[tuple[int, int]] = []
+    begin: int | None = None
+    position = 0
+    for line in text.splitlines(keepends=True):
+        end = position + len(line)
+        blank, own = not line.strip(), bool(_OWN_LINE.match(line))
+        if begin is not None and (blank or own):
+            blocks.append((begin, position))
+            begin = None
+        if own and line.lstrip().startswith(("#", "|", "`", "~")):
+            blocks.append((position, end))
+        elif not blank and begin is None:
+            begin = position
+        position = end
+    if begin is not None:
+        blocks.append((begin, position))
+    return blocks
+
+
+def _in_block(text: str, start: int, end: int) -> list[Sentence]:
+    mark = re.match(r"\s*(?:#{1,6}\s+|[-*+•▪◦]\s+|>\s*)?", text[start:end])
+    heading = text[start:end].lstrip().startswith(("#", "|", "`", "~"))
+    start += mark.end() if mark else 0
+    cuts = [start]
+    for match in _END.finditer(text, start, end):
+        # The pattern's look-ahead sees past `end` only within the same text, which is harmless.
+        dot = text.find(".", match.start(), match.end())
+        if dot < 0 or not _ABBREVIATION.search(text[max(start, dot - 12) : dot]):
+            cuts.append(match.end())
+    cuts.append(end)
+    found = []
+    for first, last in zip(cuts, cuts[1:], strict=False):
+        for left, right in _short_enough(text, first, last):
+            begin = left + len(text[left:right]) - len(text[left:right].lstrip())
+            stop = begin + len(text[begin:right].rstrip())
+            if stop > begin:
+                whole = text[stop - 1] in ".!?\"'”’)]:;" and not heading
+                found.append(Sentence(begin, stop, whole))
+    return found
+
+
+def _short_enough(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Cut a run-on (a table, a list without stops) at its lines, so that a quote stays readable."""
+    if end - start <= MAX_CHARS:
+        return [(start, end)]
+    newlines = [i + 1 for i in range(start, end) if text[i] == "\n"] or [
+        i + 1 for i in range(start, end) if text[i] == " "
+    ]
+    pieces, first = [], start
+    while end - first > MAX_CHARS:
+        cut = bisect_right(newlines, first + MAX_CHARS) - 1
+        last = newlines[cut] if cut >= 0 and newlines[cut] > first else first + MAX_CHARS
+        pieces.append((first, last))
+        first = last
+    pieces.append((first, end))
+    return pieces

@@ -1,0 +1,103 @@
+"""The words in which the engine tells people what it did.
+
+Flow: engine -> **here** -> the steps that `/run` shows. Each step is short Markdown that makes sense on its own: readers
+vote on steps one by one. Decides nothing.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from errors import LLMError
+from query_engine.events import Step
+from query_engine.gate import Confidence
+from query_engine.passages import Passage
+
+NO_ANSWER = "I don't know: the documents do not answer this question."
+EMPTY = "I don't know: the corpus '{corpus}' holds no documents yet. Bring some in with `python -m ingestion PATH`."
+AUTHORS = {
+    "extractive": "quoting the sentences that answer (no language model)",
+    "huggingface": "a Hugging Face model writes from these passages",
+    "openvino": "an OpenVINO model writes from these passages",
+    "openai": "a language model server writes from these passages",
+}
+SHOWN_DOCUMENTS = 5
+SHOWN_MERGES = 3
+
+
+def searching(question: str, corpus: str) -> Step:
+    """Say what is searched; the first thing a reader sees."""
+    shown = question if len(question) <= 300 else f"{question[:299]}…"
+    return Step("search", f"**Searching** the corpus *{corpus}* by meaning and by words for: “{shown}”")
+
+
+def empty(corpus: str) -> Step:
+    """Say that there is nothing to search."""
+    return Step("found", f"The corpus *{corpus}* holds **no documents** yet.")
+
+
+def found(passages: Sequence[Passage]) -> Iterator[Step]:
+    """Say which documents were found and why, and what was merged."""
+    if not passages:
+        yield Step("found", "**Found nothing** that resembles the question.")
+        return
+    by_document: dict[str, list[Passage]] = {}
+    for passage in passages:
+        by_document.setdefault(passage.doc_id, []).append(passage)
+    lines = [f"**Found {len(passages)} passages in {len(by_document)} documents**:"]
+    for group in list(by_document.values())[:SHOWN_DOCUMENTS]:
+        lines.append(f"- *{group[0].title}*: {_why(group)}")
+    if len(by_document) > SHOWN_DOCUMENTS:
+        lines.append(f"- and {len(by_document) - SHOWN_DOCUMENTS} more")
+    yield Step("found", "\n".join(lines))
+    merged = [passage for passage in passages if passage.merged]
+    if merged:
+        lines = [f"**Merged** neighbouring matches into {len(merged)} larger passages:"]
+        lines += [f"- *{passage.title}*: {passage.merged}" for passage in merged[:SHOWN_MERGES]]
+        yield Step("merged", "\n".join(lines))
+
+
+def confident(confidence: Confidence) -> Step:
+    """Say why an answer is expected in the passages."""
+    return Step(
+        "gate",
+        f"**The passages look sufficient**: they hold {confidence.coverage:.0%} of the question's weighty words, "
+        f"nearest similarity {confidence.similarity:.2f}.",
+    )
+
+
+def declined(confidence: Confidence) -> Step:
+    """Say why no answer is given."""
+    missing = f" No passage mentions: {', '.join(confidence.missing[:5])}." if confidence.missing else ""
+    return Step(
+        "gate",
+        f"**The documents do not seem to answer this**: nearest similarity {confidence.similarity:.2f}, "
+        f"{confidence.coverage:.0%} of the question's weighty words found.{missing}",
+    )
+
+
+def writing(author: str) -> Step:
+    """Say who writes."""
+    return Step("write", f"**Writing**: {AUTHORS[author]}.")
+
+
+def failed(author: str, error: LLMError) -> Step:
+    """Say that an author failed and that another one takes over."""
+    return Step(
+        "warning", f"**The {author} model failed**: {error.fact} The answer is quoted from the passages instead."
+    )
+
+
+def nothing_written(confidence: Confidence) -> Step:
+    """Say that the author found no answer in the passages."""
+    return Step("gate", f"**No answer was found** in the passages (confidence before reading: {confidence.value:.2f}).")
+
+
+def _why(group: Sequence[Passage]) -> str:
+    reasons = []
+    dense = max((passage.scores["dense"] for passage in group if "dense" in passage.scores), default=None)
+    lexical = max((passage.scores["lexical"] for passage in group if "lexical" in passage.scores), default=None)
+    if dense is not None:
+        reasons.append(f"similar in meaning ({dense:.2f})")
+    if lexical is not None:
+        reasons.append(f"shares its words (BM25 {lexical:.1f})")
+    count = f"{len(group)} passages, " if len(group) > 1 else ""
+    return count + " and ".join(reasons)
