@@ -1,0 +1,1 @@
+"""What is on disk, and how text becomes vectors."""

@@ -7,11 +7,12 @@ The order of writing keeps every crash harmless: announce -> vectors -> words ->
 documents visible) -> sweep what was replaced. A hit that no visible document owns is ignored by retrieval.
 """
 
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from errors import UnknownCorpusError
+from errors import SettingsError, UnknownCorpusError
 from index.docstore import SpanDocstore
 from index.documents import DocumentStore, StoredDocument
 from index.lexical import LexicalIndex
@@ -19,6 +20,7 @@ from index.lock import CorpusLock
 from index.manifest import FILE_NAME, Manifest
 from index.nodes import node_id
 from index.vectors import LeafVectorStore
+from settings import CORPUS_NAME
 
 
 class Corpus:
@@ -101,6 +103,18 @@ class Corpus:
         self.vectors.delete_versions(versions)
         self.words.delete(versions)
         self.documents.settle(versions)
+
+
+def check_corpus_name(name: str) -> None:
+    """Refuse names that are no plain folder names.
+
+    Raises:
+        SettingsError: `name` is not 1 to 63 lower-case letters, digits, hyphens and underscores.
+    """
+    if not re.fullmatch(CORPUS_NAME, name):
+        raise SettingsError(
+            f"{name!r} cannot name a corpus.", "Use 1 to 63 lower-case letters, digits, hyphens and underscores."
+        )
 
 
 def exists(folder: Path) -> bool:

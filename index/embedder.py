@@ -61,7 +61,7 @@ class OpenVINOEmbedding(BaseEmbedding):
         super().__init__(
             model_name=model.folder.name,
             embed_batch_size=BATCH_TEXTS,
-            query_prefix=query_prefix,  # type: ignore[call-arg]  # a field of this class, unknown to the stub
+            query_prefix=query_prefix,
             document_prefix=document_prefix,
         )
         self._model = model

@@ -60,6 +60,7 @@ class TokenCounter:
         self._count = lru_cache(maxsize=65_536)(self._count_once)
 
     def __call__(self, text: str) -> int:
+        """Return the number of tokens of `text`."""
         return self._count(text)
 
     def _count_once(self, text: str) -> int:

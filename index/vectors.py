@@ -88,7 +88,8 @@ class LeafVectorStore(ChromaVectorStore):
     def delete_versions(self, versions: Sequence[str]) -> None:
         """Remove all leaves of these document versions; unknown versions are no error."""
         if versions:
-            self._collection.delete(where={"version": {"$in": list(versions)}})
+            where: Any = {"version": {"$in": list(versions)}}
+            self._collection.delete(where=where)
 
     def search(self, embedding: Sequence[float], top_k: int) -> list[tuple[str, float]]:
         """Return (node id, cosine similarity in -1..1) of the nearest leaves, nearest first; `[]` if empty."""

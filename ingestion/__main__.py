@@ -15,7 +15,7 @@ from tqdm import tqdm
 from errors import run_command
 from ingestion.build import ingest
 from ingestion.pipeline import Summary
-from settings import CORPUS_NAME, load_settings
+from settings import load_settings
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -7,9 +7,8 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from errors import SettingsError
 from index.build import Embedding, build_embedding, open_corpus
-from index.corpus import swap_in
+from index.corpus import check_corpus_name, swap_in
 from index.lock import CorpusLock
 from ingestion.pipeline import Pipeline, Summary
 from ingestion.reading.files import list_files
@@ -38,12 +37,12 @@ def ingest(
         on_progress: called with (source, leaves embedded so far).
 
     Raises:
-        SettingsError: `path` does not exist.
+        SettingsError: the corpus name is none.
+        UnreadableError: `path` does not exist or cannot be looked into.
         CorpusError: the corpus is locked, damaged, or was built with other settings.
         ModelError: the embedding model cannot be loaded.
     """
-    if not path.exists():
-        raise SettingsError(f"There is no file or folder {path}.", "Name an existing one.")
+    check_corpus_name(corpus)
     embedding = build_embedding(settings)
     if not rebuild:
         return _run(path, settings, embedding, corpus, root_name, on_progress)
@@ -61,7 +60,7 @@ def ingest(
     return summary
 
 
-def _run(
+def _run(  # noqa: PLR0917  # private, called from one place with names that match
     path: Path,
     settings: Settings,
     embedding: Embedding,
@@ -76,6 +75,6 @@ def _run(
             pipeline = Pipeline(
                 opened, embedding.embedder, splitter, reader, root_name=root_name, on_progress=on_progress
             )
-            return pipeline.run(list_files(path, settings.ingest))
+            return pipeline.run(list_files(path))
     finally:
         opened.close()

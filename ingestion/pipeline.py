@@ -16,7 +16,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from errors import UnreadableError
 from index.corpus import Corpus
 from index.documents import Document, StoredDocument
-from ingestion.reading.files import Skipped, SourceFile
+from ingestion.reading.files import Skipped, SourceFile, open_plain
 from ingestion.reading.reader import Reader
 from ingestion.splitting import TreeSplitter
 
@@ -99,21 +99,21 @@ class Pipeline:
         self._corpus.sweep()
         for entry in entries:
             if isinstance(entry, Skipped):
-                self._summary.skipped.append({"source": entry.source, "reason": entry.reason})
+                self._summary.skipped.append({"source": entry.path, "reason": entry.reason})
             else:
                 self._ingest_file(entry)
-                self._on_progress(entry.source, self._summary.leaves)
+                self._on_progress(entry.doc_id, self._summary.leaves)
         self._commit()
         self._summary.duration_s = round(time.monotonic() - started, 2)
         return self._summary
 
     def _ingest_file(self, file: SourceFile) -> None:
-        source = self._prefix + file.source
+        source = self._prefix + file.doc_id
         stored = self._corpus.documents.versions(source)
         try:
             digest = self._digest(file)
-        except OSError as error:
-            self._fail(source, f"It cannot be read: {error.strerror}.")
+        except UnreadableError as error:
+            self._fail(source, str(error))
             return
         if digest == self._corpus.documents.source_digest(source):
             self._owners.update(dict.fromkeys(stored, source))
@@ -168,7 +168,7 @@ class Pipeline:
         self._batch, self._removed, self._finished = [], [], {}
 
     def _digest(self, file: SourceFile) -> str:
-        with file.open() as stream:
+        with open_plain(file.path) as stream:
             return f"{hashlib.file_digest(stream, 'sha256').hexdigest()[:32]}/{self._pipeline}"
 
     def _fail(self, source: str, reason: str) -> None:

@@ -36,7 +36,7 @@ class TreeSplitter:
                 name: SentenceSplitter(
                     chunk_size=size,
                     chunk_overlap=0,
-                    tokenizer=tokenizer,  # type: ignore[arg-type]  # a range has a length, which is all it needs
+                    tokenizer=tokenizer,
                     include_metadata=False,
                     include_prev_next_rel=False,
                 )

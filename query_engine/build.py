@@ -58,7 +58,8 @@ class Engines:
     def status(self) -> dict[str, Any]:
         """Return what is known without asking any store or model.
 
-        Keys: `corpora` (open ones: name -> documents and leaves), `refused` (name -> error), `embedding`, `synthesizer`.
+        Keys: `corpora` (open ones: name -> documents and leaves), `refused` (name -> error), `embedding` (model) and
+        `synthesizer` (provider).
         """
         return {
             "corpora": {

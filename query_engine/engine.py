@@ -14,12 +14,12 @@ import json
 import logging
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.instrumentation import get_dispatcher
+from llama_index_instrumentation import get_dispatcher
 from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent, SynthesizeStartEvent
 from llama_index.core.schema import QueryBundle
 
@@ -27,7 +27,7 @@ from errors import LLMError
 from index.corpus import Corpus
 from query_engine import steps
 from query_engine.citing import Citations
-from query_engine.events import Done, Event, Restarted, Retrieved, Step, Token
+from query_engine.events import Done, Event, Restarted, Retrieved, Token
 from query_engine.gate import Confidence, assess
 from query_engine.leaves import LeafRetriever
 from query_engine.merging import MergingRetriever
@@ -88,7 +88,7 @@ class Engine:
         passages = tuple(Passage.of(found) for found in self.retriever(options).retrieve(bundle))
         return Retrieval(passages, {"retrieve": _ms_since(started)})
 
-    async def stream(self, question: str) -> AsyncIterator[Event]:
+    async def stream(self, question: str) -> AsyncGenerator[Event, None]:
         """Answer a question; see `events.py` for the order of events. Closing the iterator stops all work.
 
         Raises:
@@ -117,7 +117,7 @@ class Engine:
             async for event in events:
                 yield event
 
-    async def _write(self, answer: "_Answer", confidence: Confidence) -> AsyncIterator[Event]:
+    async def _write(self, answer: "_Answer", confidence: Confidence) -> AsyncGenerator[Event, None]:
         """Let the authors write, one after the other until one succeeds."""
         started = time.perf_counter()
         for author in self._authors:

@@ -7,6 +7,7 @@ headings, list items and table rows end at their line, wrapped prose goes on. Pu
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import pairwise
 
 MAX_CHARS = 600
 
@@ -77,7 +78,7 @@ def _in_block(text: str, start: int, end: int) -> list[Sentence]:
             cuts.append(match.end())
     cuts.append(end)
     found = []
-    for first, last in zip(cuts, cuts[1:], strict=False):
+    for first, last in pairwise(cuts):
         for left, right in _short_enough(text, first, last):
             begin = left + len(text[left:right]) - len(text[left:right].lstrip())
             stop = begin + len(text[begin:right].rstrip())

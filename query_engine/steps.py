@@ -1,7 +1,7 @@
 """The words in which the engine tells people what it did.
 
-Flow: engine -> **here** -> the steps that `/run` shows. Each step is short Markdown that makes sense on its own: readers
-vote on steps one by one. Decides nothing.
+Flow: engine -> **here** -> the steps that `/run` shows. Each step is short Markdown that makes sense on its own:
+readers vote on steps one by one. Decides nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,8 +43,8 @@ def found(passages: Sequence[Passage]) -> Iterator[Step]:
     for passage in passages:
         by_document.setdefault(passage.doc_id, []).append(passage)
     lines = [f"**Found {len(passages)} passages in {len(by_document)} documents**:"]
-    for group in list(by_document.values())[:SHOWN_DOCUMENTS]:
-        lines.append(f"- *{group[0].title}*: {_why(group)}")
+    shown = list(by_document.values())[:SHOWN_DOCUMENTS]
+    lines += [f"- *{group[0].title}*: {_why(group)}" for group in shown]
     if len(by_document) > SHOWN_DOCUMENTS:
         lines.append(f"- and {len(by_document) - SHOWN_DOCUMENTS} more")
     yield Step("found", "\n".join(lines))

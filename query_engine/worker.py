@@ -6,10 +6,10 @@ tells the worker to stop and waits until it has: whoever holds a slot or a model
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 
 
-async def iterate_in_thread(make: Callable[[threading.Event], Iterator[str]]) -> AsyncIterator[str]:
+async def iterate_in_thread(make: Callable[[threading.Event], Iterator[str]]) -> AsyncGenerator[str, None]:
     """Yield what the iterator made by `make(stop)` yields; `stop` is set when the reader has left.
 
     Raises:
