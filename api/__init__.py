@@ -1,0 +1,1 @@
+"""The service: HTTP and server-sent events over the query engine."""

@@ -11,8 +11,8 @@ from index.build import build_embedding, open_corpus
 from index.corpus import corpus_names
 from query_engine.engine import Engine
 from query_engine.extractive import ExtractiveSynthesizer
-from query_engine.llms.build import build_synthesizer
 from query_engine.synthesizer import Synthesizer
+from query_engine.watching import WatchedSynthesizer
 from settings import Settings
 
 
@@ -31,9 +31,11 @@ class Engines:
         self._settings = settings
         self._service_url = service_url
         self._embedding = build_embedding(settings)
-        self._writer: Synthesizer | None = None
+        self._writer: WatchedSynthesizer | None = None
         if settings.llm.provider != "extractive":
-            self._writer = build_synthesizer(settings)
+            from query_engine.llms.build import build_synthesizer  # noqa: PLC0415  # quoting needs no model library
+
+            self._writer = WatchedSynthesizer(build_synthesizer(settings))
         self._engines: dict[str, Engine] = {}
         self._refused: dict[str, CorpusError] = {}
         self._lock = threading.Lock()
@@ -58,17 +60,21 @@ class Engines:
     def status(self) -> dict[str, Any]:
         """Return what is known without asking any store or model.
 
-        Keys: `corpora` (open ones: name -> documents and leaves), `refused` (name -> error), `embedding` (model) and
-        `synthesizer` (provider).
+        Keys: `corpora` (open ones: name -> documents and leaves), `refused` (name -> error's code and detail),
+        `embedding` (model), `synthesizer` (provider), `llm_ready` and `llm_reason` (how its last answer went).
         """
         return {
             "corpora": {
                 name: {"documents": engine.corpus.documents.count(), "leaves": engine.corpus.documents.leaf_count()}
                 for name, engine in list(self._engines.items())
             },
-            "refused": {name: str(error) for name, error in self._refused.items()},
+            "refused": {
+                name: {"code": error.code, "detail": str(error)} for name, error in list(self._refused.items())
+            },
             "embedding": self._embedding.manifest.model,
             "synthesizer": self._settings.llm.provider,
+            "llm_ready": self._writer.ready if self._writer else True,
+            "llm_reason": self._writer.reason if self._writer else "No language model is used: answers are quotes.",
         }
 
     def close(self) -> None:

@@ -1,0 +1,106 @@
+"""Translate failures to HTTP: one table of status codes, one envelope, nothing of the client's input.
+
+Flow: an exception leaves a route -> **here** -> `{"error": {"code", "detail"[, "field"]}}`, or the same as a small page
+for a browser. Failures after the first byte of a stream are the stream's own business (`streaming.py`).
+
+`code` never changes; the wording of `detail` may.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+
+import errors
+from api.negotiation import JSONReply, prefers_html
+from api.pages import Pages
+from errors import RagError
+
+STATUS: dict[type[RagError], int] = {
+    errors.QuestionError: 422,
+    errors.UnknownCorpusError: 404,
+    errors.UnknownDocumentError: 404,
+    errors.CorpusError: 503,
+    errors.ModelError: 503,
+    errors.LLMError: 503,
+    errors.RagError: 500,
+}
+"""Status by class; a class that is not listed has the status of its nearest ancestor."""
+
+HTTP_CODES: dict[int, tuple[str, str]] = {
+    404: ("not_found", "There is nothing at this address."),
+    405: ("method_not_allowed", "This address does not take this method; the header Allow names those it takes."),
+    413: ("body_too_large", "The body is larger than 1 MB."),
+}
+"""Code and detail of what the framework raises by status."""
+
+INVALID = "invalid_request"
+
+
+class ErrorDetail(BaseModel):
+    """What went wrong."""
+
+    code: str
+    detail: str
+    field: str | None = None
+
+
+class ErrorReply(BaseModel):
+    """The body of every reply that is not a success."""
+
+    error: ErrorDetail
+
+
+NOT_JSON = ErrorDetail(code=INVALID, field="body", detail="The body is not valid JSON in UTF-8.")
+
+
+def install(app: FastAPI, pages: Pages) -> None:
+    """Register the handlers of every failure a route can end in."""
+
+    def reply(request: Request, status: int, error: ErrorDetail, headers: Mapping[str, str] | None = None) -> Response:
+        if prefers_html(request):
+            return pages.error(status, error.detail)
+        body = ErrorReply(error=error).model_dump(exclude_none=True)
+        return JSONReply(body, status, headers)
+
+    @app.exception_handler(RagError)
+    async def foreseen(request: Request, error: RagError) -> Response:
+        status = next(STATUS[cls] for cls in type(error).__mro__ if cls in STATUS)
+        return reply(request, status, ErrorDetail(code=error.code, detail=str(error)))
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        return reply(request, 422, _describe(error.errors()[0]))
+
+    @app.exception_handler(HTTPException)
+    async def refused(request: Request, error: HTTPException) -> Response:
+        if error.status_code == 400:
+            # The framework's word for a body that it cannot even decode.
+            return reply(request, 422, NOT_JSON)
+        code, detail = HTTP_CODES[error.status_code]
+        return reply(request, error.status_code, ErrorDetail(code=code, detail=detail), error.headers)
+
+    @app.exception_handler(ClientDisconnect)
+    async def left(_request: Request, _error: ClientDisconnect) -> Response:
+        return Response(status_code=499)  # nobody reads it
+
+    @app.exception_handler(Exception)
+    async def unforeseen(request: Request, _error: Exception) -> Response:
+        # The server logs the exception after this; the client learns nothing about our inside.
+        return reply(request, 500, ErrorDetail(code="internal", detail="Something unforeseen went wrong; see the log."))
+
+
+def _describe(problem: Mapping[str, Any]) -> ErrorDetail:
+    """Name the field and the reason; `input` and `ctx`, which hold the client's text, are left out."""
+    place: Sequence[str | int] = problem["loc"]
+    if problem["type"] == "json_invalid":
+        return NOT_JSON
+    if len(place) < 2 and problem["type"] != "unknown_field":
+        return ErrorDetail(code=INVALID, field="body", detail="Send a JSON object with Content-Type: application/json.")
+    code = "bad_question" if problem["type"] == "bad_question" else INVALID
+    return ErrorDetail(code=code, field=str(place[1]) if len(place) > 1 else "body", detail=f"{problem['msg']}.")

@@ -1,0 +1,39 @@
+"""The two forms of a reply: JSON that can carry any text, and the choice of HTML for browsers.
+
+Flow: a route's values -> **here** -> bytes.
+"""
+
+import json
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+
+class JSONReply(JSONResponse):
+    """JSON in UTF-8; a lone surrogate, which UTF-8 cannot hold, goes out as the JSON escape it came in as."""
+
+    def render(self, content: Any) -> bytes:
+        """Return the encoded body."""
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        # Surrogates stand only inside JSON strings, where Python's `\\udXXX` is JSON's escape as well.
+        return text.encode("utf-8", "backslashreplace")
+
+
+def prefers_html(request: Request) -> bool:
+    """Say whether the client names HTML and likes it at least as much as JSON; clients that name neither get JSON."""
+    qualities = _qualities(request.headers.get("accept", ""))
+    html = qualities.get("text/html", 0.0)
+    return html > 0 and html >= qualities.get("application/json", 0.0)
+
+
+def _qualities(accept: str) -> dict[str, float]:
+    found = {}
+    for part in accept.split(","):
+        media_type, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        quality = next((p.removeprefix("q=") for p in parameters if p.startswith("q=")), "1")
+        try:
+            found[media_type] = float(quality)
+        except ValueError:
+            found[media_type] = 0.0
+    return found

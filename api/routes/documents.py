@@ -1,0 +1,64 @@
+"""`GET /documents/{doc_id}`: what a citation links to, the document with the cited span marked.
+
+Flow: a reader follows a link that `links.py` made -> **here** -> a page for browsers, JSON for programs.
+"""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from api.links import is_web_url
+from api.negotiation import JSONReply, prefers_html
+from api.schemas import CorpusName
+from api.service import ServiceDep
+from errors import UnknownDocumentError
+from index.documents import StoredDocument
+
+MAX_OFFSET = 2**40
+OUTSIDE = "The cited passage is not in this document; it may have changed since it was cited."
+
+Offset = Annotated[int | None, Query(ge=0, le=MAX_OFFSET)]
+
+router = APIRouter()
+
+
+@router.get("/documents/{doc_id:path}")
+def document(
+    doc_id: str,
+    request: Request,
+    service: ServiceDep,
+    *,
+    corpus: Annotated[CorpusName | None, Query()] = None,
+    start: Offset = None,
+    end: Offset = None,
+) -> Response:
+    """Show one document; the text `[start, end)` is marked when `end` is given."""
+    opened = service.engines.get(corpus).corpus
+    found = opened.documents.get(doc_id)
+    if found is None:
+        raise UnknownDocumentError(
+            f"Corpus {opened.name!r} holds no such document.",
+            "Documents are named by their path below the ingested folder, or by their record's id; "
+            "`POST /retrieve` gives the names of what it finds.",
+        )
+    span = _span(found, start or 0, end)
+    shown = {
+        "corpus": opened.name,
+        "doc_id": found.doc_id,
+        "title": found.title,
+        "url": found.url if found.url and is_web_url(found.url) else None,
+        "pages": found.pages,
+        "metadata": found.metadata,
+        "span": span,
+        "notice": OUTSIDE if end is not None and span is None else None,
+        "text": found.text,
+    }
+    return service.pages.document(**shown) if prefers_html(request) else JSONReply(shown, headers={"Vary": "Accept"})
+
+
+def _span(found: StoredDocument, start: int, end: int | None) -> dict[str, Any] | None:
+    """Return the cited span as JSON-ready values; None when there is none, or when it lies outside the text."""
+    if end is None or not start < end <= len(found.text):
+        return None
+    return {"start": start, "end": end, "pages": found.pages_of(start, end), "quote": found.text[start:end]}

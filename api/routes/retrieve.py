@@ -1,0 +1,32 @@
+"""`POST /retrieve`: the passages found for a question, without an answer. For evaluation and debugging.
+
+Flow: body -> engine's retrieval -> **here** -> JSON.
+"""
+
+from typing import Any
+
+from fastapi import APIRouter
+
+from api.negotiation import JSONReply
+from api.schemas import RetrieveBody
+from api.service import ServiceDep
+from query_engine.passages import Passage
+
+router = APIRouter()
+
+
+@router.post("/retrieve")
+def retrieve(body: RetrieveBody, service: ServiceDep) -> JSONReply:
+    """Return passages, best first, and how long each stage took."""
+    options = service.settings.retrieval.model_copy(
+        update=body.model_dump(include={"top_k", "budget_chars", "mode", "merge"}, exclude_none=True)
+    )
+    found = service.engines.get(body.corpus).retrieve(body.question, options)
+    return JSONReply({"passages": [_passage(passage) for passage in found.passages], "timings_ms": found.timings_ms})
+
+
+def _passage(passage: Passage) -> dict[str, Any]:
+    shown = passage.to_dict()
+    # How a passage came together is explained by the steps of an answer, not here.
+    del shown["leaves"], shown["merged"]
+    return shown

@@ -1,0 +1,109 @@
+"""What the routes share: the engines, the settings and the page templates, handed out by one dependency.
+
+Flow: `app.create_app` makes one `Service` -> **here** -> routes. The protocols say how much of the query engine the
+HTTP layer uses; nothing here opens a corpus or writes an answer.
+"""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from typing import Annotated, Any, Protocol
+
+from fastapi import Depends, Request
+
+from api.links import Links
+from api.pages import Pages
+from index.documents import StoredDocument
+from query_engine.events import Event
+from query_engine.passages import Passage
+from settings import RetrievalSettings, Settings
+
+
+class Documents(Protocol):
+    """Finds documents by id."""
+
+    def get(self, doc_id: str) -> StoredDocument | None:
+        """Return one document, or None."""
+        ...
+
+
+class Corpus(Protocol):
+    """An open corpus, as far as the routes look into it."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def documents(self) -> Documents:
+        """Its documents."""
+        ...
+
+
+class Retrieval(Protocol):
+    """What a search found."""
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """Best first."""
+        ...
+
+    @property
+    def timings_ms(self) -> dict[str, float]:
+        """By stage."""
+        ...
+
+
+class Engine(Protocol):
+    """Answers questions from one corpus."""
+
+    @property
+    def corpus(self) -> Corpus:
+        """The corpus it reads."""
+        ...
+
+    def retrieve(self, question: str, options: RetrievalSettings) -> Retrieval:
+        """Find passages; blocks."""
+        ...
+
+    def stream(self, question: str) -> AsyncGenerator[Event, None]:
+        """Answer, event by event."""
+        ...
+
+
+class Engines(Protocol):
+    """Opens corpora and keeps them open. Calls block."""
+
+    def get(self, name: str | None = None) -> Engine:
+        """Return the engine of a corpus, None meaning the default one."""
+        ...
+
+    def names(self) -> list[str]:
+        """Return the names of the corpora on disk."""
+        ...
+
+    def status(self) -> dict[str, Any]:
+        """Return the last known state of corpora and models, without touching a model."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Everything a route may need."""
+
+    engines: Engines
+    settings: Settings
+    pages: Pages
+
+    def links(self, request: Request, corpus: str) -> Links:
+        """Return the maker of links into `corpus` for the client of this request."""
+        return Links(self.settings.serve.public_url or str(request.base_url), corpus)
+
+
+def current_service(request: Request) -> Service:
+    """Return the service that `create_app` put on the application."""
+    service: Service = request.app.state.service
+    return service
+
+
+ServiceDep = Annotated[Service, Depends(current_service)]

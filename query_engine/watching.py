@@ -1,0 +1,44 @@
+"""Remember how a language model did when it was last used.
+
+Flow: engine -> **here** -> the model's synthesizer. `Engines.status` reads the memory, so a health probe learns the
+model's state without using it.
+"""
+
+import threading
+from collections.abc import Iterator, Sequence
+
+from errors import LLMError
+from query_engine.citing import Citations
+from query_engine.passages import Passage
+from query_engine.synthesizer import Synthesizer
+
+
+class WatchedSynthesizer:
+    """Passes everything through.
+
+    Attributes:
+        name: the watched synthesizer's name.
+        ready: False after a failure, until the next success.
+        reason: what was last seen, as a sentence.
+    """
+
+    def __init__(self, watched: Synthesizer) -> None:
+        self._watched = watched
+        self.name = watched.name
+        self.ready = True
+        self.reason = "Loaded, not used yet."
+
+    def write(
+        self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
+    ) -> Iterator[str]:
+        """Yield what the watched synthesizer yields.
+
+        Raises:
+            LLMError: the model failed.
+        """
+        try:
+            yield from self._watched.write(question, passages, citations, stop)
+        except LLMError as error:
+            self.ready, self.reason = False, f"The last answer failed: {error.fact}"
+            raise
+        self.ready, self.reason = True, "The last answer succeeded."
