@@ -19,6 +19,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.base.response.schema import Response
 from llama_index_instrumentation import get_dispatcher
 from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent, SynthesizeStartEvent
 from llama_index.core.schema import QueryBundle
@@ -136,7 +137,7 @@ class Engine:
                     yield Restarted(error.fact)
                 yield steps.failed(author.name, error)
                 continue
-            dispatcher.event(SynthesizeEndEvent(query=answer.question, response=answer.text))
+            dispatcher.event(SynthesizeEndEvent(query=answer.question, response=Response(answer.text)))
             break
         answer.timings_ms["write"] = _ms_since(started)
         if answer.text.strip():
