@@ -1,0 +1,67 @@
+"""Find data sets: a corpus and the questions asked of it.
+
+Flow: a folder -> **here** -> `retrieval.py`, `answers.py`.
+
+A data set is a folder with `questions.jsonl` and its corpus, either a folder `corpus/` or a file `corpus.jsonl`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from errors import RagError
+
+SAMPLE = Path(__file__).parent.parent / "data"
+
+
+class NoDataSetError(RagError):
+    """There is nothing to measure."""
+
+    code = "no_data_set"
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """A named corpus with questions; both paths exist."""
+
+    name: str
+    corpus: Path
+    questions: Path
+
+
+def find_sets(data: Path | None, names: Sequence[str] = ()) -> tuple[list[DataSet], list[str]]:
+    """Return the data sets under `data`, by name, and the names of subfolders that are none.
+
+    Args:
+        data: a folder of data sets, or a data set itself; the sample corpus if None.
+        names: take only these; all if empty.
+
+    Raises:
+        NoDataSetError: a named set, or any at all, is missing.
+    """
+    if data is None:
+        found, others = [_data_set(SAMPLE, "sample")], []
+    else:
+        folders = [data] if _data_set(data) else sorted(path for path in data.glob("*") if path.is_dir())
+        found = [_data_set(folder) for folder in folders]
+        others = [folder.name for folder, is_set in zip(folders, found, strict=True) if not is_set]
+    sets = {data_set.name: data_set for data_set in found if data_set}
+    if missing := set(names) - sets.keys():
+        there = ", ".join(sets) or "none"
+        raise NoDataSetError(f"There is no data set {min(missing)!r} in {data or SAMPLE}.", f"There are: {there}.")
+    if not sets:
+        raise NoDataSetError(
+            f"There is no data set in {data or SAMPLE}.",
+            "Name a folder whose subfolders hold questions.jsonl and corpus/ or corpus.jsonl.",
+        )
+    if names:
+        return [sets[name] for name in dict.fromkeys(names)], []
+    return list(sets.values()), others
+
+
+def _data_set(folder: Path, name: str | None = None) -> DataSet | None:
+    questions = folder / "questions.jsonl"
+    corpus = next((path for path in (folder / "corpus", folder / "corpus.jsonl") if path.exists()), None)
+    if corpus is None or not questions.is_file():
+        return None
+    return DataSet(name or folder.resolve().name, corpus, questions)
