@@ -1,0 +1,61 @@
+"""Small corpora for tests: real stores in a temporary folder, a fake embedder, trees of one leaf a sentence."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from index.corpus import Corpus
+from index.documents import Document, StoredDocument
+from index.manifest import Identity, Manifest
+from index.nodes import NO_PARENT, Span, SpanTree
+from tests.fakes.embedding import DIMENSION, WordHashEmbedding
+
+IDENTITY = Identity(
+    weights_hash="fake",
+    pooling="mean",
+    dimension=DIMENSION,
+    query_prefix="",
+    document_prefix="",
+    root_tokens=2048,
+    middle_tokens=512,
+    leaf_tokens=128,
+)
+MANIFEST = Manifest(IDENTITY, "fake", "fp32")
+
+
+def tree_of(text: str, *, leaves_a_middle: int = 3) -> SpanTree:
+    """Cut at full stops: one leaf a sentence, a few leaves a middle, one root."""
+    leaves: list[tuple[int, int]] = []
+    start = 0
+    for piece in text.split(". "):
+        end = min(len(text), start + len(piece) + 1)
+        leaves.append((start, end))
+        start = end + 1
+    families = [leaves[i : i + leaves_a_middle] for i in range(0, len(leaves), leaves_a_middle)]
+    middles = [Span(1, family[0][0], family[-1][1], 0) for family in families]
+    below = [Span(2, *leaf, 1 + position) for position, family in enumerate(families) for leaf in family]
+    return SpanTree([Span(0, 0, len(text), NO_PARENT), *middles, *below])
+
+
+def stored(doc_id: str, text: str, *, title: str = "", version: str = "", url: str | None = None) -> StoredDocument:
+    """Return a document with a tree of one leaf a sentence."""
+    document = Document(doc_id, title or doc_id, text, url=url, source=doc_id)
+    return StoredDocument.of(document, version or document.hash("test"), tree_of(text))
+
+
+def fill(corpus: Corpus, texts: Mapping[str, str], embedder: WordHashEmbedding) -> None:
+    """Put documents (doc_id -> text) into a corpus."""
+    documents = [stored(doc_id, text) for doc_id, text in texts.items()]
+    leaves = [
+        document.text[document.tree[position].start : document.tree[position].end]
+        for document in documents
+        for position in document.tree.leaves
+    ]
+    corpus.replace(documents, embedder.get_text_embedding_batch(leaves))
+
+
+def make_corpus(folder: Path, texts: Mapping[str, str], embedder: WordHashEmbedding) -> Corpus:
+    """Make a corpus that holds `texts`; the caller closes it."""
+    corpus = Corpus(folder, MANIFEST, create=True)
+    if texts:
+        fill(corpus, texts, embedder)
+    return corpus
