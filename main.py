@@ -7,9 +7,7 @@ One process with one worker: an embedded Chroma may be opened by one process onl
 """
 
 import argparse
-import ipaddress
 import signal
-import socket
 import sys
 from types import FrameType
 from typing import NoReturn
@@ -18,10 +16,11 @@ import uvicorn
 from fastapi import FastAPI
 
 from api.app import create_app
+from api.door import bind, refuse_open_door, url_of
 from api.logs import configure_logging
-from errors import SettingsError, UnknownCorpusError, run_command
+from errors import UnknownCorpusError, run_command
 from query_engine.build import Engines
-from settings import ServeSettings, Settings, load_settings
+from settings import Settings, load_settings
 
 # Longer than the grace that `/run` gives its streams after SIGTERM.
 SHUTDOWN_S = 30
@@ -57,57 +56,6 @@ def serve(settings: Settings) -> int:
         finally:
             engines.close()
     return 0
-
-
-def refuse_open_door(serve: ServeSettings) -> None:
-    """Refuse to let other machines in unless the settings say so; then warn.
-
-    Raises:
-        SettingsError: the host is not a loopback address and `open` is off.
-    """
-    if is_loopback(serve.host):
-        return
-    if not serve.open:
-        raise SettingsError(
-            f"RAG_SERVE__HOST={serve.host} lets other machines in, and the service asks nobody for a key.",
-            "Set RAG_SERVE__OPEN=true if that is meant, or RAG_SERVE__HOST=127.0.0.1.",
-        )
-    print(f"warning: anyone who reaches {serve.host} can ask questions and read documents.", file=sys.stderr)
-
-
-def is_loopback(host: str) -> bool:
-    """Say whether only this machine can reach `host`; any name but `localhost` may lead outside."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def bind(serve: ServeSettings) -> socket.socket:
-    """Take the port, without accepting connections yet.
-
-    Raises:
-        SettingsError: the port is taken, or the host is none of this machine's.
-    """
-    listener = socket.socket(socket.AF_INET6 if ":" in serve.host else socket.AF_INET)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((serve.host, serve.port))
-    except OSError as error:
-        listener.close()
-        raise SettingsError(
-            f"Cannot listen on {serve.host} port {serve.port}: {error.strerror}.",
-            "Stop whoever listens there, or set RAG_SERVE__HOST and RAG_SERVE__PORT (0 takes a free port).",
-        ) from error
-    return listener
-
-
-def url_of(listener: socket.socket) -> str:
-    """Return the address under which this machine reaches the service."""
-    host, port = listener.getsockname()[:2]
-    if ipaddress.ip_address(host).is_unspecified:
-        host = "::1" if ":" in host else "127.0.0.1"
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def describe(engines: Engines) -> str:

@@ -103,4 +103,6 @@ def _describe(problem: Mapping[str, Any]) -> ErrorDetail:
     if len(place) < 2 and problem["type"] != "unknown_field":
         return ErrorDetail(code=INVALID, field="body", detail="Send a JSON object with Content-Type: application/json.")
     code = "bad_question" if problem["type"] == "bad_question" else INVALID
-    return ErrorDetail(code=code, field=str(place[1]) if len(place) > 1 else "body", detail=f"{problem['msg']}.")
+    return ErrorDetail(
+        code=code, field=str(place[1]) if len(place) > 1 else "body", detail=f"{problem['msg'].rstrip('.')}."
+    )

@@ -8,7 +8,7 @@ mistake and refused.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, model_validator
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from errors import QuestionError
@@ -23,22 +23,12 @@ def _question(text: str) -> str:
         raise PydanticCustomError("bad_question", "{reason}", {"reason": str(error)}) from error
 
 
-def _any_string(value: Any) -> str:
-    # pydantic's own check refuses lone surrogates, and an id has to come back exactly as it was sent.
-    if not isinstance(value, str):
-        raise PydanticCustomError("string_type", "Input should be a string")
-    return value
-
-
 Question = Annotated[str, AfterValidator(_question)]
-AnyString = Annotated[str, PlainValidator(_any_string, json_schema_input_type=str)]
 CorpusName = Annotated[str, Field(pattern=CORPUS_NAME)]
 
 
 class StrictBody(BaseModel):
     """A body in which an unknown field is refused."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     @model_validator(mode="before")
     @classmethod
@@ -46,7 +36,7 @@ class StrictBody(BaseModel):
         # `extra="forbid"` would name the unknown field, and that is the client's text.
         if isinstance(body, dict) and not body.keys() <= cls.model_fields.keys():
             known = {"known": ", ".join(cls.model_fields)}
-            raise PydanticCustomError("unknown_field", "There is an unknown field. Known fields: {known}", known)
+            raise PydanticCustomError("unknown_field", "There is an unknown field; known are {known}.", known)
         return body
 
 
@@ -61,7 +51,7 @@ class EvaluateBody(BaseModel):
     """What `POST /evaluate` takes."""
 
     query: Question
-    iid: AnyString
+    iid: str
     corpus: CorpusName | None = None
 
 

@@ -1,0 +1,64 @@
+"""Where the service listens, and who may come in.
+
+Flow: settings -> **here** -> a bound socket, before anything is loaded -> `main.py` serves on it.
+"""
+
+import ipaddress
+import logging
+import socket
+
+from errors import SettingsError
+from settings import ServeSettings
+
+logger = logging.getLogger(__name__)
+
+
+def refuse_open_door(serve: ServeSettings) -> None:
+    """Refuse to let other machines in unless the settings say so; then warn.
+
+    Raises:
+        SettingsError: the host is not a loopback address and `open` is off.
+    """
+    if is_loopback(serve.host):
+        return
+    if not serve.open:
+        raise SettingsError(
+            f"RAG_SERVE__HOST={serve.host} lets other machines in, and the service asks nobody for a key.",
+            "Set RAG_SERVE__OPEN=true if that is meant, or RAG_SERVE__HOST=127.0.0.1.",
+        )
+    logger.warning("Whoever reaches %s can ask questions and read documents: no keys are asked for.", serve.host)
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether only this machine can reach `host`; any name but `localhost` may lead outside."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def bind(serve: ServeSettings) -> socket.socket:
+    """Take the port, without accepting connections yet.
+
+    Raises:
+        SettingsError: the port is taken, or the host is none of this machine's.
+    """
+    listener = socket.socket(socket.AF_INET6 if ":" in serve.host else socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((serve.host, serve.port))
+    except OSError as error:
+        listener.close()
+        raise SettingsError(
+            f"Cannot listen on {serve.host} port {serve.port}: {error.strerror}.",
+            "Stop whoever listens there, or set RAG_SERVE__HOST and RAG_SERVE__PORT (0 takes a free port).",
+        ) from error
+    return listener
+
+
+def url_of(listener: socket.socket) -> str:
+    """Return the address under which this machine reaches the service."""
+    host, port = listener.getsockname()[:2]
+    if ipaddress.ip_address(host).is_unspecified:
+        host = "::1" if ":" in host else "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

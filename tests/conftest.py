@@ -1,0 +1,16 @@
+"""Shared by all tests: one cache of converted models, and no connection but to this machine."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+# No test may ask a model hub; whatever would try fails at once instead of waiting for a time-out.
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["TRANSFORMERS_OFFLINE"] = "1"
+
+
+@pytest.fixture(scope="session")
+def model_cache() -> Path:
+    """Return the project's own cache: converting a model takes ten seconds and gives the same result every time."""
+    return Path(__file__).parent.parent / "var" / "models"

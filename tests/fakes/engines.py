@@ -1,0 +1,151 @@
+"""Engines that follow a script, so that the HTTP layer can be tested without models or stores."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from errors import UnknownCorpusError
+from index.documents import StoredDocument
+from query_engine.events import Citation, Done, Event
+from query_engine.passages import Passage
+from settings import RetrievalSettings
+
+Script = Sequence[Event | Exception | asyncio.Event | Callable[[], None]]
+"""What an engine does in turn: emit an event, raise, wait until an event is set, or call something."""
+
+
+def a_passage(doc_id: str = "guide/wind.md", text: str = "Wind turns blades.", url: str | None = None) -> Passage:
+    return Passage(
+        node_id="0a1b2c.4",
+        chunk_id=f"{doc_id}#00002",
+        doc_id=doc_id,
+        title="Wind",
+        url=url,
+        level="leaf",
+        start=10,
+        end=10 + len(text),
+        pages=(0,),
+        score=0.9,
+        scores={"dense": 0.8, "fused": 0.9},
+        text=text,
+        leaves=("0a1b2c.4",),
+    )
+
+
+def a_citation(number: int = 1, doc_id: str = "guide/wind.md", url: str | None = None, start: int = 10) -> Citation:
+    quote = "Wind turns blades."
+    return Citation(number, doc_id, f"{doc_id}#00002", start, start + len(quote), quote, url, "Wind")
+
+
+def a_done(
+    answer: str | None = "Wind turns blades. [1]",
+    message: str | None = None,
+    citations: tuple[Citation, ...] | None = None,
+    warnings: tuple[str, ...] = (),
+) -> Done:
+    """A finished answer; without `answer` a declined one."""
+    declined = "I don't know: the documents do not answer this question."
+    given = (a_citation(),) if citations is None else citations
+    return Done(
+        answer=answer,
+        message=message if message is not None else answer or declined,
+        citations=given if answer else (),
+        passages=(a_passage(),),
+        gate_reason="generated_answer" if answer else "generated_no_answer_low_confidence",
+        synthesizer="extractive" if answer else None,
+        warnings=warnings,
+        timings_ms={"retrieve": 3.0, "total": 5.0},
+        fingerprint="0123456789abcdef",
+    )
+
+
+class FakeDocuments:
+    def __init__(self, documents: Sequence[StoredDocument]) -> None:
+        self._documents = {document.doc_id: document for document in documents}
+
+    def get(self, doc_id: str) -> StoredDocument | None:
+        return self._documents.get(doc_id)
+
+
+@dataclass
+class FakeCorpus:
+    name: str
+    documents: FakeDocuments
+
+
+@dataclass
+class FakeRetrieval:
+    passages: tuple[Passage, ...]
+    timings_ms: dict[str, float]
+
+
+class FakeEngine:
+    """Plays its script for every question and notes what it was asked.
+
+    Attributes:
+        questions: what it was asked, in order.
+        options: what `retrieve` was called with, in order.
+        started, ended: streams that began to work, and that were closed or played to the end.
+    """
+
+    def __init__(self, script: Script = (), documents: Sequence[StoredDocument] = (), corpus: str = "default") -> None:
+        self.corpus = FakeCorpus(corpus, FakeDocuments(documents))
+        self.questions: list[str] = []
+        self.options: list[RetrievalSettings] = []
+        self.started = 0
+        self.ended = 0
+        self._script = script
+
+    def retrieve(self, question: str, options: RetrievalSettings) -> FakeRetrieval:
+        self.questions.append(question)
+        self.options.append(options)
+        return FakeRetrieval((a_passage(),), {"retrieve": 3.0})
+
+    async def stream(self, question: str) -> AsyncGenerator[Event, None]:
+        self.questions.append(question)
+        self.started += 1
+        try:
+            for act in self._script:
+                if isinstance(act, Exception):
+                    raise act
+                if isinstance(act, asyncio.Event):
+                    await act.wait()
+                elif callable(act):
+                    act()
+                else:
+                    yield act
+        finally:
+            self.ended += 1
+
+
+@dataclass
+class FakeEngines:
+    """Engines by corpus; `failures` are raised instead of opening a corpus."""
+
+    engines: Mapping[str, FakeEngine] = field(default_factory=dict)
+    failures: Mapping[str, Exception] = field(default_factory=dict)
+    default: str = "default"
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def get(self, name: str | None = None) -> FakeEngine:
+        wanted = name or self.default
+        if wanted in self.failures:
+            raise self.failures[wanted]
+        if wanted not in self.engines:
+            raise UnknownCorpusError.of(wanted, self.names())
+        return self.engines[wanted]
+
+    def names(self) -> list[str]:
+        return sorted({*self.engines, *self.failures})
+
+    def status(self) -> dict[str, Any]:
+        return {
+            "corpora": {name: {"documents": 3, "leaves": 12} for name in self.engines},
+            "refused": {},
+            "embedding": "minilm",
+            "synthesizer": "extractive",
+            "llm_ready": True,
+            "llm_reason": "No language model is used.",
+            **self.facts,
+        }

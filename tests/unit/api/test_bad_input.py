@@ -1,0 +1,173 @@
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import errors
+from tests.fakes.engines import FakeEngine, a_done
+from tests.fakes.http import client_of
+
+CANARY = "canary-7731"
+JSON_TYPE = {"content-type": "application/json"}
+ASKING = {"/run": "question", "/evaluate": "query", "/retrieve": "question"}
+
+BAD_QUESTIONS = {
+    "missing": (b"", "question", "required"),
+    "empty": (b'"question": ""', "question", "blank"),
+    "blank": (b'"question": " \\t\\n"', "question", "blank"),
+    "invisible": (b'"question": "\\u200b\\ufeff"', "question", "blank"),
+    "too long": (b'"question": "' + b"a" * 8001 + b'"', "question", "8001 characters"),
+    "a number": (b'"question": 7', "question", "string"),
+    "a list": (b'"question": ["canary-7731"]', "question", "string"),
+    "an object": (b'"question": {"canary-7731": 1}', "question", "string"),
+    "null": (b'"question": null', "question", "string"),
+    "true": (b'"question": true', "question", "string"),
+    "NaN": (b'"question": NaN', "question", "string"),
+    "infinity": (b'"question": 1e400', "question", "string"),
+    "NUL": (b'"question": "canary-7731 \\u0000"', "question", "NUL"),
+    "half a surrogate pair": (b'"question": "canary-7731 \\ud800"', "question", "surrogate"),
+}
+
+BAD_BODIES = {
+    "no body": b"",
+    "no JSON": b"question=canary-7731",
+    "half an object": b'{"question": "canary-7731"',
+    "not UTF-8": b'{"question": "canary-7731 \xff"}',
+    "a list": b'["canary-7731"]',
+    "a string": b'"canary-7731"',
+    "null": b"null",
+    "too deep": b"[" * 100_000,
+    "a number too long for Python": b'{"question": ' + b"7" * 5000 + b"}",
+}
+
+BAD_OPTIONS = [
+    ("/run", {"corpus": 7}, "corpus"),
+    ("/run", {"corpus": "../etc"}, "corpus"),
+    ("/run", {"corpus": "x" * 100}, "corpus"),
+    ("/evaluate", {"corpus": ""}, "corpus"),
+    ("/evaluate", {"iid": 7}, "iid"),
+    ("/evaluate", {"iid": None}, "iid"),
+    ("/retrieve", {"top_k": 0}, "top_k"),
+    ("/retrieve", {"top_k": 201}, "top_k"),
+    ("/retrieve", {"top_k": "5"}, "top_k"),
+    ("/retrieve", {"top_k": 5.0}, "top_k"),
+    ("/retrieve", {"top_k": True}, "top_k"),
+    ("/retrieve", {"budget_chars": -1}, "budget_chars"),
+    ("/retrieve", {"budget_chars": 10**30}, "budget_chars"),
+    ("/retrieve", {"mode": CANARY}, "mode"),
+    ("/retrieve", {"merge": "yes"}, "merge"),
+    ("/retrieve", {"merge": 1}, "merge"),
+    ("/retrieve", {CANARY: 1}, "body"),
+    ("/retrieve", {"filters": {}}, "body"),
+    ("/retrieve", {"explain": True}, "body"),
+]
+
+
+def refusal(path: str, content: bytes, headers: dict[str, str] | None = None) -> dict[str, Any]:
+    """Send a body that has to be refused; check what holds for every refusal; return the error."""
+    reply = client_of(FakeEngine([a_done()])).post(path, content=content, headers=headers or JSON_TYPE)
+
+    assert reply.status_code == 422
+    assert len(reply.content) <= 1000
+    assert CANARY not in reply.text
+    error: dict[str, Any] = reply.json()["error"]
+    assert error.keys() == {"code", "detail", "field"}
+    return error
+
+
+@pytest.mark.parametrize("path", ASKING)
+@pytest.mark.parametrize(("body", "field", "reason"), BAD_QUESTIONS.values(), ids=BAD_QUESTIONS)
+def test_a_bad_question_is_refused_with_field_and_reason(path: str, body: bytes, field: str, reason: str) -> None:
+    name = ASKING[path]
+    fields = [body.replace(b"question", name.encode(), 1)] if body else []
+    fields += [b'"iid": "1"'] if path == "/evaluate" else []
+
+    error = refusal(path, b"{" + b", ".join(fields) + b"}")
+
+    assert error["field"] == field.replace("question", name)
+    assert reason in error["detail"]
+
+
+@pytest.mark.parametrize("path", ASKING)
+@pytest.mark.parametrize("body", BAD_BODIES.values(), ids=BAD_BODIES)
+def test_a_body_that_is_no_json_object_is_refused(path: str, body: bytes) -> None:
+    error = refusal(path, body)
+
+    assert error["code"] == "invalid_request"
+    assert "JSON" in error["detail"]
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", "", "nonsense"])
+def test_another_content_type_is_refused_and_the_right_one_named(content_type: str) -> None:
+    error = refusal("/run", b'{"question": "What?"}', {"content-type": content_type})
+
+    assert "Content-Type: application/json" in error["detail"]
+
+
+@pytest.mark.parametrize(("path", "option", "field"), BAD_OPTIONS, ids=str)
+def test_a_bad_option_is_refused_with_its_field(path: str, option: dict[str, Any], field: str) -> None:
+    body = {ASKING[path]: "What?", "iid": "1"} if path == "/evaluate" else {ASKING[path]: "What?"}
+
+    assert refusal(path, json.dumps(body | option).encode())["field"] == field
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(exclude_categories=())),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=8,
+)
+FIELDS = ("question", "query", "iid", "corpus", "top_k", "budget_chars", "mode", "merge")
+
+
+@pytest.mark.parametrize("path", ASKING)
+@given(body=ANYTHING | st.dictionaries(st.sampled_from(FIELDS), ANYTHING))
+def test_no_json_makes_a_server_error(path: str, body: Any) -> None:
+    reply = client_of(FakeEngine([a_done()])).post(path, content=json.dumps(body), headers=JSON_TYPE)
+
+    assert reply.status_code in {200, 404, 422}
+
+
+def test_a_body_over_one_megabyte_is_refused_in_the_same_form() -> None:
+    body = b'{"question": "' + b"a" * 1_500_000 + b'"}'
+
+    for content in (body, in_pieces(body)):
+        reply = client_of(FakeEngine([a_done()])).post("/run", content=content, headers=JSON_TYPE)
+        assert reply.status_code == 413
+        assert reply.json()["error"]["code"] == "body_too_large"
+
+
+def in_pieces(body: bytes) -> Iterator[bytes]:
+    """Send without a declared length."""
+    for start in range(0, len(body), 65_536):
+        yield body[start : start + 65_536]
+
+
+def test_an_unknown_address_and_a_wrong_method_have_the_same_form() -> None:
+    client = client_of(FakeEngine([a_done()]))
+
+    assert client.get("/nowhere").json()["error"]["code"] == "not_found"
+    wrong = client.get("/run")
+    assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
+    assert wrong.json()["error"]["code"] == "method_not_allowed"
+
+
+def test_every_foreseen_failure_has_a_status_of_its_own_choice() -> None:
+    foreseen = [errors.RagError]
+    for kind in foreseen:
+        foreseen += kind.__subclasses__()
+
+    for kind in foreseen:
+        reply = client_of(failures={"default": kind("Fact.", "Remedy.")}).post("/retrieve", json={"question": "What?"})
+        assert reply.json()["error"] == {"code": kind.code, "detail": "Fact. Remedy."}
+        assert reply.status_code in {404, 422, 500, 503}
+
+
+def test_a_browser_gets_an_error_as_a_page() -> None:
+    reply = client_of(FakeEngine([a_done()])).get("/documents/none", headers={"accept": "text/html"})
+
+    assert reply.status_code == 404
+    assert reply.headers["content-type"].startswith("text/html")
+    assert "holds no such document" in reply.text
