@@ -3,11 +3,16 @@
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 # No test may ask a model hub; whatever would try fails at once instead of waiting for a time-out.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TRANSFORMERS_OFFLINE"] = "1"
+
+# Examples are judged by what they show, not by how fast a busy machine runs them.
+hypothesis.settings.register_profile("treeline", deadline=None)
+hypothesis.settings.load_profile("treeline")
 
 
 @pytest.fixture(scope="session")
