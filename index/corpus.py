@@ -63,7 +63,7 @@ class Corpus:
             raise
 
     def close(self) -> None:
-        """Close the stores, then let others in."""
+        """Close the stores, then let others in; a second call does nothing."""
         self.vectors.close()
         self.documents.close()
         self._lock.release()

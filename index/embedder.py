@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -81,20 +82,24 @@ class OpenVINOEmbedding(BaseEmbedding):
         # Texts of like length share a batch, so that little is computed on padding.
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         batches = [order[i : i + BATCH_TEXTS] for i in range(0, len(order), BATCH_TEXTS)]
-        streams = max(1, min(len(batches), os.cpu_count() or 1))
-        requests = openvino.AsyncInferQueue(self._compiled, streams)
 
-        def pool(request: Any, work: tuple[list[int], npt.NDArray[np.int64]]) -> None:
-            rows, mask = work
-            vectors[rows] = _pooled(request.get_output_tensor().data, mask, self._model.pooling)
+        def run(rows: list[int]) -> None:
+            vectors[rows] = self._encode_batch([texts[i] for i in rows])
 
-        requests.set_callback(pool)
-        for rows in batches:
-            encoded = self._tokenizer.encode_batch([texts[i] for i in rows])
-            mask = np.array([item.attention_mask for item in encoded])
-            requests.start_async(self._inputs(encoded, mask), (rows, mask))
-        requests.wait_all()
+        if len(batches) == 1:
+            run(batches[0])
+            return vectors
+        # Plain threads, because OpenVINO's own queue aborts the process when its callback outlives the model.
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(run, batches))
         return vectors
+
+    def _encode_batch(self, texts: list[str]) -> npt.NDArray[np.float32]:
+        encoded = self._tokenizer.encode_batch(texts)
+        mask = np.array([item.attention_mask for item in encoded])
+        request = self._compiled.create_infer_request()
+        request.infer(self._inputs(encoded, mask))
+        return _pooled(request.get_output_tensor().data, mask, self._model.pooling)
 
     def _inputs(self, encoded: list[Any], mask: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[np.int64]]:
         inputs = {"input_ids": np.array([item.ids for item in encoded]), "attention_mask": mask}

@@ -39,9 +39,10 @@ class CorpusLock:
         self._file.flush()
 
     def release(self) -> None:
-        """Let others in."""
-        self._file.truncate(0)
-        self._file.close()
+        """Let others in; a second call does nothing."""
+        if not self._file.closed:
+            self._file.truncate(0)
+            self._file.close()
 
 
 def _parse(text: str) -> dict[str, object]:

@@ -1,0 +1,178 @@
+"""A corpus as a whole: what is visible, what is swept, what is refused."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from llama_index.core import StorageContext, VectorStoreIndex
+from llama_index.core.retrievers import AutoMergingRetriever
+
+from errors import CorpusLockedError, IndexDamagedError, IndexMismatchError, UnknownCorpusError
+from index.corpus import Corpus, corpus_names, swap_in
+from index.nodes import node_id
+from tests.fakes.corpora import MANIFEST, fill, make_corpus, stored
+from tests.fakes.embedding import WordHashEmbedding, word_vector
+
+TEXTS = {
+    "wind.md": "Turbines turn wind into power. Blades are long. Towers are tall. Gearboxes wear out.",
+    "water.md": "Dams hold water back. Rivers run turbines too. Fish need ladders.",
+}
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Iterator[Corpus]:
+    corpus = make_corpus(tmp_path / "books", TEXTS, WordHashEmbedding())
+    yield corpus
+    corpus.close()
+
+
+def test_every_leaf_is_in_every_store(corpus: Corpus) -> None:
+    assert corpus.documents.count() == 2
+    assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.words.count() == 7
+
+
+def test_dense_search_gives_cosines_nearest_first(corpus: Corpus) -> None:
+    hits = corpus.vectors.search(word_vector("Blades are long."), 7)
+
+    assert hits[0][1] == pytest.approx(1.0, abs=1e-3)
+    assert [score for _, score in hits] == sorted((score for _, score in hits), reverse=True)
+    node = corpus.docstore.get_document(hits[0][0])
+    assert node is not None
+    assert node.get_content() == "Blades are long."
+
+
+def test_words_are_found_in_any_inflection_and_case(corpus: Corpus) -> None:
+    hits = corpus.words.search("TOWER", 5)
+
+    assert len(hits) == 1
+    assert corpus.docstore.nodes([hits[0][0]])[hits[0][0]].text == "Towers are tall."
+
+
+@pytest.mark.parametrize("question", ["", "???", "🙂🙂", 'AND (OR "unclosed [title:', "the of and"])
+def test_odd_word_queries_give_a_list_not_an_error(corpus: Corpus, question: str) -> None:
+    assert isinstance(corpus.words.search(question, 5), list)
+
+
+def test_rare_words_weigh_more(corpus: Corpus) -> None:
+    assert corpus.words.weight("ladder") > corpus.words.weight("turbin") > 0
+
+
+def test_a_changed_document_leaves_nothing_of_its_old_version(corpus: Corpus) -> None:
+    fill(corpus, {"wind.md": "Sails came first."}, WordHashEmbedding())
+
+    assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.words.count() == 4
+    assert corpus.words.search("gearboxes", 5) == []
+    assert corpus.documents.pending() == []
+
+
+def test_a_removed_document_is_gone_from_every_store(corpus: Corpus) -> None:
+    corpus.replace([], [], removed=["wind.md"])
+
+    assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.words.count() == 3
+
+
+def test_leftovers_of_a_crash_are_swept(corpus: Corpus) -> None:
+    # What a crash between the stores and the commit leaves: leaves of a version that no document shows.
+    lost = stored("lost.md", "Never committed. At all.")
+    names = [node_id(lost.version, position) for position in lost.tree.leaves]
+    corpus.documents.announce([lost.version])
+    corpus.vectors.upsert(names, [word_vector("never"), word_vector("all")])
+    corpus.words.add([(names[0], lost.version, "Never committed.", "lost")])
+
+    assert corpus.sweep() == 1
+    assert corpus.vectors.count() == corpus.words.count() == 7
+    assert corpus.documents.pending() == []
+
+
+def test_a_known_id_takes_its_new_vector(corpus: Corpus) -> None:
+    name = corpus.vectors.search(word_vector("Blades are long."), 1)[0][0]
+    corpus.vectors.upsert([name], [word_vector("zebra")])
+
+    assert corpus.vectors.search(word_vector("zebra"), 1)[0] == (name, pytest.approx(1.0, abs=1e-3))
+
+
+def test_more_leaves_than_one_chroma_batch_are_stored(corpus: Corpus) -> None:
+    limit = corpus.vectors.client._client.get_max_batch_size()
+    many = [node_id("many", position) for position in range(limit + 10)]
+    corpus.vectors.upsert(many, [word_vector("same")] * len(many))
+
+    assert corpus.vectors.count() == 7 + limit + 10
+
+
+def test_the_corpus_survives_reopening(corpus: Corpus) -> None:
+    corpus.close()
+    reopened = Corpus(corpus.folder, MANIFEST)
+
+    assert reopened.documents.count() == 2
+    assert len(reopened.vectors.search(word_vector("water"), 10)) == 7
+    reopened.close()
+
+
+def test_an_open_corpus_is_locked(corpus: Corpus) -> None:
+    with pytest.raises(CorpusLockedError, match="'books' is in use by process"):
+        Corpus(corpus.folder, MANIFEST)
+
+
+def test_a_corpus_of_other_settings_is_refused_and_its_lock_is_freed(corpus: Corpus) -> None:
+    corpus.close()
+    other = replace(MANIFEST, identity=replace(MANIFEST.identity, leaf_tokens=64))
+
+    for _ in range(2):
+        with pytest.raises(IndexMismatchError, match="leaf_tokens=128.*64"):
+            Corpus(corpus.folder, other)
+
+
+def test_an_unknown_corpus_names_the_known_ones(corpus: Corpus) -> None:
+    with pytest.raises(UnknownCorpusError, match="Known corpora: books"):
+        Corpus(corpus.folder.parent / "nothing", MANIFEST)
+    assert not (corpus.folder.parent / "nothing").exists()
+
+
+def test_a_damaged_word_index_is_named(corpus: Corpus) -> None:
+    corpus.close()
+    (corpus.folder / "words" / "meta.json").write_text("{")
+
+    with pytest.raises(IndexDamagedError, match="word index"):
+        Corpus(corpus.folder, MANIFEST)
+
+
+def test_swapping_in_a_new_corpus_replaces_the_old_one(corpus: Corpus, tmp_path: Path) -> None:
+    corpus.close()
+    new = make_corpus(tmp_path / ".books.rebuild", {"new.md": "New text."}, WordHashEmbedding())
+    new.close()
+
+    swap_in(new.folder, corpus.folder)
+
+    assert corpus_names(tmp_path) == ["books"]
+    reopened = Corpus(corpus.folder, MANIFEST)
+    assert list(reopened.documents.versions()) == ["new.md"]
+    reopened.close()
+
+
+def test_folders_that_are_no_corpora_are_not_listed(corpus: Corpus) -> None:
+    (corpus.folder.parent / "notes").mkdir()
+    shutil.copytree(corpus.folder, corpus.folder.parent / ".books.retired")
+
+    assert corpus_names(corpus.folder.parent) == ["books"]
+
+
+def test_llamaindex_users_keep_their_own_types(corpus: Corpus) -> None:
+    embedder = WordHashEmbedding()
+    storage = StorageContext.from_defaults(docstore=corpus.docstore, vector_store=corpus.vectors)
+    vector_index = VectorStoreIndex.from_vector_store(corpus.vectors, embed_model=embedder)
+    leaves = vector_index.as_retriever(similarity_top_k=2)
+
+    found = leaves.retrieve("Blades are long. Towers are tall.")
+    stock = AutoMergingRetriever(leaves, storage).retrieve("Blades are long. Towers are tall.")
+
+    assert {hit.node.get_content() for hit in found} == {"Blades are long.", "Towers are tall."}
+    assert stock[0].node.get_content().startswith("Turbines turn wind")
+
+
+def test_the_span_docstore_cannot_be_written(corpus: Corpus) -> None:
+    with pytest.raises(NotImplementedError, match="python -m ingestion"):
+        corpus.docstore.add_documents([])
+    with pytest.raises(ValueError, match="no node"):
+        corpus.docstore.get_document("nothing.1")

@@ -1,0 +1,114 @@
+"""The packaged embedding model, converted and run for real."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from errors import ModelError, SettingsError
+from index.build import build_embedding
+from index.embedder import OpenVINOEmbedding, converted_model
+from index.embedding_model import EmbeddingModel, load_embedding_model
+from settings import ChunkSettings, EmbedSettings, Settings
+
+TEXTS = ["Steam engines were built by Newcomen.", "Cats sleep.", "A turbine turns in the wind. " * 20, "Newcomen"]
+
+
+@pytest.fixture(scope="module")
+def model() -> EmbeddingModel:
+    return load_embedding_model("minilm")
+
+
+@pytest.fixture(scope="module")
+def make(model: EmbeddingModel, model_cache: Path) -> Callable[..., OpenVINOEmbedding]:
+    return lambda precision, **prefixes: OpenVINOEmbedding(
+        model, precision=precision, cache_dir=model_cache, **prefixes
+    )
+
+
+def test_vectors_are_those_of_sentence_transformers(
+    make: Callable[..., OpenVINOEmbedding], model: EmbeddingModel
+) -> None:
+    sentence_transformers = pytest.importorskip("sentence_transformers")
+    reference = sentence_transformers.SentenceTransformer(str(model.folder), device="cpu").encode(
+        TEXTS, normalize_embeddings=True
+    )
+
+    assert np.allclose(make("fp32").encode(TEXTS), reference, atol=1e-4)
+    assert (np.sum(make("bf16").encode(TEXTS) * reference, axis=1) > 0.999).all()
+
+
+def test_order_and_batching_do_not_change_a_vector(make: Callable[..., OpenVINOEmbedding]) -> None:
+    embedder = make("fp32")
+    alone = [embedder.encode([text])[0] for text in TEXTS]
+
+    assert np.allclose(embedder.encode(TEXTS * 10), np.array(alone * 10), atol=1e-5)
+
+
+def test_many_threads_share_one_model(make: Callable[..., OpenVINOEmbedding]) -> None:
+    embedder = make("fp32")
+    with ThreadPoolExecutor(8) as pool:
+        vectors = list(pool.map(embedder.get_query_embedding, TEXTS * 8))
+
+    assert np.allclose(np.array(vectors), np.array([embedder.get_query_embedding(text) for text in TEXTS] * 8))
+
+
+def test_the_async_door_gives_the_same_vector(make: Callable[..., OpenVINOEmbedding]) -> None:
+    embedder = make("fp32")
+
+    assert asyncio.run(embedder.aget_query_embedding("wind")) == embedder.get_query_embedding("wind")
+
+
+def test_prefixes_are_put_before_questions_and_passages(make: Callable[..., OpenVINOEmbedding]) -> None:
+    prefixed, plain = make("fp32", query_prefix="query: ", document_prefix="passage: "), make("fp32")
+
+    assert prefixed.get_query_embedding("wind") == plain.get_query_embedding("query: wind")
+    assert prefixed.get_text_embedding("wind") == plain.get_text_embedding("passage: wind")
+
+
+def test_no_texts_give_no_vectors(make: Callable[..., OpenVINOEmbedding]) -> None:
+    assert make("fp32").encode([]).shape == (0, 384)
+
+
+def test_an_unknown_model_is_named() -> None:
+    with pytest.raises(ModelError, match="no embedding model 'nobody/nothing'.*RAG_EMBED__MODEL"):
+        load_embedding_model("nobody/nothing")
+
+
+def test_a_folder_without_weights_is_refused(tmp_path: Path, model: EmbeddingModel) -> None:
+    (tmp_path / "config.json").write_text((model.folder / "config.json").read_text())
+
+    with pytest.raises(ModelError, match="holds no weights"):
+        load_embedding_model(str(tmp_path))
+
+
+def test_damaged_weights_are_refused_in_one_line(tmp_path: Path, model: EmbeddingModel) -> None:
+    for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
+        (tmp_path / name).write_text((model.folder / name).read_text())
+    (tmp_path / "model.safetensors").write_bytes(b"torn")
+
+    with pytest.raises(ModelError, match="cannot be converted") as caught:
+        converted_model(load_embedding_model(str(tmp_path)), tmp_path / "cache")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_leaf_that_the_model_would_cut_is_refused() -> None:
+    with pytest.raises(SettingsError, match="300 tokens would be cut.*254"):
+        build_embedding(Settings(chunk=ChunkSettings(leaf_tokens=300)))
+
+
+def test_chunk_sizes_must_fall() -> None:
+    with pytest.raises(SettingsError, match="must fall from root to leaf"):
+        build_embedding(Settings(chunk=ChunkSettings(middle_tokens=100)))
+
+
+def test_a_missing_gpu_is_named(model_cache: Path) -> None:
+    torch = pytest.importorskip("torch")
+    if torch.cuda.is_available():
+        pytest.skip("this machine has a GPU")
+
+    with pytest.raises(ModelError, match="cannot be loaded on cuda.*RAG_EMBED__DEVICE=cpu"):
+        build_embedding(Settings(embed=EmbedSettings(device="cuda", cache_dir=model_cache)))
