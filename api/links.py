@@ -30,7 +30,7 @@ class Links:
         foldable = any(part in {"", ".", ".."} for part in doc_id.split("/"))
         path = quote(doc_id, safe="" if foldable else "/")
         query = urlencode({"corpus": self._corpus, "start": start, "end": end})
-        return f"{self._base}/documents/{path}?{query}"
+        return f"{self._base}/documents/{path}?{query}#cited"
 
     def of(self, citation: Citation) -> str:
         """Return the document's own address, or the link to its page here."""

@@ -82,4 +82,4 @@ def test_citations_link_to_the_document_pages_of_this_service(public_url: str | 
 
     last = records_in(client.post("/run", json={"question": "What?"}).text)[-1]
 
-    assert last["citations"] == [f"{base}guide/wind.md?corpus=default&start=10&end=28", "https://b.example/"]
+    assert last["citations"] == [f"{base}guide/wind.md?corpus=default&start=10&end=28#cited", "https://b.example/"]
