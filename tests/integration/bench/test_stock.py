@@ -3,13 +3,9 @@
 from contextlib import closing
 from pathlib import Path
 
-import pytest
-
 from bench.stock import StockPassage, StockRecipe
 from index.documents import Document
 from index.embedding_model import load_embedding_model
-
-pytestmark = pytest.mark.integration
 
 WIND = Document("wind/rotor.txt", "Rotor", "Wind turns the rotor of a turbine, and the rotor turns a generator.")
 SUN = Document("sun.txt", "Sun", "Photovoltaic cells turn sunlight into direct current without moving parts.")

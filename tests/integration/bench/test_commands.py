@@ -1,0 +1,84 @@
+"""`python -m bench` on a data set of two documents: real indexes, the real stock recipe, real answers."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bench.__main__ import main
+
+TEXTS = {
+    "rotor.txt": "Rotor\n\nThe wind turns the rotor of a turbine. The rotor drives a generator of 4 megawatts.",
+    "cells.txt": "Cells\n\nPhotovoltaic cells turn sunlight into direct current without any moving parts.",
+}
+QUESTIONS = [
+    {"id": "1", "question": "What drives the generator?", "answer": "The rotor", "relevant_docs": ["rotor.txt"]},
+    {
+        "id": "2",
+        "question": "What do photovoltaic cells make?",
+        "answer": "Direct current",
+        "relevant_docs": ["cells.txt"],
+    },
+]
+
+
+@pytest.fixture
+def data(tmp_path: Path, model_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data set, with a folder of its own for indexes and figures."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RAG_BENCH__DIR", str(tmp_path / "bench"))
+    monkeypatch.setenv("RAG_EMBED__CACHE_DIR", str(model_cache))
+    corpus = tmp_path / "power" / "corpus"
+    corpus.mkdir(parents=True)
+    for name, text in TEXTS.items():
+        (corpus / name).write_text(text)
+    (tmp_path / "power" / "questions.jsonl").write_text("\n".join(map(json.dumps, QUESTIONS)))
+    return tmp_path / "power"
+
+
+def test_retrieval_prints_one_table_and_keeps_the_figures(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["retrieval", "--data", str(data), "--limit", "1"]) == 0
+
+    rows = capsys.readouterr().out.splitlines()
+    figures = json.loads((data.parent / "bench" / "retrieval.json").read_text())
+    assert rows[0] == "| set | metric | n | stock | ours | ours, leaves only | diff |"
+    assert "| power | doc@1 | 1 | 1.000 | 1.000 | 1.000 | +0.0 |" in rows
+    assert figures["sets"]["power"]["means"]["stock"]["answer@2000"] == {"value": 1.0, "n": 1}
+
+
+def test_answers_are_measured_on_a_corpus_that_changed_since_the_last_run(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["answers", "--data", str(data)]) == 0
+    (data / "corpus" / "rotor.txt").write_text(TEXTS["rotor.txt"].replace("rotor", "runner"))
+
+    assert main(["answers", "--data", str(data)]) == 0
+
+    first, second = json.loads((data.parent / "bench" / "answers.json").read_text())["sets"]["power"]
+    assert "runner" in first["answer"]
+    assert second["scores"]["contains"] == 1.0
+    assert first["verbatim"] == first["citations"] > 0
+    assert capsys.readouterr().out.startswith("| set | category | cases |")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["retrieval", "--data", "absent"], "error[no_data_set]: There is no data set in absent."),
+        (["answers", "--data", "power", "--sets", "solar"], "There is no data set 'solar' in power. There are: power."),
+    ],
+    ids=["no data", "unknown set"],
+)
+def test_a_missing_data_set_is_one_line_and_exit_code_1(
+    data: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+) -> None:
+    assert data.is_dir()
+    assert main(arguments) == 1
+    assert told in capsys.readouterr().err
+
+
+def test_a_limit_below_1_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["answers", "--limit", "0"])
+
+    assert "--limit must be 1 or more" in capsys.readouterr().err
