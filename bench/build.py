@@ -15,7 +15,6 @@ from errors import IndexMismatchError
 from eval.metrics import BUDGETS_CHARS
 from index.embedding_model import load_embedding_model
 from ingestion.build import ingest
-from ingestion.pipeline import Summary
 from query_engine.build import Engines
 from query_engine.engine import Engine
 from settings import Settings
@@ -31,8 +30,10 @@ STOCK_MODEL = "minilm"
 def open_engine(data_set: DataSet, settings: Settings) -> Iterator[Engine]:
     """Bring the data set's corpus into an index of its own, and open an engine on it.
 
+    An index that was made with other settings, or holds documents that are gone, is built anew.
+
     Raises:
-        RagError: whatever ingestion or the engine raises; an index made with other settings is built anew.
+        RagError: whatever ingestion or the engine raises.
     """
     index = settings.index.model_copy(update={"dir": settings.bench.dir / data_set.name, "corpus": CORPUS})
     settings = settings.model_copy(update={"index": index})
@@ -41,9 +42,14 @@ def open_engine(data_set: DataSet, settings: Settings) -> Iterator[Engine]:
         summary = ingest(data_set.corpus, settings, corpus=CORPUS)
     except IndexMismatchError:
         summary = ingest(data_set.corpus, settings, corpus=CORPUS, rebuild=True)
-    _report(summary)
     engines = Engines(settings)
     try:
+        # Ingestion keeps documents whose files are gone; a measurement must not find them.
+        if engines.get().corpus.documents.count() != summary.new + summary.changed + summary.unchanged:
+            engines.close()
+            summary = ingest(data_set.corpus, settings, corpus=CORPUS, rebuild=True)
+        for entry in (*summary.skipped, *summary.failed):
+            _tell(f"left out: {entry['source']}: {entry['reason']}")
         yield engines.get()
     finally:
         engines.close()
@@ -74,11 +80,6 @@ def stored_text(engine: Engine) -> Callable[[str], str | None]:
         return document.text if document else None
 
     return text_of
-
-
-def _report(summary: Summary) -> None:
-    for entry in (*summary.skipped, *summary.failed):
-        _tell(f"left out: {entry['source']}: {entry['reason']}")
 
 
 def _tell(line: str) -> None:

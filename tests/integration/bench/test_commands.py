@@ -50,12 +50,14 @@ def test_answers_are_measured_on_a_corpus_that_changed_since_the_last_run(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["answers", "--data", str(data)]) == 0
-    (data / "corpus" / "rotor.txt").write_text(TEXTS["rotor.txt"].replace("rotor", "runner"))
+    (data / "corpus" / "rotor.txt").rename(data / "corpus" / "runner.txt")
+    (data / "corpus" / "runner.txt").write_text(TEXTS["rotor.txt"].replace("rotor", "runner"))
 
     assert main(["answers", "--data", str(data)]) == 0
 
     first, second = json.loads((data.parent / "bench" / "answers.json").read_text())["sets"]["power"]
     assert "runner" in first["answer"]
+    assert "rotor" not in first["answer"]
     assert second["scores"]["contains"] == 1.0
     assert first["verbatim"] == first["citations"] > 0
     assert capsys.readouterr().out.startswith("| set | category | cases |")
