@@ -88,9 +88,9 @@ def _check_window(chunk: ChunkSettings, model: EmbeddingModel) -> None:
             f"{chunk.leaf_tokens}.",
             "Set RAG_CHUNK__ROOT_TOKENS, __MIDDLE_TOKENS and __LEAF_TOKENS accordingly.",
         )
-    room = model.max_tokens - 2  # the model adds a token at each end
-    if chunk.leaf_tokens > room:
+    if chunk.leaf_tokens > model.text_tokens:
         raise SettingsError(
-            f"A leaf of {chunk.leaf_tokens} tokens would be cut by the embedding model, which reads {room}.",
-            f"Set RAG_CHUNK__LEAF_TOKENS to {room} or less.",
+            f"A leaf of {chunk.leaf_tokens} tokens would be cut by the embedding model, which reads "
+            f"{model.text_tokens}.",
+            f"Set RAG_CHUNK__LEAF_TOKENS to {model.text_tokens} or less.",
         )

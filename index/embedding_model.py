@@ -38,6 +38,11 @@ class EmbeddingModel:
     dimension: int
     max_tokens: int
 
+    @property
+    def text_tokens(self) -> int:
+        """Longest text that is read whole: the window less the two tokens that the model adds."""
+        return self.max_tokens - 2
+
     @cached_property
     def tokenizer(self) -> Tokenizer:
         """The model's tokenizer, without padding or truncation."""

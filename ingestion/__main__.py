@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -45,7 +46,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
     return 1 if summary.failed else 0
 
 
-def _show_on(bar: "tqdm[None]") -> Callable[[str, int], None]:
+def _show_on(bar: "tqdm[Any]") -> Callable[[str, int], None]:
     def show(source: str, leaves: int) -> None:
         bar.set_postfix_str(source[-40:], refresh=False)
         bar.update(leaves - bar.n)

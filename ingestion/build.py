@@ -71,7 +71,7 @@ def _run(  # noqa: PLR0917  # private, called from one place with names that mat
     opened = open_corpus(corpus, settings, embedding.manifest, create=True)
     try:
         with Reader(settings.ingest) as reader:
-            splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens)
+            splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.model.text_tokens)
             pipeline = Pipeline(
                 opened, embedding.embedder, splitter, reader, root_name=root_name, on_progress=on_progress
             )

@@ -20,8 +20,8 @@ from ingestion.reading.files import Skipped, SourceFile, open_plain
 from ingestion.reading.reader import Reader
 from ingestion.splitting import TreeSplitter
 
-# Raised whenever a reader yields other text for the same bytes, so that known files are read again.
-READING_VERSION = "1"
+# Raised whenever the same bytes give another text, tree or embedded form, so that known files are read again.
+PIPELINE_VERSION = "1"
 BATCH_LEAVES = 512
 
 
@@ -82,7 +82,7 @@ class Pipeline:
         self._reader = reader
         self._prefix = f"{root_name}/" if root_name else ""
         self._on_progress = on_progress
-        self._pipeline = f"{corpus.manifest.identity.fingerprint()}/{READING_VERSION}"
+        self._pipeline = f"{corpus.manifest.identity.fingerprint()}/{PIPELINE_VERSION}"
         self._summary = Summary(corpus.name)
         self._owners: dict[str, str] = {}
         self._batch: list[StoredDocument] = []
@@ -156,11 +156,7 @@ class Pipeline:
         return True
 
     def _commit(self) -> None:
-        texts = [
-            document.text[document.tree[position].start : document.tree[position].end]
-            for document in self._batch
-            for position in document.tree.leaves
-        ]
+        texts = [text for document in self._batch for text in self._splitter.leaf_texts(document)]
         embeddings = self._embedder.get_text_embedding_batch(texts)
         self._corpus.replace(self._batch, embeddings, self._removed)
         self._corpus.documents.note_sources(self._finished)

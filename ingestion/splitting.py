@@ -11,8 +11,11 @@ from llama_index.core.node_parser import HierarchicalNodeParser, SentenceSplitte
 from llama_index.core.schema import BaseNode
 from llama_index.core.schema import Document as LlamaDocument
 
+from index.documents import StoredDocument
 from index.nodes import LEVEL_NAMES, NO_PARENT, Span, SpanTree
 from settings import ChunkSettings
+
+TITLE_TOKENS = 48
 
 
 class TreeSplitter:
@@ -21,9 +24,12 @@ class TreeSplitter:
     Args:
         chunk: sizes of the three levels, in tokens.
         count_tokens: the embedding model's token count of a text.
+        window_tokens: longest text the embedding model reads.
     """
 
-    def __init__(self, chunk: ChunkSettings, count_tokens: Callable[[str], int]) -> None:
+    def __init__(self, chunk: ChunkSettings, count_tokens: Callable[[str], int], window_tokens: int) -> None:
+        self._count_tokens = count_tokens
+        self._title_tokens = max(0, min(TITLE_TOKENS, window_tokens - chunk.leaf_tokens))
         sizes = (chunk.root_tokens, chunk.middle_tokens, chunk.leaf_tokens)
 
         def tokenizer(text: str) -> range:
@@ -45,6 +51,24 @@ class TreeSplitter:
             include_metadata=False,
             include_prev_next_rel=False,
         )
+
+    def leaf_texts(self, document: StoredDocument) -> list[str]:
+        """Return what is embedded for each leaf: the document's title, a line break, the leaf's text.
+
+        The title tells what a leaf is about that does not say so itself, such as a page of a balance sheet (ADR 0007).
+        It takes at most `TITLE_TOKENS`, and never so many that the model's window would cut the leaf.
+        """
+        title = self._short_title(document.title)
+        return [
+            f"{title}\n{document.text[span.start : span.end]}" if title else document.text[span.start : span.end]
+            for span in (document.tree[position] for position in document.tree.leaves)
+        ]
+
+    def _short_title(self, title: str) -> str:
+        words = title.split()
+        while words and self._count_tokens(" ".join(words)) > self._title_tokens:
+            words.pop()
+        return " ".join(words)
 
     def split(self, text: str) -> SpanTree:
         """Return the tree of `text`; every non-blank text has at least one root, middle and leaf."""
