@@ -165,7 +165,8 @@ class Pipeline:
 
     def _digest(self, file: SourceFile) -> str:
         with open_plain(file.path) as stream:
-            return f"{hashlib.file_digest(stream, 'sha256').hexdigest()[:32]}/{self._pipeline}"
+            digest = hashlib.file_digest(stream, "sha256")  # type: ignore[arg-type]  # BinaryIO does not declare readinto
+        return f"{digest.hexdigest()[:32]}/{self._pipeline}"
 
     def _fail(self, source: str, reason: str) -> None:
         self._summary.failed.append({"source": source, "reason": reason})

@@ -55,7 +55,7 @@ class TreeSplitter:
     def leaf_texts(self, document: StoredDocument) -> list[str]:
         """Return what is embedded for each leaf: the document's title, a line break, the leaf's text.
 
-        The title tells what a leaf is about that does not say so itself, such as a page of a balance sheet (ADR 0007).
+        The title tells what a leaf is about that does not say so itself, such as a page of a balance sheet (ADR 0008).
         It takes at most `TITLE_TOKENS`, and never so many that the model's window would cut the leaf.
         """
         title = self._short_title(document.title)
