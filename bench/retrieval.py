@@ -112,7 +112,7 @@ def _difference(systems: Sequence[str], values: Sequence[float | None], n: int) 
 
 def _mean_row(name: str, cells: Sequence[Sequence[float]]) -> str:
     values = [statistics.mean(column) for column in zip(*cells, strict=True)]
-    return _row(f"**{name}**", "**mean**", f"{len(cells)} metrics", values, "")
+    return _row(f"**{name}**", "**mean**", f"{len(cells)} metrics" if len(cells) > 1 else "1 metric", values, "")
 
 
 def _row(name: str, metric: str, n: str, values: Sequence[float | None], last: str) -> str:
