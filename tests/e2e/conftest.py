@@ -1,0 +1,72 @@
+"""One small corpus and one service for all tests here: the real programs, started once."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.program import REPOSITORY, Program, run
+
+FOLDER = Path(__file__).parent
+MAIN = str(REPOSITORY / "main.py")
+
+WIND = """# Wind power
+
+The power in moving air grows with the cube of its speed.
+
+## The Betz limit
+
+The German physicist Albert Betz published the limit in 1919: at best 59.3 per cent of the energy in the stream can be
+captured by a rotor.
+"""
+TIDES = (
+    "Tidal barrages\u2028use the tide. data: The barrage of La Rance in France opened in 1966 and yields 240 megawatts."
+)
+RECORDS = [
+    {
+        "id": "solar/cells",
+        "title": "Solar |||---||| cells <b>",
+        "text": "A perovskite tandem cell absorbs blue light in its upper layer and red light in its silicon layer.",
+        "url": "https://example.org/solar?cells=1",
+    },
+    {
+        "id": "odd//name #1",
+        "title": "Pumped storage",
+        "text": "Pumped storage returns 80 per cent of the energy it takes.",
+    },
+]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if FOLDER in item.path.parents:
+            item.add_marker(pytest.mark.e2e)
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder in which the programs run."""
+    return tmp_path_factory.mktemp("e2e")
+
+
+@pytest.fixture(scope="session")
+def variables(folder: Path, model_cache: Path) -> dict[str, str]:
+    """Return the settings of a service with one corpus, `default`, and an empty folder beside it."""
+    sources = folder / "sources"
+    sources.mkdir()
+    (sources / "wind.md").write_text(WIND, encoding="utf-8")
+    (sources / "tides & more.txt").write_text(TIDES, encoding="utf-8")
+    (sources / "records.jsonl").write_text("\n".join(json.dumps(record) for record in RECORDS), encoding="utf-8")
+    chosen = {"RAG_INDEX__DIR": str(folder / "index"), "RAG_EMBED__CACHE_DIR": str(model_cache), "RAG_SERVE__PORT": "0"}
+    ingestion = run(["-m", "ingestion", str(sources)], chosen, folder)
+    assert ingestion.returncode == 0, ingestion.stderr
+    assert json.loads(ingestion.stdout)["new"] == 4
+    return chosen
+
+
+@pytest.fixture(scope="session")
+def service(variables: dict[str, str], folder: Path) -> Iterator[Program]:
+    """Return the running service."""
+    with Program([MAIN], variables, folder) as program:
+        yield program

@@ -1,0 +1,64 @@
+"""The real application and the real server over an engine that writes slowly: `python tests/e2e/scripted_service.py`.
+
+It writes twenty words a second for `--seconds`, and says on stderr when an answer was given up.
+"""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import AsyncGenerator
+
+from api.app import create_app
+from api.door import bind, url_of
+from api.logs import configure_logging
+from api.server import BACKLOG, exit_on_sigterm, run_server
+from errors import run_command
+from query_engine.events import Event, Step, Token
+from settings import ServeSettings, Settings
+from tests.fakes.engines import FakeEngine, FakeEngines, a_done
+
+PAUSE_S = 0.05
+
+
+class SlowEngine(FakeEngine):
+    """Writes `words` words, with a pause before each."""
+
+    def __init__(self, words: int) -> None:
+        super().__init__()
+        self._words = words
+
+    async def stream(self, question: str) -> AsyncGenerator[Event, None]:
+        self.questions.append(question)
+        written = 0
+        try:
+            yield Step("search", "**Searching** slowly.")
+            yield Step("write", "**Writing** slowly.")
+            for written in range(1, self._words + 1):  # noqa: B007  # said in `finally`
+                await asyncio.sleep(PAUSE_S)
+                yield Token("word ")
+            yield a_done(("word " * self._words).strip(), citations=())
+        finally:
+            sys.stderr.write(f"stream closed after {written} of {self._words} words\n")
+
+
+def main() -> int:
+    """Serve on a free port until a signal comes."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=2)
+    words = round(parser.parse_args().seconds / PAUSE_S)
+    return run_command(lambda: serve(words))
+
+
+def serve(words: int) -> int:
+    """Serve answers of so many words."""
+    configure_logging("console")
+    exit_on_sigterm()
+    with bind(ServeSettings(port=0)) as listener:
+        listener.listen(BACKLOG)
+        sys.stderr.write(f"scripted service on {url_of(listener)}\n")
+        run_server(create_app(FakeEngines({"default": SlowEngine(words)}), Settings()), listener)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
