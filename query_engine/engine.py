@@ -96,8 +96,9 @@ class Engine:
             QuestionError: the question cannot be asked as it stands (before the first event).
         """
         question = clean_question(question)
-        answer = _Answer(question, self.fingerprint(), time.perf_counter())
+        answer = _Answer(question, time.perf_counter())
         yield steps.searching(question, self.corpus.name)
+        answer.fingerprint = await asyncio.to_thread(self.fingerprint)
         if not await asyncio.to_thread(self.corpus.documents.count):
             yield steps.empty(self.corpus.name)
             yield answer.done("no_retrieval", message=steps.EMPTY.format(corpus=self.corpus.name))
@@ -160,12 +161,12 @@ class Engine:
 class _Answer:
     """The answer while it grows."""
 
-    def __init__(self, question: str, fingerprint: str, started: float) -> None:
+    def __init__(self, question: str, started: float) -> None:
         self.question = question
         self.passages: tuple[Passage, ...] = ()
         self.warnings: list[str] = []
         self.timings_ms: dict[str, float] = {}
-        self._fingerprint = fingerprint
+        self.fingerprint = ""
         self._started = started
         self.begin(None)
 
@@ -188,7 +189,7 @@ class _Answer:
             synthesizer=self.author if text else None,
             warnings=tuple(self.warnings),
             timings_ms=self.timings_ms,
-            fingerprint=self._fingerprint,
+            fingerprint=self.fingerprint,
         )
 
 
