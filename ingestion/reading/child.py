@@ -1,0 +1,106 @@
+"""The child process in which files are parsed: takes a request, answers in batches, obeys its limits.
+
+Flow: `sandbox.py` -> pipe -> **here** -> `formats.read_file` -> batches of documents -> pipe -> `sandbox.py`.
+
+Started as `python -m ingestion.reading.child FD PARSER TIMEOUT_S MEMORY_MB`. Messages are JSON, so whatever a
+parser does to this process cannot run code in the other one. The alarm clock is this process's own and has no
+handler: the kernel ends a parser that overstays even inside C code, and also when the program that asked is gone.
+"""
+
+import importlib
+import json
+import logging
+import resource
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from errors import UnreadableError
+from index.documents import Document
+
+Parser = Callable[[Path, str, int], Iterator[Document | UnreadableError]]
+
+_BATCH_ITEMS = 500
+_BATCH_CHARS = 1_000_000
+
+
+def serve(connection: Connection, parser: Parser, timeout_s: float) -> None:
+    """Answer requests until the other side hangs up.
+
+    A request `{"path", "doc_id", "max_bytes"}` begins a file, `{}` asks for its next batch. The answer is
+    `{"items": [...], "more": bool, "retire": bool}`; an item is a document's fields or `{"unreadable": [fact,
+    remedy]}`. After `retire` this process takes no more requests.
+    """
+    items: Iterator[Document | UnreadableError] = iter(())
+    while True:
+        try:
+            request = json.loads(connection.recv_bytes())
+        except EOFError:
+            return
+        if request:
+            items = parser(Path(request["path"]), request["doc_id"], request["max_bytes"])
+        signal.setitimer(signal.ITIMER_REAL, timeout_s)
+        reply = _next_batch(items)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        connection.send_bytes(reply)
+
+
+def _next_batch(items: Iterator[Document | UnreadableError]) -> bytes:
+    """Take the next items and encode them; whatever goes wrong becomes the last item."""
+    batch: list[dict[str, Any]] = []
+    chars = 0
+    try:
+        for item in items:
+            if isinstance(item, UnreadableError):
+                batch.append(_refusal(item))
+            else:
+                batch.append(asdict(item))
+                chars += len(item.text)
+            if len(batch) >= _BATCH_ITEMS or chars >= _BATCH_CHARS:
+                return _encode(batch, more=True)
+        return _encode(batch)
+    except UnreadableError as error:
+        return _encode([*batch, _refusal(error)])
+    except MemoryError:
+        return _encode([_refusal(_out_of_memory())], retire=True)  # memory may be fragmented, or held by the parser
+    except Exception as error:  # noqa: BLE001 - parsers meet hostile files; none of them may end the run
+        fact = f"The parser failed ({type(error).__name__}: {error})."
+        return _encode([*batch, _refusal(UnreadableError(fact, "Check or convert the file."))])
+
+
+def _out_of_memory() -> UnreadableError:
+    limit_mb = resource.getrlimit(resource.RLIMIT_AS)[0] // 1_000_000
+    return UnreadableError(
+        f"Parsing needs more than {limit_mb} MB of memory.", "Split the file, or raise RAG_INGEST__PARSE_MEMORY_MB."
+    )
+
+
+def _refusal(error: UnreadableError) -> dict[str, Any]:
+    return {"unreadable": [error.fact, error.remedy]}
+
+
+def _encode(batch: list[dict[str, Any]], *, more: bool = False, retire: bool = False) -> bytes:
+    return json.dumps({"items": batch, "more": more, "retire": retire}).encode()
+
+
+def main() -> None:
+    """Set the limits, say that we are ready, serve."""
+    descriptor, parser_name, timeout_s, memory_mb = sys.argv[1:]
+    module, _, name = parser_name.partition(":")
+    parser: Parser = getattr(importlib.import_module(module), name)
+    logging.disable()  # libraries log what we report
+    limit = int(memory_mb) * 1_000_000
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":  # macOS has the name but refuses to set it
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    with Connection(int(descriptor)) as connection:
+        connection.send_bytes(b"ready")
+        serve(connection, parser, float(timeout_s))
+
+
+if __name__ == "__main__":
+    main()

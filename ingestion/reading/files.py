@@ -1,0 +1,132 @@
+"""List the files below an ingest root, and open one without being fooled.
+
+Flow: ingest root -> **here** -> `Reader` -> documents.
+
+A folder that people fill holds more than files: links that leave it, named pipes that block a reader for ever,
+devices without end. Whatever is no plain file is named with its reason and never opened; what a file contains
+is decided later (`formats.py`).
+"""
+
+import os
+import stat
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from errors import UnreadableError
+
+FORMATS = {
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".txt": "plain text",
+    ".text": "plain text",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".pdf": "pdf",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+_KINDS = (
+    (stat.S_ISLNK, "symbolic link, which is not followed"),
+    (stat.S_ISFIFO, "named pipe"),
+    (stat.S_ISSOCK, "socket"),
+    (stat.S_ISBLK, "device"),
+    (stat.S_ISCHR, "device"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A plain file of a known type.
+
+    Attributes:
+        path: absolute.
+        doc_id: path relative to the ingest root, with `/` between its parts.
+        size: in bytes, when it was listed.
+    """
+
+    path: Path
+    doc_id: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something below the root that is not read; `path` is relative to the root and printable."""
+
+    path: str
+    reason: str
+
+
+def list_files(root: Path) -> Iterator[SourceFile | Skipped]:
+    """Yield everything below `root`, folder by folder in order of name; hidden names are passed over in silence.
+
+    `root` may itself be a file, or a link: the person who names it means its target.
+
+    Raises:
+        UnreadableError: `root` does not exist or cannot be looked into.
+    """
+    try:
+        root = root.resolve(strict=True)
+        pending = _children(root) if root.is_dir() else [root]
+    except (OSError, RuntimeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "a loop of links"
+        raise UnreadableError(f"{_printable(root)} cannot be read: {reason}.", "Check the path.") from error
+    base = root if root.is_dir() else root.parent
+    while pending:
+        path = pending.pop()
+        name = path.relative_to(base).as_posix()
+        try:
+            status = path.lstat()
+            if stat.S_ISDIR(status.st_mode):
+                pending += _children(path)
+                continue
+        except OSError as error:
+            yield Skipped(_printable(name), f"cannot be read: {error.strerror}")
+            continue
+        reason = _refusal(name, path.suffix.lower(), status.st_mode)
+        yield Skipped(_printable(name), reason) if reason else SourceFile(path, name, status.st_size)
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """Open a plain file for reading; never follow a link, never wait for a pipe or a device.
+
+    Raises:
+        UnreadableError: it is something else, is gone, or may not be read.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise UnreadableError(f"The file cannot be opened: {error.strerror}.", "Check its permissions.") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise UnreadableError("This is no plain file.", "Remove it from the folder.")
+    return os.fdopen(descriptor, "rb")
+
+
+def _children(folder: Path) -> list[Path]:
+    """Return what is in `folder`, last name first, so that a stack pops it in order."""
+    return sorted((path for path in folder.iterdir() if not path.name.startswith(".")), reverse=True)
+
+
+def _refusal(name: str, suffix: str, mode: int) -> str | None:
+    for is_kind, reason in _KINDS:
+        if is_kind(mode):
+            return reason
+    if any(map(_is_unspeakable, name)):
+        return "its name holds control characters or is no valid UTF-8"
+    if suffix not in FORMATS:
+        return f"unsupported type {suffix}" if suffix else "unsupported type"
+    return None
+
+
+def _printable(name: object) -> str:
+    return "".join(ascii(c)[1:-1] if _is_unspeakable(c) else c for c in str(name))
+
+
+def _is_unspeakable(character: str) -> bool:
+    """Tell control characters and the surrogates that stand for bytes which are no UTF-8."""
+    return unicodedata.category(character) in ("Cc", "Cs")

@@ -1,0 +1,59 @@
+"""Read source files into documents: the door of this package.
+
+Flow: `list_files` -> `SourceFile` -> **here** -> `Document`s for splitting, and reasons for the report.
+
+Parsing happens in a child process (`sandbox.py`); this process never opens a source file.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+from errors import UnreadableError
+from index.documents import Document
+from ingestion.reading.files import SourceFile
+from ingestion.reading.sandbox import Sandbox
+from settings import IngestSettings
+
+PARSER = "ingestion.reading.formats:read_file"
+
+
+class Reader:
+    """Reads files one after the other; owns the child process, so use it as a context manager.
+
+    Args:
+        settings: limits of size, time and memory.
+        parser: what the child process runs, as `module:function`.
+    """
+
+    def __init__(self, settings: IngestSettings, *, parser: str = PARSER) -> None:
+        self._max_bytes = settings.max_file_mb * 1_000_000
+        self._sandbox = Sandbox(parser, timeout_s=settings.parse_timeout_s, memory_mb=settings.parse_memory_mb)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def read(self, file: SourceFile) -> Iterator[Document | UnreadableError]:
+        """Yield the documents of a file, in order; what cannot be read is yielded as the reason why.
+
+        Records stream: a file of millions is never held in memory. Files are read one at a time: the next `read`
+        closes the door on an iterator that was left unfinished.
+        """
+        request = {"path": str(file.path), "doc_id": file.doc_id, "max_bytes": self._max_bytes}
+        try:
+            for item in self._sandbox.parse(request):
+                yield _revive(item)
+        except UnreadableError as error:
+            yield error
+
+    def close(self) -> None:
+        """End the child process."""
+        self._sandbox.close()
+
+
+def _revive(item: dict[str, Any]) -> Document | UnreadableError:
+    if "unreadable" in item:
+        return UnreadableError(*item["unreadable"])
+    return Document(**{**item, "pages": tuple(item["pages"])})

@@ -1,0 +1,116 @@
+"""Parse files in one long-lived child process, so that a bad file costs itself and nothing else.
+
+Flow: `reader.py` -> **here** -> pipe -> `child.py`.
+
+The child has a clock and a memory limit. When it dies the file it was reading is at fault: the death becomes that
+file's `UnreadableError` and the next file gets a new child. The child is a plain subprocess rather than a
+`multiprocessing` one, which would run the parent's main module again, and gets none of the parent's environment,
+so that no parser ever sees a key.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from errors import UnreadableError
+
+_PROJECT_ROOT = Path(__file__).resolve().parents[2]
+
+
+class Sandbox:
+    """One child process, started when it is first needed. For one thread at a time.
+
+    Args:
+        parser: what the child calls, as `module:function`; see `child.Parser`.
+        timeout_s: wall time the child may take for one answer: a file, or one batch of a file's records.
+        memory_mb: address space of the child, in MB of a million bytes.
+    """
+
+    def __init__(self, parser: str, *, timeout_s: float, memory_mb: int) -> None:
+        self._parser = parser
+        self._timeout_s = timeout_s
+        self._memory_mb = memory_mb
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connection: Connection | None = None
+        self._turn = object()
+
+    def parse(self, request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield the items that the child finds, batch by batch; ask for the next only when it is wanted.
+
+        Raises:
+            UnreadableError: the child died over this request.
+        """
+        connection = self._ready_connection()
+        turn = self._turn = object()
+        while True:
+            if turn is not self._turn:
+                raise RuntimeError("Another file was begun before this one was read to its end.")
+            try:
+                connection.send_bytes(json.dumps(request).encode())
+                reply = json.loads(connection.recv_bytes())
+            except (EOFError, OSError) as error:
+                raise self._death() from error
+            if reply["retire"]:
+                self.close()
+            yield from reply["items"]
+            if not reply["more"]:
+                return
+            request = {}
+
+    def close(self) -> None:
+        """End the child; a later `parse` starts a new one."""
+        if self._connection:
+            self._connection.close()
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+        self._connection = self._process = None
+
+    def _ready_connection(self) -> Connection:
+        if self._process and self._process.poll() is not None:
+            self.close()  # it died between two files: no file's fault
+        if self._connection is None:
+            self._start()
+        assert self._connection is not None
+        return self._connection
+
+    def _start(self) -> None:
+        self._connection, child_end = Pipe()
+        limits = (str(self._timeout_s), str(self._memory_mb))
+        path = [str(_PROJECT_ROOT), *(entry for entry in sys.path if entry)]
+        with child_end:
+            self._process = subprocess.Popen(  # noqa: S603 - a fixed command
+                [sys.executable, "-P", "-m", "ingestion.reading.child", str(child_end.fileno()), self._parser, *limits],
+                pass_fds=[child_end.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,  # ours is for the summary
+                env={"PYTHONPATH": os.pathsep.join(path), "OPENBLAS_NUM_THREADS": "1"},
+                start_new_session=True,  # Ctrl-C is for us; we end the child
+            )
+        try:
+            self._connection.recv_bytes()
+        except EOFError:
+            code = self._process.wait()
+            self.close()
+            raise RuntimeError(f"The parser process did not start (exit code {code}).") from None
+
+    def _death(self) -> UnreadableError:
+        assert self._process is not None
+        code = self._process.wait()
+        self.close()
+        if code == -signal.SIGALRM:
+            return UnreadableError(
+                f"Parsing took longer than {self._timeout_s:g} s.",
+                "Split the file, or raise RAG_INGEST__PARSE_TIMEOUT_S.",
+            )
+        cause = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        return UnreadableError(
+            f"The parser died over this file ({cause}).", "Repair or convert it, or raise RAG_INGEST__PARSE_MEMORY_MB."
+        )

@@ -1,0 +1,132 @@
+"""Bytes to text, and text to the one form that is stored: what every reader shares.
+
+Flow: file bytes -> **here** -> the format's reader -> `Document`.
+
+Every offset in the project counts characters of text cleaned here, so cleaning happens once and before any
+offset exists. Pure functions; nothing here knows a file format.
+"""
+
+import codecs
+import re
+import unicodedata
+from pathlib import PurePosixPath
+from urllib.parse import unquote
+
+from charset_normalizer import from_bytes
+
+from errors import UnreadableError
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b")) + b"\x7f"
+_LINE_BREAKS = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
+_SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+# Control characters, soft hyphens, zero-width and direction marks, the invisible "tag" letters in which
+# instructions can be hidden, and what no UTF-8 file can hold.
+_INVISIBLE = re.compile(
+    "[\0-\x08\x0e-\x1f\x7f-\x9f\u00ad\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_BLANK_LINES = re.compile(r"\n{4,}")
+_SAMPLE_BYTES = 200_000
+
+
+def decode(data: bytes, declared: str | None = None) -> str:
+    """Turn bytes into text: by byte order mark, as UTF-8, as `declared`, or by what the bytes look like.
+
+    Args:
+        data: the whole file.
+        declared: an encoding that the file names itself; believed only where it fits and UTF-8 does not.
+
+    Raises:
+        UnreadableError: the bytes are no text, or in no encoding we can tell.
+    """
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(encoding, errors="replace")
+    sample = data[:_SAMPLE_BYTES]
+    if utf16 := _utf16_without_mark(sample):
+        return data.decode(utf16, errors="replace")
+    if len(sample) - len(sample.translate(None, _CONTROL_BYTES)) > len(sample) / 100:
+        raise UnreadableError("The file holds binary data, not text.", "Give it the right suffix, or remove it.")
+    for encoding in ("utf-8", declared or "utf-8"):
+        try:
+            return data.decode(encoding)
+        except (UnicodeError, LookupError):
+            continue
+    return _decode_by_looks(data)
+
+
+def clean(text: str) -> str:
+    """Return `text` as it is stored: NFC, line feeds only, no invisible characters, no trailing spaces.
+
+    At most two blank lines stand in a row, none at either end; `""` if nothing visible is left.
+    """
+    text = _INVISIBLE.sub("", _SPACES.sub(" ", _LINE_BREAKS.sub("\n", text)))
+    text = "\n".join(line.rstrip() for line in unicodedata.normalize("NFC", text).split("\n"))
+    return _BLANK_LINES.sub("\n\n\n", text).strip("\n")
+
+
+def clean_body(text: str) -> str:
+    """Like `clean`, for a whole document.
+
+    Raises:
+        UnreadableError: nothing visible is left.
+    """
+    if cleaned := clean(text):
+        return cleaned
+    raise UnreadableError("The file holds no text.", "Fill it or remove it.")
+
+
+def one_line(text: str) -> str:
+    """Return cleaned text with every run of white space as one space: the form of titles and names."""
+    return " ".join(clean(text).split())
+
+
+def title_from_name(doc_id: str) -> str:
+    """Return a file's stem in words: `notes/AMAZON_2017_10K.pdf` -> `AMAZON 2017 10K`."""
+    stem = PurePosixPath(doc_id).stem
+    decoded = one_line(unquote(stem, errors="strict")) if _is_percent_encoded(stem) else stem
+    if "_" not in decoded and " " not in decoded:
+        # Hyphens are the separators then; between digits they belong to a date or a range.
+        decoded = re.sub(r"(?<!\d)-|-(?!\d)", " ", decoded)
+    return one_line(decoded.replace("_", " ")) or doc_id
+
+
+def _is_percent_encoded(stem: str) -> bool:
+    try:
+        return unquote(stem, errors="strict") != stem
+    except UnicodeDecodeError:
+        return False
+
+
+def _utf16_without_mark(sample: bytes) -> str | None:
+    """Tell UTF-16 by its zero bytes: nearly every second byte of Western text, always on the same side."""
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    if even + odd < len(sample) / 5:
+        return None
+    if odd > 20 * even:
+        return "utf-16-le"
+    return "utf-16-be" if even > 20 * odd else None
+
+
+def _decode_by_looks(data: bytes) -> str:
+    """Decode what is not clean UTF-8."""
+    repaired = data.decode("utf-8", errors="replace")
+    damaged = repaired.count("\ufffd")
+    if damaged * 20 < sum(1 for c in repaired if c > "\x7f") - damaged:
+        return repaired  # mostly valid multi-byte sequences: UTF-8 with a few damaged characters
+    first = re.search(rb"[\x80-\xff]", data)
+    start = max(0, first.start() - 1000) if first else 0
+    matches = from_bytes(data[start : start + _SAMPLE_BYTES])
+    best = matches.best()
+    if best is None:
+        raise UnreadableError("The file's encoding cannot be told.", "Save it as UTF-8.")
+    likely = [m.encoding for m in matches if m.chaos <= best.chaos and m.coherence >= 0.9 * best.coherence]
+    # The guesser ranks equals by name, and so puts Central European before the far commoner Western one.
+    return data.decode("cp1252" if "cp1252" in likely else best.encoding, errors="replace")

@@ -1,0 +1,135 @@
+"""Listing an ingest root full of things that are no plain files."""
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from errors import UnreadableError
+from ingestion.reading.files import Skipped, SourceFile, list_files, open_plain
+
+
+def names(root: Path) -> list[str]:
+    return [item.doc_id for item in list_files(root) if isinstance(item, SourceFile)]
+
+
+def reasons(root: Path) -> dict[str, str]:
+    return {item.path: item.reason for item in list_files(root) if isinstance(item, Skipped)}
+
+
+def write(path: Path, text: str = "text") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_files_come_in_order_of_name_with_their_path_from_the_root(tmp_path: Path) -> None:
+    for name in ("b.md", "a/z.TXT", "a/b/c.html", "c.pdf", "d.jsonl"):
+        write(tmp_path / name)
+
+    assert names(tmp_path) == ["a/b/c.html", "a/z.TXT", "b.md", "c.pdf", "d.jsonl"]
+
+
+def test_a_listed_file_has_an_absolute_path_and_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "docs/a.md", "four")
+    monkeypatch.chdir(tmp_path)
+
+    assert list(list_files(Path("docs"))) == [SourceFile(tmp_path.resolve() / "docs/a.md", "a.md", 4)]
+
+
+def test_a_single_file_is_a_root_of_its_own(tmp_path: Path) -> None:
+    assert names(write(tmp_path / "docs/a.md")) == ["a.md"]
+
+
+def test_hidden_names_are_passed_over_in_silence(tmp_path: Path) -> None:
+    write(tmp_path / ".git/a.md")
+    write(tmp_path / ".hidden.md")
+
+    assert list(list_files(tmp_path)) == []
+
+
+def test_unknown_types_are_reported(tmp_path: Path) -> None:
+    write(tmp_path / "a.exe")
+    write(tmp_path / "LICENSE")
+
+    assert reasons(tmp_path) == {"LICENSE": "unsupported type", "a.exe": "unsupported type .exe"}
+
+
+def test_links_are_reported_and_never_followed(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    write(root / "a.md")
+    secret = write(tmp_path / "secret/key.md")
+    (root / "file.md").symlink_to(secret)
+    (root / "folder").symlink_to(secret.parent)
+    (root / "loop").symlink_to(root)
+    (root / "broken.md").symlink_to("nowhere")
+
+    assert names(root) == ["a.md"]
+    assert set(reasons(root)) == {"file.md", "folder", "loop", "broken.md"}
+    assert set(reasons(root).values()) == {"symbolic link, which is not followed"}
+
+
+def test_a_root_that_is_a_link_means_its_target(tmp_path: Path) -> None:
+    write(tmp_path / "real/a.md")
+    (tmp_path / "link").symlink_to("real")
+
+    assert names(tmp_path / "link") == ["a.md"]
+
+
+def test_pipes_and_sockets_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe.md")
+    monkeypatch.chdir(tmp_path)  # the path of a socket may not be long
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("socket.md")
+
+        assert reasons(tmp_path) == {"pipe.md": "named pipe", "socket.md": "socket"}
+
+
+def test_names_that_cannot_be_written_down_are_reported_in_a_form_that_can(tmp_path: Path) -> None:
+    write(tmp_path / "a\nb.md")
+    try:
+        (tmp_path / os.fsdecode(b"bad\xff.md")).write_text("text")
+    except OSError:
+        pytest.skip("this file system takes no names that are not UTF-8")
+
+    assert reasons(tmp_path) == {
+        "a\\nb.md": "its name holds control characters or is no valid UTF-8",
+        "bad\\udcff.md": "its name holds control characters or is no valid UTF-8",
+    }
+
+
+def test_names_in_any_script_are_welcome(tmp_path: Path) -> None:
+    write(tmp_path / "می‌خواهم.md")
+    write(tmp_path / "日本 語.md")
+
+    assert len(names(tmp_path)) == 2
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_folder_that_may_not_be_read_is_reported(tmp_path: Path) -> None:
+    write(tmp_path / "closed/a.md")
+    (tmp_path / "closed").chmod(0)
+    try:
+        assert reasons(tmp_path) == {"closed": "cannot be read: Permission denied"}
+    finally:
+        (tmp_path / "closed").chmod(0o700)
+
+
+def test_a_root_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableError, match="nowhere cannot be read: No such file or directory"):
+        list(list_files(tmp_path / "nowhere"))
+
+
+def test_opening_follows_no_link(tmp_path: Path) -> None:
+    (tmp_path / "link.md").symlink_to(write(tmp_path / "a.md"))
+
+    with pytest.raises(UnreadableError, match="cannot be opened"):
+        open_plain(tmp_path / "link.md")
+
+
+def test_opening_a_pipe_is_refused_and_does_not_wait_for_a_writer(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.md")
+
+    with pytest.raises(UnreadableError, match="no plain file"):
+        open_plain(tmp_path / "pipe.md")

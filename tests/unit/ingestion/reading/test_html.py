@@ -1,0 +1,87 @@
+"""Web pages."""
+
+import pytest
+
+from errors import UnreadableError
+from ingestion.reading.html import read_html
+
+PARAGRAPH = "Falling water has turned mills for two thousand years, and turbines for one hundred and forty. "
+PAGE = f"""<!DOCTYPE html><html><head><meta charset="utf-8"><title>Hydro power - A site</title>
+<link rel="Canonical" href="https://example.org/hydro"><style>.css-x{{color:red}}</style></head>
+<body><nav><ul><li><a href="/">Home</a></li><li><a href="/wind">Wind</a></li></ul></nav>
+<main><h1>Hydro <b>power</b></h1><p>{PARAGRAPH * 3}The head<sup>[12]</sup> is the height.</p>
+<h2>Turbines<span class="mw-editsection">[edit]</span></h2>
+<table><tr><th>Type</th><th>Head</th></tr><tr><td>Pelton</td><td>Above 300&nbsp;m</td></tr></table>
+<ul><li>First<ul><li>Inner <i>one</i></li></ul></li><li>Second</li></ul><ol><li>Alpha</li><li>Beta</li></ol>
+<p>{PARAGRAPH * 2}A <b>bold</b> word and x<sup>2</sup>.</p></main>
+<footer><p>All rights reserved</p></footer><script>var secret = "script text";</script></body></html>"""
+
+
+def test_a_page_gives_its_main_text_with_headings_tables_and_lists() -> None:
+    document = read_html(PAGE.encode(), "water/hydro.html")
+    lines = document.text.split("\n")
+
+    assert (document.title, document.url) == ("Hydro power - A site", "https://example.org/hydro")
+    assert lines[0] == "# Hydro power"
+    assert "## Turbines" in lines
+    assert "\nType | Head\nPelton | Above 300 m\n" in document.text
+    assert "\n- First\n  - Inner one\n- Second\n" in document.text
+    assert "\n1. Alpha\n2. Beta\n" in document.text
+    assert "A bold word and x2." in document.text
+
+
+@pytest.mark.parametrize("noise", ["Home", "rights reserved", "script text", "css-x", "[12]", "[edit]"])
+def test_menus_scripts_and_footnote_marks_are_left_out(noise: str) -> None:
+    assert noise not in read_html(PAGE.encode(), "a.html").text
+
+
+def test_without_a_title_the_first_heading_is_it_and_without_both_the_file_name() -> None:
+    assert read_html(b"<html><body><h1>Tidal</h1><p>Some text.</p></body></html>", "a_b.html").title == "Tidal"
+    assert read_html(b"<html><body><p>Some text.</p></body></html>", "a_b.html").title == "a b"
+
+
+def test_a_canonical_address_that_is_not_http_is_left_out() -> None:
+    page = PAGE.replace("https://example.org/hydro", "javascript:alert(1)")
+
+    assert read_html(page.encode(), "a.html").url is None
+
+
+@pytest.mark.parametrize(
+    ("declaration", "encoding"),
+    [
+        ('<meta charset="iso-8859-1">', "cp1252"),
+        ('<meta http-equiv="Content-Type" content="text/html; charset=windows-1251">', "cp1251"),
+        ('<?xml version="1.0" encoding="utf-8"?>', "utf-8"),
+        ('<meta charset="utf-16">', "utf-8"),
+    ],
+)
+def test_the_declared_encoding_is_used_as_browsers_do(declaration: str, encoding: str) -> None:
+    word = "“дом”" if encoding != "cp1252" else "“Größe”"
+    page = f"<html><head>{declaration}</head><body><p>A word: {word} and that is all there is.</p></body></html>"
+    if declaration.startswith("<?xml"):
+        page = declaration + page.replace(declaration, "")
+
+    assert word in read_html(page.encode(encoding), "a.html").text
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["<html><body></body></html>", "<!-- only a comment -->", "<html><script>var a = 'text';</script></html>", ""],
+    ids=["empty body", "a comment", "only a script", "nothing"],
+)
+def test_a_page_without_text_is_refused(page: str) -> None:
+    with pytest.raises(UnreadableError, match="no text"):
+        read_html(page.encode(), "a.html")
+
+
+def test_a_page_nested_too_deeply_is_refused_rather_than_cut() -> None:
+    page = "<html><body>" + "<div>" * 50_000 + "deep" + "</div>" * 50_000 + f"<p>{PARAGRAPH}</p></body></html>"
+
+    with pytest.raises(UnreadableError, match="cannot be read in full: Excessive depth"):
+        read_html(page.encode(), "a.html")
+
+
+def test_nesting_that_still_can_be_read_is_read() -> None:
+    page = "<html><body>" + "<div>" * 400 + f"<p>{PARAGRAPH}</p>" + "</div>" * 400 + "</body></html>"
+
+    assert PARAGRAPH.strip() in read_html(page.encode(), "a.html").text

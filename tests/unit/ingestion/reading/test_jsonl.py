@@ -1,0 +1,145 @@
+"""JSON Lines files: one record a line."""
+
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from errors import UnreadableError
+from index.documents import Document
+from ingestion.reading import jsonl
+
+
+def read(data: bytes) -> list[Document | UnreadableError]:
+    return list(jsonl.read_jsonl(io.BytesIO(data), "dir/records.jsonl", len(data)))
+
+
+def documents(*records: dict[str, Any]) -> list[Document]:
+    found = read(b"\n".join(json.dumps(record).encode() for record in records))
+    assert all(isinstance(item, Document) for item in found)
+    return [item for item in found if isinstance(item, Document)]
+
+
+def test_a_record_becomes_a_document() -> None:
+    record = {
+        "doc_id": "a1",
+        "title": "A",
+        "text": "One.\r\nTwo. ",
+        "url": "https://example.org",
+        "year": 2024,
+        "tags": [],
+    }
+
+    assert documents(record) == [
+        Document(
+            "a1", "A", "One.\nTwo.", url="https://example.org", metadata={"year": 2024}, source="dir/records.jsonl"
+        )
+    ]
+
+
+@pytest.mark.parametrize("key", ["doc_id", "id", "_id", "docid"])
+def test_ids_have_four_names_and_may_be_numbers(key: str) -> None:
+    assert documents({key: 7, "text": "x"})[0].doc_id == "7"
+
+
+@pytest.mark.parametrize("key", ["text", "contents", "body"])
+def test_text_has_three_names(key: str) -> None:
+    assert documents({"id": "a", key: "words"})[0].text == "words"
+
+
+def test_a_blank_text_gives_way_to_the_next_name() -> None:
+    assert documents({"id": "a", "text": " ", "body": "words"})[0].text == "words"
+
+
+def test_a_record_without_id_is_named_after_its_line_and_without_title_after_its_id() -> None:
+    first, second = documents({"text": "x"}, {"text": "y", "id": None})
+
+    assert (first.doc_id, second.doc_id) == ("dir/records.jsonl#000001", "dir/records.jsonl#000002")
+    assert second.title == "dir/records.jsonl#000002"
+
+
+def test_only_web_addresses_are_kept() -> None:
+    assert documents({"id": "a", "text": "x", "url": "javascript:alert(1)"})[0].url is None
+
+
+def test_blank_lines_a_byte_order_mark_and_windows_line_ends_are_fine() -> None:
+    found = read(b'\xef\xbb\xbf{"id":"a","text":"x"}\r\n\r\n  \n{"id":"b","text":"y"}')
+
+    assert [item.doc_id for item in found if isinstance(item, Document)] == ["a", "b"]
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"id": "x", "text": ', "Line 2 is not valid JSON: Expecting value, column 20"),
+        (b'{"id": "x", "text": "\xff"}', "Line 2 is not valid UTF-8"),
+        (b'["a"]', "Line 2 is no JSON object"),
+        (b'{"id": "x"}', "Line 2 has no text in any of text, contents, body"),
+        (b'{"id": "x", "text": 5}', "Line 2 has no text"),
+        (b'{"id": "x", "text": " \\u0000\\ud800 "}', "Line 2 has no text"),
+        (b'{"text": "x", "n": NaN}', "Line 2 holds a number that JSON does not allow"),
+        (b"[" * 100_000, "Line 2 is nested too deeply"),
+        (b'{"id": "' + b"x" * 501 + b'", "text": "x"}', "Line 2 has an id of over 500 characters"),
+        (b'{"id": "first", "text": "again"}', "Line 2 repeats the id 'first' of line 1, which is kept"),
+    ],
+)
+def test_a_bad_line_is_reported_by_its_number_and_the_others_go_on(line: bytes, reason: str) -> None:
+    first, bad, last = read(b'{"id":"first","text":"x"}\n' + line + b'\n{"id":"last","text":"y"}\n')
+
+    assert isinstance(first, Document)
+    assert isinstance(bad, UnreadableError)
+    assert bad.fact.startswith(reason)
+    assert isinstance(last, Document)
+
+
+class EndlessLine(io.RawIOBase):
+    """A file whose second line never fits; counts the largest piece that was ever asked for."""
+
+    def __init__(self, size: int) -> None:
+        self.left = size
+        self.largest = 0
+        self.lines: Iterator[bytes] = iter([b'{"id":"a","text":"x"}\n'])
+
+    def readline(self, limit: int | None = -1, /) -> bytes:
+        self.largest = max(self.largest, limit or 0)
+        if line := next(self.lines, b""):
+            return line
+        if self.left:
+            piece = min(self.left, limit or 0)
+            self.left -= piece
+            return b"x" * piece
+        return b""
+
+
+def test_an_oversized_line_is_refused_by_its_number_in_bounded_memory() -> None:
+    stream = EndlessLine(200_000_000)
+
+    good, bad = jsonl.read_jsonl(stream, "a.jsonl", 300_000_000)  # type: ignore[arg-type]
+
+    assert isinstance(good, Document)
+    assert isinstance(bad, UnreadableError)
+    assert bad.fact == "Line 2 is longer than 16 MB."
+    assert stream.largest <= jsonl.MAX_LINE_BYTES + 1
+
+
+def test_what_is_appended_while_reading_belongs_to_the_next_run() -> None:
+    line = b'{"id":"a","text":"x"}\n'
+
+    assert len(list(jsonl.read_jsonl(io.BytesIO(line + b'{"id":"b"'), "a.jsonl", len(line)))) == 1
+
+
+def test_records_are_read_one_at_a_time() -> None:
+    line = b'{"id":"a","text":"x"}\n'
+    stream = io.BytesIO(line * 1000)
+
+    next(jsonl.read_jsonl(stream, "a.jsonl", 1000 * len(line)))
+
+    assert stream.tell() == len(line)
+
+
+def test_utf16_is_refused_as_a_whole() -> None:
+    with pytest.raises(UnreadableError, match="UTF-16; JSON Lines must be UTF-8"):
+        read('{"id":"a","text":"x"}\n'.encode("utf-16"))

@@ -1,0 +1,82 @@
+"""PDF files, drawn by the test."""
+
+import pytest
+
+from errors import UnreadableError
+from ingestion.reading.pdf import is_title, join_pages, read_pdf
+from tests.fakes.pdfs import make_pdf
+
+
+def test_pages_are_found_again_by_their_offsets() -> None:
+    document = read_pdf(make_pdf("First page\nsecond line", "", "Third page"), "a/ACME_2024.pdf")
+
+    assert document.text == "First page\nsecond line\n\nThird page"
+    assert document.pages == (0, 24, 24)
+    assert document.text[document.pages[2] :] == "Third page"
+    assert (document.title, document.doc_id, document.source) == ("ACME 2024", "a/ACME_2024.pdf", "a/ACME_2024.pdf")
+
+
+@pytest.mark.parametrize(
+    ("pages", "text", "starts"),
+    [
+        (["", "", "a", ""], "a", (0, 0, 0, 1)),
+        (["a", "", ""], "a", (0, 1, 1)),
+        (["a", "b"], "a\n\nb", (0, 3)),
+        (["", ""], "", (0, 0)),
+    ],
+)
+def test_empty_pages_start_where_the_next_one_does(pages: list[str], text: str, starts: tuple[int, ...]) -> None:
+    assert join_pages(pages) == (text, starts)
+
+
+def test_rows_of_a_table_stay_lines() -> None:
+    document = read_pdf(make_pdf("Net sales $ 118,573\nCost of sales 111,934"), "a.pdf")
+
+    assert document.text == "Net sales $ 118,573\nCost of sales 111,934"
+
+
+def test_rules_dot_leaders_and_running_lines_are_removed() -> None:
+    pages = [f"ACME\nChapter {name} ........ {n}\n__________\nText {name}.\n{n}" for n, name in enumerate("abcd", 1)]
+
+    assert read_pdf(make_pdf(*pages), "a.pdf").text == (
+        "ACME\nChapter a 1\n\nText a.\n\nChapter b 2\n\nText b.\n\nChapter c 3\n\nText c.\n\nChapter d 4\n\nText d."
+    )
+
+
+def test_the_title_in_the_metadata_is_used_when_it_is_one() -> None:
+    assert read_pdf(make_pdf("text", title="Annual report 2024"), "ar_24.pdf").title == "Annual report 2024"
+    assert read_pdf(make_pdf("text", title="Microsoft Word - ar24.doc"), "ar_24.pdf").title == "ar 24"
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        *("", "untitled", "Untitled-1", "Document1", "PowerPoint Presentation", "Microsoft Word - x"),
+        *("report.docx", "d415983d10k.htm", "0001018724-18-000005", "10-K", "x" * 301),
+    ],
+)
+def test_what_programs_leave_behind_is_no_title(title: str) -> None:
+    assert not is_title(title)
+
+
+@pytest.mark.parametrize(
+    "title", ["PAL: Program-aided Language Models", "Form 10-K for ACME filed 07/27/2023", "Bilan"]
+)
+def test_what_people_write_is_a_title(title: str) -> None:
+    assert is_title(title)
+
+
+def test_an_encrypted_pdf_is_refused() -> None:
+    with pytest.raises(UnreadableError, match="encrypted"):
+        read_pdf(make_pdf("secret", password="key"), "a.pdf")
+
+
+def test_a_scanned_pdf_is_refused_and_the_remedy_is_ocr() -> None:
+    with pytest.raises(UnreadableError, match=r"no text on its 2 pages.*Run OCR"):
+        read_pdf(make_pdf("", ""), "a.pdf")
+
+
+@pytest.mark.parametrize("data", [b"", b"no pdf at all", make_pdf("text")[:200]], ids=["empty", "text", "cut"])
+def test_what_is_no_pdf_is_refused(data: bytes) -> None:
+    with pytest.raises(UnreadableError, match="no PDF, or a damaged one"):
+        read_pdf(data, "a.pdf")

@@ -1,0 +1,64 @@
+"""Running lines and broken words on the pages of a PDF."""
+
+import pytest
+
+from ingestion.reading.pdf_lines import drop_running_lines, join_broken_words
+
+
+def test_headers_and_footers_go_and_the_first_copy_of_a_header_stays() -> None:
+    pages = [f"ACME Report 2024\nSection {name}\ntext of {name}\nPage {n} of 5" for n, name in enumerate("abcde", 1)]
+
+    assert drop_running_lines(pages) == [
+        "ACME Report 2024\nSection a\ntext of a",
+        *(f"Section {name}\ntext of {name}" for name in "bcde"),
+    ]
+
+
+def test_several_running_lines_are_taken_off_from_the_outside_in() -> None:
+    pages = [f"body {name}\n\nACME\n{n}" for n, name in enumerate("abcd", 1)]
+
+    assert drop_running_lines(pages) == ["body a\n\nACME", "body b", "body c", "body d"]
+
+
+def test_lines_on_half_of_the_pages_or_in_a_short_document_stay() -> None:
+    mixed = ["Same\na", "Same\nb", "Other\nc", "Else\nd"]
+    short = ["Same\na", "Same\nb", "Same\nc"]
+
+    assert drop_running_lines(mixed) == mixed
+    assert drop_running_lines(short) == short
+
+
+def test_empty_pages_stay_in_place_and_do_not_count() -> None:
+    assert drop_running_lines(["a\n1", "", "b\n2", "c\n3", "", "d\n4"]) == ["a", "", "b", "c", "", "d"]
+
+
+def test_repeated_lines_inside_a_page_stay() -> None:
+    pages = [f"{name}\nTotal\n{name}" for name in "abcd"]
+
+    assert drop_running_lines(pages) == pages
+
+
+@pytest.mark.parametrize(
+    ("broken", "joined"),
+    [
+        ("a new repre\ufffesentation model", "a new representation model"),
+        ("a left-to\uffferight model", "a left-to-right model"),
+        ("they fine-tun\ufffeing. Tuning helps", "they fine-tuning. Tuning helps"),
+        ("Berg\ufffeKirkpatrick", "Berg-Kirkpatrick"),
+        ("SuperGLUE is Super\ufffeGLUE", "SuperGLUE is SuperGLUE"),
+        ("a rate of 1.0e\ufffe4", "a rate of 1.0e-4"),
+        ("long term or long\ufffeterm", "long term or long-term"),
+        ("pre-train and pre\ufffetrain", "pre-train and pre-train"),
+        ("pretrain and pre\ufffetrain", "pretrain and pretrain"),
+        ("\ufffe\ufffe", "--"),
+    ],
+)
+def test_a_word_broken_at_a_line_end_is_joined_as_the_document_writes_it(broken: str, joined: str) -> None:
+    assert join_broken_words([broken]) == [joined]
+
+
+def test_other_pages_are_part_of_the_dictionary() -> None:
+    assert join_broken_words(["a cross\ufffelingual model", "cross-lingual"]) == [
+        "a cross-lingual model",
+        "cross-lingual",
+    ]

@@ -1,0 +1,162 @@
+"""The reader and its child process: real files, and parsers that block, crash and devour memory."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from errors import UnreadableError
+from index.documents import Document
+from ingestion.reading.files import SourceFile
+from ingestion.reading.reader import Reader
+from settings import IngestSettings
+from tests.fakes.pdfs import make_pdf
+
+LIMITS = IngestSettings(parse_memory_mb=512)
+FAKES = "tests.fakes.parsers"
+
+
+def file_named(name: str, folder: Path = Path("/unused")) -> SourceFile:
+    return SourceFile(folder / name, name, 0)
+
+
+def one(items: Iterator[Document | UnreadableError]) -> Document | UnreadableError:
+    (item,) = items
+    return item
+
+
+def pid_of(item: Document | UnreadableError) -> int:
+    assert isinstance(item, Document)
+    return int(item.metadata["pid"])
+
+
+def test_files_of_every_format_pass_through_one_child(tmp_path: Path) -> None:
+    contents = {
+        "a.md": b"---\ntitle: T\nyear: 2024\n---\nMarkdown.",
+        "b.txt": "Größe".encode("utf-16"),
+        "c.html": b"<html><head><title>P</title></head><body><p>A page.</p></body></html>",
+        "d.pdf": make_pdf("Page one", "Page two"),
+        "e.jsonl": b'{"id": "r1", "text": "R.", "url": "https://example.org"}\nnonsense\n{"id": "r2", "text": "R."}',
+    }
+    for name, data in contents.items():
+        (tmp_path / name).write_bytes(data)
+
+    with Reader(LIMITS) as reader:
+        found = [item for name in contents for item in reader.read(file_named(name, tmp_path))]
+
+    assert found[:4] == [
+        Document("a.md", "T", "Markdown.", metadata={"year": 2024}, source="a.md"),
+        Document("b.txt", "b", "Größe", source="b.txt"),
+        Document("c.html", "P", "A page.", source="c.html"),
+        Document("d.pdf", "d", "Page one\n\nPage two", pages=(0, 10), source="d.pdf"),
+    ]
+    record, bad, last = found[4:]
+    assert record == Document("r1", "r1", "R.", url="https://example.org", source="e.jsonl")
+    assert isinstance(bad, UnreadableError)
+    assert bad.fact.startswith("Line 2 is not valid JSON")
+    assert isinstance(last, Document)
+
+
+def test_one_child_serves_many_files() -> None:
+    with Reader(LIMITS, parser=f"{FAKES}:blocks") as reader:
+        pids = {pid_of(one(reader.read(file_named("good.txt")))) for _ in range(5)}
+
+    assert len(pids) == 1
+    assert os.getpid() not in pids
+
+
+@pytest.mark.parametrize(
+    ("parser", "reason"),
+    [
+        ("blocks", r"took longer than 1 s\..*RAG_INGEST__PARSE_TIMEOUT_S"),
+        ("eats_memory", r"needs more than 512 MB of memory\..*RAG_INGEST__PARSE_MEMORY_MB"),
+        ("crashes", r"parser died over this file \(SIGSEGV\)"),
+    ],
+)
+def test_a_file_that_breaks_the_child_costs_itself_and_the_next_gets_a_new_child(parser: str, reason: str) -> None:
+    limits = IngestSettings(parse_memory_mb=512, parse_timeout_s=1)
+    with Reader(limits, parser=f"{FAKES}:{parser}") as reader:
+        before = pid_of(one(reader.read(file_named("good.txt"))))
+        broken = one(reader.read(file_named("bomb.txt")))
+        after = pid_of(one(reader.read(file_named("good.txt"))))
+
+    assert before != after
+    with pytest.raises(UnreadableError, match=reason):
+        raise broken if isinstance(broken, UnreadableError) else AssertionError(broken)
+
+
+def test_a_bug_in_a_parser_is_reported_after_what_it_found_and_the_child_lives_on() -> None:
+    with Reader(LIMITS, parser=f"{FAKES}:raises") as reader:
+        found, bug = reader.read(file_named("odd.txt"))
+        after = one(reader.read(file_named("good.txt")))
+
+    assert isinstance(bug, UnreadableError)
+    assert bug.fact == "The parser failed (KeyError: 'no such table')."
+    assert pid_of(found) == pid_of(after)
+
+
+def test_documents_found_before_a_death_are_kept() -> None:
+    with Reader(LIMITS, parser=f"{FAKES}:crashes_later") as reader:
+        *found, death = reader.read(file_named("bad.txt"))
+
+    assert len(found) == 500  # the batches that were complete
+    assert isinstance(death, UnreadableError)
+    assert "SIGKILL" in death.fact
+
+
+def test_a_child_killed_between_files_is_replaced_and_no_file_is_blamed() -> None:
+    with Reader(LIMITS, parser=f"{FAKES}:blocks") as reader:
+        pid = pid_of(one(reader.read(file_named("good.txt"))))
+        os.kill(pid, signal.SIGKILL)
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # until it is dead, leaving it to the reader to bury
+
+        assert pid_of(one(reader.read(file_named("good.txt")))) != pid
+
+
+def test_documents_stream_and_a_file_may_be_left_unfinished() -> None:
+    with Reader(LIMITS, parser=f"{FAKES}:endless") as reader:
+        first = reader.read(file_named("a.txt"))
+        for _ in range(1200):
+            next(first)
+        second = reader.read(file_named("b.txt"))
+        item = next(second)
+
+        assert isinstance(item, Document)
+        assert item.doc_id == "b.txt#0"
+
+
+def test_two_files_cannot_be_read_at_once() -> None:
+    with Reader(LIMITS, parser=f"{FAKES}:endless") as reader:
+        first = reader.read(file_named("a.txt"))
+        next(first)
+        next(reader.read(file_named("b.txt")))
+
+        with pytest.raises(RuntimeError, match="Another file was begun"):
+            list(first)
+
+
+def test_parsers_see_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_LLM__API_KEY", "secret")
+    with Reader(LIMITS, parser=f"{FAKES}:tells_environment") as reader:
+        item = one(reader.read(file_named("a.txt")))
+
+    assert isinstance(item, Document)
+    assert "PYTHONPATH" in item.text
+    assert "RAG_" not in item.text
+
+
+def test_no_child_is_started_before_it_is_needed_and_none_stays() -> None:
+    with Reader(LIMITS, parser="no.such:parser"):
+        pass
+    with Reader(LIMITS, parser=f"{FAKES}:blocks") as reader:
+        pid = pid_of(one(reader.read(file_named("good.txt"))))
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_a_child_that_cannot_start_is_our_fault_and_not_the_file_s() -> None:
+    with Reader(LIMITS, parser="no.such:parser") as reader, pytest.raises(RuntimeError, match="did not start"):
+        list(reader.read(file_named("a.txt")))
