@@ -11,6 +11,7 @@ from tests.e2e.program import REPOSITORY, Program, run
 FOLDER = Path(__file__).parent
 MAIN = str(REPOSITORY / "main.py")
 
+BETZ = "Who published the Betz limit, and how much of the energy in the stream can a rotor capture?"
 WIND = """# Wind power
 
 The power in moving air grows with the cube of its speed.

@@ -9,9 +9,9 @@ import pytest
 
 from tests.e2e import official
 from tests.e2e.arena import Arena, violations
+from tests.e2e.conftest import BETZ
 from tests.e2e.program import Program
 
-BETZ = "Who published the Betz limit, and how much of the energy in the stream can a rotor capture?"
 QUESTIONS = {
     "answered": BETZ,
     "answered from a record with an address": "What does a perovskite tandem cell absorb in its upper layer?",

@@ -1,0 +1,37 @@
+"""A language model that is not there: the answer comes all the same, and nobody is left in the dark about it."""
+
+import socket
+from pathlib import Path
+
+import httpx
+
+from tests.e2e.arena import Arena, violations
+from tests.e2e.conftest import BETZ, MAIN
+from tests.e2e.program import Program, run
+
+
+def test_a_dead_model_server_leaves_a_marked_answer_of_quotes(variables: dict[str, str], folder: Path) -> None:
+    # A corpus of its own: the one that all tests share is held by the shared service.
+    own = {**variables, "RAG_INDEX__CORPUS": "dead-model"}
+    assert run(["-m", "ingestion", str(folder / "sources")], own, folder).returncode == 0
+    with socket.socket() as deaf:  # bound, but not listening: connections are refused
+        deaf.bind(("127.0.0.1", 0))
+        model = {
+            "RAG_LLM__PROVIDER": "openai",
+            "RAG_LLM__MODEL": "absent",
+            "RAG_LLM__BASE_URL": f"http://127.0.0.1:{deaf.getsockname()[1]}/v1",
+        }
+        with Program([MAIN], {**own, **model}, folder) as program:
+            body = httpx.post(f"{program.url}/run", json={"question": BETZ}, timeout=120).content
+            reply = httpx.post(f"{program.url}/evaluate", json={"query": BETZ, "iid": "1"}, timeout=120).json()
+            health = httpx.get(f"{program.url}/health")
+
+    arena = Arena().read([body])
+    assert violations(body) == []
+    assert "59.3 per cent" in (arena.report or "")
+    assert any("failed" in step for step in arena.shown_steps())
+    assert reply["generated_response"] == arena.report
+    assert reply["synthesizer"] == "extractive"
+    assert reply["warnings"][0].startswith("llm_failed: ")
+    assert (health.status_code, health.json()["llm_ready"], health.json()["status"]) == (200, False, "degraded")
+    assert "Traceback" not in str(arena.records)
