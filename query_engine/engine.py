@@ -20,9 +20,9 @@ from dataclasses import dataclass
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.response.schema import Response
-from llama_index_instrumentation import get_dispatcher
 from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent, SynthesizeStartEvent
 from llama_index.core.schema import QueryBundle
+from llama_index_instrumentation import get_dispatcher
 
 from errors import LLMError
 from index.corpus import Corpus
