@@ -1,0 +1,1 @@
+"""Language models that can write an answer: local ones and servers."""

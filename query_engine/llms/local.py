@@ -1,0 +1,100 @@
+"""Run a model of this machine: one generation at a time, streamed from its thread, stopped between two tokens.
+
+Flow: `huggingface.py` and `openvino.py` say how one prompt is generated -> **here** -> LlamaIndex's LLM methods.
+"""
+
+import queue
+import threading
+from abc import abstractmethod
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any
+
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    ChatResponseGen,
+    CompletionResponse,
+    CompletionResponseGen,
+    MessageRole,
+)
+from llama_index.core.llms import CustomLLM
+
+from query_engine.llms.model import chat_stream
+
+HEARTBEAT_S = 0.1
+# Known to the templates of models that can reason; others ignore it. Quoting documents needs no reasoning.
+TEMPLATE_OPTIONS = {"enable_thinking": False}
+
+Generate = Callable[[Callable[[str], None], threading.Event], object]
+"""`generate(emit, stop)` blocks: it calls `emit` with each piece of text and returns soon after `stop` is set."""
+
+
+class ModelThread:
+    """The only thread in which a model generates; others wait for it in line."""
+
+    def __init__(self) -> None:
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="language-model")
+
+    def stream(self, generate: Generate) -> Generator[str, None, None]:
+        """Yield what `generate` emits, and an empty piece now and then while there is nothing.
+
+        Closing the generator sets `stop` and returns when `generate` has really ended; only then does the next one
+        begin.
+
+        Raises:
+            Exception: whatever `generate` raised, after everything it had emitted.
+        """
+        pieces: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        stop = threading.Event()
+        future = self._executor.submit(generate, pieces.put, stop)
+        future.add_done_callback(lambda _: pieces.put(None))
+        try:
+            while (piece := _next(pieces)) is not None:
+                yield piece
+            future.result()
+        finally:
+            stop.set()
+            if not future.cancel():
+                wait([future])
+
+
+def _next(pieces: "queue.SimpleQueue[str | None]") -> str | None:
+    try:
+        return pieces.get(timeout=HEARTBEAT_S)
+    except queue.Empty:
+        return ""
+
+
+class LocalLLM(CustomLLM):
+    """LlamaIndex's four ways to ask, all through one stream of pieces and the model's chat template."""
+
+    @abstractmethod
+    def templated(self, messages: Sequence[ChatMessage]) -> str:
+        """Put messages into the form of the model's chat template, ready for its answer."""
+
+    @abstractmethod
+    def pieces(self, prompt: str) -> Generator[str, None, None]:
+        """Generate from a prompt that already has the chat template's form."""
+
+    def stream_chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponseGen:
+        """Stream an answer; closing the stream stops the model."""
+        return chat_stream(self, messages, self.pieces(self.templated(messages)))
+
+    def chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponse:
+        """Return a whole answer."""
+        text = "".join(response.delta or "" for response in self.stream_chat(messages))
+        return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, content=text))
+
+    def stream_complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponseGen:
+        """Stream an answer to a bare prompt, which gets the chat template unless it is `formatted`."""
+        if not formatted:
+            prompt = self.templated([ChatMessage(role=MessageRole.USER, content=prompt)])
+        text = ""
+        for piece in self.pieces(prompt):
+            text += piece
+            yield CompletionResponse(text=text, delta=piece)
+
+    def complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponse:
+        """Return a whole answer to a bare prompt."""
+        return CompletionResponse(text="".join(each.delta or "" for each in self.stream_complete(prompt, formatted)))

@@ -1,0 +1,53 @@
+"""What every kind of language model is, once it is ready: a LlamaIndex LLM and what the prompt must know about it.
+
+Flow: `huggingface.py`, `openvino.py`, `openai.py` -> **this value** -> `build.py`.
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, ChatResponseGen, MessageRole
+from llama_index.core.llms import LLM
+from llama_index.core.llms.callbacks import llm_chat_callback
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A language model that can be asked.
+
+    Attributes:
+        llm: closing the stream of its `stream_chat` stops it within one token. While it waits, the stream yields
+            empty pieces a few times a second, so that its reader can look whether it is still wanted.
+        label: model and place, for people.
+        context_tokens: prompt and answer together.
+        count_tokens: length of a text for this model; an estimate on the safe side when its tokenizer is unknown.
+        control_tokens: the tokenizer's special tokens; empty when unknown.
+    """
+
+    llm: LLM
+    label: str
+    context_tokens: int
+    count_tokens: Callable[[str], int]
+    control_tokens: tuple[str, ...] = ()
+
+
+def chat_stream(llm: LLM, messages: Sequence[ChatMessage], pieces: Generator[str, None, None]) -> ChatResponseGen:
+    """Yield pieces of text as LlamaIndex chat responses, with LlamaIndex's events.
+
+    `pieces` is closed with this stream, at once: LlamaIndex's own wrappers leave that to the garbage collector, and an
+    event handler that keeps an exception keeps the model running.
+    """
+
+    @llm_chat_callback()
+    def responses(_llm: LLM, _messages: Sequence[ChatMessage]) -> ChatResponseGen:
+        def generate() -> ChatResponseGen:
+            text = ""
+            for piece in pieces:
+                text += piece
+                yield ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, content=text), delta=piece)
+
+        return generate()
+
+    with closing(pieces):
+        yield from responses(llm, messages)

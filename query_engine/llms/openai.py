@@ -1,0 +1,280 @@
+"""Ask any server that speaks OpenAI's chat completions: vLLM, llama.cpp, Ollama, a hosted one.
+
+Flow: `build.py` -> **here** -> a LlamaIndex `OpenAILike`. Its stream has a deadline for every token, is given up the
+moment its reader closes it, and is retried only while nothing has arrived, so no text comes twice.
+"""
+
+import asyncio
+import math
+import random
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Sequence
+from typing import Any, cast
+
+import httpx
+import openai
+from llama_index.core.base.llms.types import ChatMessage, ChatResponseGen
+from llama_index.llms.openai.utils import to_openai_message_dicts
+from llama_index.llms.openai_like import OpenAILike
+from openai import AsyncOpenAI
+
+from errors import LLMError, SettingsError
+from query_engine.llms.local import HEARTBEAT_S
+from query_engine.llms.model import LoadedModel, chat_stream
+from settings import LLMSettings
+
+# A reader waits meanwhile, and the answer can be quoted from the passages at once: better soon than perfect.
+MAX_RETRIES, MAX_PAUSE_S = 2, 5.0
+# A chunk of one token takes 200 to 400 bytes on the wire; servers that send far more are broken.
+MAX_BYTES_PER_TOKEN, MAX_EXTRA_BYTES = 4096, 256 * 1024
+# Text of an unknown tokenizer: English runs at 4 bytes a token, figures and code at 2.5 or so.
+BYTES_PER_TOKEN = 2.5
+
+
+class ServerLLM(OpenAILike):
+    """An `OpenAILike` whose chat stream can be stopped and times out."""
+
+    def stream_chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponseGen:
+        """Stream an answer; closing the stream closes the connection.
+
+        Raises:
+            LLMError: one distinct fact for each way a server fails.
+        """
+        return chat_stream(self, messages, self._pieces(messages))
+
+    def _pieces(self, messages: Sequence[ChatMessage]) -> Generator[str, None, None]:
+        """Drive the asynchronous client from this thread: only that one can be interrupted while it waits."""
+        with asyncio.Runner() as runner:
+            stream = self._receive(messages)
+            waiting: asyncio.Task[str] | None = None
+            started, received = time.monotonic(), 0
+            try:
+                while True:
+                    waiting = waiting or runner.get_loop().create_task(_advance(stream))
+                    runner.run(_rest(waiting))
+                    if not waiting.done():
+                        if time.monotonic() - started > self.timeout:
+                            raise _stalled(self.timeout, received)
+                        yield ""
+                        continue
+                    piece, waiting = waiting.result(), None
+                    started, received = time.monotonic(), received + bool(piece)
+                    yield piece
+            except StopAsyncIteration:
+                return
+            except (openai.APIError, httpx.HTTPError, ValueError) as error:
+                raise _translated(error, received, self.timeout) from error
+            finally:
+                if waiting is not None:
+                    waiting.cancel()
+                    runner.run(_rest(waiting))
+                runner.run(stream.aclose())
+
+    async def _receive(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str, None]:
+        """Yield each piece of text, and an empty one for each piece of reasoning."""
+        limit = (self.max_tokens or 0) * MAX_BYTES_PER_TOKEN + MAX_EXTRA_BYTES
+
+        async def watch(response: httpx.Response) -> None:
+            response.stream = _LimitedStream(response.stream, limit)
+
+        chunks = pieces = 0
+        finished = False
+        async with AsyncOpenAI(
+            api_key=self.api_key,
+            base_url=self.api_base,
+            max_retries=0,
+            timeout=self.timeout,
+            http_client=httpx.AsyncClient(timeout=self.timeout, event_hooks={"response": [watch]}),
+        ) as client:
+            async for chunk in await self._open(client, messages):
+                text, reasons, ends = _read(chunk)
+                chunks += 1
+                pieces += bool(text)
+                finished = finished or ends
+                if pieces > 2 * (self.max_tokens or math.inf):
+                    raise _endless(f"{pieces} pieces of text when asked for {self.max_tokens} tokens")
+                if text or reasons:
+                    yield text
+        if not finished:
+            raise _cut(pieces) if chunks else _garbage()
+
+    async def _open(self, client: AsyncOpenAI, messages: Sequence[ChatMessage]) -> Any:
+        """Send the request; try again after a refusal that may pass in time."""
+        deadline = time.monotonic() + self.timeout
+        attempt = 0
+        while True:
+            try:
+                return await client.chat.completions.create(
+                    messages=cast(Any, to_openai_message_dicts(messages, model=self.model)),
+                    **self._get_model_kwargs(stream=True),
+                )
+            except (openai.APIConnectionError, openai.InternalServerError, openai.RateLimitError) as error:
+                pause_s = _pause_s(error, attempt)
+                room_s = min(MAX_PAUSE_S, deadline - time.monotonic())
+                if attempt == MAX_RETRIES or pause_s > room_s or isinstance(error, openai.APITimeoutError):
+                    raise
+                await asyncio.sleep(pause_s)
+                attempt += 1
+
+
+def _pause_s(error: openai.APIError, attempt: int) -> float:
+    response = getattr(error, "response", None)
+    asked = response.headers.get("retry-after", "") if response is not None else ""
+    if asked.isdecimal():
+        return float(asked)
+    return float(2**attempt) * random.uniform(0.25, 0.5)  # noqa: S311  # spreads clients out, keeps no secret
+
+
+async def _advance(stream: AsyncIterator[str]) -> str:
+    return await anext(stream)
+
+
+async def _rest(task: "asyncio.Task[str]") -> None:
+    await asyncio.wait({task}, timeout=HEARTBEAT_S)
+
+
+class _LimitedStream(httpx.AsyncByteStream):
+    def __init__(self, stream: Any, limit: int) -> None:
+        self._stream = stream
+        self._limit = limit
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        received = 0
+        async for part in self._stream:
+            received += len(part)
+            if received > self._limit:
+                raise _endless(f"more than {self._limit // 1024} KiB for one answer")
+            yield part
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def _read(chunk: Any) -> tuple[str, bool, bool]:
+    """Return a chunk's text, whether it holds reasoning, and whether it ends the answer.
+
+    The client library checks nothing of what a server sends.
+    """
+    choices = getattr(chunk, "choices", None)
+    if not isinstance(choices, list):
+        raise _garbage()
+    if not choices:
+        return "", False, False
+    delta = getattr(choices[0], "delta", None)
+    text = getattr(delta, "content", None)
+    if not isinstance(text, str | None):
+        raise _garbage()
+    reasons = bool(getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None))
+    return text or "", reasons, bool(getattr(choices[0], "finish_reason", None))
+
+
+def _garbage() -> LLMError:
+    return LLMError(
+        "The language model server answered with something that is no chat completion stream.",
+        "Check that RAG_LLM__BASE_URL points at an OpenAI-compatible server and ends in /v1.",
+    )
+
+
+def _cut(received: int) -> LLMError:
+    where = "in the middle of the answer" if received else "before the first word"
+    return LLMError(f"The language model server ended its stream {where}.", "Look at the server's log, then retry.")
+
+
+def _endless(what: str) -> LLMError:
+    return LLMError(f"The language model server sent {what}.", "Look at the server: it does not keep to the limit.")
+
+
+def _stalled(timeout_s: float, received: int) -> LLMError:
+    what = "no further token" if received else "no token"
+    return LLMError(
+        f"The language model server sent {what} for {timeout_s:g} s.",
+        "Look whether it is overloaded, or raise RAG_LLM__TIMEOUT_S.",
+    )
+
+
+def _translated(error: Exception, received: int, timeout_s: float) -> LLMError:
+    if isinstance(error, openai.APITimeoutError | httpx.TimeoutException):
+        return _stalled(timeout_s, received)
+    if isinstance(error, openai.APIStatusError):
+        return _refused(error)
+    if isinstance(error, openai.APIConnectionError):
+        return LLMError(
+            "The language model server cannot be reached.",
+            "Start it, or correct RAG_LLM__BASE_URL.",
+        )
+    if isinstance(error, openai.APIError):
+        return LLMError(
+            f"The language model server reported an error while it answered: {_short(error.message)}.",
+            "Look at the server's log, then retry.",
+        )
+    return _cut(received) if isinstance(error, httpx.HTTPError) else _garbage()
+
+
+def _refused(error: openai.APIStatusError) -> LLMError:
+    match error.status_code:
+        case 401 | 403:
+            # The server's own words may repeat the key.
+            return LLMError(
+                f"The language model server refused the key (HTTP {error.status_code}).", "Set RAG_LLM__API_KEY."
+            )
+        case 404:
+            return LLMError(
+                "The language model server does not know the model or the address (HTTP 404).",
+                "Check RAG_LLM__MODEL, and that RAG_LLM__BASE_URL ends in /v1.",
+            )
+        case 429:
+            return LLMError(
+                "The language model server takes no more requests for now (HTTP 429).",
+                "Wait, or raise the server's limits.",
+            )
+        case status if status >= 500:
+            return LLMError(
+                f"The language model server failed (HTTP {status}).", "Look at the server's log, then retry."
+            )
+        case status:
+            return LLMError(
+                f"The language model server rejected the request (HTTP {status}): {_short(_said(error))}.",
+                "Check RAG_LLM__MODEL, RAG_LLM__CONTEXT_TOKENS and RAG_LLM__MAX_NEW_TOKENS against the server.",
+            )
+
+
+def _said(error: openai.APIStatusError) -> str:
+    """The server's own words."""
+    body = error.body if isinstance(error.body, dict) else {}
+    return str(body.get("message") or error.message)
+
+
+def _short(message: str) -> str:
+    return " ".join(message.split())[:200].rstrip(".")
+
+
+def connect_openai(settings: LLMSettings) -> LoadedModel:
+    """Prepare to ask the server that the settings name; nothing is sent yet.
+
+    Raises:
+        SettingsError: the server or the model is not named.
+    """
+    if settings.base_url is None or settings.model is None:
+        missing = "RAG_LLM__BASE_URL" if settings.base_url is None else "RAG_LLM__MODEL"
+        raise SettingsError(
+            f"RAG_LLM__PROVIDER=openai needs {missing}.",
+            "Set it, for example to http://127.0.0.1:8001/v1 and a model's name.",
+        )
+    llm = ServerLLM(
+        model=settings.model,
+        api_base=settings.base_url,
+        # The client insists on a key; servers without keys ignore it.
+        api_key=settings.api_key.get_secret_value() if settings.api_key else "none",
+        context_window=settings.context_tokens,
+        max_tokens=settings.max_new_tokens,
+        temperature=settings.temperature,
+        additional_kwargs={"top_p": settings.top_p},
+        timeout=settings.timeout_s,
+        max_retries=MAX_RETRIES,
+        is_chat_model=True,
+    )
+    return LoadedModel(llm, f"{settings.model} at {settings.base_url}", settings.context_tokens, _estimated_tokens)
+
+
+def _estimated_tokens(text: str) -> int:
+    return math.ceil(len(text.encode("utf-8", errors="replace")) / BYTES_PER_TOKEN)

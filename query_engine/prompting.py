@@ -1,0 +1,145 @@
+"""Write the prompt: one worked example, then instructions, the passages as ranked documents, the question.
+
+Flow: passages that passed the gate -> **here** -> chat messages for a language model -> `generative.py`.
+
+The wording lives in `prompts/`. The worked example costs about 150 tokens and is what makes very small models answer to
+the point. There is no system message: several chat templates refuse one. The template is applied by the model itself.
+Text that could pass for its control tokens, for a document's border or for a citation is defused here, so that
+documents and questions stay text.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+
+from errors import LLMError
+from query_engine.passages import Passage
+from query_engine.sentences import split_sentences
+
+PROMPTS = Path(__file__).parent / "prompts"
+MAX_TITLE_CHARS = 200
+# What a chat template may put around one message, beyond its text.
+TEMPLATE_TOKENS = 24
+
+# Control tokens of common chat templates, for servers whose tokenizer is unknown, and the borders of our documents.
+_CONTROL = (
+    r"<\|[^|<>\n]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|</?s>|\[/?INST\]|<</?SYS>>|</?(?:start|end)_of_turn>|"
+    r"\[/?(?:SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]|<(?:bos|eos|pad|unk)>|</?think>|</?DOC\b"
+)
+_REFERENCE = re.compile(r"\[(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a model is asked.
+
+    Attributes:
+        messages: example question, example answer, question.
+        passages: those that fitted, each cut to what the prompt shows; rank r is `passages[r - 1]`.
+    """
+
+    messages: tuple[ChatMessage, ...]
+    passages: tuple[Passage, ...]
+
+
+class PromptBuilder:
+    """Builds prompts that fit the model.
+
+    Args:
+        max_context_chars: passage text in one prompt.
+        max_prompt_tokens: the model's context less the room for the answer.
+        count_tokens: length of a text for this model.
+        control_tokens: the model's own special tokens, if its tokenizer is known.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_context_chars: int,
+        max_prompt_tokens: int,
+        count_tokens: Callable[[str], int],
+        control_tokens: Iterable[str] = (),
+    ) -> None:
+        self._max_context_chars = max_context_chars
+        self._max_prompt_tokens = max_prompt_tokens
+        self._count = count_tokens
+        own = sorted((re.escape(token) for token in control_tokens if len(token) > 1), key=len, reverse=True)
+        self._control = re.compile("|".join([*own, _CONTROL]), re.IGNORECASE)
+        self._question = _read("question")
+        example = self._question.format(documents=_read("example_documents"), question=_read("example_question"))
+        self._opening = (
+            ChatMessage(role=MessageRole.USER, content=example),
+            ChatMessage(role=MessageRole.ASSISTANT, content=_read("example_answer")),
+        )
+
+    def build(self, question: str, passages: Sequence[Passage]) -> Prompt:
+        """Put as many passages as fit, best first, before the question.
+
+        The last one is cut at the end of a sentence; the very first is cut between words if even its first sentence is
+        too long.
+
+        Raises:
+            LLMError: the question leaves no room for any document.
+        """
+        question = self._defused(question)
+        texts = [message.content or "" for message in self._opening] + [self._question, question]
+        room_tokens = self._max_prompt_tokens - sum(self._count(text) + TEMPLATE_TOKENS for text in texts)
+        room_chars = self._max_context_chars
+        shown: list[Passage] = []
+        blocks: list[str] = []
+        for passage in passages:
+            part = self._fitting(passage, len(shown) + 1, room_chars, room_tokens)
+            if part is None:
+                break
+            shown.append(part)
+            blocks.append(self._block(part, len(shown)))
+            room_chars -= len(part.text)
+            room_tokens -= self._count(blocks[-1])
+            if len(part.text) < len(passage.text):
+                break
+        if not shown:
+            raise LLMError(
+                f"The question leaves no room for documents in the model's {self._max_prompt_tokens} prompt tokens.",
+                "Ask a shorter question, or raise RAG_LLM__CONTEXT_TOKENS if the model allows it.",
+            )
+        content = self._question.format(documents="\n".join(blocks), question=question)
+        return Prompt((*self._opening, ChatMessage(role=MessageRole.USER, content=content)), tuple(shown))
+
+    def _fitting(self, passage: Passage, rank: int, room_chars: int, room_tokens: int) -> Passage | None:
+        """The passage, the beginning of it, or None."""
+
+        def fits(part: Passage) -> bool:
+            return len(part.text) <= room_chars and self._count(self._block(part, rank)) <= room_tokens
+
+        if fits(passage):
+            return passage
+        ends = [sentence.end for sentence in split_sentences(passage.text)]
+        longest = _longest(passage, ends, fits)
+        if longest is None and rank == 1:
+            longest = _longest(passage, [word.end() for word in re.finditer(r"\S+", passage.text)], fits)
+        return longest
+
+    def _block(self, passage: Passage, rank: int) -> str:
+        title = self._defused(" ".join(passage.title.split())[:MAX_TITLE_CHARS])
+        # A document's own reference marks would be taken for ranks once the model repeats them.
+        text = _REFERENCE.sub(r"(\1)", self._defused(passage.text.strip()))
+        return f"<DOC rank={rank}>\n{title}\n{text}\n</DOC>"
+
+    def _defused(self, text: str) -> str:
+        """Break every control token after its first character, so that the tokenizer sees plain text."""
+        return self._control.sub(lambda match: f"{match[0][0]} {match[0][1:]}", text)
+
+
+def _longest(passage: Passage, ends: list[int], fits: Callable[[Passage], bool]) -> Passage | None:
+    """Cut at the last of the ascending `ends` that fits; None if none does."""
+    parts = [replace(passage, end=passage.start + end, text=passage.text[:end]) for end in ends]
+    count = bisect_right(parts, False, key=lambda part: not fits(part))
+    return parts[count - 1] if count else None
+
+
+def _read(name: str) -> str:
+    return (PROMPTS / f"{name}.txt").read_text(encoding="utf-8").strip()
