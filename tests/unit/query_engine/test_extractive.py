@@ -1,0 +1,100 @@
+"""The quoting author, over a fake index of words and a fake embedder."""
+
+import math
+import re
+import threading
+from collections.abc import Sequence
+
+from query_engine.citing import Citations
+from query_engine.extractive import ExtractiveSynthesizer
+from query_engine.passages import Passage
+from tests.fakes.embedding import WordHashEmbedding
+from tests.fakes.engines import a_passage
+
+COMMON = {"the", "what", "is", "of", "a", "how", "does", "who", "did"}
+
+
+class PlainWords:
+    """Terms are lower-case words; every word but the common ones weighs the same."""
+
+    def terms(self, text: str) -> list[str]:
+        return re.findall(r"\w+", text.lower())
+
+    def query_terms(self, question: str) -> list[str]:
+        return [term for term in dict.fromkeys(self.terms(question)) if term not in COMMON]
+
+    def weight(self, _term: str) -> float:
+        return math.log(10)
+
+
+def write(question: str, passages: Sequence[Passage], max_words: int = 30) -> tuple[str, Citations]:
+    author, citations = ExtractiveSynthesizer(PlainWords(), WordHashEmbedding(), max_words), Citations()
+    return "".join(author.write(question, passages, citations, threading.Event())), citations
+
+
+BETZ = a_passage(
+    "wind.md",
+    "Wind is air that moves. Albert Betz published the limit of a rotor in 1919. Towers are made of steel or concrete.",
+)
+COOKING = a_passage("cook.md", "Boil the pasta for nine minutes. Drain it well and add the sauce.")
+
+
+def test_the_sentence_that_holds_the_words_comes_first_with_its_mark() -> None:
+    text, _ = write("Who published the limit of a rotor?", [COOKING, BETZ])
+
+    assert text.startswith("Albert Betz published the limit of a rotor in 1919. [1]")
+
+
+def test_every_quote_is_the_text_at_its_span() -> None:
+    _, citations = write("Who published the limit of a rotor?", [BETZ, COOKING])
+
+    assert citations.all()
+    for citation in citations.all():
+        passage = BETZ if citation.doc_id == "wind.md" else COOKING
+        assert passage.text[citation.start - passage.start : citation.end - passage.start] == citation.quote
+
+
+def test_an_answer_keeps_to_its_length() -> None:
+    long = a_passage("long.md", " ".join(f"The rotor limit number {i} was published by somebody." for i in range(20)))
+    text, _ = write("Who published the rotor limit?", [long], max_words=20)
+
+    assert len(re.sub(r"\[\d+\]", "", text).split()) <= 20
+
+
+def test_a_how_question_gets_twice_the_length() -> None:
+    long = a_passage("long.md", " ".join(f"The rotor turns in way number {i} here." for i in range(20)))
+
+    short, _ = write("How many ways turns the rotor?".replace("ways", "times"), [long], max_words=20)
+    double, _ = write("How does the rotor turn?", [long], max_words=20)
+
+    assert len(double.split()) > 1.5 * len(short.split())
+
+
+def test_no_sentence_is_quoted_twice() -> None:
+    twice = [a_passage("a.md", "The rotor limit is 59 per cent."), a_passage("b.md", "The rotor limit is 59 per cent.")]
+    text, _ = write("What is the rotor limit?", twice)
+
+    assert text.count("59 per cent") == 1
+
+
+def test_line_breaks_inside_a_sentence_do_not_reach_the_reader() -> None:
+    text, citations = write("What is the rotor limit?", [a_passage("a.md", "The rotor limit\nis 59 per cent.")])
+
+    assert text == "The rotor limit is 59 per cent. [1]"
+    assert citations.all()[0].quote == "The rotor limit\nis 59 per cent."
+
+
+def test_questions_in_the_text_are_not_offered_as_answers() -> None:
+    text, _ = write("What is the rotor limit?", [a_passage("a.md", "What is the rotor limit? It is 59 per cent.")])
+
+    assert text == "It is 59 per cent. [1]"
+
+
+def test_nothing_is_written_without_sentences_or_after_a_stop() -> None:
+    stop = threading.Event()
+    stop.set()
+    author = ExtractiveSynthesizer(PlainWords(), WordHashEmbedding(), 30)
+
+    assert write("What is the rotor limit?", [])[0] == ""
+    assert write("What is the rotor limit?", [a_passage(text="# Title")])[0] == ""
+    assert list(author.write("Who published it?", [BETZ], Citations(), stop)) == []
