@@ -2,7 +2,7 @@
 
 Flow: `list_files` -> `SourceFile` -> **here** -> `Document`s for splitting, and reasons for the report.
 
-Parsing happens in a child process (`sandbox.py`); this process never opens a source file.
+Parsing happens in a child process (`sandbox.py`), never in this one.
 """
 
 from collections.abc import Iterator
