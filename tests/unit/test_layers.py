@@ -62,6 +62,8 @@ def test_the_modules_at_the_top(module: str, known: set[str]) -> None:
     [
         ("llama_index.vector_stores.chroma", {"index/vectors.py", "bench/stock.py"}),
         ("llama_index.embeddings.huggingface", {"index/build.py", "bench/stock.py"}),
+        ("llama_index.llms.huggingface", {"query_engine/llms/huggingface.py"}),
+        ("llama_index.llms.openai_like", {"query_engine/llms/openai.py"}),
     ],
 )
 def test_an_integration_is_used_in_its_place_only(integration: str, files: set[str]) -> None:
