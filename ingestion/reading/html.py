@@ -23,6 +23,9 @@ from ingestion.reading.text import clean_body, decode, title_from_name
 _CHARSET = re.compile(
     rb"<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*[\"']?([A-Za-z0-9_:-]{2,40})", re.IGNORECASE
 )
+_CONTROL = re.compile(
+    "[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|&#(?:0*(?:[0-8]|1[124-9]|2[0-9]|3[01])|x0*(?:[0-8bcef]|1[0-9a-f]));", re.I
+)
 # Browsers read these labels as Windows-1252, and pages are written for browsers.
 _WESTERN = ("iso-8859-1", "iso8859-1", "latin-1", "latin1", "us-ascii", "ascii")
 _BREAKING = frozenset("p list item row cell table quote head lb br div li".split())
@@ -59,7 +62,8 @@ def _declared_encoding(data: bytes) -> str | None:
 def _parse(text: str) -> lxml_html.HtmlElement:
     parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
     try:
-        tree = lxml_html.document_fromstring(text.encode("utf-8", errors="ignore"), parser=parser)
+        # lxml parses control characters, but its trees cannot be edited with them.
+        tree = lxml_html.document_fromstring(_CONTROL.sub("", text).encode("utf-8", errors="ignore"), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError) as error:
         raise UnreadableError("The page holds no text.", "Fill it or remove it.") from error
     for entry in parser.error_log:

@@ -52,7 +52,7 @@ def decode(data: bytes, declared: str | None = None) -> str:
     sample = data[:_SAMPLE_BYTES]
     if utf16 := _utf16_without_mark(sample):
         return data.decode(utf16, errors="replace")
-    if len(sample) - len(sample.translate(None, _CONTROL_BYTES)) > len(sample) / 100:
+    if len(sample) - len(sample.translate(None, _CONTROL_BYTES)) > 4 + len(sample) / 100:
         raise UnreadableError("The file holds binary data, not text.", "Give it the right suffix, or remove it.")
     for encoding in ("utf-8", declared or "utf-8"):
         try:

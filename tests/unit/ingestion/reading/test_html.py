@@ -74,6 +74,12 @@ def test_a_page_without_text_is_refused(page: str) -> None:
         read_html(page.encode(), "a.html")
 
 
+def test_control_characters_do_no_harm() -> None:
+    page = f"<html><body><p>{PARAGRAPH}A\0 w\x01o\x1frd\ufffe &#11;&#x1;&#31;&#65; end.</p></body></html>"
+
+    assert read_html(page.encode(), "a.html").text.endswith("A word A end.")
+
+
 def test_a_page_nested_too_deeply_is_refused_rather_than_cut() -> None:
     page = "<html><body>" + "<div>" * 50_000 + "deep" + "</div>" * 50_000 + f"<p>{PARAGRAPH}</p></body></html>"
 
