@@ -13,10 +13,10 @@ PIP := $(PY) -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run ask test lint check
+.PHONY: help install run ask test lint check image-test
 
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*  ## /  make \1\t/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*  ## /  make \1\t/' | expand -t 20
 
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
@@ -46,7 +46,7 @@ unexport Q
 ask: export QUESTION := $(value Q)
 ask: install  ## answer once in the terminal: make ask Q="your question"
 	@test -n "$$QUESTION" || { echo 'usage: make ask Q="your question"' >&2; exit 2; }
-	@$(PY) -m ingestion data/corpus --corpus default >/dev/null
+	@$(PY) -m ingestion data/corpus --corpus default >/dev/null || echo '(going on with what is indexed)' >&2
 	@exec $(PY) -m query_engine -- "$$QUESTION"
 
 test: $(VENV)/.dev  ## run the whole test suite
@@ -60,3 +60,6 @@ lint: $(VENV)/.dev  ## format, lint, types and layers
 
 check: lint  ## lint, then the unit tests
 	@$(PY) -m pytest -q tests/unit
+
+image-test:  ## build the image without an engine and try it offline (root, Debian)
+	@.ci/image-test
