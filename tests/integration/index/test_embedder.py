@@ -74,7 +74,7 @@ def test_no_texts_give_no_vectors(make: Callable[..., OpenVINOEmbedding]) -> Non
 
 
 def test_an_unknown_model_is_named() -> None:
-    with pytest.raises(ModelError, match="no embedding model 'nobody/nothing'.*RAG_EMBED__MODEL"):
+    with pytest.raises(ModelError, match=r"no embedding model 'nobody/nothing'.*RAG_EMBED__MODEL"):
         load_embedding_model("nobody/nothing")
 
 
@@ -96,7 +96,7 @@ def test_damaged_weights_are_refused_in_one_line(tmp_path: Path, model: Embeddin
 
 
 def test_a_leaf_that_the_model_would_cut_is_refused() -> None:
-    with pytest.raises(SettingsError, match="300 tokens would be cut.*254"):
+    with pytest.raises(SettingsError, match=r"300 tokens would be cut.*254"):
         build_embedding(Settings(chunk=ChunkSettings(leaf_tokens=300)))
 
 
@@ -110,5 +110,5 @@ def test_a_missing_gpu_is_named(model_cache: Path) -> None:
     if torch.cuda.is_available():
         pytest.skip("this machine has a GPU")
 
-    with pytest.raises(ModelError, match="cannot be loaded on cuda.*RAG_EMBED__DEVICE=cpu"):
+    with pytest.raises(ModelError, match=r"cannot be loaded on cuda.*RAG_EMBED__DEVICE=cpu"):
         build_embedding(Settings(embed=EmbedSettings(device="cuda", cache_dir=model_cache)))

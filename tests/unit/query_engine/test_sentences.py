@@ -16,7 +16,10 @@ def cut(text: str) -> list[str]:
     [
         ("It turns. It stops.", ["It turns.", "It stops."]),
         ("Dr. Smith met J. R. Lee. They left.", ["Dr. Smith met J. R. Lee.", "They left."]),
-        ("It makes 14.0 GW, i.e. more than U.S. plants. Good.", ["It makes 14.0 GW, i.e. more than U.S. plants.", "Good."]),
+        (
+            "It makes 14.0 GW, i.e. more than U.S. plants. Good.",
+            ["It makes 14.0 GW, i.e. more than U.S. plants.", "Good."],
+        ),
         ('"Stop!" She ran.', ['"Stop!"', "She ran."]),
         ("wrapped\nover lines. Next", ["wrapped\nover lines.", "Next"]),
         ("# Head\nBody text here.", ["Head", "Body text here."]),

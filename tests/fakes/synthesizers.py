@@ -1,0 +1,40 @@
+"""Authors that follow a script."""
+
+import threading
+from collections.abc import Iterator, Sequence
+
+from query_engine.citing import Citations
+from query_engine.passages import Passage
+
+
+class ScriptedSynthesizer:
+    """Yields its script piece by piece; an exception in the script is raised.
+
+    Attributes:
+        stopped: set once `write` was told to stop and has ended.
+    """
+
+    name = "openai"
+
+    def __init__(self, *script: str | Exception, endless: bool = False) -> None:
+        self._script = script
+        self._endless = endless
+        self.stopped = threading.Event()
+
+    def write(
+        self, _question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
+    ) -> Iterator[str]:
+        try:
+            for piece in self._script:
+                if isinstance(piece, Exception):
+                    raise piece
+                if piece == "[cite]":
+                    first = passages[0]
+                    yield f"[{citations.cite(first, first.start, first.end)}]"
+                else:
+                    yield piece
+            while self._endless and not stop.is_set():
+                yield "more "
+        finally:
+            if stop.is_set():
+                self.stopped.set()

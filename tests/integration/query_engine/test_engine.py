@@ -1,0 +1,229 @@
+"""The main path over real stores with a fake embedder: events, gate, authors, failures."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llama_index.core import Settings as LlamaSettings
+from llama_index.core.llms.mock import MockLLM
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.response_synthesizers import ResponseMode
+from llama_index_instrumentation import get_dispatcher
+from llama_index_instrumentation.event_handlers import BaseEventHandler
+from pydantic import Field
+
+from errors import LLMError, QuestionError
+from index.corpus import Corpus
+from query_engine.engine import Engine
+from query_engine.events import Done, Event, Restarted, Retrieved, Step, Token
+from query_engine.extractive import ExtractiveSynthesizer
+from query_engine.synthesizer import Synthesizer
+from settings import RetrievalSettings, Settings
+from tests.fakes.corpora import fill, make_corpus
+from tests.fakes.embedding import WordHashEmbedding
+from tests.fakes.synthesizers import ScriptedSynthesizer
+
+TEXTS = {
+    "wind.md": "Turbines turn wind into power. Albert Betz published the rotor limit in 1919. Gearboxes wear out.",
+    "water.md": "Dams hold water back. Rivers run turbines too. Fish need ladders.",
+}
+QUESTION = "Who published the rotor limit in 1919?"
+
+MakeEngine = Callable[..., Engine]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[MakeEngine]:
+    opened: list[Corpus] = []
+
+    def make_engine(*authors: Synthesizer, texts: dict[str, str] = TEXTS) -> Engine:
+        embedder = WordHashEmbedding()
+        corpus = make_corpus(tmp_path / f"books{len(opened)}", texts, embedder)
+        opened.append(corpus)
+        quoting = ExtractiveSynthesizer(corpus.words, embedder, 60)
+        return Engine(corpus, embedder, [*authors, quoting], Settings())
+
+    yield make_engine
+    for corpus in opened:
+        corpus.close()
+
+
+async def answer(engine: Engine, question: str = QUESTION) -> tuple[list[Event], Done]:
+    events = [event async for event in engine.stream(question)]
+    done = events[-1]
+    assert isinstance(done, Done)
+    return events, done
+
+
+def text_of(events: Sequence[Event]) -> str:
+    """What a reader has on screen at the end."""
+    shown = ""
+    for event in events:
+        if isinstance(event, Restarted):
+            shown = ""
+        elif isinstance(event, Token):
+            shown += event.text
+    return shown
+
+
+async def test_an_answer_is_quoted_cited_and_explained(make: MakeEngine) -> None:
+    engine = make()
+    _, done = await answer(engine)
+
+    assert done.answer is not None
+    assert "Albert Betz published the rotor limit in 1919. [1]" in done.answer
+    assert done.synthesizer == "extractive"
+    assert done.gate_reason == "generated_answer"
+    for citation in done.citations:
+        assert TEXTS[citation.doc_id][citation.start : citation.end] == citation.quote
+    assert done.timings_ms.keys() == {"retrieve", "write", "total"}
+
+
+async def test_events_keep_their_order_and_tokens_are_the_answer(make: MakeEngine) -> None:
+    events, done = await answer(make())
+    kinds = [type(event) for event in events]
+
+    assert kinds[0] is Step
+    assert kinds.index(Retrieved) < kinds.index(Token)
+    assert kinds.count(Done) == 1
+    assert text_of(events) == done.answer == done.message
+
+
+async def test_steps_say_what_was_searched_found_and_decided(make: MakeEngine) -> None:
+    events, _ = await answer(make())
+    steps = [(event.kind, event.text) for event in events if isinstance(event, Step)]
+
+    assert [kind for kind, _ in steps][:2] == ["search", "found"]
+    assert QUESTION in steps[0][1]
+    assert "*wind.md*: " in steps[1][1]
+    assert steps[-1][0] == "write"
+
+
+async def test_a_foreign_question_is_declined_before_anyone_writes(make: MakeEngine) -> None:
+    author = ScriptedSynthesizer("made up")
+    events, done = await answer(make(author), "Which colour has the zebra mussel?")
+
+    assert done.answer is None
+    assert done.message.startswith("I don't know")
+    assert done.citations == ()
+    assert done.gate_reason == "generated_no_answer_low_confidence"
+    assert done.synthesizer is None
+    assert not any(isinstance(event, Token) for event in events)
+
+
+async def test_an_author_that_finds_nothing_makes_a_declined_answer(make: MakeEngine) -> None:
+    _, done = await answer(make(ScriptedSynthesizer()))
+
+    assert (done.answer, done.gate_reason) == (None, "generated_no_answer_but_confident")
+    assert done.message.startswith("I don't know")
+
+
+async def test_an_empty_corpus_says_so(make: MakeEngine) -> None:
+    events, done = await answer(make(texts={}))
+
+    assert done.answer is None
+    assert done.gate_reason == "no_retrieval"
+    assert "holds no documents yet" in done.message
+    assert len([event for event in events if isinstance(event, Step)]) >= 2
+
+
+async def test_a_model_that_writes_is_named_and_its_citations_kept(make: MakeEngine) -> None:
+    _, done = await answer(make(ScriptedSynthesizer("Betz did. ", "[cite]")))
+
+    assert done.answer == "Betz did. [1]"
+    assert done.synthesizer == "openai"
+    assert [citation.doc_id for citation in done.citations] == ["wind.md"]
+
+
+async def test_a_dead_model_is_replaced_by_quotes_and_named(make: MakeEngine) -> None:
+    events, done = await answer(make(ScriptedSynthesizer(LLMError("The server refused.", "Start it."))))
+
+    assert done.synthesizer == "extractive"
+    assert done.warnings == ("llm_failed: The server refused.",)
+    assert not any(isinstance(event, Restarted) for event in events)
+    assert any(isinstance(event, Step) and event.kind == "warning" for event in events)
+
+
+async def test_a_model_cut_mid_answer_leaves_no_trace_in_the_answer(make: MakeEngine) -> None:
+    author = ScriptedSynthesizer("Half an ", "[cite]", LLMError("The answer was cut.", "Try again."))
+    events, done = await answer(make(author))
+
+    assert any(isinstance(event, Restarted) for event in events)
+    assert "Half an" not in (done.answer or "")
+    assert text_of(events) == done.answer
+    assert done.synthesizer == "extractive"
+    numbers = {citation.number for citation in done.citations}
+    assert numbers == set(range(1, len(numbers) + 1))
+
+
+async def test_leaving_stops_the_model(make: MakeEngine) -> None:
+    author = ScriptedSynthesizer("One ", endless=True)
+    async with aclosing(make(author).stream(QUESTION)) as events:
+        async for event in events:
+            if isinstance(event, Token):
+                break
+
+    assert author.stopped.is_set()
+
+
+async def test_what_is_no_question_fails_before_the_first_event(make: MakeEngine) -> None:
+    with pytest.raises(QuestionError, match="blank"):
+        await anext(make().stream("  "))
+
+
+async def test_the_fingerprint_follows_the_documents(make: MakeEngine) -> None:
+    engine = make()
+    before = (await answer(engine))[1].fingerprint
+    again = (await answer(engine))[1].fingerprint
+    fill(engine.corpus, {"new.md": "Waves carry energy."}, WordHashEmbedding())
+
+    assert before == again
+    assert (await answer(engine))[1].fingerprint != before
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "dense", "lexical"])
+def test_each_mode_finds_the_sentence(make: MakeEngine, mode: Any) -> None:
+    found = make().retrieve(QUESTION, RetrievalSettings(mode=mode, merge=False)).passages
+
+    assert found[0].text == "Albert Betz published the rotor limit in 1919."
+    expected = {"hybrid": {"dense", "lexical", "fused"}, "dense": {"dense", "fused"}, "lexical": {"lexical", "fused"}}
+    assert found[0].scores.keys() == expected[mode]
+
+
+def test_passages_are_slices_of_their_documents(make: MakeEngine) -> None:
+    for passage in make().retrieve("turbines").passages:
+        assert TEXTS[passage.doc_id][passage.start : passage.end] == passage.text
+
+
+def test_retrieval_serves_any_llamaindex_query_engine(make: MakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Without a model of its own LlamaIndex would look for a key of a paid service.
+    monkeypatch.setattr(LlamaSettings, "_llm", MockLLM())
+    query_engine = RetrieverQueryEngine.from_args(make().retriever(), llm=MockLLM(), response_mode=ResponseMode.NO_TEXT)
+
+    sources = query_engine.query(QUESTION).source_nodes
+
+    assert any("Albert Betz" in source.node.get_content() for source in sources)
+
+
+class Recorder(BaseEventHandler):
+    """Keeps the names of LlamaIndex's events."""
+
+    names: list[str] = Field(default_factory=list)
+
+    def handle(self, event: Any, **_: Any) -> None:
+        self.names.append(event.class_name())
+
+
+async def test_retrieval_and_synthesis_emit_llamaindex_events(make: MakeEngine) -> None:
+    recorder = Recorder()
+    root = get_dispatcher()
+    root.add_event_handler(recorder)
+    try:
+        await answer(make())
+    finally:
+        root.event_handlers.remove(recorder)
+
+    for name in ("RetrievalStartEvent", "RetrievalEndEvent", "SynthesizeStartEvent", "SynthesizeEndEvent"):
+        assert name in recorder.names

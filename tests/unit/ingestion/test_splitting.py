@@ -1,0 +1,83 @@
+"""Cutting text into trees: levels, offsets, sizes. Counts words where the real thing counts tokens."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.documents import Document, StoredDocument
+from index.nodes import LEAF, NO_PARENT
+from ingestion.splitting import TITLE_TOKENS, TreeSplitter
+from settings import ChunkSettings
+
+CHUNK = ChunkSettings(root_tokens=64, middle_tokens=32, leaf_tokens=16)
+
+
+def count_words(text: str) -> int:
+    return len(text.split())
+
+
+SPLITTER = TreeSplitter(CHUNK, count_words, window_tokens=30)
+PROSE = " ".join(f"Sentence number {i} says something about wind and water." for i in range(40))
+
+
+def test_three_levels_within_their_sizes() -> None:
+    tree = SPLITTER.split(PROSE)
+    sizes = {0: 64, 1: 32, 2: 16}
+
+    assert {span.level for span in tree.spans} == {0, 1, 2}
+    assert all(count_words(PROSE[span.start : span.end]) <= sizes[span.level] for span in tree.spans)
+
+
+def test_a_short_text_still_has_all_levels() -> None:
+    assert [span.level for span in SPLITTER.split("One sentence.").spans] == [0, 1, 2]
+
+
+def test_leaves_tile_the_document() -> None:
+    tree = SPLITTER.split(PROSE)
+    rest = list(PROSE)
+    for position in tree.leaves:
+        rest[tree[position].start : tree[position].end] = " " * (tree[position].end - tree[position].start)
+
+    assert not "".join(rest).strip()
+
+
+def test_repeated_text_gets_its_own_offsets() -> None:
+    text = "The same sentence stands here again and again and again. " * 20
+    tree = SPLITTER.split(text)
+    starts = [tree[position].start for position in tree.leaves]
+
+    assert starts == sorted(set(starts))
+
+
+@given(st.text(st.sampled_from("ab .!?\n\té世"), min_size=1, max_size=600).filter(str.strip))
+def test_children_lie_in_their_parents_in_order_without_overlap(text: str) -> None:
+    tree = SPLITTER.split(text)
+
+    assert len(tree.leaves) >= 1
+    last: dict[int, int] = {}
+    for span in tree.spans:
+        assert 0 <= span.start < span.end <= len(text)
+        assert span.start >= last.get(span.parent, 0)
+        last[span.parent] = span.end
+        if span.parent != NO_PARENT:
+            parent = tree[span.parent]
+            assert parent.level == span.level - 1
+            assert parent.start <= span.start
+            assert span.end <= parent.end
+    assert all(tree[position].level == LEAF for position in tree.leaves)
+
+
+def embedded(title: str) -> str:
+    document = Document("a", title, "Leaf text.")
+    return SPLITTER.leaf_texts(StoredDocument.of(document, "v", SPLITTER.split(document.text)))[0]
+
+
+def test_a_leaf_is_embedded_with_its_title() -> None:
+    assert embedded("Wind power") == "Wind power\nLeaf text."
+    assert embedded("") == "Leaf text."
+
+
+def test_a_long_title_never_pushes_the_leaf_out_of_the_window() -> None:
+    text = embedded("word " * 200)
+
+    assert text.endswith("\nLeaf text.")
+    assert count_words(text.removesuffix("\nLeaf text.")) == min(TITLE_TOKENS, 30 - 16)

@@ -1,0 +1,139 @@
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from errors import LLMError
+from query_engine.citing import Citations
+from query_engine.generative import GenerativeSynthesizer
+from query_engine.passages import Passage
+from query_engine.prompting import PromptBuilder
+from tests.fakes.llm import FakeLLM, passage
+
+BETZ = "Albert Betz published the limit in 1919: at best 59.3 per cent of the energy can be captured."
+WIND = passage(f"Wind is moving air. {BETZ} Three blades won for practical reasons.", "wind.md", start=100)
+SUN = passage("A cell turns light into electricity. It has no moving parts.", "sun.md", title="Sun")
+PASSAGES = (SUN, WIND)
+
+
+def author(llm: FakeLLM) -> GenerativeSynthesizer:
+    prompts = PromptBuilder(max_context_chars=6000, max_prompt_tokens=3000, count_tokens=len)
+    return GenerativeSynthesizer("openai", "fake", llm, prompts)
+
+
+def write(*says: Any, passages: Sequence[Passage] = PASSAGES) -> tuple[str, Citations]:
+    citations = Citations()
+    llm = FakeLLM(says=list(says))
+    pieces = author(llm).write("What is the Betz limit?", passages, citations, threading.Event())
+    return "".join(pieces), citations
+
+
+def test_ranks_become_numbers_in_order_of_use_with_the_supporting_sentence() -> None:
+    answer, citations = write("At best 59.3 per cent ", "can be captured [", "2]. A cell has", " no moving parts [1].")
+
+    assert answer == "At best 59.3 per cent can be captured [1]. A cell has no moving parts [2]."
+    assert [(each.number, each.doc_id, each.quote) for each in citations.all()] == [
+        (1, "wind.md", BETZ),
+        (2, "sun.md", "It has no moving parts."),
+    ]
+    first = citations.all()[0]
+    assert WIND.text[first.start - WIND.start : first.end - WIND.start] == BETZ
+
+
+def test_a_mark_after_the_full_stop_cites_the_sentence_before_it() -> None:
+    _, citations = write("Wind is moving air. At best 59.3 per cent can be captured. [2]")
+
+    assert citations.all()[0].quote == BETZ
+
+
+def test_a_mark_of_a_document_that_was_not_given_is_dropped() -> None:
+    answer, citations = write("It is 59.3 per cent [7] [2].")
+
+    assert answer == "It is 59.3 per cent [1]."
+    assert len(citations.all()) == 1
+
+
+def test_an_answer_without_marks_gets_those_of_the_sentences_that_plainly_support_it() -> None:
+    answer, citations = write("At best 59.3 per cent of the energy can be captured.")
+
+    assert answer == "At best 59.3 per cent of the energy can be captured. [1]"
+    assert citations.all()[0].quote == BETZ
+
+
+def test_an_answer_without_marks_or_support_stays_without() -> None:
+    answer, citations = write("The capital of Peru is Lima.")
+
+    assert answer == "The capital of Peru is Lima."
+    assert citations.all() == ()
+
+
+def test_pieces_are_yielded_as_they_come() -> None:
+    pieces = author(FakeLLM(says=["Wind", " is", " air [2]."])).write("?", PASSAGES, Citations(), threading.Event())
+
+    assert list(pieces) == ["Wind", " is", " air [1]."]
+
+
+def test_an_abstention_yields_nothing_and_ends_the_model() -> None:
+    llm = FakeLLM(says=["I don't", " know.", " But", " perhaps"])
+
+    assert list(author(llm).write("?", PASSAGES, Citations(), threading.Event())) == []
+    assert (llm.given, llm.closed) == (2, 1)
+
+
+def test_without_passages_no_model_is_asked() -> None:
+    llm = FakeLLM(says=["Wind"])
+
+    assert list(author(llm).write("?", (), Citations(), threading.Event())) == []
+    assert llm.asked == []
+
+
+def test_a_stop_closes_the_model_within_one_token() -> None:
+    stop = threading.Event()
+    llm = FakeLLM(says=["Wind", " is", stop.set, " moving", " air"])
+
+    assert list(author(llm).write("?", PASSAGES, Citations(), stop)) == ["Wind", " is"]
+    assert (llm.given, llm.closed) == (3, 1)
+
+
+def test_leaving_the_answer_closes_the_model() -> None:
+    llm = FakeLLM(says=["Wind", " is", " air"])
+    pieces = author(llm).write("?", PASSAGES, Citations(), threading.Event())
+
+    next(iter(pieces))
+    pieces.close()  # type: ignore[attr-defined]  # it is a generator
+
+    assert (llm.given, llm.closed) == (1, 1)
+
+
+def test_a_model_in_a_loop_is_stopped() -> None:
+    llm = FakeLLM(says=["Wind is only air. "] * 50)
+
+    answer = "".join(author(llm).write("?", PASSAGES, Citations(), threading.Event()))
+
+    assert answer.count("Wind is only air.") == 2
+    assert llm.given <= 3
+
+
+@pytest.mark.parametrize(
+    ("says", "fact"),
+    [
+        ([], "wrote nothing"),
+        (["", " ", "\n"], "wrote nothing"),
+        (["[9]"], "wrote nothing"),
+        (["<think>", "Hm.", "</think>"], "on reasoning"),
+        (["<think>", "Hm."], "on reasoning"),
+    ],
+)
+def test_an_empty_answer_is_a_failure_not_an_abstention(says: list[str], fact: str) -> None:
+    with pytest.raises(LLMError, match=fact):
+        write(*says)
+
+
+def test_a_failing_model_fails_the_answer() -> None:
+    llm = FakeLLM(says=["Wind", LLMError("It broke.", "Mend it.")])
+    pieces = author(llm).write("?", PASSAGES, Citations(), threading.Event())
+
+    with pytest.raises(LLMError, match=r"It broke\."):
+        list(pieces)
+    assert llm.closed == 1
