@@ -5,7 +5,14 @@ import pytest
 from index.nodes import Span, SpanTree, chunk_id, node_id, split_node_id
 
 TREE = SpanTree(
-    [Span(0, 0, 40, -1), Span(1, 0, 20, 0), Span(1, 21, 40, 0), Span(2, 0, 9, 1), Span(2, 10, 20, 1), Span(2, 21, 40, 2)]
+    [
+        Span(0, 0, 40, -1),
+        Span(1, 0, 20, 0),
+        Span(1, 21, 40, 0),
+        Span(2, 0, 9, 1),
+        Span(2, 10, 20, 1),
+        Span(2, 21, 40, 2),
+    ]
 )
 
 
