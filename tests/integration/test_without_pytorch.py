@@ -1,11 +1,9 @@
 """With default settings the service needs no PyTorch: its image leaves PyTorch out."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
-HOME = Path(__file__).parents[2]
+from tests.e2e.program import run
+
 PROGRAM = """
 import sys
 # An import of these now fails, as if they were not installed.
@@ -19,17 +17,9 @@ sys.exit(ingest([sys.argv[1]]) or ask(["When did the lamp go out?"]))
 def test_ingesting_and_answering_work_without_it(tmp_path: Path, model_cache: Path) -> None:
     document = tmp_path / "lamp.md"
     document.write_text("# The lamp\n\nThe lamp went out at midnight, because the oil was used up.\n")
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("RAG_")}
-    environ |= {"RAG_INDEX__DIR": str(tmp_path / "index"), "RAG_EMBED__CACHE_DIR": str(model_cache)}
+    settings = {"RAG_INDEX__DIR": str(tmp_path / "index"), "RAG_EMBED__CACHE_DIR": str(model_cache)}
 
-    run = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(document)],
-        cwd=HOME,
-        env=environ,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    answered = run(["-c", PROGRAM, str(document)], settings, tmp_path)
 
-    assert run.returncode == 0, run.stderr
-    assert "went out at midnight" in run.stdout
+    assert answered.returncode == 0, answered.stderr
+    assert "went out at midnight" in answered.stdout
