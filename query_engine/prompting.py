@@ -67,8 +67,9 @@ class PromptBuilder:
         self._max_context_chars = max_context_chars
         self._max_prompt_tokens = max_prompt_tokens
         self._count = count_tokens
-        own = sorted((re.escape(token) for token in control_tokens if len(token) > 1), key=len, reverse=True)
-        self._control = re.compile("|".join([*own, _CONTROL]), re.IGNORECASE)
+        own = [re.escape(token) for token in control_tokens if len(token) > 1]
+        # Looks ahead, so that tokens that overlap or hold one another are all found.
+        self._control = re.compile(rf"(?={'|'.join([*own, _CONTROL])})(.)", re.IGNORECASE | re.DOTALL)
         self._question = _read("question")
         example = self._question.format(documents=_read("example_documents"), question=_read("example_question"))
         self._opening = (
@@ -131,7 +132,7 @@ class PromptBuilder:
 
     def _defused(self, text: str) -> str:
         """Break every control token after its first character, so that the tokenizer sees plain text."""
-        return self._control.sub(lambda match: f"{match[0][0]} {match[0][1:]}", text)
+        return self._control.sub(r"\1 ", text)
 
 
 def _longest(passage: Passage, ends: list[int], fits: Callable[[Passage], bool]) -> Passage | None:

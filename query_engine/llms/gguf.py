@@ -73,7 +73,7 @@ def read_header(path: Path) -> GgufHeader:
             return _parse(data)
     except OSError as error:
         raise ModelError(f"The model file {path} cannot be read: {error.strerror}.", _REMEDY) from error
-    except (ValueError, KeyError, struct.error) as error:
+    except (ValueError, KeyError, OverflowError, struct.error) as error:
         raise ModelError(f"The model file {path} is damaged: it is no complete GGUF file.", _REMEDY) from error
 
 

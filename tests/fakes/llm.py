@@ -1,0 +1,76 @@
+"""A LlamaIndex LLM that says what it is told to, piece by piece."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    ChatResponseGen,
+    CompletionResponse,
+    CompletionResponseGen,
+    LLMMetadata,
+)
+from llama_index.core.llms import CustomLLM
+from pydantic import Field
+
+from query_engine.passages import Passage
+
+
+class FakeLLM(CustomLLM):
+    """Streams `says`; an exception among the pieces is raised in its turn, a function is called.
+
+    Attributes:
+        asked: the messages of each call.
+        given: pieces handed out.
+        closed: streams that ended or were closed.
+    """
+
+    says: list[Any]
+    asked: list[list[ChatMessage]] = Field(default_factory=list)
+    given: int = 0
+    closed: int = 0
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(model_name="fake", is_chat_model=True)
+
+    def stream_chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponseGen:
+        self.asked.append(list(messages))
+        try:
+            for piece in self.says:
+                if isinstance(piece, Exception):
+                    raise piece
+                if callable(piece):
+                    piece()
+                    continue
+                self.given += 1
+                yield ChatResponse(message=ChatMessage(), delta=piece)
+        finally:
+            self.closed += 1
+
+    def complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponse:
+        raise NotImplementedError
+
+    def stream_complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponseGen:
+        raise NotImplementedError
+
+
+def passage(
+    text: str, doc_id: str = "wind.md", *, start: int = 0, title: str = "Wind", url: str | None = None
+) -> Passage:
+    """Return a passage that begins at `start` of its document."""
+    return Passage(
+        node_id=f"{doc_id}.{start}",
+        chunk_id=f"{doc_id}#00000",
+        doc_id=doc_id,
+        title=title,
+        url=url,
+        level="leaf",
+        start=start,
+        end=start + len(text),
+        pages=(),
+        score=1.0,
+        scores={},
+        text=text,
+    )

@@ -1,0 +1,46 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from errors import SettingsError
+from query_engine.llms.build import build_synthesizer
+from settings import LLMSettings, Settings
+
+HOME = Path(__file__).parents[4]
+
+
+@pytest.mark.parametrize(
+    ("llm", "fact"),
+    [
+        (LLMSettings(), "extractive uses no language model"),
+        (LLMSettings(provider="openai", model="m"), "needs RAG_LLM__BASE_URL"),
+        (LLMSettings(provider="openai", base_url="http://127.0.0.1/v1"), "needs RAG_LLM__MODEL"),
+        (
+            LLMSettings(provider="openai", base_url="http://127.0.0.1/v1", model="m", max_new_tokens=4000),
+            "MAX_NEW_TOKENS=4000 leaves 96 tokens of the model's 4096 for the prompt",
+        ),
+    ],
+    ids=["no model", "no server", "no model name", "no room for a prompt"],
+)
+def test_settings_that_cannot_work_are_refused(llm: LLMSettings, fact: str) -> None:
+    with pytest.raises(SettingsError, match=fact):
+        build_synthesizer(Settings(llm=llm))
+
+
+def test_a_server_is_described_without_its_key() -> None:
+    llm = LLMSettings(provider="openai", base_url="http://127.0.0.1:1/v1", model="m", api_key="secret")
+
+    author = build_synthesizer(Settings(llm=llm))
+
+    assert (author.name, author.label) == ("openai", "m at http://127.0.0.1:1/v1")
+
+
+def test_no_model_library_is_imported_before_a_provider_is_chosen() -> None:
+    libraries = {"torch", "transformers", "openvino_genai", "openai", "gguf", "llama_cpp"}
+    code = f"import sys, query_engine.llms.build; print(sorted({libraries} & set(sys.modules)))"
+
+    run = subprocess.run([sys.executable, "-c", code], cwd=HOME, capture_output=True, text=True, check=True)
+
+    assert run.stdout.strip() == "[]"
