@@ -58,17 +58,22 @@ class EmbeddingModel:
 
 
 class TokenCounter:
-    """Counts tokens and remembers recent counts: every level of the tree asks for the same sentences again."""
+    """Counts tokens, and remembers counts: every level of the tree asks for the same words again.
+
+    WordPiece never joins what space separates, so a text has as many tokens as its words have together, and counting
+    words by memory is some ten times faster than encoding. Other tokenizers encode the whole text.
+    """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._count = lru_cache(maxsize=65_536)(self._count_once)
+        self._by_word = json.loads(tokenizer.to_str())["model"]["type"] == "WordPiece"
+        self._count = lru_cache(maxsize=262_144)(self._encoded)
 
     def __call__(self, text: str) -> int:
         """Return the number of tokens of `text`."""
-        return self._count(text)
+        return sum(map(self._count, text.split())) if self._by_word else self._count(text)
 
-    def _count_once(self, text: str) -> int:
+    def _encoded(self, text: str) -> int:
         return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
 
 

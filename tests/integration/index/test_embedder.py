@@ -112,3 +112,8 @@ def test_a_missing_gpu_is_named(model_cache: Path) -> None:
 
     with pytest.raises(ModelError, match=r"cannot be loaded on cuda.*RAG_EMBED__DEVICE=cpu"):
         build_embedding(Settings(embed=EmbedSettings(device="cuda", cache_dir=model_cache)))
+
+
+def test_tokens_are_counted_as_the_model_counts_them(model: EmbeddingModel) -> None:
+    for text in (*TEXTS, "Newcomen's  engine,\tbuilt in 1712: 3.5 kW!\n\n世界 naïve café", "", " "):
+        assert model.count_tokens(text) == len(model.tokenizer.encode(text, add_special_tokens=False).ids)
