@@ -59,11 +59,11 @@ class Group:
 def merge_leaves(
     hits: Sequence[LeafHit], documents: Mapping[str, StoredDocument], options: RetrievalSettings
 ) -> list[Group]:
-    """Choose what to read: leaves best first while they fit, then neighbours joined, then parents instead of children.
+    """Choose what to read: fill the budget with leaves, merge them, keep the best passages, grow them into the rest.
 
     A parent takes the place of its children when at least `merge_ratio` of its text was hit and its other text fits
     into the budget, if need be in place of passages that score below every one of those children. So merging never
-    pushes better evidence out.
+    pushes better evidence out. Neighbours join. Room that is left at the end goes to the parents of the best passages.
 
     Args:
         hits: leaves, best first.
@@ -82,14 +82,14 @@ def merge_leaves(
         if document is None:
             continue
         span = document.tree[position]
-        if groups and (len(groups) >= options.top_k or span.end - span.start > room):
+        if groups and span.end - span.start > room:
             break
         groups.append(Group(document, position, span.start, span.end, [hit]))
         room -= span.end - span.start
     if options.merge:
-        groups = _raise_to_parents(groups, options)
-        groups = _join_neighbours(groups)
-    return sorted(groups, key=lambda group: -group.score)
+        groups = _join_neighbours(_raise_to_parents(groups, options))
+    best = sorted(groups, key=lambda group: -group.score)[: options.top_k]
+    return _grow(best, options.budget_chars) if options.merge else best
 
 
 def _raise_to_parents(groups: list[Group], options: RetrievalSettings) -> list[Group]:
@@ -138,6 +138,31 @@ def _join_neighbours(groups: list[Group]) -> list[Group]:
         else:
             joined.append(group)
     return joined
+
+
+def _grow(groups: list[Group], budget_chars: int) -> list[Group]:
+    """Replace groups by their parents while there is room: to middles first, then to roots, best groups first."""
+    for level in range(LEAF - 1, -1, -1):
+        for group in list(groups):
+            parent = next((a for a in group.document.tree.ancestors(group.node) if _level(group, a) == level), None)
+            if parent is None or not any(other is group for other in groups):
+                continue
+            span = group.document.tree[parent]
+            # Joined neighbours may reach over the parent's edge, and other groups may lie inside it.
+            family = [other for other in groups if other.document is group.document and _overlap(other, span)]
+            start = min(span.start, *(other.start for other in family), group.start)
+            end = max(span.end, *(other.end for other in family), group.end)
+            others = [other for other in groups if other not in family]
+            if end - start + sum(other.chars for other in others) > budget_chars:
+                continue
+            grown = _united(family, parent, start, end)
+            grown.merged = f"there was room for the whole {LEVEL_NAMES[level]} passage"
+            groups = sorted([*others, grown], key=lambda other: -other.score)
+    return groups
+
+
+def _overlap(group: Group, span: Span) -> bool:
+    return group.start < span.end and span.start < group.end
 
 
 def _united(family: list[Group], node: int, start: int, end: int) -> Group:
