@@ -66,7 +66,7 @@ class EmbedSettings(Group):
     precision: Literal["fp32", "bf16"] = Field("bf16", description="Arithmetic on the CPU; CPUs without bf16 use fp32.")
     query_prefix: str = Field("", description="Put before each question, as e5 and bge models want.")
     document_prefix: str = Field("", description="Put before each passage, as e5 models want.")
-    cache_dir: Path = Field(Path("var/models"), description="Where the converted embedding model is kept.")
+    cache_dir: Path = Field(Path("var/models"), description="Where converted models are kept.")
 
 
 class IngestSettings(Group):
