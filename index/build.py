@@ -3,7 +3,7 @@
 Flow: `ingestion/build.py` and `query_engine/build.py` call this; models are loaded once and shared by all corpora.
 """
 
-from dataclasses import dataclass
+from functools import cached_property
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
@@ -14,35 +14,40 @@ from index.manifest import Identity, Manifest
 from settings import ChunkSettings, EmbedSettings, Settings
 
 
-@dataclass(frozen=True, slots=True)
 class Embedding:
-    """A loaded embedder with the facts of its model and the manifest of what it builds."""
+    """The embedding model of the settings: its facts at once, the embedder itself when it is first asked for.
 
-    embedder: BaseEmbedding
-    model: EmbeddingModel
-    manifest: Manifest
+    An ingestion that finds nothing new never loads the model.
 
-
-def build_embedding(settings: Settings) -> Embedding:
-    """Load the embedding model.
+    Attributes:
+        model: folder, tokenizer and window.
+        manifest: what a corpus made with these settings records.
 
     Raises:
         ModelError: the model is missing or damaged.
         SettingsError: a leaf would be cut by the model's window.
     """
-    model = load_embedding_model(settings.embed.model)
-    _check_window(settings.chunk, model)
-    embedder = _build_embedder(settings.embed, model)
-    identity = Identity(
-        weights_hash=model.weights_hash,
-        pooling=model.pooling,
-        dimension=model.dimension,
-        query_prefix=settings.embed.query_prefix,
-        document_prefix=settings.embed.document_prefix,
-        **settings.chunk.model_dump(),
-    )
-    precision = settings.embed.precision if settings.embed.device == "cpu" else settings.embed.device
-    return Embedding(embedder, model, Manifest(identity, settings.embed.model, precision))
+
+    def __init__(self, settings: Settings) -> None:
+        embed = settings.embed
+        self._settings = embed
+        self.model = load_embedding_model(embed.model)
+        _check_window(settings.chunk, self.model)
+        identity = Identity(
+            weights_hash=self.model.weights_hash,
+            pooling=self.model.pooling,
+            dimension=self.model.dimension,
+            query_prefix=embed.query_prefix,
+            document_prefix=embed.document_prefix,
+            **settings.chunk.model_dump(),
+        )
+        precision = embed.precision if embed.device == "cpu" else embed.device
+        self.manifest = Manifest(identity, embed.model, precision)
+
+    @cached_property
+    def embedder(self) -> BaseEmbedding:
+        """The loaded model; raises ModelError when it cannot be loaded."""
+        return _build_embedder(self._settings, self.model)
 
 
 def open_corpus(

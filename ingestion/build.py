@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from index.build import Embedding, build_embedding, open_corpus
+from index.build import Embedding, open_corpus
 from index.corpus import check_corpus_name, swap_in
 from index.lock import CorpusLock
 from ingestion.pipeline import Pipeline, Summary
@@ -43,7 +43,7 @@ def ingest(
         ModelError: the embedding model cannot be loaded.
     """
     check_corpus_name(corpus)
-    embedding = build_embedding(settings)
+    embedding = Embedding(settings)
     if not rebuild:
         return _run(path, settings, embedding, corpus, root_name, on_progress)
     target = settings.index.dir / corpus
@@ -72,9 +72,7 @@ def _run(  # noqa: PLR0917  # private, called from one place with names that mat
     try:
         with Reader(settings.ingest) as reader:
             splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.model.text_tokens)
-            pipeline = Pipeline(
-                opened, embedding.embedder, splitter, reader, root_name=root_name, on_progress=on_progress
-            )
+            pipeline = Pipeline(opened, embedding, splitter, reader, root_name=root_name, on_progress=on_progress)
             return pipeline.run(list_files(path))
     finally:
         opened.close()

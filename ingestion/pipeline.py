@@ -9,7 +9,7 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
@@ -54,12 +54,21 @@ class Summary:
         return asdict(self)
 
 
+class EmbedderSource(Protocol):
+    """Loads the embedder when it is first asked for."""
+
+    @property
+    def embedder(self) -> BaseEmbedding:
+        """The embedder."""
+        ...
+
+
 class Pipeline:
     """One ingestion run into one corpus.
 
     Args:
         corpus: open for writing.
-        embedder: embeds leaves; must be the one the corpus was made with.
+        embedding: gives the embedder the corpus was made with, once there is something to embed.
         splitter: cuts texts into trees.
         reader: turns files into documents.
         root_name: prefix of doc_ids, to keep equal paths of two roots apart; empty for none.
@@ -69,7 +78,7 @@ class Pipeline:
     def __init__(
         self,
         corpus: Corpus,
-        embedder: BaseEmbedding,
+        embedding: EmbedderSource,
         splitter: TreeSplitter,
         reader: Reader,
         *,
@@ -77,7 +86,7 @@ class Pipeline:
         on_progress: Callable[[str, int], None] = lambda _source, _leaves: None,
     ) -> None:
         self._corpus = corpus
-        self._embedder = embedder
+        self._embedding = embedding
         self._splitter = splitter
         self._reader = reader
         self._prefix = f"{root_name}/" if root_name else ""
@@ -156,8 +165,10 @@ class Pipeline:
         return True
 
     def _commit(self) -> None:
+        if not (self._batch or self._removed or self._finished):
+            return
         texts = [text for document in self._batch for text in self._splitter.leaf_texts(document)]
-        embeddings = self._embedder.get_text_embedding_batch(texts)
+        embeddings = self._embedding.embedder.get_text_embedding_batch(texts) if texts else []
         self._corpus.replace(self._batch, embeddings, self._removed)
         self._corpus.documents.note_sources(self._finished)
         self._summary.leaves += len(texts)

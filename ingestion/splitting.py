@@ -6,6 +6,7 @@ so that no leaf is cut by the model's window.
 """
 
 from collections.abc import Callable
+from functools import cached_property
 
 from llama_index.core.node_parser import HierarchicalNodeParser, SentenceSplitter
 from llama_index.core.schema import BaseNode
@@ -30,13 +31,17 @@ class TreeSplitter:
     def __init__(self, chunk: ChunkSettings, count_tokens: Callable[[str], int], window_tokens: int) -> None:
         self._count_tokens = count_tokens
         self._title_tokens = max(0, min(TITLE_TOKENS, window_tokens - chunk.leaf_tokens))
-        sizes = (chunk.root_tokens, chunk.middle_tokens, chunk.leaf_tokens)
+        self._sizes = (chunk.root_tokens, chunk.middle_tokens, chunk.leaf_tokens)
+
+    @cached_property
+    def _parser(self) -> HierarchicalNodeParser:
+        """LlamaIndex's parser; made at the first text, because it imports a good second's worth of libraries."""
 
         def tokenizer(text: str) -> range:
             # SentenceSplitter only takes the length of what this returns.
-            return range(count_tokens(text))
+            return range(self._count_tokens(text))
 
-        self._parser = HierarchicalNodeParser.from_defaults(
+        return HierarchicalNodeParser.from_defaults(
             node_parser_ids=list(LEVEL_NAMES),
             node_parser_map={
                 name: SentenceSplitter(
@@ -46,7 +51,7 @@ class TreeSplitter:
                     include_metadata=False,
                     include_prev_next_rel=False,
                 )
-                for name, size in zip(LEVEL_NAMES, sizes, strict=True)
+                for name, size in zip(LEVEL_NAMES, self._sizes, strict=True)
             },
             include_metadata=False,
             include_prev_next_rel=False,

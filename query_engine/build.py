@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 from errors import CorpusError, UnknownCorpusError
-from index.build import build_embedding, open_corpus
+from index.build import Embedding, open_corpus
 from index.corpus import corpus_names
 from query_engine.engine import Engine
 from query_engine.extractive import ExtractiveSynthesizer
@@ -30,7 +30,8 @@ class Engines:
     def __init__(self, settings: Settings, *, service_url: str | None = None) -> None:
         self._settings = settings
         self._service_url = service_url
-        self._embedding = build_embedding(settings)
+        self._embedding = Embedding(settings)
+        self._embedder = self._embedding.embedder  # now, so that a missing model stops the start
         self._writer: WatchedSynthesizer | None = None
         if settings.llm.provider != "extractive":
             from query_engine.llms.build import build_synthesizer  # noqa: PLC0415  # quoting needs no model library
@@ -93,6 +94,6 @@ class Engines:
             self._refused[name] = error
             raise
         self._refused.pop(name, None)
-        quoting = ExtractiveSynthesizer(corpus.words, self._embedding.embedder, self._settings.answer.max_words)
+        quoting = ExtractiveSynthesizer(corpus.words, self._embedder, self._settings.answer.max_words)
         authors: list[Synthesizer] = [self._writer, quoting] if self._writer else [quoting]
-        return Engine(corpus, self._embedding.embedder, authors, self._settings)
+        return Engine(corpus, self._embedder, authors, self._settings)

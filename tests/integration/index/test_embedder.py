@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from errors import ModelError, SettingsError
-from index.build import build_embedding
+from index.build import Embedding
 from index.embedder import OpenVINOEmbedding, converted_model
 from index.embedding_model import EmbeddingModel, load_embedding_model
 from settings import ChunkSettings, EmbedSettings, Settings
@@ -97,12 +97,12 @@ def test_damaged_weights_are_refused_in_one_line(tmp_path: Path, model: Embeddin
 
 def test_a_leaf_that_the_model_would_cut_is_refused() -> None:
     with pytest.raises(SettingsError, match=r"300 tokens would be cut.*254"):
-        build_embedding(Settings(chunk=ChunkSettings(leaf_tokens=300)))
+        Embedding(Settings(chunk=ChunkSettings(leaf_tokens=300)))
 
 
 def test_chunk_sizes_must_fall() -> None:
     with pytest.raises(SettingsError, match="must fall from root to leaf"):
-        build_embedding(Settings(chunk=ChunkSettings(middle_tokens=100)))
+        Embedding(Settings(chunk=ChunkSettings(middle_tokens=100)))
 
 
 def test_a_missing_gpu_is_named(model_cache: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_missing_gpu_is_named(model_cache: Path) -> None:
         pytest.skip("this machine has a GPU")
 
     with pytest.raises(ModelError, match=r"cannot be loaded on cuda.*RAG_EMBED__DEVICE=cpu"):
-        build_embedding(Settings(embed=EmbedSettings(device="cuda", cache_dir=model_cache)))
+        _ = Embedding(Settings(embed=EmbedSettings(device="cuda", cache_dir=model_cache))).embedder
 
 
 def test_tokens_are_counted_as_the_model_counts_them(model: EmbeddingModel) -> None:

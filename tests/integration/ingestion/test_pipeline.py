@@ -29,7 +29,7 @@ class Library:
     def ingest(self, root_name: str = "") -> Summary:
         self.embedder.texts_embedded = 0
         splitter = TreeSplitter(ChunkSettings(), lambda text: len(text.split()), 254)
-        pipeline = Pipeline(self.corpus, self.embedder, splitter, self._reader, root_name=root_name)
+        pipeline = Pipeline(self.corpus, self, splitter, self._reader, root_name=root_name)
         summary = pipeline.run(list_files(self.files))
         self.check_stores_agree()
         return summary
