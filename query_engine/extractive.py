@@ -27,6 +27,7 @@ FRAGMENT_FACTOR = 0.9
 # Embedding a sentence costs milliseconds, so only the best by words and rank are compared with the question.
 EMBEDDED_SENTENCES = 16
 MIN_SENTENCE_WORDS = 4
+MIN_LINE_WORDS = 8
 # How much a sentence loses for resembling one already chosen (maximal marginal relevance, Carbonell and Goldstein,
 # SIGIR 1998), and how much of a question word's weight is left once a chosen sentence holds that word.
 REDUNDANCY, WORD_LEFT = 0.2, 0.5
@@ -120,7 +121,7 @@ class ExtractiveSynthesizer:
             title = set(self._words.terms(passage.title))
             for sentence in split_sentences(passage.text):
                 text = passage.text[sentence.start : sentence.end]
-                if len(text.split()) < MIN_SENTENCE_WORDS or text in candidates or text.endswith("?"):
+                if text in candidates or not _says_something(text, sentence.kind):
                     continue
                 terms = set(self._words.terms(text))
                 candidates[text] = Candidate(
@@ -130,9 +131,17 @@ class ExtractiveSynthesizer:
                     text,
                     {term: 1.0 if term in terms else TITLE_SHARE for term in weights if term in terms | title},
                     RANK_WEIGHT * (1 - rank / len(passages)),
-                    1.0 if sentence.prose else FRAGMENT_FACTOR,
+                    1.0 if sentence.kind == "prose" else FRAGMENT_FACTOR,
                 )
         return list(candidates.values())
+
+
+def _says_something(text: str, kind: str) -> bool:
+    """Leave out headings, questions, and lines too short to be more than a label."""
+    if kind == "heading" or text.endswith("?"):
+        return False
+    least = MIN_SENTENCE_WORDS if kind == "prose" or any(map(str.isdigit, text)) else MIN_LINE_WORDS
+    return len(text.split()) >= least
 
 
 def _worth(candidate: Candidate, weights: Mapping[str, float], left: Mapping[str, float] | None = None) -> float:

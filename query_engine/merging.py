@@ -87,7 +87,7 @@ def merge_leaves(
         groups.append(Group(document, position, span.start, span.end, [hit]))
         room -= span.end - span.start
     if options.merge:
-        groups = _join_neighbours(_raise_to_parents(groups, options))
+        groups = _join_neighbours(_raise_to_parents(groups, options), options.budget_chars)
     best = sorted(groups, key=lambda group: -group.score)[: options.top_k]
     return _grow(best, options.budget_chars) if options.merge else best
 
@@ -126,15 +126,17 @@ def _try_parent(groups: list[Group], family: list[Group], parent: int, options: 
     return [*others, merged]
 
 
-def _join_neighbours(groups: list[Group]) -> list[Group]:
+def _join_neighbours(groups: list[Group], budget_chars: int) -> list[Group]:
     """Join groups that follow each other in their document with nothing but space between them."""
     joined: list[Group] = []
+    room = budget_chars - sum(group.chars for group in groups)
     for group in sorted(groups, key=lambda group: (group.document.doc_id, group.start)):
-        before = joined[-1] if joined else None
-        if before and before.document is group.document and not group.document.text[before.end : group.start].strip():
-            union = _united([before, group], before.node, before.start, group.end)
-            union.merged = f"{len(union.hits)} matching leaves follow each other"
-            joined[-1] = union
+        before = joined[-1] if joined and joined[-1].document is group.document else None
+        between = group.document.text[before.end : group.start] if before else ""
+        if before and not between.strip() and len(between) <= room:
+            joined[-1] = _united([before, group], before.node, before.start, group.end)
+            joined[-1].merged = f"{len(joined[-1].hits)} matching leaves follow each other"
+            room -= len(between)
         else:
             joined.append(group)
     return joined

@@ -8,6 +8,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 MAX_CHARS = 600
 
@@ -29,12 +30,12 @@ class Sentence:
     """A sentence, `[start, end)` of the text it was cut from.
 
     Attributes:
-        prose: False for headings, table rows and fragments that end without a full stop.
+        kind: `prose` ends like a sentence, a `line` does not (table rows, list items), a `heading` is marked as one.
     """
 
     start: int
     end: int
-    prose: bool
+    kind: Literal["prose", "line", "heading"]
 
 
 def split_sentences(text: str) -> list[Sentence]:
@@ -68,7 +69,8 @@ def _blocks(text: str) -> list[tuple[int, int]]:
 
 def _in_block(text: str, start: int, end: int) -> list[Sentence]:
     mark = re.match(r"\s*(?:#{1,6}\s+|[-*+•▪◦]\s+|>\s*)?", text[start:end])
-    heading = text[start:end].lstrip().startswith(("#", "|", "`", "~"))
+    heading = text[start:end].lstrip().startswith("#")
+    row = text[start:end].lstrip().startswith(("|", "`", "~"))
     start += mark.end() if mark else 0
     cuts = [start]
     for match in _END.finditer(text, start, end):
@@ -83,8 +85,8 @@ def _in_block(text: str, start: int, end: int) -> list[Sentence]:
             begin = left + len(text[left:right]) - len(text[left:right].lstrip())
             stop = begin + len(text[begin:right].rstrip())
             if stop > begin:
-                whole = text[stop - 1] in ".!?\"'”’)]:;" and not heading
-                found.append(Sentence(begin, stop, whole))
+                whole = text[stop - 1] in ".!?\"'”’)]:;" and not row
+                found.append(Sentence(begin, stop, "heading" if heading else "prose" if whole else "line"))
     return found
 
 

@@ -42,7 +42,7 @@ def found(passages: Sequence[Passage]) -> Iterator[Step]:
     by_document: dict[str, list[Passage]] = {}
     for passage in passages:
         by_document.setdefault(passage.doc_id, []).append(passage)
-    lines = [f"**Found {len(passages)} passages in {len(by_document)} documents**:"]
+    lines = [f"**Found {_count(len(passages), 'passage')} in {_count(len(by_document), 'document')}**:"]
     shown = list(by_document.values())[:SHOWN_DOCUMENTS]
     lines += [f"- *{group[0].title}*: {_why(group)}" for group in shown]
     if len(by_document) > SHOWN_DOCUMENTS:
@@ -50,7 +50,7 @@ def found(passages: Sequence[Passage]) -> Iterator[Step]:
     yield Step("found", "\n".join(lines))
     merged = [passage for passage in passages if passage.merged]
     if merged:
-        lines = [f"**Merged** neighbouring matches into {len(merged)} larger passages:"]
+        lines = [f"**Merged** neighbouring matches into {_count(len(merged), 'larger passage')}:"]
         lines += [f"- *{passage.title}*: {passage.merged}" for passage in merged[:SHOWN_MERGES]]
         yield Step("merged", "\n".join(lines))
 
@@ -89,6 +89,10 @@ def failed(author: str, error: LLMError) -> Step:
 def nothing_written(confidence: Confidence) -> Step:
     """Say that the author found no answer in the passages."""
     return Step("gate", f"**No answer was found** in the passages (confidence before reading: {confidence.value:.2f}).")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _why(group: Sequence[Passage]) -> str:

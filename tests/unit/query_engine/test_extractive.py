@@ -90,6 +90,20 @@ def test_questions_in_the_text_are_not_offered_as_answers() -> None:
     assert text == "It is 59 per cent. [1]"
 
 
+def test_headings_and_labels_are_not_quoted() -> None:
+    text, _ = write(
+        "What is the rotor limit?", [a_passage("a.md", "# The rotor limit is what\n\nRotor limit table of contents")]
+    )
+
+    assert text == ""
+
+
+def test_a_table_row_with_figures_may_be_quoted() -> None:
+    text, _ = write("What is the rotor limit?", [a_passage("a.md", "| rotor limit | 59.3 per cent |")])
+
+    assert text == "| rotor limit | 59.3 per cent | [1]"
+
+
 def test_nothing_is_written_without_sentences_or_after_a_stop() -> None:
     stop = threading.Event()
     stop.set()

@@ -35,10 +35,10 @@ def test_text_is_cut_at_sentences_and_lines(text: str, expected: list[str]) -> N
     assert cut(text) == expected
 
 
-def test_headings_and_fragments_are_no_prose() -> None:
-    prose = {sentence.prose for sentence in split_sentences("# Only a heading\n| a | b |\n\nno full stop")}
+def test_headings_and_lines_are_told_from_prose() -> None:
+    text = "# Only a heading\n| a | b |\n\nno full stop\n\nA sentence."
 
-    assert prose == {False}
+    assert [sentence.kind for sentence in split_sentences(text)] == ["heading", "line", "line", "prose"]
 
 
 def test_a_run_on_is_cut_at_its_lines() -> None:
