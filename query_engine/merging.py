@@ -22,6 +22,10 @@ from index.nodes import LEAF, LEVEL_NAMES, Span, chunk_id, node_id, split_node_i
 from query_engine.leaves import LeafHit, LeafRetriever
 from settings import RetrievalSettings
 
+# A merged passage stands where its best leaf stood, so it moves everything between its leaves back in the list. It may
+# move as much text as this many leaves hold: then a reader of the first 2,000 characters loses next to nothing.
+MAX_DISPLACED_LEAVES = 2
+
 
 @dataclass(slots=True)
 class Group:
@@ -30,6 +34,7 @@ class Group:
     Attributes:
         node: position of the tree node it is; of joined neighbours the first.
         hits: the leaves that were hit inside it, best first.
+        ranks: the places of those leaves in the ranking, from 0, rising.
         merged: why it is more than one leaf, for people; empty for a leaf.
     """
 
@@ -38,6 +43,7 @@ class Group:
     start: int
     end: int
     hits: list[LeafHit] = field(default_factory=list)
+    ranks: list[int] = field(default_factory=list)
     merged: str = ""
 
     @property
@@ -51,19 +57,24 @@ class Group:
         return self.hits[0].score
 
     @property
-    def weakest(self) -> float:
-        """The last hit's score."""
-        return self.hits[-1].score
+    def displaced_leaves(self) -> float:
+        """How many leaves' worth of text it moves back: better leaves of others, and its own text that was not hit."""
+        between = self.ranks[-1] - self.ranks[0] + 1 - len(self.ranks)
+        hit_chars = sum(span.end - span.start for span in map(self._span, self.hits))
+        return between + (self.chars - hit_chars) * len(self.hits) / hit_chars
+
+    def _span(self, hit: LeafHit) -> Span:
+        return self.document.tree[split_node_id(hit.node_id)[1]]
 
 
 def merge_leaves(
     hits: Sequence[LeafHit], documents: Mapping[str, StoredDocument], options: RetrievalSettings
 ) -> list[Group]:
-    """Choose what to read: fill the budget with leaves, merge them, keep the best passages, grow them into the rest.
+    """Choose what to read: fill the budget with leaves, best first, then merge what belongs together.
 
-    A parent takes the place of its children when at least `merge_ratio` of its text was hit and its other text fits
-    into the budget, if need be in place of passages that score below every one of those children. So merging never
-    pushes better evidence out. Neighbours join. Room that is left at the end goes to the parents of the best passages.
+    A parent takes the place of its children when at least `merge_ratio` of its text was hit, neighbours join when
+    nothing but space lies between them; either only within the budget and as long as the passage does not move more
+    than `MAX_DISPLACED_LEAVES` leaves of better evidence back.
 
     Args:
         hits: leaves, best first.
@@ -84,46 +95,37 @@ def merge_leaves(
         span = document.tree[position]
         if groups and span.end - span.start > room:
             break
-        groups.append(Group(document, position, span.start, span.end, [hit]))
+        groups.append(Group(document, position, span.start, span.end, [hit], [len(groups)]))
         room -= span.end - span.start
     if options.merge:
-        groups = _join_neighbours(_raise_to_parents(groups, options), options.budget_chars)
-    best = sorted(groups, key=lambda group: -group.score)[: options.top_k]
-    return _grow(best, options.budget_chars) if options.merge else best
+        for level in range(LEAF - 1, -1, -1):
+            groups = _raise_to_parents(groups, level, options)
+        groups = _join_neighbours(groups, options.budget_chars)
+    return sorted(groups, key=lambda group: -group.score)[: options.top_k]
 
 
-def _raise_to_parents(groups: list[Group], options: RetrievalSettings) -> list[Group]:
-    """Replace children by parents, level by level, best groups first."""
-    for level in range(LEAF - 1, -1, -1):
-        families: dict[tuple[str, int], list[Group]] = {}
-        for group in groups:
-            parent = next((a for a in group.document.tree.ancestors(group.node) if _level(group, a) == level), None)
-            if parent is not None:
-                families.setdefault((group.document.version, parent), []).append(group)
-        for (_, parent), family in families.items():
-            if len(family) > 1 and all(any(member is group for group in groups) for member in family):
-                groups = _try_parent(groups, family, parent, options)
+def _raise_to_parents(groups: list[Group], level: int, options: RetrievalSettings) -> list[Group]:
+    """Replace groups by their common parents on one level, where that is worth it."""
+    families: dict[tuple[str, int], list[Group]] = {}
+    for group in groups:
+        tree = group.document.tree
+        parent = next((node for node in tree.ancestors(group.node) if tree[node].level == level), None)
+        if parent is not None:
+            families.setdefault((group.document.version, parent), []).append(group)
+    room = options.budget_chars - sum(group.chars for group in groups)
+    for (_, parent), family in families.items():
+        span = family[0].document.tree[parent]
+        merged = _united(family, parent, span.start, span.end)
+        hit_chars = sum(member.chars for member in family)
+        extra = merged.chars - hit_chars
+        worth = hit_chars >= options.merge_ratio * merged.chars and merged.displaced_leaves <= MAX_DISPLACED_LEAVES
+        if len(family) > 1 and worth and extra <= room:
+            share = round(100 * hit_chars / merged.chars)
+            name = LEVEL_NAMES[level]
+            merged.merged = f"{len(merged.hits)} leaves of this {name} passage matched, {share} % of its text"
+            groups = [group for group in groups if group not in family] + [merged]
+            room -= extra
     return groups
-
-
-def _try_parent(groups: list[Group], family: list[Group], parent: int, options: RetrievalSettings) -> list[Group]:
-    document = family[0].document
-    span: Span = document.tree[parent]
-    hit_chars = sum(member.chars for member in family)
-    if hit_chars < options.merge_ratio * (span.end - span.start):
-        return groups
-    merged = _united(family, parent, span.start, span.end)
-    share = round(100 * hit_chars / merged.chars)
-    merged.merged = (
-        f"{len(merged.hits)} leaves of this {LEVEL_NAMES[span.level]} passage matched, {share} % of its text"
-    )
-    others = [group for group in groups if group not in family]
-    while sum(group.chars for group in others) + merged.chars > options.budget_chars:
-        last = min(others, key=lambda group: group.score, default=None)
-        if last is None or last.score >= merged.weakest:
-            return groups
-        others.remove(last)
-    return [*others, merged]
 
 
 def _join_neighbours(groups: list[Group], budget_chars: int) -> list[Group]:
@@ -134,46 +136,20 @@ def _join_neighbours(groups: list[Group], budget_chars: int) -> list[Group]:
         before = joined[-1] if joined and joined[-1].document is group.document else None
         between = group.document.text[before.end : group.start] if before else ""
         if before and not between.strip() and len(between) <= room:
-            joined[-1] = _united([before, group], before.node, before.start, group.end)
-            joined[-1].merged = f"{len(joined[-1].hits)} matching leaves follow each other"
-            room -= len(between)
-        else:
-            joined.append(group)
+            union = _united([before, group], before.node, before.start, group.end)
+            if union.displaced_leaves <= MAX_DISPLACED_LEAVES:
+                union.merged = f"{len(union.hits)} matching leaves follow each other"
+                joined[-1] = union
+                room -= len(between)
+                continue
+        joined.append(group)
     return joined
-
-
-def _grow(groups: list[Group], budget_chars: int) -> list[Group]:
-    """Replace groups by their parents while there is room: to middles first, then to roots, best groups first."""
-    for level in range(LEAF - 1, -1, -1):
-        for group in list(groups):
-            parent = next((a for a in group.document.tree.ancestors(group.node) if _level(group, a) == level), None)
-            if parent is None or not any(other is group for other in groups):
-                continue
-            span = group.document.tree[parent]
-            # Joined neighbours may reach over the parent's edge, and other groups may lie inside it.
-            family = [other for other in groups if other.document is group.document and _overlap(other, span)]
-            start = min(span.start, *(other.start for other in family), group.start)
-            end = max(span.end, *(other.end for other in family), group.end)
-            others = [other for other in groups if other not in family]
-            if end - start + sum(other.chars for other in others) > budget_chars:
-                continue
-            grown = _united(family, parent, start, end)
-            grown.merged = f"there was room for the whole {LEVEL_NAMES[level]} passage"
-            groups = sorted([*others, grown], key=lambda other: -other.score)
-    return groups
-
-
-def _overlap(group: Group, span: Span) -> bool:
-    return group.start < span.end and span.start < group.end
 
 
 def _united(family: list[Group], node: int, start: int, end: int) -> Group:
     hits = sorted((hit for member in family for hit in member.hits), key=lambda hit: -hit.score)
-    return Group(family[0].document, node, start, end, hits)
-
-
-def _level(group: Group, position: int) -> int:
-    return group.document.tree[position].level
+    ranks = sorted(rank for member in family for rank in member.ranks)
+    return Group(family[0].document, node, start, end, hits, ranks)
 
 
 class MergingRetriever(AutoMergingRetriever):
