@@ -109,7 +109,7 @@ class Engine:
         for step in steps.found(retrieval.passages):
             yield step
         yield Retrieved(retrieval.passages)
-        confidence = await asyncio.to_thread(assess, question, retrieval.passages, self.corpus.words)
+        confidence = await asyncio.to_thread(assess, question, retrieval.passages, self.corpus.words, self._embedder)
         if confidence.value < self._settings.answer.min_confidence:
             yield steps.declined(confidence)
             yield answer.done("generated_no_answer_low_confidence" if retrieval.passages else "no_retrieval")

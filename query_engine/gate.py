@@ -9,6 +9,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from llama_index.core.base.embeddings.base import BaseEmbedding
+
 from query_engine.extractive import TermWeights
 from query_engine.passages import Passage
 
@@ -35,11 +38,13 @@ class Confidence:
     missing: tuple[str, ...]
 
 
-def assess(question: str, passages: Sequence[Passage], words: TermWeights) -> Confidence:
-    """Judge the passages; without any the value is 0."""
+def assess(question: str, passages: Sequence[Passage], words: TermWeights, embedder: BaseEmbedding) -> Confidence:
+    """Judge the passages; without any the value is 0. Embeds only if no passage was found by its meaning."""
     if not passages:
         return Confidence(0.0, 0.0, 0.0, ())
-    similarity = max((passage.scores.get("dense", 0.0) for passage in passages), default=0.0)
+    similarity = max((passage.scores["dense"] for passage in passages if "dense" in passage.scores), default=None)
+    if similarity is None:
+        similarity = _similarity(question, passages[:READ_PASSAGES], embedder)
     terms = {term: words.weight(term) for term in words.query_terms(question)}
     held: set[str] = set()
     for passage in passages[:READ_PASSAGES]:
@@ -48,3 +53,10 @@ def assess(question: str, passages: Sequence[Passage], words: TermWeights) -> Co
     coverage = sum(weight for term, weight in terms.items() if term in held) / total
     value = 1 / (1 + math.exp(-(BIAS + SIMILARITY * similarity + COVERAGE * coverage)))
     return Confidence(value, similarity, coverage, tuple(term for term in terms if term not in held))
+
+
+def _similarity(question: str, passages: Sequence[Passage], embedder: BaseEmbedding) -> float:
+    """Cosine of the question and the nearest passage, embedded as leaves are: title, line break, text."""
+    texts = [f"{passage.title}\n{passage.text}" for passage in passages]
+    vectors = np.asarray(embedder.get_text_embedding_batch(texts))
+    return float(np.max(vectors @ np.asarray(embedder.get_query_embedding(question))))
