@@ -6,7 +6,7 @@ seconds and hundreds of megabytes.
 
 import logging
 
-from errors import SettingsError
+from errors import ModelError, SettingsError
 from query_engine.generative import GenerativeSynthesizer
 from query_engine.llms.model import LoadedModel
 from query_engine.prompting import PromptBuilder
@@ -23,12 +23,17 @@ def build_model(settings: Settings) -> LoadedModel:
 
     Raises:
         SettingsError: the settings contradict each other, or name no language model.
-        ModelError: a model file is missing or damaged.
+        ModelError: a model file is missing or damaged, or the library that runs it is not installed.
     """
     match settings.llm.provider:
         case "huggingface":
-            from query_engine.llms.huggingface import load_huggingface  # noqa: PLC0415
-
+            try:
+                from query_engine.llms.huggingface import load_huggingface  # noqa: PLC0415
+            except ModuleNotFoundError as error:
+                raise ModelError(
+                    f"RAG_LLM__PROVIDER=huggingface needs {error.name}, which is not installed.",
+                    "Install requirements-torch.txt, or build the image with KEEP_TORCH=true.",
+                ) from error
             return load_huggingface(settings.llm)
         case "openvino":
             from query_engine.llms.openvino import load_openvino  # noqa: PLC0415

@@ -121,7 +121,9 @@ def load_huggingface(settings: LLMSettings) -> LoadedModel:
         )
         llm.templated([ChatMessage(role=MessageRole.USER, content="?")])
     except (OSError, ValueError, RuntimeError, KeyError, ImportError, SafetensorError) as error:
-        raise _load_error(name, error, local=bool(options.get("local_files_only"))) from error
+        raise _load_error(
+            str(options.get("gguf_file", name)), error, local=bool(options.get("local_files_only"))
+        ) from error
     label = f"{options.get('gguf_file', name)} on {device}" + (" in 4 bits" if settings.four_bit else "")
     return LoadedModel(llm, label, llm.context_window, llm.count_tokens, llm.control_tokens())
 
@@ -134,8 +136,7 @@ def _source(settings: LLMSettings, device: str) -> tuple[str, dict[str, Any]]:
         read_header(path)
         if settings.four_bit:
             raise SettingsError("RAG_LLM__FOUR_BIT cannot be used with a GGUF file.", "A GGUF file has its own format.")
-        dtype = torch.float32 if device == "cpu" else torch.bfloat16
-        return str(path.parent), {"gguf_file": path.name, "dtype": dtype, "local_files_only": True}
+        return str(path.parent), {"gguf_file": path.name, "dtype": _unpacked_dtype(device), "local_files_only": True}
     if path.is_dir():
         options["local_files_only"] = True
     elif path.is_absolute() or path.exists() or len(path.parts) > 2 or str(settings.model).startswith((".", "~")):
@@ -157,6 +158,12 @@ def _source(settings: LLMSettings, device: str) -> tuple[str, dict[str, Any]]:
     return str(path) if path.is_dir() else str(settings.model), options
 
 
+def _unpacked_dtype(device: str) -> torch.dtype:
+    """What a GGUF file is unpacked to: 16 bits wherever they are computed with, which is several times faster."""
+    native = device != "cpu" or any(has for name, has in torch.cpu.get_capabilities().items() if "bf16" in name)
+    return torch.bfloat16 if native else torch.float32
+
+
 def _device(wanted: str) -> str:
     if wanted == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
@@ -175,7 +182,7 @@ def _load_error(name: str, error: Exception, *, local: bool) -> ModelError:
     if "chat_template" in reason or "chat template" in reason:
         return ModelError(f"The model {name} has no usable chat template.", "Choose an instruct or chat model.")
     if local:
-        return ModelError(f"The model in {name} cannot be loaded: {reason}.", "Download it again, or choose another.")
+        return ModelError(f"The model {name} cannot be loaded: {reason}.", "Download it again, or choose another.")
     return ModelError(
         f"The model {name} cannot be fetched from the Hugging Face hub or loaded: {reason}.",
         "Check its name and the network, or set RAG_LLM__MODEL to a local folder or GGUF file.",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from errors import SettingsError
+from errors import ModelError, SettingsError
 from query_engine.llms.build import build_synthesizer
 from settings import LLMSettings, Settings
 
@@ -35,6 +35,14 @@ def test_a_server_is_described_without_its_key() -> None:
     author = build_synthesizer(Settings(llm=llm))
 
     assert (author.name, author.label) == ("openai", "m at http://127.0.0.1:1/v1")
+
+
+def test_a_provider_without_its_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "query_engine.llms.huggingface", raising=False)
+    monkeypatch.setitem(sys.modules, "torch", None)
+
+    with pytest.raises(ModelError, match=r"huggingface needs torch.* KEEP_TORCH=true"):
+        build_synthesizer(Settings(llm=LLMSettings(provider="huggingface")))
 
 
 def test_no_model_library_is_imported_before_a_provider_is_chosen() -> None:
