@@ -59,7 +59,7 @@ def confident(confidence: Confidence) -> Step:
     """Say why an answer is expected in the passages."""
     return Step(
         "gate",
-        f"**The passages look sufficient**: they hold {confidence.coverage:.0%} of the question's weighty words, "
+        f"**The passages look sufficient**: one holds {confidence.coverage:.0%} of the question's weighty words, "
         f"nearest similarity {confidence.similarity:.2f}.",
     )
 
@@ -70,7 +70,7 @@ def declined(confidence: Confidence) -> Step:
     return Step(
         "gate",
         f"**The documents do not seem to answer this**: nearest similarity {confidence.similarity:.2f}, "
-        f"{confidence.coverage:.0%} of the question's weighty words found.{missing}",
+        f"{confidence.coverage:.0%} of the question's weighty words in one passage.{missing}",
     )
 
 
