@@ -85,7 +85,7 @@ class RetrievalSettings(Group):
     mode: Literal["hybrid", "dense", "lexical"] = Field("hybrid", description="Which searches find leaves.")
     candidates_k: int = Field(50, ge=1, le=1000, description="Leaves each search contributes to the fusion.")
     rrf_k: int = Field(60, ge=1, le=1000, description="Constant of reciprocal rank fusion.")
-    top_k: int = Field(12, ge=1, le=200, description="Passages after merging.")
+    top_k: int = Field(20, ge=1, le=200, description="Passages after merging.")
     budget_chars: int = Field(8000, ge=200, le=200_000, description="Characters of all passages together.")
     merge: bool = Field(True, description="Merge leaves into larger passages; off returns leaves.")
     merge_ratio: float = Field(0.5, gt=0, le=1, description="Share of a parent's text that must be hit to merge.")

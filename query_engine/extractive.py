@@ -21,7 +21,7 @@ from query_engine.passages import Passage
 from query_engine.sentences import split_sentences
 
 # Chosen on 156 answerable questions of four corpora; round numbers, each on a plateau.
-TITLE_SHARE = 0.5
+TITLE_SHARE = 0.3
 WORDS_WEIGHT, SIMILARITY_WEIGHT, RANK_WEIGHT = 1.25, 1.5, 0.2
 FRAGMENT_FACTOR = 0.9
 # Embedding a sentence costs milliseconds, so only the best by words and rank are compared with the question.
@@ -33,9 +33,10 @@ MIN_LINE_WORDS = 8
 REDUNDANCY, WORD_LEFT = 0.2, 0.5
 # A further sentence must be worth this share of the first one.
 FOLLOWER_SHARE = 0.4
-# Questions that a sentence rarely answers get twice the length: how something works, why, comparisons, lists.
+# Questions that one sentence rarely answers get twice the length: two in one, how something works, why, comparisons.
 _LONG = re.compile(
-    r"\b(why|explain|describe|compare|differ\w*|list|steps|ways|reasons|advantages|disadvantages)\b"
+    r"\b(?:and|or)\s+(?:\w+\s+)?(?:who|whom|what|when|where|which|how|why)\b"
+    r"|\b(why|explain|describe|compare|differ\w*|list|steps|ways|reasons|advantages|disadvantages)\b"
     r"|\bhow\b(?!\s+(many|much|long|far|fast|high|tall|deep|big|large|heavy|old|wide|often|hot|warm|cold|quickly|soon)\b)",
     re.IGNORECASE,
 )
@@ -82,7 +83,8 @@ class ExtractiveSynthesizer:
     Args:
         words: the corpus's terms and their rarity.
         embedder: compares sentences with the question.
-        max_words: length of an answer, doubled for how-, why- and list-questions; a first sentence may be longer.
+        max_words: length of an answer, doubled for how-, why-, list- and two-part questions; a first sentence may be
+            longer.
     """
 
     name = "extractive"
