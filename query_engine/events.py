@@ -3,7 +3,7 @@
 Flow: engine -> **events** -> the views (`/run`, `/evaluate`, the command line, the evaluation harness). There
 is no other path to an answer. The order is fixed:
 
-    (Step | Retrieved)*  then  (Token | Restarted)*  then  exactly one Done
+    (Step | Retrieved)*  then  (Token | Step | Restarted)*  then  exactly one Done
 
 Pure values; how they look on the wire is the views' business.
 """
