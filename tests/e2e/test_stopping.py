@@ -53,7 +53,9 @@ def test_the_first_record_comes_while_the_engine_is_still_working(tmp_path: Path
         Program([SCRIPTED, "--seconds", "60"], {}, tmp_path) as program,
         httpx.stream("POST", f"{program.url}/run", json=QUESTION, timeout=60) as reply,
     ):
-        first = next(reply.iter_lines())
+        # Kept, because httpx hangs up when the iterator is thrown away.
+        lines = reply.iter_lines()
+        first = next(lines)
         assert json.loads(first.removeprefix("data:"))["final_report"] is None
         assert "stream closed" not in program.log
 
