@@ -38,8 +38,7 @@ install: $(VENV)/.service  ## make .venv and install the service
 
 # The sample goes into the corpus `default`, whichever corpus the settings name: nobody's own corpus is mixed with it.
 run: install  ## index data/corpus if it changed, then serve on 127.0.0.1:8000
-	@$(PY) -m ingestion data/corpus --corpus default >/dev/null
-	@exec $(PY) main.py
+	@exec $(PY) main.py --ingest data/corpus
 
 # The question travels by the environment, never through the shell: quotes, dollars and backticks are plain text in it.
 unexport Q

@@ -8,14 +8,19 @@ One process with one worker: an embedded Chroma may be opened by one process onl
 
 import argparse
 import sys
+from pathlib import Path
 
 from api.app import create_app
 from api.door import bind, refuse_open_door, url_of
 from api.logs import configure_logging
 from api.server import BACKLOG, exit_on_sigterm, run_server
 from errors import UnknownCorpusError, run_command
+from ingestion.progress import ingest_watched
 from query_engine.build import Engines
 from settings import Settings, load_settings
+
+# Whatever corpus the settings name: nobody's own documents are mixed with a sample.
+SAMPLE_CORPUS = "default"
 
 
 def main() -> int:
@@ -25,15 +30,24 @@ def main() -> int:
         description="Serve answers from the corpora in RAG_INDEX__DIR.",
         epilog="Settings come from RAG_* variables or a .env file; the README lists them.",
     )
-    parser.parse_args()
-    return run_command(lambda: serve(load_settings()))
+    parser.add_argument(
+        "--ingest",
+        type=Path,
+        metavar="PATH",
+        help=f"first bring this folder into the corpus {SAMPLE_CORPUS!r}, if it changed; what cannot be read is named",
+    )
+    arguments = parser.parse_args()
+    return run_command(lambda: serve(load_settings(), arguments.ingest))
 
 
-def serve(settings: Settings) -> int:
-    """Listen, answer, and return after a signal, once running answers are finished."""
+def serve(settings: Settings, folder: Path | None = None) -> int:
+    """Ingest `folder` if there is one; listen, answer, and return after a signal, once running answers are finished."""
     configure_logging(settings.serve.log_format)
     refuse_open_door(settings.serve)
     exit_on_sigterm()
+    if folder is not None:
+        # Here and not in a process of its own, which would spend two seconds on importing the same libraries.
+        ingest_watched(folder, settings, corpus=SAMPLE_CORPUS)
     with bind(settings.serve) as listener:
         url = url_of(listener)
         engines = Engines(settings, service_url=url)

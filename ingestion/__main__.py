@@ -7,15 +7,11 @@ stderr is for people (a progress bar on a terminal, what failed and why), stdout
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-from tqdm import tqdm
 
 from errors import run_command
-from ingestion.build import ingest
-from ingestion.pipeline import Summary
+from ingestion.progress import ingest_watched
 from settings import load_settings
 
 
@@ -32,38 +28,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _ingest(arguments: argparse.Namespace) -> int:
     settings = load_settings()
-    with tqdm(unit=" leaves", desc="ingesting", disable=None, leave=False) as bar:
-        summary = ingest(
-            arguments.path,
-            settings,
-            corpus=arguments.corpus or settings.index.corpus,
-            root_name=arguments.root,
-            rebuild=arguments.rebuild,
-            on_progress=_show_on(bar),
-        )
-    _report(summary)
+    summary = ingest_watched(
+        arguments.path,
+        settings,
+        corpus=arguments.corpus or settings.index.corpus,
+        root_name=arguments.root,
+        rebuild=arguments.rebuild,
+    )
     print(json.dumps(summary.to_dict()))
     return 1 if summary.failed else 0
-
-
-def _show_on(bar: "tqdm[Any]") -> Callable[[str, int], None]:
-    def show(source: str, leaves: int) -> None:
-        bar.set_postfix_str(source[-40:], refresh=False)
-        bar.update(leaves - bar.n)
-
-    return show
-
-
-def _report(summary: Summary) -> None:
-    for kind, entries in (("skipped", summary.skipped), ("failed", summary.failed)):
-        for entry in entries:
-            print(f"{kind}: {entry['source']}: {entry['reason']}", file=sys.stderr)
-    print(
-        f"corpus {summary.corpus!r}: {summary.new} new, {summary.changed} changed, {summary.unchanged} unchanged, "
-        f"{summary.removed} removed, {len(summary.failed)} failed; {summary.leaves} leaves embedded in "
-        f"{summary.duration_s:.1f} s",
-        file=sys.stderr,
-    )
 
 
 if __name__ == "__main__":

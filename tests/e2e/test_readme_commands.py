@@ -67,13 +67,13 @@ def test_ingesting_the_sample_again_changes_nothing(settings: dict[str, str]) ->
     assert summary["unchanged"] >= 14
 
 
-def test_the_service_starts_on_the_sample_and_the_terminal_asks_it(settings: dict[str, str], tmp_path: Path) -> None:
-    run(["-m", "ingestion", str(REPOSITORY / "data" / "corpus")], settings, REPOSITORY)
-    with Program([str(REPOSITORY / "main.py")], settings, tmp_path) as service:
+def test_the_service_brings_the_sample_in_and_the_terminal_asks_it(settings: dict[str, str], tmp_path: Path) -> None:
+    sample = str(REPOSITORY / "data" / "corpus")
+    with Program([str(REPOSITORY / "main.py"), "--ingest", sample], settings, tmp_path) as service:
         assert httpx.get(f"{service.url}/ready").status_code == 200
 
         asked = run(["-m", "query_engine", "What is solar salt made of?"], settings, tmp_path)
-        refused = run(["-m", "ingestion", str(REPOSITORY / "data" / "corpus")], settings, tmp_path)
+        refused = run(["-m", "ingestion", sample], settings, tmp_path)
 
     assert asked.returncode == 0, asked.stderr
     assert "60 per cent sodium nitrate" in asked.stdout
