@@ -114,7 +114,9 @@ class LLMSettings(Group):
 class AnswerSettings(Group):
     """What an answer looks like."""
 
-    max_words: int = Field(60, ge=10, le=1000, description="Words of a quoted answer; how-, why- and two-part questions get twice as many.")
+    max_words: int = Field(
+        60, ge=10, le=1000, description="Words of a quoted answer; how-, why- and two-part questions get twice as many."
+    )
     max_context_chars: int = Field(6000, ge=500, le=200_000, description="Passage text given to a language model.")
     min_confidence: float = Field(0.5, ge=0, le=1, description="Below this the documents are said not to answer.")
 
