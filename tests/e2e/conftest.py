@@ -1,12 +1,16 @@
 """One small corpus and one service for all tests here: the real programs, started once."""
 
 import json
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.program import REPOSITORY, Program, run
+
+# A test run in the background ignores Ctrl-C, and whatever it starts would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 FOLDER = Path(__file__).parent
 MAIN = str(REPOSITORY / "main.py")
