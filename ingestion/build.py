@@ -4,14 +4,14 @@ Flow: `__main__.py` (and the measurements) -> **here** -> `pipeline.py`.
 """
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from index.build import Embedding, open_corpus
 from index.corpus import check_corpus_name, swap_in
 from index.lock import CorpusLock
 from ingestion.pipeline import Pipeline, Summary
-from ingestion.reading.files import list_files
+from ingestion.reading.files import Skipped, SourceFile, list_files
 from ingestion.reading.reader import Reader
 from ingestion.splitting import TreeSplitter
 from settings import Settings
@@ -43,16 +43,17 @@ def ingest(
         ModelError: the embedding model cannot be loaded.
     """
     check_corpus_name(corpus)
+    entries = list_files(path)  # first, so that a misspelt path makes no corpus
     embedding = Embedding(settings)
     if not rebuild:
-        return _run(path, settings, embedding, corpus, root_name, on_progress)
+        return _run(entries, settings, embedding, corpus, root_name, on_progress)
     target = settings.index.dir / corpus
     scratch = f".{corpus}.rebuild"
     shutil.rmtree(settings.index.dir / scratch, ignore_errors=True)
     target.mkdir(parents=True, exist_ok=True)
     lock = CorpusLock(target)
     try:
-        summary = _run(path, settings, embedding, scratch, root_name, on_progress)
+        summary = _run(entries, settings, embedding, scratch, root_name, on_progress)
         swap_in(settings.index.dir / scratch, target)
     finally:
         lock.release()
@@ -61,7 +62,7 @@ def ingest(
 
 
 def _run(  # noqa: PLR0917  # private, called from one place with names that match
-    path: Path,
+    entries: Iterator[SourceFile | Skipped],
     settings: Settings,
     embedding: Embedding,
     corpus: str,
@@ -73,6 +74,6 @@ def _run(  # noqa: PLR0917  # private, called from one place with names that mat
         with Reader(settings.ingest) as reader:
             splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.model.text_tokens)
             pipeline = Pipeline(opened, embedding, splitter, reader, root_name=root_name, on_progress=on_progress)
-            return pipeline.run(list_files(path))
+            return pipeline.run(entries)
     finally:
         opened.close()

@@ -62,12 +62,12 @@ class Skipped:
 
 
 def list_files(root: Path) -> Iterator[SourceFile | Skipped]:
-    """Yield everything below `root`, folder by folder in order of name; hidden names are passed over in silence.
+    """Return everything below `root`, folder by folder in order of name; hidden names are passed over in silence.
 
     `root` may itself be a file, or a link: the person who names it means its target.
 
     Raises:
-        UnreadableError: `root` does not exist or cannot be looked into.
+        UnreadableError: `root` does not exist or cannot be looked into; at the call, before anything is listed.
     """
     try:
         root = root.resolve(strict=True)
@@ -75,7 +75,10 @@ def list_files(root: Path) -> Iterator[SourceFile | Skipped]:
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "a loop of links"
         raise UnreadableError(f"{_printable(root)} cannot be read: {reason}.", "Check the path.") from error
-    base = root if root.is_dir() else root.parent
+    return _walk(root if root.is_dir() else root.parent, pending)
+
+
+def _walk(base: Path, pending: list[Path]) -> Iterator[SourceFile | Skipped]:
     while pending:
         path = pending.pop()
         name = path.relative_to(base).as_posix()
