@@ -94,6 +94,10 @@ class OpenVINOEmbedding(BaseEmbedding):
             list(pool.map(run, batches))
         return vectors
 
+    def encode_documents(self, texts: list[str]) -> npt.NDArray[np.float32]:
+        """Return one unit vector a passage, as `encode` does, with the document prefix put before each."""
+        return self.encode([self.document_prefix + text for text in texts] if self.document_prefix else texts)
+
     def _encode_batch(self, texts: list[str]) -> npt.NDArray[np.float32]:
         encoded = self._tokenizer.encode_batch(texts)
         mask = np.array([item.attention_mask for item in encoded])
@@ -108,7 +112,8 @@ class OpenVINOEmbedding(BaseEmbedding):
         return inputs
 
     def _get_query_embedding(self, query: str) -> list[float]:
-        return self._lists([self.query_prefix + query])[0]
+        vector: list[float] = self.encode([self.query_prefix + query])[0].tolist()
+        return vector
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
         return await asyncio.to_thread(self._get_query_embedding, query)
@@ -117,10 +122,7 @@ class OpenVINOEmbedding(BaseEmbedding):
         return self._get_text_embeddings([text])[0]
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        return self._lists([self.document_prefix + text for text in texts])
-
-    def _lists(self, texts: list[str]) -> list[list[float]]:
-        rows: list[list[float]] = self.encode(texts).tolist()
+        rows: list[list[float]] = self.encode_documents(texts).tolist()
         return rows
 
 
