@@ -72,9 +72,14 @@ class EmbedSettings(Group):
 class IngestSettings(Group):
     """Limits of one ingestion."""
 
-    max_file_mb: int = Field(256, ge=1, le=1_000_000, description="Larger files are reported and skipped.")
+    max_file_mb: int = Field(
+        256, ge=1, le=1_000_000, description="Larger files are skipped with a reason; files of records are streamed."
+    )
+    max_document_chars: int = Field(
+        20_000_000, ge=1000, le=1_000_000_000, description="Longer documents are skipped with a reason."
+    )
     parse_timeout_s: float = Field(
-        120, gt=0, le=3600, description="Time to parse one file, or one batch of a JSONL file's records."
+        120, gt=0, le=3600, description="Time to parse one file, or one batch of a file's records."
     )
     parse_memory_mb: int = Field(2048, ge=256, le=65536, description="Memory one parser process may take.")
 

@@ -4,6 +4,7 @@ Flow: a format's reader -> **here** -> the fields of a `Document`. Pure function
 """
 
 import math
+import re
 from collections.abc import Collection, Mapping
 from datetime import date
 from typing import Any
@@ -14,7 +15,10 @@ from ingestion.reading.text import one_line
 
 MAX_TITLE_CHARS = 300
 MAX_VALUE_CHARS = 1000
+MAX_LIST_ENTRIES = 100
+MAX_ENTRY_CHARS = 200
 _MAX_INT = 2**63 - 1
+_LANGUAGE_CODE = re.compile(r"([a-z]{2,3})(?:[-_]\w+)*", re.IGNORECASE)
 
 
 def title(value: object) -> str | None:
@@ -38,23 +42,50 @@ def web_address(value: object) -> str | None:
     return None
 
 
-def scalars(record: Mapping[Any, Any], *, without: Collection[str]) -> Metadata:
-    """Return the metadata of a record: its scalar fields, except the names in `without`.
+def own_language(found: Metadata) -> str | None:
+    """Return the language that a document names itself, `en-US` as `en`; None if it names none."""
+    value = found.get("language", found.get("lang"))
+    if not isinstance(value, str):
+        return None
+    match = _LANGUAGE_CODE.fullmatch(value)
+    return match[1].lower() if match else value
 
-    Lists, mappings, nulls, infinities and strings over 1,000 characters are content or structure, not metadata,
-    and are left out. Dates become ISO strings, integers beyond 64 bits strings.
+
+def metadata(record: Mapping[Any, Any], *, without: Collection[str]) -> Metadata:
+    """Return the metadata of a record: its scalars and lists of short strings, except the names in `without`.
+
+    Mappings, other lists, nulls, infinities and strings over 1,000 characters are content or structure, not
+    metadata, and are left out. Dates become ISO strings, integers beyond 64 bits strings. Of a list the first 100
+    entries stay.
     """
     found: Metadata = {}
     for key, value in record.items():
         name = one_line(str(key))
         if not name or key in without:
             continue
-        if isinstance(value, date):
-            found[name] = value.isoformat()
-        elif isinstance(value, int) and abs(value) > _MAX_INT:
-            found[name] = str(value)
-        elif isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
-            found[name] = value
-        elif isinstance(value, str) and len(value) <= MAX_VALUE_CHARS and (text := one_line(value)):
-            found[name] = text
+        if isinstance(value, list):
+            if words := _words(value):
+                found[name] = words
+        elif (scalar := _scalar(value)) is not None:
+            found[name] = scalar
     return found
+
+
+def _words(values: list[Any]) -> list[str]:
+    """Return a list's entries as strings; none if one of them is a mapping, a list or a long text."""
+    entries = [_scalar(value) for value in values[:MAX_LIST_ENTRIES] if value not in (None, "")]
+    words = [str(entry) for entry in entries if entry is not None]
+    fits = len(words) == len(entries) and all(len(word) <= MAX_ENTRY_CHARS for word in words)
+    return list(dict.fromkeys(words)) if fits else []
+
+
+def _scalar(value: object) -> str | int | float | bool | None:
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, int) and abs(value) > _MAX_INT:
+        return str(value)
+    if isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    if isinstance(value, str) and len(value) <= MAX_VALUE_CHARS:
+        return one_line(value) or None
+    return None

@@ -12,8 +12,8 @@ import stat
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import BinaryIO
+from io import BufferedReader, FileIO
+from pathlib import Path, PurePath
 
 from errors import UnreadableError
 
@@ -26,9 +26,17 @@ FORMATS = {
     ".htm": "html",
     ".xhtml": "html",
     ".pdf": "pdf",
+    ".docx": "docx",
+    ".csv": "csv",
+    ".tsv": "csv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".json": "json",
+    ".parquet": "parquet",
 }
+COMPRESSIONS = (".gz", ".bz2")
+BUFFER_BYTES = 262_144  # what a reader can look at before it begins
+_COMPRESSED_BY_THEMSELVES = ("pdf", "docx", "parquet")
 _KINDS = (
     (stat.S_ISLNK, "symbolic link, which is not followed"),
     (stat.S_ISFIFO, "named pipe"),
@@ -61,6 +69,19 @@ class Skipped:
     reason: str
 
 
+def inner_name(name: str) -> str:
+    """Return a file's name without the suffix of its compression: `a.txt.gz` -> `a.txt`."""
+    stem, dot, suffix = name.rpartition(".")
+    return stem if dot + suffix.lower() in COMPRESSIONS else name
+
+
+def format_of(name: str) -> str | None:
+    """Return the format that a file's suffix names, or None. Formats of text may be compressed."""
+    inner = inner_name(name)
+    found = FORMATS.get(PurePath(inner).suffix.lower())
+    return None if inner != name and found in _COMPRESSED_BY_THEMSELVES else found
+
+
 def list_files(root: Path) -> Iterator[SourceFile | Skipped]:
     """Return everything below `root`, folder by folder in order of name; hidden names are passed over in silence.
 
@@ -90,11 +111,11 @@ def _walk(base: Path, pending: list[Path]) -> Iterator[SourceFile | Skipped]:
         except OSError as error:
             yield Skipped(_printable(name), f"cannot be read: {error.strerror}")
             continue
-        reason = _refusal(name, path.suffix.lower(), status.st_mode)
+        reason = _refusal(name, status.st_mode)
         yield Skipped(_printable(name), reason) if reason else SourceFile(path, name, status.st_size)
 
 
-def open_plain(path: Path) -> BinaryIO:
+def open_plain(path: Path) -> BufferedReader:
     """Open a plain file for reading; never follow a link, never wait for a pipe or a device.
 
     Raises:
@@ -107,7 +128,7 @@ def open_plain(path: Path) -> BinaryIO:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise UnreadableError("This is no plain file.", "Remove it from the folder.")
-    return os.fdopen(descriptor, "rb")
+    return BufferedReader(FileIO(descriptor, "rb"), BUFFER_BYTES)
 
 
 def _children(folder: Path) -> list[Path]:
@@ -115,15 +136,16 @@ def _children(folder: Path) -> list[Path]:
     return sorted((path for path in folder.iterdir() if not path.name.startswith(".")), reverse=True)
 
 
-def _refusal(name: str, suffix: str, mode: int) -> str | None:
+def _refusal(name: str, mode: int) -> str | None:
     for is_kind, reason in _KINDS:
         if is_kind(mode):
             return reason
     if any(map(_is_unspeakable, name)):
         return "its name holds control characters or is no valid UTF-8"
-    if suffix not in FORMATS:
-        return f"unsupported type {suffix}" if suffix else "unsupported type"
-    return None
+    if format_of(name):
+        return None
+    suffix = PurePath(inner_name(name)).suffix.lower() + name[len(inner_name(name)) :].lower()
+    return f"unsupported type {suffix}".rstrip()
 
 
 def _printable(name: object) -> str:

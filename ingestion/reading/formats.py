@@ -1,62 +1,128 @@
 """Choose the reader for a file and run it.
 
 Flow: child process (`child.py`) -> **here** -> the format's reader -> documents. Runs inside the child only:
-what is imported here (PDFium, lxml, trafilatura) need not be trusted by the program that asks.
+what is imported here (PDFium, lxml, Arrow) need not be trusted by the program that asks, and is imported when the
+first file of its format comes.
 
-The suffix decides, except where the content says plainly that it lies: a PDF or a web page saved under another
-name is read as what it is.
+The suffix decides, except where the content says plainly that it lies: a PDF, a Word document, a Parquet file, a
+web page or compressed data under another name is read as what it is.
 """
 
+import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from errors import UnreadableError
 from index.documents import Document
-from ingestion.reading.files import FORMATS, open_plain
-from ingestion.reading.html import read_html
+from ingestion.reading import fields
+from ingestion.reading.compression import decompressed, is_compressed, max_stream_bytes
+from ingestion.reading.csv import read_csv
+from ingestion.reading.files import format_of, open_plain
+from ingestion.reading.json import read_json
 from ingestion.reading.jsonl import read_jsonl
+from ingestion.reading.limits import Limits
 from ingestion.reading.markdown import read_markdown
-from ingestion.reading.pdf import read_pdf
+from ingestion.reading.paper import paper_name, read_paper
 from ingestion.reading.plain_text import read_plain_text
+
+if TYPE_CHECKING:
+    from ingestion.reading.language import LanguageNamer
 
 _PAGE_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S
 )
-_WHOLE_FILE: dict[str, Callable[[bytes, str], Document]] = {
-    "markdown": read_markdown,
-    "plain text": read_plain_text,
-    "html": read_html,
-    "pdf": read_pdf,
-}
+_MAGIC = ((b"%PDF-", "pdf"), (b"PK\x03\x04", "docx"), (b"PAR1", "parquet"))
+_RECORDS = ("jsonl", "csv", "parquet")
+_START_BYTES = 1024
+
+Items = Iterator[Document | UnreadableError]
 
 
-def read_file(path: Path, doc_id: str, max_bytes: int) -> Iterator[Document | UnreadableError]:
+def read_file(path: Path, doc_id: str, limits: Limits) -> Items:
     """Yield what a file holds: one document, or one per record with the unusable records between them.
 
     Raises:
         UnreadableError: the file as a whole cannot be used.
     """
-    with open_plain(path) as stream:
-        size = stream.seek(0, 2)
-        stream.seek(0)
-        if size > max_bytes:
-            raise _too_large(max_bytes)
-        kind = _kind(FORMATS.get(path.suffix.lower(), "plain text"), stream.read(1024))
-        stream.seek(0)
-        if kind == "jsonl":
+    named = format_of(path.name) or "plain text"
+    with open_plain(path) as file:
+        size = file.seek(0, 2)
+        file.seek(0)
+        stream = file
+        if is_compressed(file.peek()):
+            size = max_stream_bytes(size, limits.max_bytes) if named in _RECORDS else limits.max_bytes
+            stream = decompressed(file, size)
+        kind = _kind(named, stream.peek()[:_START_BYTES])
+        if kind not in _RECORDS and size > limits.max_bytes:
+            limit = limits.max_bytes // 1_000_000
+            raise UnreadableError(f"The file is larger than {limit} MB.", "Split it, or raise RAG_INGEST__MAX_FILE_MB.")
+        for item in _items(kind, stream, doc_id, size, limits):
+            yield _finished(item, kind, limits.max_chars) if isinstance(item, Document) else item
+
+
+def _kind(named: str, start: bytes) -> str:
+    for magic, kind in _MAGIC:
+        if start.lstrip().startswith(magic):
+            return kind
+    is_page = named not in ("json", "jsonl", "csv") and _PAGE_START.match(start)
+    return "html" if is_page else named
+
+
+def _items(kind: str, stream: io.BufferedReader, doc_id: str, size: int, limits: Limits) -> Items:
+    match kind:
+        case "jsonl":
             yield from read_jsonl(stream, doc_id, size)
-            return
-        data = stream.read(size)  # what is appended meanwhile belongs to the next run
-    yield _WHOLE_FILE[kind](data, doc_id)
+        case "csv":
+            yield from read_csv(stream, doc_id, limits.max_chars)
+        case "parquet":
+            from ingestion.reading.parquet import read_parquet  # noqa: PLC0415
+
+            yield from read_parquet(stream, doc_id)
+        case "json":
+            yield from read_json(stream.read(size), doc_id)
+        case _:
+            data = stream.read(size)  # what is appended meanwhile belongs to the next run
+            yield _document(kind, data, doc_id, limits)
 
 
-def _kind(by_suffix: str, start: bytes) -> str:
-    if start.lstrip().startswith(b"%PDF-"):
-        return "pdf"
-    return "html" if by_suffix != "jsonl" and _PAGE_START.match(start) else by_suffix
+def _document(kind: str, data: bytes, doc_id: str, limits: Limits) -> Document:
+    match kind:
+        case "html":
+            from ingestion.reading.html import read_html  # noqa: PLC0415
+
+            return read_html(data, doc_id)
+        case "pdf":
+            from ingestion.reading.pdf import read_pdf  # noqa: PLC0415
+
+            return read_pdf(data, doc_id)
+        case "docx":
+            from ingestion.reading.docx import read_docx  # noqa: PLC0415
+
+            return read_docx(data, doc_id, limits.max_bytes)
+        case "markdown":
+            return read_markdown(data, doc_id)
+        case _:
+            return read_paper(data, doc_id) if paper_name(doc_id) else read_plain_text(data, doc_id)
 
 
-def _too_large(max_bytes: int) -> UnreadableError:
-    limit = max_bytes // 1_000_000
-    return UnreadableError(f"The file is larger than {limit} MB.", "Split it, or raise RAG_INGEST__MAX_FILE_MB.")
+def _finished(document: Document, kind: str, max_chars: int) -> Document | UnreadableError:
+    """Add what is the same for all formats; refuse what is too long."""
+    if len(document.text) > max_chars:
+        fact = f"The document {document.doc_id!r} is longer than {max_chars:,} characters."
+        return UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_DOCUMENT_CHARS.")
+    metadata = dict(document.metadata)
+    if language := fields.own_language(metadata) or _namer().name(document.text):
+        metadata["language"] = language
+    return replace(document, metadata=metadata, content_type=kind)
+
+
+@cache
+def _namer() -> "LanguageNamer":
+    """Return the one model of languages of this process, loaded for its first document."""
+    from ingestion.reading.language import LanguageNamer  # noqa: PLC0415
+
+    return LanguageNamer()

@@ -1,24 +1,19 @@
 """Read JSON Lines: one record a line, one document a record.
 
-Flow: open file -> **here** -> a stream of `Document`s. Never holds more than one record, plus the ids seen.
+Flow: open file -> **here** -> `records.py` -> a stream of `Document`s. Never holds more than one line.
 
 A line that cannot be used is reported by its number and the other lines go on.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, BinaryIO, NoReturn
 
 from errors import UnreadableError
 from index.documents import Document
-from ingestion.reading import fields
-from ingestion.reading.text import clean, one_line
+from ingestion.reading.records import REMEDY, documents
 
-ID_KEYS = ("doc_id", "id", "_id", "docid")
-TEXT_KEYS = ("text", "contents", "body")
 MAX_LINE_BYTES = 16_000_000
-MAX_ID_CHARS = 500
-_REMEDY = "Correct the line or remove it."
 
 
 def read_jsonl(stream: BinaryIO, doc_id: str, size: int) -> Iterator[Document | UnreadableError]:
@@ -32,21 +27,33 @@ def read_jsonl(stream: BinaryIO, doc_id: str, size: int) -> Iterator[Document | 
     Raises:
         UnreadableError: the file as a whole is not UTF-8.
     """
-    first_line: dict[str, int] = {}
+    return documents(_numbered_records(stream, size), doc_id, "Line")
+
+
+def parse(text: str, name: str) -> Any:
+    """Parse JSON; `name` is what a reason calls it.
+
+    Raises:
+        UnreadableError: it is no JSON, or more of it than can be parsed.
+    """
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        where = f"{error.msg}, column {error.colno}"
+        raise UnreadableError(f"{name} is not valid JSON: {where}.", REMEDY) from error
+    except ValueError as error:
+        raise UnreadableError(f"{name} holds a number that JSON does not allow.", REMEDY) from error
+    except (RecursionError, MemoryError) as error:
+        raise UnreadableError(f"{name} is nested too deeply or too large.", REMEDY) from error
+
+
+def _numbered_records(stream: BinaryIO, size: int) -> Iterator[tuple[int, dict[str, Any] | UnreadableError]]:
     for number, line in _numbered_lines(stream, size):
         try:
-            document = _document(line, number, doc_id)
+            if (record := _record(line, f"Line {number}")) is not None:
+                yield number, record
         except UnreadableError as error:
-            yield error
-            continue
-        if document is None:
-            continue
-        if (earlier := first_line.setdefault(document.doc_id, number)) != number:
-            yield UnreadableError(
-                f"Line {number} repeats the id {document.doc_id!r} of line {earlier}, which is kept.", _REMEDY
-            )
-        else:
-            yield document
+            yield number, error
 
 
 def _numbered_lines(stream: BinaryIO, size: int) -> Iterator[tuple[int, bytes | None]]:
@@ -65,58 +72,25 @@ def _numbered_lines(stream: BinaryIO, size: int) -> Iterator[tuple[int, bytes | 
         yield number, None if too_long else line
 
 
-def _document(line: bytes | None, number: int, file_id: str) -> Document | None:
-    """Turn one line into a document, or None if it is blank.
+def _record(line: bytes | None, name: str) -> dict[str, Any] | None:
+    """Turn one line into a record, or None if it is blank.
 
     Raises:
         UnreadableError: naming the line.
     """
     if line is None:
-        raise UnreadableError(f"Line {number} is longer than {MAX_LINE_BYTES // 1_000_000} MB.", "Split the record.")
+        raise UnreadableError(f"{name} is longer than {MAX_LINE_BYTES // 1_000_000} MB.", "Split the record.")
     line = line.strip()
     if not line:
         return None
     try:
-        record = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
+        text = line.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise UnreadableError(f"Line {number} is not valid UTF-8.", _REMEDY) from error
-    except json.JSONDecodeError as error:
-        where = f"{error.msg}, column {error.colno}"
-        raise UnreadableError(f"Line {number} is not valid JSON: {where}.", _REMEDY) from error
-    except ValueError as error:
-        raise UnreadableError(f"Line {number} holds a number that JSON does not allow.", _REMEDY) from error
-    except (RecursionError, MemoryError) as error:
-        raise UnreadableError(f"Line {number} is nested too deeply or too large.", _REMEDY) from error
+        raise UnreadableError(f"{name} is not valid UTF-8.", REMEDY) from error
+    record = parse(text, name)
     if not isinstance(record, dict):
-        raise UnreadableError(f"Line {number} is no JSON object.", _REMEDY)
-    text = next((text for key in TEXT_KEYS if (text := _text(record.get(key)))), None)
-    if text is None:
-        raise UnreadableError(f"Line {number} has no text in any of {', '.join(TEXT_KEYS)}.", _REMEDY)
-    doc_id = _record_id(record, number) or f"{file_id}#{number:06d}"
-    return Document(
-        doc_id,
-        fields.title(record.get("title")) or doc_id,
-        text,
-        url=fields.web_address(record.get("url")),
-        metadata=fields.scalars(record, without=(*ID_KEYS, *TEXT_KEYS, "title", "url")),
-        source=file_id,
-    )
-
-
-def _text(value: object) -> str | None:
-    return clean(value) or None if isinstance(value, str) else None
-
-
-def _record_id(record: Mapping[str, Any], number: int) -> str | None:
-    for key in ID_KEYS:
-        value = record.get(key)
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            continue
-        if name := one_line(str(value)):
-            if len(name) > MAX_ID_CHARS:
-                raise UnreadableError(f"Line {number} has an id of over {MAX_ID_CHARS} characters.", _REMEDY)
-            return name
-    return None
+        raise UnreadableError(f"{name} is no JSON object.", REMEDY)
+    return record
 
 
 def _refuse_constant(name: str) -> NoReturn:

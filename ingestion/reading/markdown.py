@@ -42,7 +42,7 @@ def read_markdown(data: bytes, doc_id: str) -> Document:
         fields.title(header.get("title")) or _first_heading(text) or title_from_name(doc_id),
         text,
         url=fields.web_address(header.get("url")),
-        metadata=fields.scalars(header, without=("title", "url")),
+        metadata=fields.metadata(header, without=("title", "url")),
         source=doc_id,
     )
 

@@ -5,12 +5,15 @@ Flow: `list_files` -> `SourceFile` -> **here** -> `Document`s for splitting, and
 Parsing happens in a child process (`sandbox.py`), never in this one.
 """
 
+import threading
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any, Self
 
 from errors import UnreadableError
 from index.documents import Document
 from ingestion.reading.files import SourceFile
+from ingestion.reading.limits import Limits
 from ingestion.reading.sandbox import Sandbox
 from settings import IngestSettings
 
@@ -23,11 +26,14 @@ class Reader:
     Args:
         settings: limits of size, time and memory.
         parser: what the child process runs, as `module:function`.
+        stop: once it is set, a read that is under way ends with RunStopped.
     """
 
-    def __init__(self, settings: IngestSettings, *, parser: str = PARSER) -> None:
-        self._max_bytes = settings.max_file_mb * 1_000_000
-        self._sandbox = Sandbox(parser, timeout_s=settings.parse_timeout_s, memory_mb=settings.parse_memory_mb)
+    def __init__(self, settings: IngestSettings, *, parser: str = PARSER, stop: threading.Event | None = None) -> None:
+        self._limits = Limits(max_bytes=settings.max_file_mb * 1_000_000, max_chars=settings.max_document_chars)
+        self._sandbox = Sandbox(
+            parser, timeout_s=settings.parse_timeout_s, memory_mb=settings.parse_memory_mb, stop=stop
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -41,7 +47,7 @@ class Reader:
         Records stream: a file of millions is never held in memory. Files are read one at a time: the next `read`
         closes the door on an iterator that was left unfinished.
         """
-        request = {"path": str(file.path), "doc_id": file.doc_id, "max_bytes": self._max_bytes}
+        request = {"path": str(file.path), "doc_id": file.doc_id, "limits": asdict(self._limits)}
         try:
             for item in self._sandbox.parse(request):
                 yield _revive(item)

@@ -13,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -20,7 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from errors import UnreadableError
+from ingestion.run import RunStopped
 
+STOP_POLL_S = 0.1
 _PROJECT_ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -31,21 +34,24 @@ class Sandbox:
         parser: what the child calls, as `module:function`; see `child.Parser`.
         timeout_s: wall time the child may take for one answer: a file, or one batch of a file's records.
         memory_mb: address space of the child, in MB of a million bytes.
+        stop: once it is set, a parse that is under way ends with RunStopped.
     """
 
-    def __init__(self, parser: str, *, timeout_s: float, memory_mb: int) -> None:
+    def __init__(self, parser: str, *, timeout_s: float, memory_mb: int, stop: threading.Event | None = None) -> None:
         self._parser = parser
         self._timeout_s = timeout_s
         self._memory_mb = memory_mb
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
         self._turn = object()
+        self._stop = stop or threading.Event()
 
     def parse(self, request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the items that the child finds, batch by batch; ask for the next only when it is wanted.
 
         Raises:
             UnreadableError: the child died over this request.
+            RunStopped: the run shall end; the child is ended.
         """
         connection = self._ready_connection()
         turn = self._turn = object()
@@ -54,6 +60,8 @@ class Sandbox:
                 raise RuntimeError("Another file was begun before this one was read to its end.")
             try:
                 connection.send_bytes(json.dumps(request).encode())
+                while not connection.poll(STOP_POLL_S):
+                    self._check_stop()
                 reply = json.loads(connection.recv_bytes())
             except (EOFError, OSError) as error:
                 raise self._death() from error
@@ -72,6 +80,11 @@ class Sandbox:
             self._process.kill()
             self._process.wait()
         self._connection = self._process = None
+
+    def _check_stop(self) -> None:
+        if self._stop.is_set():
+            self.close()
+            raise RunStopped
 
     def _ready_connection(self) -> Connection:
         if self._process and self._process.poll() is not None:

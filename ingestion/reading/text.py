@@ -15,6 +15,7 @@ from urllib.parse import unquote
 from charset_normalizer import from_bytes
 
 from errors import UnreadableError
+from ingestion.reading.files import inner_name
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -46,20 +47,49 @@ def decode(data: bytes, declared: str | None = None) -> str:
     Raises:
         UnreadableError: the bytes are no text, or in no encoding we can tell.
     """
-    for mark, encoding in _BOMS:
-        if data.startswith(mark):
-            return data[len(mark) :].decode(encoding, errors="replace")
     sample = data[:_SAMPLE_BYTES]
-    if utf16 := _utf16_without_mark(sample):
-        return data.decode(utf16, errors="replace")
-    if len(sample) - len(sample.translate(None, _CONTROL_BYTES)) > 4 + len(sample) / 100:
-        raise UnreadableError("The file holds binary data, not text.", "Give it the right suffix, or remove it.")
+    if encoding := _encoding_by_marks(sample):
+        return data.decode(encoding, errors="replace").removeprefix("\ufeff")
     for encoding in ("utf-8", declared or "utf-8"):
         try:
             return data.decode(encoding)
         except (UnicodeError, LookupError):
             continue
     return _decode_by_looks(data)
+
+
+def encoding_of(sample: bytes) -> str:
+    """Name the encoding of a text that is too long to be decoded at once, by how it begins.
+
+    Args:
+        sample: the first bytes, some ten thousand or more; they may end inside a character.
+
+    Raises:
+        UnreadableError: the bytes are no text, or in no encoding we can tell.
+    """
+    if encoding := _encoding_by_marks(sample):
+        return encoding
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(sample)
+    except UnicodeDecodeError:
+        return _encoding_by_looks(sample) or "utf-8"
+    return "utf-8"
+
+
+def _encoding_by_marks(sample: bytes) -> str | None:
+    """Name the encoding that a byte order mark or zero bytes tell, or None.
+
+    Raises:
+        UnreadableError: the bytes are no text.
+    """
+    for mark, encoding in _BOMS:
+        if sample.startswith(mark):
+            return encoding
+    if utf16 := _utf16_without_mark(sample):
+        return utf16
+    if len(sample) - len(sample.translate(None, _CONTROL_BYTES)) > 4 + len(sample) / 100:
+        raise UnreadableError("The file holds binary data, not text.", "Give it the right suffix, or remove it.")
+    return None
 
 
 def clean(text: str) -> str:
@@ -90,7 +120,7 @@ def one_line(text: str) -> str:
 
 def title_from_name(doc_id: str) -> str:
     """Return a file's stem in words: `notes/AMAZON_2017_10K.pdf` -> `AMAZON 2017 10K`."""
-    stem = PurePosixPath(doc_id).stem
+    stem = PurePosixPath(inner_name(doc_id)).stem
     decoded = one_line(unquote(stem, errors="strict")) if _is_percent_encoded(stem) else stem
     if "_" not in decoded and " " not in decoded:
         # Hyphens are the separators then; between digits they belong to a date or a range.
@@ -117,10 +147,19 @@ def _utf16_without_mark(sample: bytes) -> str | None:
 
 def _decode_by_looks(data: bytes) -> str:
     """Decode what is not clean UTF-8."""
+    return data.decode(_encoding_by_looks(data) or "utf-8", errors="replace")
+
+
+def _encoding_by_looks(data: bytes) -> str | None:
+    """Name the encoding of what is not clean UTF-8; None for UTF-8 with a few damaged characters.
+
+    Raises:
+        UnreadableError: it cannot be told.
+    """
     repaired = data.decode("utf-8", errors="replace")
     damaged = repaired.count("\ufffd")
     if damaged * 20 < sum(1 for c in repaired if c > "\x7f") - damaged:
-        return repaired  # mostly valid multi-byte sequences: UTF-8 with a few damaged characters
+        return None  # most multi-byte sequences are valid
     first = re.search(rb"[\x80-\xff]", data)
     start = max(0, first.start() - 1000) if first else 0
     matches = from_bytes(data[start : start + _SAMPLE_BYTES])
@@ -129,4 +168,4 @@ def _decode_by_looks(data: bytes) -> str:
         raise UnreadableError("The file's encoding cannot be told.", "Save it as UTF-8.")
     likely = [m.encoding for m in matches if m.chaos <= best.chaos and m.coherence >= 0.9 * best.coherence]
     # The guesser ranks equals by name, and so puts Central European before the far commoner Western one.
-    return data.decode("cp1252" if "cp1252" in likely else best.encoding, errors="replace")
+    return "cp1252" if "cp1252" in likely else str(best.encoding)

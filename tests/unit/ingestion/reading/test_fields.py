@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from index.documents import Metadata
 from ingestion.reading import fields
 
 
@@ -44,7 +45,7 @@ def test_titles_are_one_line_of_text(value: object, title: str | None) -> None:
     assert fields.title(value) == title
 
 
-def test_only_scalars_become_metadata() -> None:
+def test_scalars_and_lists_of_short_strings_become_metadata() -> None:
     record: dict[Any, Any] = {
         "year": 2024,
         "ratio": 0.5,
@@ -53,7 +54,11 @@ def test_only_scalars_become_metadata() -> None:
         "day": date(2024, 2, 29),
         "big": 2**70,
         "id": "x",
-        "tags": ["a"],
+        "tags": [" a ", "b", "a", 7, None],
+        "many": [str(n) for n in range(101)],
+        "records": [{"a": 1}],
+        "sentences": ["x" * 201],
+        "empty": [],
         "nested": {"a": 1},
         "none": None,
         "blank": " ",
@@ -61,11 +66,27 @@ def test_only_scalars_become_metadata() -> None:
         "long": "x" * 1001,
     }
 
-    assert fields.scalars(record, without=("id",)) == {
+    assert fields.metadata(record, without=("id",)) == {
         "year": 2024,
         "ratio": 0.5,
         "draft": False,
         "author": "A. Writer",
         "day": "2024-02-29",
         "big": str(2**70),
+        "tags": ["a", "b", "7"],
+        "many": [str(n) for n in range(100)],
     }
+
+
+@pytest.mark.parametrize(
+    ("found", "language"),
+    [
+        ({"language": "en-US"}, "en"),
+        ({"lang": "DE"}, "de"),
+        ({"language": "Klingon of old"}, "Klingon of old"),
+        ({"language": 7}, None),
+        ({}, None),
+    ],
+)
+def test_a_language_that_a_record_names_is_its_code(found: Metadata, language: str | None) -> None:
+    assert fields.own_language(found) == language

@@ -7,14 +7,16 @@ import pytest
 from errors import UnreadableError
 from index.documents import Document
 from ingestion.reading.formats import read_file
+from ingestion.reading.limits import Limits
 from tests.fakes.pdfs import make_pdf
 
+LIMITS = Limits(max_bytes=256_000_000, max_chars=1_000_000)
 PAGE = b"\n<!-- saved -->\n<!DOCTYPE html><html><head><title>A page</title></head><body><p>Some text.</p></body></html>"
 
 
-def read_one(path: Path, data: bytes, max_bytes: int = 1_000_000) -> Document:
+def read_one(path: Path, data: bytes, limits: Limits = LIMITS) -> Document:
     path.write_bytes(data)
-    (item,) = read_file(path, path.name, max_bytes)
+    (item,) = read_file(path, path.name, limits)
     assert isinstance(item, Document)
     return item
 
@@ -51,15 +53,15 @@ def test_binary_data_under_a_text_name_is_refused(tmp_path: Path) -> None:
         read_one(tmp_path / "a.md", bytes(range(256)) * 10)
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a.jsonl"])
+@pytest.mark.parametrize("name", ["a.txt", "a.json"])
 def test_a_file_over_the_limit_is_refused_unread(tmp_path: Path, name: str) -> None:
     with (tmp_path / name).open("wb") as sparse:
         sparse.truncate(5_000_000_000)
 
     with pytest.raises(UnreadableError, match=r"larger than 256 MB.*RAG_INGEST__MAX_FILE_MB"):
-        list(read_file(tmp_path / name, name, 256_000_000))
+        list(read_file(tmp_path / name, name, LIMITS))
 
 
 def test_a_file_that_is_gone_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError, match="cannot be opened: No such file or directory"):
-        list(read_file(tmp_path / "gone.md", "gone.md", 1000))
+        list(read_file(tmp_path / "gone.md", "gone.md", LIMITS))

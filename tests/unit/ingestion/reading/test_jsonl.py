@@ -53,11 +53,11 @@ def test_a_blank_text_gives_way_to_the_next_name() -> None:
     assert documents({"id": "a", "text": " ", "body": "words"})[0].text == "words"
 
 
-def test_a_record_without_id_is_named_after_its_line_and_without_title_after_its_id() -> None:
+def test_a_record_without_id_is_named_after_its_line_and_without_title_after_its_first_words() -> None:
     first, second = documents({"text": "x"}, {"text": "y", "id": None})
 
     assert (first.doc_id, second.doc_id) == ("dir/records.jsonl#000001", "dir/records.jsonl#000002")
-    assert second.title == "dir/records.jsonl#000002"
+    assert second.title == "y"
 
 
 def test_only_web_addresses_are_kept() -> None:
@@ -77,6 +77,7 @@ def test_blank_lines_a_byte_order_mark_and_windows_line_ends_are_fine() -> None:
         (b'{"id": "x", "text": ', "Line 2 is not valid JSON: Expecting value, column 20"),
         (b'{"id": "x", "text": "\xff"}', "Line 2 is not valid UTF-8"),
         (b'["a"]', "Line 2 is no JSON object"),
+        (b"{}", "Line 2 has no text in any of text, contents, body"),
         (b'{"id": "x"}', "Line 2 has no text in any of text, contents, body"),
         (b'{"id": "x", "text": 5}', "Line 2 has no text"),
         (b'{"id": "x", "text": " \\u0000\\ud800 "}', "Line 2 has no text"),

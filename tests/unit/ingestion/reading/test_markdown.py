@@ -14,7 +14,7 @@ def test_front_matter_becomes_title_address_and_metadata() -> None:
     document = read_markdown(source.encode(), "heat.md")
 
     assert (document.title, document.url) == ("Heat pumps", "https://example.org/heat")
-    assert document.metadata == {"year": 2024, "day": "2024-05-01"}
+    assert document.metadata == {"year": 2024, "day": "2024-05-01", "tags": ["a", "b"]}
     assert document.text == "# Another heading\n\nText."
 
 

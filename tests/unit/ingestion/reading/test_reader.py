@@ -47,13 +47,13 @@ def test_files_of_every_format_pass_through_one_child(tmp_path: Path) -> None:
         found = [item for name in contents for item in reader.read(file_named(name, tmp_path))]
 
     assert found[:4] == [
-        Document("a.md", "T", "Markdown.", metadata={"year": 2024}, source="a.md"),
-        Document("b.txt", "b", "Größe", source="b.txt"),
-        Document("c.html", "P", "A page.", source="c.html"),
-        Document("d.pdf", "d", "Page one\n\nPage two", pages=(0, 10), source="d.pdf"),
+        Document("a.md", "T", "Markdown.", metadata={"year": 2024}, source="a.md", content_type="markdown"),
+        Document("b.txt", "b", "Größe", source="b.txt", content_type="plain text"),
+        Document("c.html", "P", "A page.", source="c.html", content_type="html"),
+        Document("d.pdf", "d", "Page one\n\nPage two", pages=(0, 10), source="d.pdf", content_type="pdf"),
     ]
     record, bad, last = found[4:]
-    assert record == Document("r1", "r1", "R.", url="https://example.org", source="e.jsonl")
+    assert record == Document("r1", "R.", "R.", url="https://example.org", source="e.jsonl", content_type="jsonl")
     assert isinstance(bad, UnreadableError)
     assert bad.fact.startswith("Line 2 is not valid JSON")
     assert isinstance(last, Document)

@@ -1,0 +1,153 @@
+"""Read CSV: a row is a document where a column holds text, otherwise the whole table is one.
+
+Flow: open file -> **here** -> `records.py` -> `Document`s. Rows with text are streamed.
+
+A table is written out as one `column: value` line a cell and a blank line between rows, so that a passage cut
+from the middle of it still says what its numbers mean.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+
+from errors import UnreadableError
+from index.documents import Document
+from ingestion.reading.records import REMEDY, documents, has_text
+from ingestion.reading.text import clean_body, encoding_of, one_line, title_from_name
+
+MAX_LINE_CHARS = 16_000_000
+_DELIMITERS = ",;\t|"
+_NUMBER = re.compile(r"\s*[-+]?[\d.,]+\s*%?\s*")
+_UNDECODABLE = re.compile("[\udc80-\udcff]")
+
+Row = list[str]
+
+
+def read_csv(stream: io.BufferedReader, doc_id: str, max_chars: int) -> Iterator[Document | UnreadableError]:
+    """Yield the documents of the file, and the reasons why there is none for some rows.
+
+    Args:
+        stream: at its beginning, with a buffer large enough to show the encoding.
+        doc_id: the file.
+        max_chars: length at which a table is refused.
+
+    Raises:
+        UnreadableError: empty, binary data, or a table longer than `max_chars`.
+    """
+    sample = stream.peek()
+    encoding = encoding_of(sample)
+    errors = "surrogateescape" if encoding.startswith("utf-8") else "replace"
+    rows = _numbered_rows(
+        _Lines(io.TextIOWrapper(stream, encoding, errors, newline="")), sample.decode(encoding, errors)
+    )
+    header = next(rows, None)
+    if header is None:
+        raise UnreadableError("The file holds no text.", "Fill it or remove it.")
+    if isinstance(header[1], UnreadableError):
+        raise header[1]
+    columns = [one_line(name) for name in header[1]]
+    if has_text(columns):
+        yield from documents(((number, _record(row, number, columns)) for number, row in rows), doc_id, "Row")
+        return
+    if all(_NUMBER.fullmatch(name) for name in columns if name):  # a table without header
+        rows = _after(header, rows)
+        columns = []
+    yield from _table(rows, columns, doc_id, max_chars)
+
+
+def _table(
+    rows: Iterator[tuple[int, Row | UnreadableError]], columns: Row, doc_id: str, max_chars: int
+) -> Iterator[Document | UnreadableError]:
+    blocks: list[str] = [" | ".join(name for name in columns if name)] if columns else []
+    chars = 0
+    for _number, row in rows:
+        if isinstance(row, UnreadableError):
+            yield row
+            continue
+        blocks.append(
+            "\n".join(f"{_name(columns, i)}: {text}" for i, value in enumerate(row) if (text := one_line(value)))
+        )
+        chars += len(blocks[-1])
+        if chars > max_chars:
+            fact = f"The table is longer than {max_chars:,} characters."
+            raise UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_DOCUMENT_CHARS.")
+    text = clean_body("\n\n".join(block for block in blocks if block))
+    yield Document(doc_id, title_from_name(doc_id), text, source=doc_id)
+
+
+def _record(row: Row | UnreadableError, number: int, columns: Row) -> dict[str, object] | UnreadableError:
+    if isinstance(row, UnreadableError):
+        return row
+    if len(row) > len(columns) and any(row[len(columns) :]):
+        return UnreadableError(f"Row {number} has {len(row)} values for {len(columns)} columns.", REMEDY)
+    return {name: value for name, value in zip(columns, row, strict=False) if name}
+
+
+def _name(columns: Row, place: int) -> str:
+    return (columns[place] if place < len(columns) else "") or f"column {place + 1}"
+
+
+def _after(
+    first: tuple[int, Row | UnreadableError], rest: Iterator[tuple[int, Row | UnreadableError]]
+) -> Iterator[tuple[int, Row | UnreadableError]]:
+    yield first
+    yield from rest
+
+
+def _numbered_rows(lines: "_Lines", sample: str) -> Iterator[tuple[int, Row | UnreadableError]]:
+    """Yield rows that are not blank, with their number from 1 (the header is row 1)."""
+    first_line = sample.partition("\n")[0]
+    csv.field_size_limit(MAX_LINE_CHARS)
+    reader = csv.reader(lines, delimiter=max(_DELIMITERS, key=first_line.count))
+    number = 0
+    while True:
+        number += 1
+        lines.begin_row()
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield number, UnreadableError(f"Row {number} is not valid CSV: {error}.", REMEDY)
+            continue
+        except UnreadableError as error:
+            yield number, UnreadableError(f"Row {number} cannot be read: {error.fact}", error.remedy)
+            continue
+        if lines.ended_inside_row:
+            fact = f"The quotation mark opened in row {number} is never closed; this row and what follows it is lost."
+            yield number, UnreadableError(fact, "Close it or remove it.")
+        elif any(map(_UNDECODABLE.search, row)):
+            yield number, UnreadableError(f"Row {number} is not valid UTF-8.", REMEDY)
+        elif any(value.strip() for value in row):
+            yield number, row
+
+
+class _Lines:
+    """The lines of a text, one at a time; an overlong line is an error, and the next one follows it.
+
+    A class, because a generator ends with the first exception.
+    """
+
+    def __init__(self, text: io.TextIOWrapper) -> None:
+        self._text = text
+        self._lines_of_row = 0
+        self.ended_inside_row = False
+
+    def begin_row(self) -> None:
+        self._lines_of_row = 0
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> str:
+        line = self._text.readline(MAX_LINE_CHARS)
+        if not line:
+            self.ended_inside_row = self._lines_of_row > 0
+            raise StopIteration
+        self._lines_of_row += 1
+        if len(line) < MAX_LINE_CHARS:
+            return line
+        while line and not line.endswith("\n"):
+            line = self._text.readline(MAX_LINE_CHARS)
+        raise UnreadableError(f"A line is longer than {MAX_LINE_CHARS // 1_000_000} million characters.", "Split it.")

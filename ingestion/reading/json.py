@@ -1,0 +1,65 @@
+"""Read a JSON file: one record, an array of records, or what a search service answered.
+
+Flow: file bytes -> **here** -> `records.py` -> `Document`s. Pure.
+
+Search services over FineWeb and ClueWeb22 answer with an object whose `results` are records, or records as
+Base64-coded JSON; `unpack` undoes that.
+"""
+
+import base64
+import binascii
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from errors import UnreadableError
+from index.documents import Document
+from ingestion.reading.jsonl import parse, read_jsonl
+from ingestion.reading.records import REMEDY, documents, has_text, to_document
+from ingestion.reading.text import decode
+
+_ARRAY_KEYS = ("results", "documents", "data")
+
+
+def read_json(data: bytes, doc_id: str) -> Iterator[Document | UnreadableError]:
+    """Yield the documents of the file; records without an id are named after it and their place.
+
+    Raises:
+        UnreadableError: the file as a whole is no JSON, or holds no records.
+    """
+    text = decode(data)
+    try:
+        content = parse(text, "The file")
+    except UnreadableError as error:
+        if "Extra data" not in error.fact:
+            raise
+        lines = text.encode(errors="replace")  # JSON Lines under the name of JSON
+        yield from read_jsonl(io.BytesIO(lines), doc_id, len(lines))
+        return
+    found = _records(content)
+    if found is not None:
+        yield from documents(((number, unpack(item, number)) for number, item in enumerate(found, 1)), doc_id, "Record")
+    elif isinstance(content, dict):
+        yield to_document(content, "The file", doc_id, doc_id)
+    else:
+        raise UnreadableError("The file holds a single value, no record.", REMEDY)
+
+
+def unpack(item: object, number: int) -> dict[str, Any] | UnreadableError:
+    """Return a record, decoded if it is Base64-coded JSON, or the reason why it is none."""
+    name = f"Record {number}"
+    if isinstance(item, str):
+        try:
+            item = parse(base64.b64decode(item, validate=True).decode(), name)
+        except (binascii.Error, ValueError):
+            return UnreadableError(f"{name} is a string, but no Base64-coded JSON.", REMEDY)
+        except UnreadableError as error:
+            return error
+    return item if isinstance(item, dict) else UnreadableError(f"{name} is no JSON object.", REMEDY)
+
+
+def _records(content: object) -> list[Any] | None:
+    """Return the array that the file is or holds; None if it holds none, or is itself a record."""
+    if isinstance(content, dict) and not has_text(key for key, value in content.items() if isinstance(value, str)):
+        return next((content[key] for key in _ARRAY_KEYS if isinstance(content.get(key), list)), None)
+    return content if isinstance(content, list) else None

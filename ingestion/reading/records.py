@@ -1,0 +1,121 @@
+"""Records with named fields (JSON objects, rows of CSV and Parquet) to documents, one a record.
+
+Flow: `jsonl.py`, `json.py`, `csv.py`, `parquet.py` -> **here** -> `Document`s. Pure; holds the ids seen, no record.
+
+Field names are those of common collections: plain JSONL, FineWeb and search results made of it, ClueWeb22.
+"""
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from errors import UnreadableError
+from index.documents import Document
+from ingestion.reading import fields
+from ingestion.reading.text import clean, one_line
+
+ID_KEYS = ("doc_id", "id", "_id", "docid")
+TEXT_KEYS = ("text", "contents", "body")
+MAX_ID_CHARS = 500
+REMEDY = "Correct it or remove it."
+_PLAIN = (*ID_KEYS, *TEXT_KEYS, "title", "url", "language")
+_CLUEWEB = {
+    "clueweb22-id": "doc_id",
+    "clean-text": "text",
+    "url-hash": "url_hash",
+    "topic": "topic",
+}
+_NAMES = {**{name: name for name in _PLAIN}, **_CLUEWEB}
+_TITLE_CHARS = 80
+
+Record = Mapping[str, Any]
+
+
+def has_text(names: Iterable[str]) -> bool:
+    """Tell whether one of these columns holds the text of a document."""
+    return any(_known_name(name) in TEXT_KEYS for name in names)
+
+
+def documents(
+    records: Iterable[tuple[int, Record | UnreadableError]], file_id: str, unit: str
+) -> Iterator[Document | UnreadableError]:
+    """Yield a document, or the reason why there is none, for each record.
+
+    Args:
+        records: each with its number from 1, or already with the reason why it cannot be used.
+        file_id: the file; records without an id are named after it and their number.
+        unit: what a record is called in reasons, such as `Line`.
+    """
+    first: dict[str, int] = {}
+    for number, record in records:
+        name = f"{unit} {number}"
+        try:
+            document = to_document(record, name, file_id, f"{file_id}#{number:06d}")
+        except UnreadableError as error:
+            yield error
+            continue
+        if (earlier := first.setdefault(document.doc_id, number)) != number:
+            fact = f"{name} repeats the id {document.doc_id!r} of {unit.lower()} {earlier}, which is kept."
+            yield UnreadableError(fact, REMEDY)
+        else:
+            yield document
+
+
+def to_document(record: Record | UnreadableError, name: str, file_id: str, spare_id: str) -> Document:
+    """Turn one record into a document; without an id of its own it is called `spare_id`.
+
+    Raises:
+        UnreadableError: it has no text or an overlong id; or it is such an error itself.
+    """
+    if isinstance(record, UnreadableError):
+        raise record
+    record = _known_names(record)
+    text = next((text for key in TEXT_KEYS if (text := _text(record.get(key)))), None)
+    if text is None:
+        raise UnreadableError(f"{name} has no text in any of {', '.join(TEXT_KEYS)}.", REMEDY)
+    doc_id = _record_id(record, name)
+    return Document(
+        doc_id or spare_id,
+        fields.title(record.get("title")) or (doc_id if doc_id and _speaks(doc_id) else _first_words(text)),
+        text,
+        url=fields.web_address(record.get("url")),
+        metadata=fields.metadata(record, without=(*ID_KEYS, *TEXT_KEYS, "title", "url")),
+        source=file_id,
+    )
+
+
+def _known_names(record: Record) -> dict[str, Any]:
+    """Rename fields that are ours in other letters (`URL`, `Clean-Text`); a field with the very name wins."""
+    renamed = {_known_name(key): value for key, value in record.items()}
+    return renamed | {key: value for key, value in record.items() if key in _PLAIN}
+
+
+def _known_name(name: str) -> str:
+    return _NAMES.get(str(name).strip().casefold(), str(name))
+
+
+def _text(value: object) -> str | None:
+    return clean(value) or None if isinstance(value, str) else None
+
+
+def _record_id(record: Record, name: str) -> str | None:
+    for key in ID_KEYS:
+        value = record.get(key)
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            continue
+        if found := one_line(str(value)):
+            if len(found) > MAX_ID_CHARS:
+                raise UnreadableError(f"{name} has an id of over {MAX_ID_CHARS} characters.", REMEDY)
+            return found
+    return None
+
+
+def _speaks(doc_id: str) -> bool:
+    """Tell an id made of words from numbers and keys, which say nothing to people."""
+    return not re.search(r"\d", doc_id) and bool(re.search(r"[^\W_]{3,}", doc_id))
+
+
+def _first_words(text: str) -> str:
+    line = next(line for line in text.split("\n") if line.strip()).lstrip("#>-*• \t") or text
+    return textwrap.shorten(one_line(line[: 5 * _TITLE_CHARS]), _TITLE_CHARS, placeholder=" …")
