@@ -1,1 +1,1 @@
-"""Measurements of retrieval and answers, beside the stock LlamaIndex recipe."""
+"""Measurements of retrieval, answers and ingestion, beside the stock LlamaIndex recipe."""

@@ -1,4 +1,4 @@
-"""`python -m bench retrieval|answers`: measurements on data sets, beside the stock LlamaIndex recipe.
+"""`python -m bench retrieval|answers|ingest|compare`: measurements on data sets, beside the stock LlamaIndex recipe.
 
 stdout holds one Markdown table, stderr the progress; the figures behind the table go to a JSON file below
 `RAG_BENCH__DIR`. Exit codes: 0 done, 1 a foreseen failure, 2 usage, 130 stopped.
@@ -11,12 +11,13 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from bench import answers, retrieval
-from bench.build import open_engine, open_stock, our_retrieval, stored_text
+from bench import answers, compare, ingest_table, retrieval
+from bench.arguments import parse
+from bench.build import measure_ingestion, open_engine, open_stock, our_retrieval, stored_text
 from bench.datasets import DataSet, find_sets
+from bench.machine import describe, machine
 from bench.retrieval import OURS, STOCK
 from errors import run_command
 from eval.cases import Case, read_cases
@@ -27,39 +28,9 @@ _OURS = {True: OURS, False: f"{OURS}, leaves only"}
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Parse `argv`, run one measurement, translate its errors."""
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure retrieval and answers on data sets.")
-    commands = parser.add_subparsers(dest="command", required=True)
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument(
-        "--data",
-        type=Path,
-        help="folder of data sets, each a folder with questions.jsonl and corpus/ or corpus.jsonl "
-        "(default: RAG_BENCH__DATA, else the sample corpus)",
-    )
-    common.add_argument("--sets", default="", help="names of the sets to measure, with commas between (default: all)")
-    common.add_argument("--limit", type=int, help="ask only the first N questions of each set")
-    compare = commands.add_parser(
-        "retrieval",
-        parents=[common],
-        help="our passages beside the stock recipe's, by every metric the questions allow",
-        description="Build both indexes if need be, ask every question, print one table.",
-    )
-    compare.add_argument(
-        "--merge",
-        action=argparse.BooleanOptionalAction,
-        help="measure ours only with, or only without merging leaves into larger passages (default: both)",
-    )
-    commands.add_parser(
-        "answers",
-        parents=[common],
-        help="key-word recall, declined questions, true quotes, latency",
-        description="Answer every question that says what the answer is, or that there is none.",
-    )
-    arguments = parser.parse_args(argv)
-    if arguments.limit is not None and arguments.limit < 1:
-        parser.error("--limit must be 1 or more")
-    measure = {"retrieval": _retrieval, "answers": _answers}[arguments.command]
-    return run_command(lambda: measure(arguments, load_settings()))
+    arguments = parse(argv)
+    measures = {"retrieval": _retrieval, "answers": _answers, "ingest": _ingest, "compare": _compare}
+    return run_command(lambda: measures[arguments.command](arguments, load_settings()))
 
 
 def _retrieval(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -67,10 +38,13 @@ def _retrieval(arguments: argparse.Namespace, settings: Settings) -> int:
     comparisons = []
     for data_set in _chosen(arguments, settings):
         cases = _cases(data_set, arguments.limit)
-        with open_engine(data_set, settings) as engine, closing(open_stock(data_set, engine, settings)) as stock:
+        with open_engine(data_set, settings) as engine:
             ours = {_OURS[merged]: our_retrieval(engine, settings, merge=merged) for merged in merge}
-            systems = {STOCK: stock.retrieve, **ours}
-            comparisons.append(retrieval.compare(data_set.name, cases, systems))
+            if arguments.ours_only:
+                comparisons.append(retrieval.compare(data_set.name, cases, ours))
+                continue
+            with closing(open_stock(data_set, engine, settings)) as stock:
+                comparisons.append(retrieval.compare(data_set.name, cases, {STOCK: stock.retrieve, **ours}))
     print(retrieval.table(comparisons))
     _keep("retrieval", {comparison.name: comparison.to_dict() for comparison in comparisons}, settings)
     return 0
@@ -90,6 +64,26 @@ def _answers(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
+def _ingest(arguments: argparse.Namespace, settings: Settings) -> int:
+    sizes = {"documents": arguments.documents, "repeats": arguments.repeats, "scale": arguments.scale}
+    measured = [measure_ingestion(data_set, settings, **sizes) for data_set in _chosen(arguments, settings)]
+    print(ingest_table.table(measured))
+    print(f"\nMedian (smallest–largest) of {arguments.repeats} runs in turn. {describe(machine())}.")
+    _keep("ingest", {one.name: one.to_dict() for one in measured}, settings)
+    return 0
+
+
+def _compare(arguments: argparse.Namespace, _settings: Settings) -> int:
+    before, after = compare.read_figures(arguments.before), compare.read_figures(arguments.after)
+    cells = compare.cells_of(before, after)
+    for line in compare.changed_settings(before, after) or ["no setting differs"]:
+        print(line, file=sys.stderr)
+    for name in sorted(before["sets"].keys() ^ after["sets"].keys()):
+        print(f"{name}: skipped, only one of the files holds it", file=sys.stderr)
+    print(compare.table(cells))
+    return 0
+
+
 def _chosen(arguments: argparse.Namespace, settings: Settings) -> list[DataSet]:
     names = [name.strip() for name in arguments.sets.split(",") if name.strip()]
     chosen, others = find_sets(arguments.data or settings.bench.data, names)
@@ -103,11 +97,18 @@ def _cases(data_set: DataSet, limit: int | None) -> tuple[Case, ...]:
 
 
 def _keep(name: str, sets: dict[str, Any], settings: Settings) -> None:
-    used = settings.model_dump(mode="json", include={"chunk", "embed", "retrieval", "llm", "answer"})
-    made_at = datetime.now(UTC).isoformat(timespec="seconds")
+    figures = {
+        "version": VERSION,
+        "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": machine(),
+        "settings": settings.model_dump(
+            mode="json", include={"chunk", "embed", "ingest", "retrieval", "llm", "answer"}
+        ),
+        "sets": sets,
+    }
     path = settings.bench.dir / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"version": VERSION, "made_at": made_at, "settings": used, "sets": sets}, indent=1))
+    path.write_text(json.dumps(figures, indent=1))
     print(f"figures: {path}", file=sys.stderr)
 
 

@@ -1,33 +1,42 @@
 """Data set -> what is measured on it: our engine, and the stock recipe over the very same texts.
 
-Flow: `__main__.py` -> **here** -> `retrieval.py`, `answers.py`. Indexes are kept below `RAG_BENCH__DIR`, one folder a
-data set, and brought up to date when a measurement opens them.
+Flow: `__main__.py` -> **here** -> `retrieval.py`, `answers.py`, `ingest.py`. Indexes are kept below `RAG_BENCH__DIR`,
+one folder a data set, and brought up to date when a measurement opens them; those of `ingest` are thrown away.
+
+The engines are imported where they are opened: `ingest` measures programs from outside, and a library that this
+process held as well would count less in theirs.
 """
 
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.datasets import DataSet
+from bench.ingest import Commands, Measured, Ours, measure, warm_up
 from bench.retrieval import STOCK, Retrieve
+from bench.workload import read_texts, write_workload
 from errors import IndexMismatchError
+from eval.cases import read_cases
 from eval.metrics import BUDGETS_CHARS
 from index.embedding_model import load_embedding_model
-from ingestion.build import ingest
-from query_engine.build import Engines
-from query_engine.engine import Engine
+from ingestion.reading.files import list_files
+from ingestion.reading.reader import Reader
 from settings import Settings
 
 if TYPE_CHECKING:
     from bench.stock import StockRecipe
+    from query_engine.engine import Engine
 
 CORPUS = "ours"
 STOCK_MODEL = "minilm"
 
 
 @contextmanager
-def open_engine(data_set: DataSet, settings: Settings) -> Iterator[Engine]:
+def open_engine(data_set: DataSet, settings: Settings) -> Iterator["Engine"]:
     """Bring the data set's corpus into an index of its own, and open an engine on it.
 
     An index that was made with other settings, or holds documents that are gone, is built anew.
@@ -35,6 +44,9 @@ def open_engine(data_set: DataSet, settings: Settings) -> Iterator[Engine]:
     Raises:
         RagError: whatever ingestion or the engine raises.
     """
+    from ingestion.build import ingest  # noqa: PLC0415
+    from query_engine.build import Engines  # noqa: PLC0415
+
     index = settings.index.model_copy(update={"dir": settings.bench.dir / data_set.name, "corpus": CORPUS})
     settings = settings.model_copy(update={"index": index})
     _tell(f"{data_set.name}: bringing {data_set.corpus} up to date")
@@ -55,7 +67,7 @@ def open_engine(data_set: DataSet, settings: Settings) -> Iterator[Engine]:
         engines.close()
 
 
-def open_stock(data_set: DataSet, engine: Engine, settings: Settings) -> "StockRecipe":
+def open_stock(data_set: DataSet, engine: "Engine", settings: Settings) -> "StockRecipe":
     """Open the stock recipe over the texts of the engine's corpus, and build it if need be; close it after use."""
     from bench.stock import StockRecipe  # noqa: PLC0415  # imports torch, which answers are measured without
 
@@ -66,13 +78,13 @@ def open_stock(data_set: DataSet, engine: Engine, settings: Settings) -> "StockR
     return StockRecipe(documents, folder, load_embedding_model(STOCK_MODEL).folder)
 
 
-def our_retrieval(engine: Engine, settings: Settings, *, merge: bool) -> Retrieve:
+def our_retrieval(engine: "Engine", settings: Settings, *, merge: bool) -> Retrieve:
     """Return our retrieval within the largest budget that is scored."""
     options = settings.retrieval.model_copy(update={"budget_chars": max(BUDGETS_CHARS), "merge": merge})
     return lambda question: engine.retrieve(question, options).passages
 
 
-def stored_text(engine: Engine) -> Callable[[str], str | None]:
+def stored_text(engine: "Engine") -> Callable[[str], str | None]:
     """Return a function from doc_id to the stored text, None if there is no such document."""
 
     def text_of(doc_id: str) -> str | None:
@@ -80,6 +92,37 @@ def stored_text(engine: Engine) -> Callable[[str], str | None]:
         return document.text if document else None
 
     return text_of
+
+
+def measure_ingestion(data_set: DataSet, settings: Settings, *, documents: int, repeats: int, scale: int) -> Measured:
+    """Ingest the data set's first documents by the stock recipe and by ours; `scale` times as many by ours, if not 0.
+
+    Raises:
+        RagError: the corpus holds no document, or a program failed.
+    """
+    with tempfile.TemporaryDirectory(prefix="ingest-", dir=_made(settings.bench.dir)) as folder:
+        scratch = Path(folder).resolve()
+        with Reader(settings.ingest) as reader:
+            texts = list(islice(read_texts(list_files(data_set.corpus), reader), documents * max(scale, 1)))
+        workload = write_workload(texts, scratch / "documents", min(documents, len(texts)))
+        measured = Measured(data_set.name, Ours(workload))
+        if scale:
+            larger = write_workload(texts, scratch / "more", workload.documents * scale)
+            measured.scale, measured.scaled = scale, Ours(larger)
+        for made in (measured.ours.workload, *([measured.scaled.workload] if measured.scaled else [])):
+            _tell(
+                f"{data_set.name}: {made.documents} documents of {made.text_mb:.1f} MB, {made.prepared} made into text "
+                f"beforehand, {made.repeated} repeated with their words shuffled"
+            )
+        commands = Commands(read_cases(data_set.questions)[0].question, load_embedding_model(STOCK_MODEL).folder)
+        _tell(f"{data_set.name}: warming up on one document, untimed")
+        warm_up(commands, write_workload(texts, scratch / "one", 1).folder, scratch)
+        return measure(measured, commands, scratch, repeats, _tell)
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _tell(line: str) -> None:

@@ -7,7 +7,7 @@ Flow: data sets -> `build.py` (ours and the stock recipe over the same texts) ->
 
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,7 +73,7 @@ def table(comparisons: Sequence[Comparison]) -> str:
     shared: list[list[float]] = []
     for comparison in comparisons:
         of_set: list[list[float]] = []
-        for metric in _metrics(comparison):
+        for metric in in_order(metric for means in comparison.means.values() for metric in means):
             cells = [comparison.means[system].get(metric) for system in systems]
             values = [cell.value if cell else None for cell in cells]
             n = max(cell.n for cell in cells if cell)
@@ -84,6 +84,11 @@ def table(comparisons: Sequence[Comparison]) -> str:
     if len(comparisons) > 1:
         lines.append(_mean_row("all", shared))
     return "\n".join(lines)
+
+
+def in_order(metrics: Iterable[str]) -> list[str]:
+    """Return each name once, by family and then by its number."""
+    return sorted(set(metrics), key=lambda metric: (metric.partition("@")[0], len(metric), metric))
 
 
 def _scored(cases: Sequence[Case], results: Mapping[str, Sequence[Ranked]]) -> dict[str, Scores]:
@@ -97,11 +102,6 @@ def _scored(cases: Sequence[Case], results: Mapping[str, Sequence[Ranked]]) -> d
         }
         for case in cases
     }
-
-
-def _metrics(comparison: Comparison) -> list[str]:
-    names = dict.fromkeys(metric for means in comparison.means.values() for metric in means)
-    return sorted(names, key=lambda metric: (metric.partition("@")[0], len(metric), metric))
 
 
 def _difference(systems: Sequence[str], values: Sequence[float | None], n: int) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bench import build
 from bench.__main__ import main
 
 TEXTS = {
@@ -46,6 +47,47 @@ def test_retrieval_prints_one_table_and_keeps_the_figures(data: Path, capsys: py
     assert figures["sets"]["power"]["means"]["stock"]["answer@2000"] == {"value": 1.0, "n": 1}
 
 
+def test_two_measurements_without_the_stock_recipe_are_compared(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [str(data.parent / name / "retrieval.json") for name in ("fp32", "int")]
+    for file, candidates in zip(files, ("50", "5"), strict=True):
+        monkeypatch.setenv("RAG_BENCH__DIR", str(Path(file).parent))
+        monkeypatch.setenv("RAG_RETRIEVAL__CANDIDATES_K", candidates)
+        assert main(["retrieval", "--data", str(data), "--ours-only", "--no-merge"]) == 0
+    assert "stock" not in capsys.readouterr().out
+
+    assert main(["compare", *files]) == 0
+
+    shown = capsys.readouterr()
+    assert "| power | ours, leaves only | doc@1 | 2 | 1.0000 | 1.0000 | +0.0000 | +0.00 |" in shown.out
+    assert "No metric lost anything. Mean over all metrics: +0.0000." in shown.out
+    assert shown.err == "retrieval.candidates_k: 50 -> 5\n"
+
+
+@pytest.mark.timeout(180)
+def test_ingestion_is_measured_from_start_to_exit(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The model is converted already, and a second start of everything would double the time of this test.
+    monkeypatch.setattr(build, "warm_up", lambda *_: None)
+
+    assert main(["ingest", "--data", str(data), "--documents", "2", "--repeats", "1"]) == 0
+
+    rows = [row.strip("| ").split(" | ") for row in capsys.readouterr().out.splitlines() if row.startswith("| power")]
+    shown = {row[1]: row[2:] for row in rows}
+    figures = json.loads((data.parent / "bench" / "ingest.json").read_text())["sets"]["power"]
+    (stock,), ours = figures["stock"], figures["ours"]
+    assert shown["documents"] == ["2", "2", "–"]
+    assert shown["leaves"] == ["2", "2", "–"]
+    assert shown["leaves embedded by that"] == ["–", "0", "–"]
+    for run in (stock, ours["first"][0]):
+        assert min(run["wall_s"], run["cpu_s"], run["index_mb"]) > 0
+        assert run["peak_mb"] > 100
+    assert min(ours["query_s"][0], ours["ready_s"][0]) > 0
+    assert [path.name for path in (data.parent / "bench").iterdir()] == ["ingest.json"]
+
+
 def test_answers_are_measured_on_a_corpus_that_changed_since_the_last_run(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -83,4 +125,4 @@ def test_a_limit_below_1_is_a_usage_error(capsys: pytest.CaptureFixture[str]) ->
     with pytest.raises(SystemExit, match="2"):
         main(["answers", "--limit", "0"])
 
-    assert "--limit must be 1 or more" in capsys.readouterr().err
+    assert "argument --limit: must be 1 or more, not '0'" in capsys.readouterr().err

@@ -1,0 +1,94 @@
+"""The command line of `python -m bench`.
+
+Flow: argv -> **here** -> `__main__.py`.
+"""
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Return the arguments; a wrong one ends the program with usage and exit code 2."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench",
+        description="Measure retrieval, answers and ingestion on data sets, beside the stock LlamaIndex recipe.",
+        epilog="A data set is a folder with questions.jsonl and corpus/ or corpus.jsonl. Figures go to RAG_BENCH__DIR.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="MEASUREMENT")
+    sets = argparse.ArgumentParser(add_help=False)
+    sets.add_argument(
+        "--data",
+        type=Path,
+        help="folder of data sets, or one data set (default: RAG_BENCH__DATA, else the sample corpus)",
+    )
+    sets.add_argument("--sets", default="", help="names of the sets to measure, with commas between (default: all)")
+    asked = argparse.ArgumentParser(add_help=False)
+    asked.add_argument("--limit", type=_number(1), help="ask only the first N questions of each set", metavar="N")
+    _add_retrieval(commands, [sets, asked])
+    commands.add_parser(
+        "answers",
+        parents=[sets, asked],
+        help="key-word recall, declined questions, true quotes, latency",
+        description="Answer every question that says what the answer is, or that there is none.",
+    )
+    _add_ingest(commands, [sets])
+    _add_compare(commands)
+    return parser.parse_args(argv)
+
+
+def _add_retrieval(commands: _Commands, parents: list[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "retrieval",
+        parents=parents,
+        help="our passages beside the stock recipe's, by every metric the questions allow",
+        description="Build both indexes if need be, ask every question, print one table.",
+    )
+    parser.add_argument(
+        "--merge",
+        action=argparse.BooleanOptionalAction,
+        help="measure ours only with, or only without merging leaves into larger passages (default: both)",
+    )
+    parser.add_argument("--ours-only", action="store_true", help="leave the stock recipe out")
+
+
+def _add_ingest(commands: _Commands, parents: list[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "ingest",
+        parents=parents,
+        help="time, memory and disk of ingestion beside the stock recipe's; time to the first answer",
+        description="Ingest the first documents of each set by the stock recipe and by ours in turn, each in a process "
+        "of its own and into an empty index. Files other than .txt and .md are made into text beforehand, untimed.",
+    )
+    parser.add_argument("--documents", type=_number(1), default=60, help="how many (default: 60)", metavar="N")
+    parser.add_argument("--repeats", type=_number(1), default=3, help="runs of each (default: 3)", metavar="R")
+    parser.add_argument(
+        "--scale",
+        type=_number(0),
+        default=0,
+        help="also ingest K times as many by ours (default: 0, off); where the set has fewer, documents are repeated "
+        "with the words of each line shuffled",
+        metavar="K",
+    )
+
+
+def _add_compare(commands: _Commands) -> None:
+    parser = commands.add_parser(
+        "compare",
+        help="two measurements of retrieval: what a change of settings cost",
+        description="Compare the retrieval.json of two runs, made with another RAG_BENCH__DIR each.",
+    )
+    parser.add_argument("before", type=Path, help="a retrieval.json")
+    parser.add_argument("after", type=Path, help="a retrieval.json")
+
+
+def _number(least: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"must be {least} or more, not {text!r}")
+        return int(text)
+
+    return number
