@@ -3,46 +3,44 @@
 Flow: file bytes -> **here** -> `Document` with `pages`. Pure. Scanned pages have no text and get none here.
 """
 
+import math
 import re
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from itertools import accumulate
+from statistics import median
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 
 from errors import UnreadableError
 from index.documents import Document
-from ingestion.reading.fields import MAX_TITLE_CHARS
 from ingestion.reading.pdf_lines import drop_running_lines, join_broken_words
-from ingestion.reading.text import clean, one_line, title_from_name
+from ingestion.reading.pdf_title import SizedLine, choose_title
+from ingestion.reading.text import clean, one_line
 
 _PAGE_BREAK = "\n\n"
-_FILE_NAME = re.compile(
-    r"\.(pdf|docx?|xlsx?|pptx?|tex|dvi|p?s|eps|indd|qxd|html?|rtf|txt|od[tsp]|pages)$", re.IGNORECASE
-)
-_PLACEHOLDER = re.compile(
-    r"(untitled|no title|title|document|presentation|powerpoint presentation|slide|layout|print|scan)\W*\d*"
-    r"|microsoft (word|excel|powerpoint)\b.*",
-    re.IGNORECASE,
-)
+_TITLE_PAGE_CHARS = 5000
+_UPRIGHT = 0.99  # cosine of a character's angle
 _BULLETS = str.maketrans({"\uf0b7": "•", "\uf0a7": "•"})
 # Rules and dot leaders, and letters of symbol fonts, which mean nothing outside them.
 _NOISE = re.compile(" ?(?:[._·] ?){5,}|[\ue000-\uf8ff]")
 
 
 def read_pdf(data: bytes, doc_id: str) -> Document:
-    """Return the document; its title is the PDF's own where it is one, else the file's name in words.
+    """Return the document; its title is the PDF's own where it is one, else see `pdf_title.py`.
 
     Raises:
         UnreadableError: no PDF, damaged, encrypted, or without any text.
     """
-    pages, title = _extract(data)
+    pages, title, first_page = _extract(data)
     pages = [clean(_NOISE.sub(" ", page.translate(_BULLETS))) for page in join_broken_words(pages)]
     text, starts = join_pages(drop_running_lines(pages))
     if not text:
         raise UnreadableError(
             f"The PDF has no text on its {len(pages)} pages; they seem to be scanned.", "Run OCR on it first."
         )
-    return Document(doc_id, title if is_title(title) else title_from_name(doc_id), text, pages=starts, source=doc_id)
+    return Document(doc_id, choose_title(title, first_page, doc_id), text, pages=starts, source=doc_id)
 
 
 def join_pages(pages: list[str]) -> tuple[str, tuple[int, ...]]:
@@ -53,15 +51,8 @@ def join_pages(pages: list[str]) -> tuple[str, tuple[int, ...]]:
     return text, tuple(min(start, len(text)) for start in starts)
 
 
-def is_title(title: str) -> bool:
-    """Tell a title from what word processors and filing systems leave in its place."""
-    if len(re.findall(r"[^\W\d_]", title)) < 4 or len(title) > MAX_TITLE_CHARS:
-        return False
-    return not _FILE_NAME.search(title) and not _PLACEHOLDER.fullmatch(title)
-
-
-def _extract(data: bytes) -> tuple[list[str], str]:
-    """Return (raw text of each page, title in the metadata or "")."""
+def _extract(data: bytes) -> tuple[list[str], str, list[SizedLine]]:
+    """Return (raw text of each page, title in the metadata or "", lines of the first page)."""
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
@@ -70,16 +61,39 @@ def _extract(data: bytes) -> tuple[list[str], str]:
         raise UnreadableError("This is no PDF, or a damaged one.", "Repair it or export it again.") from error
     with document:
         title = one_line(document.get_metadata_value("Title"))
-        return [_page_text(document, number) for number in range(len(document))], title
+        first_page = _sized_lines(document)
+        return [_page_text(document, number) for number in range(len(document))], title, first_page
 
 
 def _page_text(document: pypdfium2.PdfDocument, number: int) -> str:
+    with _damage_named(number + 1), closing(document[number]) as page, closing(page.get_textpage()) as words:
+        return str(words.get_text_range()).replace("\r\n", "\n")
+
+
+def _sized_lines(document: pypdfium2.PdfDocument) -> list[SizedLine]:
+    """Return the lines of the first page that stand upright, each with the median height of its type."""
+    if not len(document):
+        return []
+    with _damage_named(1), closing(document[0]) as page, closing(page.get_textpage()) as words:
+        lines: list[tuple[str, list[float]]] = [("", [])]
+        for place in range(min(words.count_chars(), _TITLE_PAGE_CHARS)):
+            character = chr(pdfium.FPDFText_GetUnicode(words, place))
+            text, sizes = lines[-1]
+            if character in "\r\n":
+                lines.append(("", []))
+            elif math.cos(pdfium.FPDFText_GetCharAngle(words, place)) > _UPRIGHT:
+                lines[-1] = (text + character, [*sizes, _height(words, place)] if character.isalnum() else sizes)
+        return [SizedLine(text, median(sizes)) for text, sizes in lines if sizes]
+
+
+def _height(words: pypdfium2.PdfTextPage, place: int) -> float:
+    _, bottom, _, top = words.get_charbox(place, loose=True)
+    return float(top - bottom)
+
+
+@contextmanager
+def _damage_named(page: int) -> Iterator[None]:
     try:
-        page = document[number]
-        words = page.get_textpage()
-        text = str(words.get_text_range())
-        words.close()
-        page.close()
+        yield
     except pypdfium2.PdfiumError as error:
-        raise UnreadableError(f"Page {number + 1} of the PDF is damaged.", "Repair it or export it again.") from error
-    return text.replace("\r\n", "\n")
+        raise UnreadableError(f"Page {page} of the PDF is damaged.", "Repair it or export it again.") from error

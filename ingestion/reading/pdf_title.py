@@ -1,0 +1,79 @@
+"""Choose a PDF's title: its metadata, the largest type on its first page, or its file's name.
+
+Flow: `pdf.py` (metadata and the first page's lines with their type sizes) -> **here** -> `Document.title`. Pure.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from ingestion.reading.fields import MAX_TITLE_CHARS
+from ingestion.reading.text import one_line, title_from_name
+
+_FILE_NAME = re.compile(
+    r"\.(pdf|docx?|xlsx?|pptx?|tex|dvi|p?s|eps|indd|qxd|html?|rtf|txt|od[tsp]|pages)$", re.IGNORECASE
+)
+_PLACEHOLDER = re.compile(
+    r"(untitled|no title|title|document|presentation|powerpoint presentation|slide|layout|print|scan)\W*\d*"
+    r"|microsoft (word|excel|powerpoint)\b.*",
+    re.IGNORECASE,
+)
+_TOP_LINES = 15
+_LARGER_THAN_TEXT = 1.15
+
+
+@dataclass(frozen=True, slots=True)
+class SizedLine:
+    """A line of a page with the height of its type, in points."""
+
+    text: str
+    points: float
+
+
+def choose_title(in_metadata: str, first_page: Sequence[SizedLine], doc_id: str) -> str:
+    """Return the title of a PDF.
+
+    A heading on the first page takes the place of the file's name only if it says all that the name says, or
+    the name says nothing: `ACME_2017_10K.pdf` tells more than the `FORM 10-K` printed on it.
+    """
+    if is_title(in_metadata):
+        return in_metadata
+    name = title_from_name(doc_id)
+    heading = largest_heading(first_page)
+    return heading if heading and _words(name) <= _words(heading) else name
+
+
+def is_title(title: str) -> bool:
+    """Tell a title from what word processors and filing systems leave in its place."""
+    if len(re.findall(r"[^\W\d_]", title)) < 4 or len(title) > MAX_TITLE_CHARS:
+        return False
+    return not _FILE_NAME.search(title) and not _PLACEHOLDER.fullmatch(title)
+
+
+def largest_heading(lines: Sequence[SizedLine]) -> str | None:
+    """Return the lines in the largest type near the top of a page, joined; None if no type stands out."""
+    lines = [line for line in lines if line.text.strip()]
+    if not lines:
+        return None
+    text_points = median(line.points for line in lines for _ in range(len(line.text)))
+    candidates = [line for line in lines[:_TOP_LINES] if len(re.findall(r"[^\W\d_]", line.text)) > 3]
+    points = max((line.points for line in candidates), default=0)
+    if points < _LARGER_THAN_TEXT * text_points:
+        return None
+    first = next(number for number, line in enumerate(lines) if line in candidates and _alike(line.points, points))
+    last = first
+    while last + 1 < len(lines) and _alike(lines[last + 1].points, points):
+        last += 1
+    heading = one_line(" ".join(line.text for line in lines[first : last + 1]))
+    return heading if is_title(heading) else None
+
+
+def _alike(points: float, others: float) -> bool:
+    return abs(points - others) < 0.1 * others
+
+
+def _words(title: str) -> set[str]:
+    """Return what a name says: its words of three letters or more, and its numbers beside them."""
+    words = {word for word in re.findall(r"[^\W_]+", title.casefold()) if not re.fullmatch(r"\D{1,2}", word)}
+    return words if any(re.search(r"[^\W\d_]{3}", word) for word in words) else set()
