@@ -7,6 +7,7 @@
     |   +-- CorpusLockedError    another process holds the corpus
     |   +-- IndexMismatchError   the index was built with other settings
     |   +-- IndexDamagedError    a store cannot be opened or contradicts the others
+    |   +-- StorageError         a store cannot be written: the disk is full, or refuses
     +-- UnreadableError          a file or record yields no document (ingestion reports it and goes on)
     +-- ModelError               a model file is missing, damaged or cannot be loaded
     +-- LLMError                 a language model failed to write an answer
@@ -102,6 +103,12 @@ class IndexDamagedError(CorpusError):
     """A store of the corpus cannot be opened, or contradicts the others."""
 
     code = "index_damaged"
+
+
+class StorageError(CorpusError):
+    """A store cannot be written: the disk is full, or refuses. Nothing that was committed is lost."""
+
+    code = "storage_full"
 
 
 class UnreadableError(RagError):

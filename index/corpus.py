@@ -5,20 +5,28 @@ Flow: `build.py` opens it; ingestion writes through `replace`; retrieval searche
 
 The order of writing keeps every crash harmless: announce -> vectors -> words -> publish (one SQLite commit makes the
 documents visible) -> sweep what was replaced. A hit that no visible document owns is ignored by retrieval.
+
+Vectors and words are opened when they are first asked for: a run that finds nothing new never loads them.
 """
 
 import re
 import shutil
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from errors import SettingsError, UnknownCorpusError
+from index.database import open_database
 from index.docstore import SpanDocstore
-from index.documents import DocumentStore, StoredDocument
+from index.documents import BATCH_ROWS, DocumentStore, StoredDocument
+from index.ledger import SourceLedger
 from index.lexical import LexicalIndex
 from index.lock import CorpusLock
 from index.manifest import FILE_NAME, Manifest
-from index.nodes import node_id
+from index.nodes import node_id, parent_vectors
 from index.vectors import LeafVectorStore
 from settings import CORPUS_NAME
 
@@ -51,35 +59,54 @@ class Corpus:
         self._lock = CorpusLock(folder, service_url)
         try:
             if not exists(folder):
-                manifest.write(folder)
+                manifest.born().write(folder)
             self.manifest = Manifest.read(folder)
             self.manifest.check(manifest.identity, self.name)
-            self.documents = DocumentStore(folder / "documents.sqlite")
+            self._database = open_database(folder / "documents.sqlite")
+            self.documents = DocumentStore(self._database)
+            self.ledger = SourceLedger(self._database)
             self.docstore = SpanDocstore(self.documents)
-            self.vectors = LeafVectorStore(folder / "vectors", self.docstore)
-            self.words = LexicalIndex(folder / "words")
         except BaseException:
             self._lock.release()
             raise
 
+    @cached_property
+    def vectors(self) -> LeafVectorStore:
+        """The leaves' vectors; raises IndexDamagedError when they cannot be opened."""
+        return LeafVectorStore(self.folder / "vectors", self.docstore)
+
+    @cached_property
+    def words(self) -> LexicalIndex:
+        """The leaves' words; raises IndexDamagedError when they cannot be opened."""
+        return LexicalIndex(self.folder / "words")
+
+    def open_derived(self) -> None:
+        """Open vectors and words now rather than at the first question; raises what they raise."""
+        _ = self.vectors, self.words
+
     def close(self) -> None:
         """Close the stores, then let others in; a second call does nothing."""
-        self.vectors.close()
-        self.documents.close()
+        if "vectors" in self.__dict__:
+            self.vectors.close()
+        self._database.dispose()
         self._lock.release()
 
     def replace(
         self,
         documents: Sequence[StoredDocument],
-        embeddings: Sequence[Sequence[float]],
+        embeddings: npt.NDArray[np.float32],
         removed: Sequence[str] = (),
     ) -> None:
         """Make documents visible, in place of older versions of theirs, and take away those named in `removed`.
 
         Args:
             documents: new versions only, each with at least one leaf.
-            embeddings: one a leaf, in the order of `documents` and of each tree's leaves.
+            embeddings: one a leaf, in the order of `documents` and of each tree's leaves; shape (leaves, dimension).
             removed: doc_ids that shall vanish.
+
+        Raises:
+            StorageError: the disk is full; the documents stay invisible and the next ingestion sweeps their remains.
+            IndexDamagedError: a store failed.
         """
         leaves = [(document, position) for document in documents for position in document.tree.leaves]
         names = [node_id(document.version, position) for document, position in leaves]
@@ -91,7 +118,21 @@ class Corpus:
                 for name, (document, position) in zip(names, leaves, strict=True)
                 for span in [document.tree[position]]
             )
-        self._sweep(self.documents.publish(documents, removed))
+        ends = np.cumsum([len(document.tree.leaves) for document in documents])
+        parents = (
+            [
+                parent_vectors(document.tree, vectors)
+                for document, vectors in zip(documents, np.split(embeddings, ends[:-1]), strict=True)
+            ]
+            if documents
+            else []
+        )
+        self._sweep(self.documents.publish(documents, parents, removed))
+
+    def remove(self, doc_ids: Sequence[str]) -> None:
+        """Take documents out of every store; unknown ids are no error."""
+        for start in range(0, len(doc_ids), BATCH_ROWS):
+            self.replace([], np.empty((0, 0), np.float32), doc_ids[start : start + BATCH_ROWS])
 
     def sweep(self) -> int:
         """Remove what an interrupted ingestion left in the derived stores; return how many versions."""
@@ -100,9 +141,10 @@ class Corpus:
         return len(leftovers)
 
     def _sweep(self, versions: Sequence[str]) -> None:
-        self.vectors.delete_versions(versions)
-        self.words.delete(versions)
-        self.documents.settle(versions)
+        if versions:
+            self.vectors.delete_versions(versions)
+            self.words.delete(versions)
+            self.documents.settle(versions)
 
 
 def check_corpus_name(name: str) -> None:

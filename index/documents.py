@@ -5,52 +5,34 @@ terms (tantivy) are derived from it and can be rebuilt.
 
 A document becomes visible in one commit, after its vectors and terms are in place. Until then its version
 stands in `pending`, and so does a version that is being removed: whatever a crash leaves behind is found there
-and swept by the next ingestion. SQLAlchemy Core keeps other databases one URL away.
+and swept by the next ingestion. Which files were read is `ledger.py`'s business, how the database is opened
+`database.py`'s.
 """
 
 import hashlib
 import json
-import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import sqlalchemy as sa
-from sqlalchemy.exc import DatabaseError
 
-from errors import IndexDamagedError
+from index.database import documents as _documents
+from index.database import failures_named
+from index.database import parents as _parents
+from index.database import pending as _pending
+from index.database import totals as _totals
+from index.document_cache import DocumentCache
 from index.nodes import SpanTree
 
-Metadata = dict[str, str | int | float | bool]
+Metadata = dict[str, str | int | float | bool | list[str]]
+Vectors = npt.NDArray[np.floating[Any]]
 
-_tables = sa.MetaData()
-_documents = sa.Table(
-    "documents",
-    _tables,
-    sa.Column("doc_id", sa.String, primary_key=True),
-    sa.Column("version", sa.String, nullable=False, unique=True),
-    sa.Column("title", sa.String, nullable=False),
-    sa.Column("url", sa.String),
-    sa.Column("source", sa.String, nullable=False, index=True),
-    sa.Column("pages", sa.JSON, nullable=False),
-    sa.Column("metadata", sa.JSON, nullable=False),
-    sa.Column("leaf_count", sa.Integer, nullable=False),
-    sa.Column("ingested_at", sa.String, nullable=False),
-    sa.Column("tree", sa.LargeBinary, nullable=False),
-    sa.Column("text", sa.Text, nullable=False),
-)
-_sources = sa.Table(
-    "sources",
-    _tables,
-    sa.Column("source", sa.String, primary_key=True),
-    sa.Column("digest", sa.String, nullable=False),
-)
-_pending = sa.Table("pending", _tables, sa.Column("version", sa.String, primary_key=True))
-
+BATCH_ROWS = 500
+STATE_BITS = 80
 CACHED_CHARS = 64_000_000
 
 
@@ -64,8 +46,9 @@ class Document:
         text: cleaned text; every offset in the project counts its characters.
         url: the document's own address, http or https only.
         pages: offset in `text` where each page starts; empty for unpaged documents.
-        metadata: scalar values by name.
+        metadata: scalars and lists of short strings, by name.
         source: the file it came from, relative to the root.
+        content_type: name of the format it was read from.
     """
 
     doc_id: str
@@ -75,6 +58,7 @@ class Document:
     pages: tuple[int, ...] = ()
     metadata: Metadata = field(default_factory=dict)
     source: str = ""
+    content_type: str = ""
 
     def hash(self, pipeline: str) -> str:
         """Name this content under this `pipeline` (a fingerprint of chunking and embedding): 20 hex digits."""
@@ -114,55 +98,42 @@ class DocumentStore:
     """The documents of one corpus. Safe to read from many threads; one process writes.
 
     Args:
-        path: the SQLite file; made when missing.
+        engine: the corpus's database, see `database.py`.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._engine = sa.create_engine(f"sqlite:///{path}", connect_args={"timeout": 30})
-        sa.event.listen(self._engine, "connect", _configure)
-        self._cache = _DocumentCache(CACHED_CHARS)
-        self._state: str | None = None
-        try:
-            _tables.create_all(self._engine)
-        except DatabaseError as error:
-            raise IndexDamagedError(
-                f"The document store {path.name} cannot be opened: {error.orig}.",
-                "Restore it from a backup, or delete the corpus folder and ingest again.",
-            ) from error
-
-    def close(self) -> None:
-        """Close every connection."""
-        self._engine.dispose()
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+        self._cache = DocumentCache[StoredDocument](CACHED_CHARS)
+        self._totals: tuple[int, int, str] | None = None
 
     def count(self) -> int:
         """Number of documents."""
-        return self._scalar(sa.select(sa.func.count()).select_from(_documents))
+        return self._total()[0]
 
     def leaf_count(self) -> int:
         """Number of leaves of all documents."""
-        return self._scalar(sa.select(sa.func.coalesce(sa.func.sum(_documents.c.leaf_count), 0)))
+        return self._total()[1]
 
     def state(self) -> str:
-        """Hash of all versions: equal states hold equal documents cut in equal ways. Kept until the next change."""
-        if self._state is None:
-            digest = hashlib.sha256()
-            for version in self.versions().values():
-                digest.update(version.encode())
-            self._state = digest.hexdigest()[:16]
-        return self._state
+        """Set-hash of all versions, 20 hex digits: equal states hold equal documents cut in equal ways.
+
+        The sum of all versions modulo 2^80: the order of ingestion does not count, and a commit changes it in
+        constant time.
+        """
+        return self._total()[2]
 
     def versions(self, source: str | None = None) -> dict[str, str]:
         """Return doc_id -> version, ordered by doc_id, of all documents or of those from one source file."""
         query = sa.select(_documents.c.doc_id, _documents.c.version).order_by(_documents.c.doc_id)
         if source is not None:
             query = query.where(_documents.c.source == source)
-        with self._engine.connect() as connection:
+        with failures_named(), self._engine.connect() as connection:
             return {row.doc_id: row.version for row in connection.execute(query)}
 
-    def version_of(self, doc_id: str) -> str | None:
-        """Return the visible version of a document, or None."""
-        query = sa.select(_documents.c.version).where(_documents.c.doc_id == doc_id)
-        with self._engine.connect() as connection:
+    def source_of(self, doc_id: str) -> str | None:
+        """Return the source file a document came from, or None if there is no such document."""
+        query = sa.select(_documents.c.source).where(_documents.c.doc_id == doc_id)
+        with failures_named(), self._engine.connect() as connection:
             return connection.execute(query).scalar_one_or_none()
 
     def get(self, doc_id: str) -> StoredDocument | None:
@@ -178,122 +149,129 @@ class DocumentStore:
             self._cache.put(document)
         return found
 
-    def source_digest(self, source: str) -> str | None:
-        """Digest of a source file when all of it was last ingested, or None."""
-        query = sa.select(_sources.c.digest).where(_sources.c.source == source)
-        with self._engine.connect() as connection:
-            return connection.execute(query).scalar_one_or_none()
+    def each(self) -> Iterator[StoredDocument]:
+        """Yield every document, ordered by doc_id, one in memory at a time; writing meanwhile is allowed."""
+        last = ""
+        while True:
+            query = sa.select(_documents).where(_documents.c.doc_id > last).order_by(_documents.c.doc_id).limit(16)
+            with failures_named(), self._engine.connect() as connection:
+                rows = connection.execute(query).all()
+            if not rows:
+                return
+            yield from map(_from_row, rows)
+            last = rows[-1].doc_id
 
-    def note_sources(self, digests: dict[str, str]) -> None:
-        """Remember that these source files are ingested completely, by their digests."""
-        with self._engine.begin() as connection:
-            connection.execute(sa.delete(_sources).where(_sources.c.source.in_(digests)))
-            if digests:
-                connection.execute(
-                    sa.insert(_sources), [{"source": source, "digest": digest} for source, digest in digests.items()]
-                )
+    def parent_vectors(self, versions: Iterable[str]) -> dict[str, npt.NDArray[np.float16]]:
+        """Return version -> unit vectors of the document's roots and middles, shape (parents, dimension).
+
+        Row i belongs to position i of the tree. Versions that are not visible are left out.
+        """
+        found: dict[str, npt.NDArray[np.float16]] = {}
+        query = sa.select(_parents, _documents.c.tree).join(_documents, _documents.c.version == _parents.c.version)
+        with failures_named(), self._engine.connect() as connection:
+            for batch in _batches(sorted(set(versions))):
+                for row in connection.execute(query.where(_parents.c.version.in_(batch))):
+                    rows = SpanTree.from_bytes(row.tree).first_leaf
+                    found[row.version] = np.frombuffer(row.vectors, "<f2").reshape(rows, -1)
+        return found
 
     def pending(self) -> list[str]:
         """Versions whose vectors and terms may exist without a visible document."""
-        with self._engine.connect() as connection:
+        with failures_named(), self._engine.connect() as connection:
             return list(connection.execute(sa.select(_pending.c.version).order_by(_pending.c.version)).scalars())
 
     def announce(self, versions: Sequence[str]) -> None:
         """Note versions as pending before anything of them is written to another store."""
-        with self._engine.begin() as connection:
-            self._note_pending(connection, versions)
+        with failures_named(), self._engine.begin() as connection:
+            _note_pending(connection, versions)
 
-    def publish(self, documents: Sequence[StoredDocument], removed: Sequence[str] = ()) -> list[str]:
+    def publish(
+        self, documents: Sequence[StoredDocument], parents: Sequence[Vectors], removed: Sequence[str] = ()
+    ) -> list[str]:
         """Make documents visible in one commit, in place of what they replace, and hide those named in `removed`.
+
+        Args:
+            documents: new versions.
+            parents: for each of them the unit vectors of its roots and middles; kept as 16-bit floats.
+            removed: doc_ids.
 
         Returns:
             Versions that are no longer visible; they stay pending until `settle` says that they are swept.
         """
         ids = [document.doc_id for document in documents] + list(removed)
-        with self._engine.begin() as connection:
-            old = connection.execute(sa.select(_documents.c.version).where(_documents.c.doc_id.in_(ids))).scalars()
-            retired = [version for version in old if version not in {document.version for document in documents}]
-            connection.execute(sa.delete(_documents).where(_documents.c.doc_id.in_(ids)))
+        published = [document.version for document in documents]
+        with failures_named(), self._engine.begin() as connection:
+            old: dict[str, int] = {}
+            for batch in _batches(ids):
+                query = sa.select(_documents.c.version, _documents.c.leaf_count).where(_documents.c.doc_id.in_(batch))
+                old |= {row.version: row.leaf_count for row in connection.execute(query)}
+                connection.execute(sa.delete(_documents).where(_documents.c.doc_id.in_(batch)))
+            for batch in _batches(list(old)):
+                connection.execute(sa.delete(_parents).where(_parents.c.version.in_(batch)))
             if documents:
                 connection.execute(sa.insert(_documents), [_to_row(document) for document in documents])
-            published = [document.version for document in documents]
+                rows = [
+                    {"version": version, "vectors": vectors.astype("<f2").tobytes()}
+                    for version, vectors in zip(published, parents, strict=True)
+                ]
+                connection.execute(sa.insert(_parents), rows)
             connection.execute(sa.delete(_pending).where(_pending.c.version.in_(published)))
-            self._note_pending(connection, retired)
-        self._state = None
+            retired = [version for version in old if version not in set(published)]
+            _note_pending(connection, retired)
+            new = {document.version: len(document.tree.leaves) for document in documents}
+            _count(connection, added=new, taken=old)
+        self._totals = None
         return retired
 
     def settle(self, versions: Sequence[str]) -> None:
         """Forget pending versions: nothing of them is left in any other store."""
-        with self._engine.begin() as connection:
-            connection.execute(sa.delete(_pending).where(_pending.c.version.in_(versions)))
+        with failures_named(), self._engine.begin() as connection:
+            for batch in _batches(list(versions)):
+                connection.execute(sa.delete(_pending).where(_pending.c.version.in_(batch)))
         for version in versions:
             self._cache.drop(version)
 
-    @staticmethod
-    def _note_pending(connection: sa.Connection, versions: Sequence[str]) -> None:
-        known = set(connection.execute(sa.select(_pending.c.version)).scalars())
-        rows = [{"version": version} for version in dict.fromkeys(versions) if version not in known]
-        if rows:
-            connection.execute(sa.insert(_pending), rows)
+    def _total(self) -> tuple[int, int, str]:
+        if self._totals is None:
+            with failures_named(), self._engine.connect() as connection:
+                self._totals = _read_totals(connection)
+        return self._totals
 
     def _load(self, column: sa.Column[str], values: Sequence[str]) -> Iterator[StoredDocument]:
-        if not values:
-            return
-        with _damage_named(), self._engine.connect() as connection:
-            for row in connection.execute(sa.select(_documents).where(column.in_(values))):
-                yield _from_row(row)
-
-    def _scalar(self, query: sa.Select[Any]) -> int:
-        with _damage_named(), self._engine.connect() as connection:
-            return int(connection.execute(query).scalar_one())
+        for batch in _batches(list(values)):
+            with failures_named(), self._engine.connect() as connection:
+                for row in connection.execute(sa.select(_documents).where(column.in_(batch))):
+                    yield _from_row(row)
 
 
-@contextmanager
-def _damage_named() -> Iterator[None]:
-    try:
-        yield
-    except DatabaseError as error:
-        raise IndexDamagedError(
-            f"The document store cannot be read: {error.orig}.",
-            "Restore it from a backup, or delete the corpus folder and ingest again.",
-        ) from error
+def _note_pending(connection: sa.Connection, versions: Sequence[str]) -> None:
+    known = set(connection.execute(sa.select(_pending.c.version)).scalars())
+    rows = [{"version": version} for version in dict.fromkeys(versions) if version not in known]
+    if rows:
+        connection.execute(sa.insert(_pending), rows)
 
 
-class _DocumentCache:
-    """The most recently used documents, bounded by the characters of their text."""
-
-    def __init__(self, max_chars: int) -> None:
-        self._max_chars = max_chars
-        self._chars = 0
-        self._documents: OrderedDict[str, StoredDocument] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, version: str) -> StoredDocument | None:
-        with self._lock:
-            if version in self._documents:
-                self._documents.move_to_end(version)
-            return self._documents.get(version)
-
-    def put(self, document: StoredDocument) -> None:
-        with self._lock:
-            if document.version in self._documents:
-                return
-            self._documents[document.version] = document
-            self._chars += len(document.text)
-            while self._chars > self._max_chars and len(self._documents) > 1:
-                _, oldest = self._documents.popitem(last=False)
-                self._chars -= len(oldest.text)
-
-    def drop(self, version: str) -> None:
-        with self._lock:
-            dropped = self._documents.pop(version, None)
-            self._chars -= len(dropped.text) if dropped else 0
+def _read_totals(connection: sa.Connection) -> tuple[int, int, str]:
+    row = connection.execute(sa.select(_totals)).one_or_none()
+    return (row.documents, row.leaves, row.state) if row else (0, 0, f"{0:0{STATE_BITS // 4}x}")
 
 
-def _configure(connection: Any, _record: object) -> None:
-    # WAL lets questions read while an ingestion writes; FULL survives a power cut.
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=FULL")
+def _count(connection: sa.Connection, *, added: dict[str, int], taken: dict[str, int]) -> None:
+    documents, leaves, state = _read_totals(connection)
+    total = int(state, 16) + sum(int(version, 16) for version in added) - sum(int(version, 16) for version in taken)
+    connection.execute(sa.delete(_totals))
+    row = {
+        "row": 1,
+        "documents": documents + len(added) - len(taken),
+        "leaves": leaves + sum(added.values()) - sum(taken.values()),
+        "state": f"{total % 2**STATE_BITS:0{STATE_BITS // 4}x}",
+    }
+    connection.execute(sa.insert(_totals), row)
+
+
+def _batches(values: list[str]) -> Iterator[list[str]]:
+    """Cut into lists that fit the number of values a statement may hold."""
+    return (values[start : start + BATCH_ROWS] for start in range(0, len(values), BATCH_ROWS))
 
 
 def _to_row(document: StoredDocument) -> dict[str, Any]:
@@ -303,6 +281,7 @@ def _to_row(document: StoredDocument) -> dict[str, Any]:
         "title": document.title,
         "url": document.url,
         "source": document.source,
+        "content_type": document.content_type,
         "pages": list(document.pages),
         "metadata": document.metadata,
         "leaf_count": len(document.tree.leaves),
@@ -321,6 +300,7 @@ def _from_row(row: sa.Row[Any]) -> StoredDocument:
         pages=tuple(row.pages),
         metadata=row.metadata,
         source=row.source,
+        content_type=row.content_type,
         version=row.version,
         tree=SpanTree.from_bytes(row.tree),
     )

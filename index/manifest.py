@@ -6,13 +6,15 @@ chunk sizes) must match, because vectors of two recipes cannot be compared; prec
 
 import json
 import os
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
+from uuid import uuid4
 
 from errors import IndexDamagedError, IndexMismatchError
 
-FORMAT = 1
+FORMAT = 2
 FILE_NAME = "manifest.json"
 VARIABLES = {
     "weights_hash": "RAG_EMBED__MODEL",
@@ -52,11 +54,19 @@ class Manifest:
         identity: what must match.
         model: name of the embedding model, for people.
         precision: arithmetic the vectors were made with; not compared.
+        corpus_id: names this corpus for ever, whatever its folder is called; empty in what settings ask for.
+        created_at: when it was made, in ISO 8601, UTC.
     """
 
     identity: Identity
     model: str
     precision: str
+    corpus_id: str = ""
+    created_at: str = ""
+
+    def born(self) -> "Manifest":
+        """Return the manifest of a new corpus made with these settings."""
+        return replace(self, corpus_id=uuid4().hex, created_at=datetime.now(UTC).isoformat(timespec="seconds"))
 
     def write(self, folder: Path) -> None:
         """Write the file so that a crash leaves either the old one or the new one."""
@@ -77,9 +87,9 @@ class Manifest:
         """
         try:
             raw = json.loads((folder / FILE_NAME).read_text())
-            if raw["format"] != FORMAT:
-                raise ValueError(f"format {raw['format']} instead of {FORMAT}")  # noqa: TRY301  # one message for all causes
-            return cls(Identity(**raw["identity"]), raw["model"], raw["precision"])
+            if raw.pop("format") != FORMAT:
+                raise ValueError("it is of another release's format")  # noqa: TRY301  # one message for all causes
+            return cls(Identity(**raw.pop("identity")), **raw)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise IndexDamagedError(
                 f"The manifest of corpus {folder.name!r} cannot be read: {error}.",

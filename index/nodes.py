@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 LEVEL_NAMES = ("root", "middle", "leaf")
 LEAF = len(LEVEL_NAMES) - 1
@@ -88,6 +89,29 @@ class SpanTree:
         """Unpack what `to_bytes` made."""
         rows = np.frombuffer(data, dtype="<i4").reshape(-1, 4).tolist()
         return cls([Span(*row) for row in rows])
+
+
+def parent_vectors(tree: SpanTree, leaves: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Return the unit vectors of a tree's roots and middles: the mean of each one's leaves, at unit length.
+
+    Args:
+        tree: of one document.
+        leaves: unit vectors of its leaves, shape (leaves, dimension).
+
+    Returns:
+        Shape (parents, dimension); row i belongs to position i of the tree.
+    """
+    sums = np.zeros((len(tree), leaves.shape[1]), np.float32)
+    sums[tree.first_leaf :] = leaves
+    parents = np.array([span.parent for span in tree.spans])
+    levels = np.array([span.level for span in tree.spans])
+    for level in range(LEAF, 0, -1):
+        children = np.flatnonzero(levels == level)
+        np.add.at(sums, parents[children], sums[children])
+    above = sums[: tree.first_leaf]
+    lengths = np.linalg.norm(above, axis=1, keepdims=True)
+    unit: npt.NDArray[np.float32] = (above / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    return unit
 
 
 def node_id(version: str, position: int) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import chromadb
 import numpy as np
+import numpy.typing as npt
 from chromadb.config import Settings as ChromaSettings
 from llama_index.core.schema import BaseNode
 from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQueryResult
@@ -71,19 +72,29 @@ class LeafVectorStore(ChromaVectorStore):
 
     def add(self, nodes: Sequence[BaseNode], **_: Any) -> list[str]:
         """Store the embeddings of leaves, replacing those of known ids."""
-        self.upsert([node.node_id for node in nodes], [node.get_embedding() for node in nodes])
+        embeddings = np.asarray([node.get_embedding() for node in nodes], np.float32)
+        self.upsert([node.node_id for node in nodes], embeddings)
         return [node.node_id for node in nodes]
 
-    def upsert(self, node_ids: Sequence[str], embeddings: Sequence[Sequence[float]]) -> None:
-        """Store embeddings under node ids, in batches that Chroma takes; known ids are replaced."""
+    def upsert(self, node_ids: Sequence[str], embeddings: npt.NDArray[np.float32]) -> None:
+        """Store embeddings, shape (leaves, dimension), in batches that Chroma takes; known ids are replaced."""
         batch = self._client.get_max_batch_size()
         for start in range(0, len(node_ids), batch):
             ids = list(node_ids[start : start + batch])
             self._collection.upsert(
                 ids=ids,
-                embeddings=np.asarray(embeddings[start : start + batch], np.float32),
+                embeddings=embeddings[start : start + batch],
                 metadatas=[{"version": split_node_id(name)[0]} for name in ids],
             )
+
+    def fetch(self, node_ids: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
+        """Return node id -> embedding for the leaves that are there."""
+        found: dict[str, npt.NDArray[np.float32]] = {}
+        batch = self._client.get_max_batch_size()
+        for start in range(0, len(node_ids), batch):
+            rows = self._collection.get(ids=list(node_ids[start : start + batch]), include=["embeddings"])
+            found |= zip(rows["ids"], np.asarray(rows["embeddings"], np.float32), strict=True)
+        return found
 
     def delete_versions(self, versions: Sequence[str]) -> None:
         """Remove all leaves of these document versions; unknown versions are no error."""

@@ -1,20 +1,27 @@
 """Settings -> one ingestion run: opens the corpus, loads the embedder, starts the reader, and closes them all.
 
-Flow: `__main__.py` (and the measurements) -> **here** -> `pipeline.py`.
+Flow: the command line, HTTP jobs and the measurements -> **here** -> `pipeline.py`.
 """
 
 import shutil
-from collections.abc import Callable, Iterator
+import tempfile
+import threading
+from collections.abc import Callable, Iterable
+from itertools import groupby
 from pathlib import Path
 
+from errors import SettingsError, UnreadableError
 from index.build import Embedding, open_corpus
-from index.corpus import check_corpus_name, swap_in
+from index.corpus import Corpus, check_corpus_name, exists, swap_in
 from index.lock import CorpusLock
-from ingestion.pipeline import Pipeline, Summary
+from ingestion.pipeline import Pipeline
 from ingestion.reading.files import Skipped, SourceFile, list_files
 from ingestion.reading.reader import Reader
+from ingestion.run import Progress, RunOptions, Summary
 from ingestion.splitting import TreeSplitter
 from settings import Settings
+
+Tell = Callable[[Progress], None]
 
 
 def ingest(
@@ -22,9 +29,10 @@ def ingest(
     settings: Settings,
     *,
     corpus: str,
-    root_name: str = "",
+    options: RunOptions | None = None,
     rebuild: bool = False,
-    on_progress: Callable[[str, int], None] = lambda _source, _leaves: None,
+    on_progress: Tell = lambda _progress: None,
+    stop: threading.Event | None = None,
 ) -> Summary:
     """Bring a folder, or one file, into the named corpus, which is made if it does not exist.
 
@@ -32,48 +40,156 @@ def ingest(
         path: what to ingest; doc_ids are relative to this folder (or to the file's folder).
         settings: how to cut and embed; must match what the corpus was built with.
         corpus: its name.
-        root_name: prefix of doc_ids.
+        options: of the run.
         rebuild: build the corpus anew from `path`, beside the old one, and put it in its place at the end.
-        on_progress: called with (source, leaves embedded so far).
+        on_progress: called after each file.
+        stop: set it, from any thread, to end the run after the batch that is being written.
 
     Raises:
-        SettingsError: the corpus name is none.
-        UnreadableError: `path` does not exist or cannot be looked into.
+        SettingsError: the corpus name is none, or one file shall be pruned.
+        UnreadableError: `path` does not exist, cannot be looked into, or holds nothing to rebuild or to keep.
         CorpusError: the corpus is locked, damaged, or was built with other settings.
         ModelError: the embedding model cannot be loaded.
     """
     check_corpus_name(corpus)
-    entries = list_files(path)  # first, so that a misspelt path makes no corpus
+    list_files(path)  # first, so that a misspelt path makes no corpus
+    options = options or RunOptions()
+    if options.prune and not path.is_dir():
+        raise SettingsError(f"{path} is one file; nothing can have vanished from it.", "Prune a whole folder.")
     embedding = Embedding(settings)
-    if not rebuild:
-        return _run(entries, settings, embedding, corpus, root_name, on_progress)
+    run = _Run(path, settings, embedding, options, on_progress, stop or threading.Event())
+    if options.dry_run and not exists(settings.index.dir / corpus):
+        with tempfile.TemporaryDirectory() as nothing:
+            return run.into(Corpus(Path(nothing) / corpus, embedding.manifest, create=True))
+    if rebuild:
+        return _rebuild(run, settings, embedding, corpus)
+    return run.into(open_corpus(corpus, settings, embedding.manifest, create=True))
+
+
+def ingest_into(
+    corpus: Corpus,
+    path: Path,
+    settings: Settings,
+    embedding: Embedding,
+    *,
+    options: RunOptions,
+    on_progress: Tell,
+    stop: threading.Event,
+) -> Summary:
+    """Do what `ingest` does with a corpus that is open already, and stays open: a service's own.
+
+    Raises:
+        UnreadableError: `path` does not exist or cannot be looked into.
+        CorpusError: a store failed.
+    """
+    return _Run(path, settings, embedding, options, on_progress, stop).with_open(corpus)
+
+
+def retry_failed(
+    corpus: Corpus,
+    settings: Settings,
+    embedding: Embedding,
+    *,
+    on_progress: Tell = lambda _progress: None,
+    stop: threading.Event | None = None,
+) -> Summary:
+    """Read the files again that could not be read, or not completely, and nothing else.
+
+    Files that are gone are passed over; they count as vanished at their root's next ingestion.
+
+    Raises:
+        CorpusError: a store failed.
+    """
+    total = Summary(corpus.name)
+    stop = stop or threading.Event()
+    notes = sorted(corpus.ledger.failed(), key=lambda note: (note.root, str(note.options), note.source))
+    for (root, _), group in groupby(notes, key=lambda note: (note.root, str(note.options))):
+        listed = list(group)
+        prefix = listed[0].source.removesuffix(listed[0].file).removesuffix("/")
+        metadata = listed[0].options.get("metadata", {})
+        options = RunOptions(root_name=prefix, metadata=metadata, retry=True)
+        run = _Run(Path(root), settings, embedding, options, on_progress, stop)
+        entries = [SourceFile(n.path, n.file, n.path.stat().st_size) for n in listed if n.path.is_file()]
+        sizes = sum(entry.size for entry in entries)
+        total.add(run.with_entries(corpus, entries, (len(entries), sizes), whole=False))
+    return total
+
+
+class _Run:
+    """One path with its options, to be brought into one corpus."""
+
+    def __init__(  # noqa: PLR0917  # private; names match at every call
+        self,
+        path: Path,
+        settings: Settings,
+        embedding: Embedding,
+        options: RunOptions,
+        on_progress: Tell,
+        stop: threading.Event,
+    ) -> None:
+        self.path = path.resolve()
+        self._settings = settings
+        self._embedding = embedding
+        self._options = options
+        self._on_progress = on_progress
+        self._stop = stop
+
+    def into(self, corpus: Corpus) -> Summary:
+        """Ingest, and close the corpus."""
+        try:
+            return self.with_open(corpus)
+        finally:
+            corpus.close()
+
+    def with_open(self, corpus: Corpus) -> Summary:
+        """Ingest what is listed below the path."""
+        return self.with_entries(corpus, list_files(self.path), _totals(self.path), whole=self.path.is_dir())
+
+    def with_entries(
+        self,
+        corpus: Corpus,
+        entries: Iterable[SourceFile | Skipped],
+        totals: tuple[int, int],
+        *,
+        whole: bool,
+    ) -> Summary:
+        """Ingest these entries; unless they are the whole root, what is not among them has not vanished."""
+        model = self._embedding.model
+        with Reader(self._settings.ingest, stop=self._stop) as reader:
+            splitter = TreeSplitter(self._settings.chunk, model.count_tokens, model.text_tokens)
+            pipeline = Pipeline(
+                corpus, self._embedding, splitter, reader, on_progress=self._on_progress, stop=self._stop
+            )
+            root = self.path if self.path.is_dir() else self.path.parent
+            return pipeline.run(entries, str(root), self._options, totals, whole=whole)
+
+
+def _rebuild(run: _Run, settings: Settings, embedding: Embedding, corpus: str) -> Summary:
     target = settings.index.dir / corpus
-    scratch = f".{corpus}.rebuild"
-    shutil.rmtree(settings.index.dir / scratch, ignore_errors=True)
+    scratch = settings.index.dir / f".{corpus}.rebuild"
+    shutil.rmtree(scratch, ignore_errors=True)
     target.mkdir(parents=True, exist_ok=True)
     lock = CorpusLock(target)
     try:
-        summary = _run(entries, settings, embedding, scratch, root_name, on_progress)
-        swap_in(settings.index.dir / scratch, target)
+        summary = run.into(Corpus(scratch, embedding.manifest, create=True))
+        if summary.stopped:
+            return summary
+        if not summary.documents:
+            raise UnreadableError(
+                f"{run.path} holds no document that can be read; corpus {corpus!r} stays as it was.",
+                "Check the path, or see why its files are skipped.",
+            )
+        swap_in(scratch, target)
     finally:
         lock.release()
     summary.corpus = corpus
     return summary
 
 
-def _run(  # noqa: PLR0917  # private, called from one place with names that match
-    entries: Iterator[SourceFile | Skipped],
-    settings: Settings,
-    embedding: Embedding,
-    corpus: str,
-    root_name: str,
-    on_progress: Callable[[str, int], None],
-) -> Summary:
-    opened = open_corpus(corpus, settings, embedding.manifest, create=True)
-    try:
-        with Reader(settings.ingest) as reader:
-            splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.model.text_tokens)
-            pipeline = Pipeline(opened, embedding, splitter, reader, root_name=root_name, on_progress=on_progress)
-            return pipeline.run(entries)
-    finally:
-        opened.close()
+def _totals(path: Path) -> tuple[int, int]:
+    files = size = 0
+    for entry in list_files(path):
+        if isinstance(entry, SourceFile):
+            files += 1
+            size += entry.size
+    return files, size

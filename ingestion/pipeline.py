@@ -1,66 +1,61 @@
-"""Bring the files under a root into a corpus: read -> cut -> embed the leaves -> commit, in small batches.
+"""Bring files into a corpus: compare -> cut -> embed the leaves -> commit, each stage in a thread of its own.
 
-Flow: `__main__.py` -> `build.py` -> **here** -> `index/corpus.py`. A file whose bytes are known is not even parsed; a
-document whose content is known is not embedded again. One unreadable file or record costs itself only. How formats
-are parsed is `reading/`'s business, what is on disk `index/`'s.
+Flow: `build.py` -> **here** -> `index/corpus.py`. What is known is not parsed, what was embedded is not embedded again,
+one unreadable file or record costs itself only, and what is committed stays whatever happens later. How a file is
+compared is `comparing.py`'s business, what is on disk `index/`'s.
 """
 
-import hashlib
+import threading
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Protocol
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
 
-from llama_index.core.base.embeddings.base import BaseEmbedding
+import numpy as np
+import numpy.typing as npt
 
 from errors import UnreadableError
 from index.corpus import Corpus
-from index.documents import Document, StoredDocument
-from ingestion.reading.files import Skipped, SourceFile, open_plain
+from index.documents import StoredDocument
+from ingestion.comparing import Change, Comparison, FileDone, Step
+from ingestion.reading.files import Skipped, SourceFile
 from ingestion.reading.reader import Reader
+from ingestion.run import Outcome, Progress, RunOptions, RunStopped, Summary
 from ingestion.splitting import TreeSplitter
+from ingestion.stages import Prefetched
+from ingestion.vectorizing import EmbedderSource, Vectorizer
 
-# Raised whenever the same bytes give another text, tree or embedded form, so that known files are read again.
-PIPELINE_VERSION = "1"
 BATCH_LEAVES = 512
+BATCH_STEPS = 1000
+# Text that may wait between two stages.
+WAITING_CHARS = 4_000_000
 
 
 @dataclass(slots=True)
-class Summary:
-    """What one ingestion did, in documents unless said otherwise.
+class Batch:
+    """Steps that are committed together, with the vectors of their leaves."""
 
-    Attributes:
-        new: were not in the corpus.
-        changed: replaced an older version.
-        unchanged: were there already; nothing was embedded.
-        removed: stood in a file that no longer holds them.
-        leaves: leaves embedded.
-        failed: files or records that could not be read: `source` and `reason`.
-        skipped: directory entries that are no documents: `source` and `reason`.
-    """
-
-    corpus: str
-    new: int = 0
-    changed: int = 0
-    unchanged: int = 0
-    removed: int = 0
+    steps: list[Step] = field(default_factory=list)
+    documents: list[StoredDocument] = field(default_factory=list)
+    replacing: list[str] = field(default_factory=list)
     leaves: int = 0
-    duration_s: float = 0.0
-    failed: list[dict[str, str]] = field(default_factory=list)
-    skipped: list[dict[str, str]] = field(default_factory=list)
+    embedded: int = 0
+    vectors: npt.NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the summary as JSON-ready values."""
-        return asdict(self)
-
-
-class EmbedderSource(Protocol):
-    """Loads the embedder when it is first asked for."""
+    def add(self, step: Step) -> None:
+        """Take a step; a change must have its tree."""
+        self.steps.append(step)
+        if isinstance(step, Change):
+            assert step.tree is not None
+            self.documents.append(StoredDocument.of(step.document, step.version, step.tree))
+            self.leaves += len(step.tree.leaves)
+            if step.replaces:
+                self.replacing.append(step.document.doc_id)
 
     @property
-    def embedder(self) -> BaseEmbedding:
-        """The embedder."""
-        ...
+    def full(self) -> bool:
+        """Whether it is worth a commit."""
+        return self.leaves >= BATCH_LEAVES or len(self.steps) >= BATCH_STEPS
 
 
 class Pipeline:
@@ -71,8 +66,8 @@ class Pipeline:
         embedding: gives the embedder the corpus was made with, once there is something to embed.
         splitter: cuts texts into trees.
         reader: turns files into documents.
-        root_name: prefix of doc_ids, to keep equal paths of two roots apart; empty for none.
-        on_progress: called with (source, leaves embedded so far) after each commit and each file.
+        on_progress: called from the thread that runs this, after each file.
+        stop: set it, from any thread, to end the run after the batch that is being written.
     """
 
     def __init__(
@@ -82,102 +77,195 @@ class Pipeline:
         splitter: TreeSplitter,
         reader: Reader,
         *,
-        root_name: str = "",
-        on_progress: Callable[[str, int], None] = lambda _source, _leaves: None,
+        on_progress: Callable[[Progress], None] = lambda _progress: None,
+        stop: threading.Event | None = None,
     ) -> None:
         self._corpus = corpus
-        self._embedding = embedding
         self._splitter = splitter
         self._reader = reader
-        self._prefix = f"{root_name}/" if root_name else ""
         self._on_progress = on_progress
-        self._pipeline = f"{corpus.manifest.identity.fingerprint()}/{PIPELINE_VERSION}"
-        self._summary = Summary(corpus.name)
-        self._owners: dict[str, str] = {}
-        self._batch: list[StoredDocument] = []
-        self._removed: list[str] = []
-        self._finished: dict[str, str] = {}
+        self._stop = stop or threading.Event()
+        self._vectorizer = Vectorizer(corpus, embedding, splitter.leaf_texts, self._check)
 
-    def run(self, entries: Iterable[SourceFile | Skipped]) -> Summary:
+    def run(
+        self,
+        entries: Iterable[SourceFile | Skipped],
+        root: str,
+        options: RunOptions | None = None,
+        totals: tuple[int, int] = (0, 0),
+        *,
+        whole: bool = True,
+    ) -> Summary:
         """Ingest the files; whatever is committed stays when the run is stopped.
+
+        Args:
+            entries: what was listed below `root`.
+            root: the folder, absolute; what vanished is looked for among the files that it had.
+            options: what to do.
+            totals: number of files and their bytes, for the progress.
+            whole: the entries are all that is below `root`, so what is not among them has vanished.
 
         Raises:
             CorpusError: a store failed; committed documents are kept.
+            UnreadableError: nothing is left below `root`, and pruning would remove all that came from there.
         """
         started = time.monotonic()
-        self._corpus.sweep()
-        for entry in entries:
-            if isinstance(entry, Skipped):
-                self._summary.skipped.append({"source": entry.path, "reason": entry.reason})
-            else:
-                self._ingest_file(entry)
-                self._on_progress(entry.doc_id, self._summary.leaves)
-        self._commit()
-        self._summary.duration_s = round(time.monotonic() - started, 2)
-        return self._summary
-
-    def _ingest_file(self, file: SourceFile) -> None:
-        source = self._prefix + file.doc_id
-        stored = self._corpus.documents.versions(source)
+        options = options or RunOptions()
+        comparison = Comparison(self._corpus, self._reader, root, options)
+        report = _Report(Summary(self._corpus.name, dry_run=options.dry_run), totals, self._on_progress)
+        steps = comparison.steps(entries)
         try:
-            digest = self._digest(file)
-        except UnreadableError as error:
-            self._fail(source, str(error))
-            return
-        if digest == self._corpus.documents.source_digest(source):
-            self._owners.update(dict.fromkeys(stored, source))
-            self._summary.unchanged += len(stored)
-            return
-        complete = True
-        for item in self._reader.read(file):
-            if isinstance(item, UnreadableError):
-                self._fail(source, str(item))
-                complete = False
+            if options.dry_run:
+                for step in steps:
+                    self._check()
+                    report.note(step)
             else:
-                complete &= self._take(item, source)
-            if sum(len(document.tree.leaves) for document in self._batch) >= BATCH_LEAVES:
-                self._commit()
-        if complete:
-            gone = [doc_id for doc_id in stored if self._owners.get(doc_id) != source]
-            self._removed += gone
-            self._summary.removed += len(gone)
-            self._finished[source] = digest
+                self._corpus.sweep()
+                with closing(self._batches(steps)) as batches:
+                    for batch in batches:
+                        self._commit(batch, comparison, report)
+            if whole and options.limit is None:
+                self._vanished(comparison, root, options, report.summary)
+        except RunStopped:
+            report.summary.stopped = True
+        report.summary.duration_s = round(time.monotonic() - started, 2)
+        return report.summary
 
-    def _take(self, document: Document, source: str) -> bool:
-        """Queue a document unless it is known; say whether it may stay."""
-        doc_id = self._prefix + document.doc_id
-        if doc_id in self._owners:
-            self._fail(source, f"The document id {doc_id!r} is taken by {self._owners[doc_id]}.")
-            return False
-        self._owners[doc_id] = source
-        document = replace(document, doc_id=doc_id, source=source)
-        version = document.hash(self._pipeline)
-        known = self._corpus.documents.version_of(doc_id)
-        if known == version:
-            self._summary.unchanged += 1
-            return True
-        tree = self._splitter.split(document.text)
-        self._batch.append(StoredDocument.of(document, version, tree))
-        if known is None:
-            self._summary.new += 1
-        else:
-            self._summary.changed += 1
-        return True
+    def _batches(self, steps: Iterator[Step]) -> Generator[Batch]:
+        with ExitStack() as stages:
+            compared = stages.enter_context(Prefetched(self._watched(steps), max_weight=WAITING_CHARS, weigh=_chars))
+            cut = stages.enter_context(Prefetched(self._cut(compared), max_weight=WAITING_CHARS, weigh=_chars))
+            embedded = stages.enter_context(Prefetched(self._embedded(cut), max_weight=1))
+            # Runs first on leaving: stages that are still at work then end within a second or two.
+            stages.push(self._stop_unless_done)
+            yield from embedded
 
-    def _commit(self) -> None:
-        if not (self._batch or self._removed or self._finished):
+    def _watched(self, steps: Iterator[Step]) -> Iterator[Step]:
+        for step in steps:
+            self._check()
+            yield step
+
+    def _cut(self, steps: Iterable[Step]) -> Iterator[Step]:
+        for step in steps:
+            if isinstance(step, Change):
+                self._check()
+                step.tree = self._splitter.split(step.document.text)
+            yield step
+
+    def _embedded(self, steps: Iterable[Step]) -> Iterator[Batch]:
+        batch = Batch()
+        for step in steps:
+            batch.add(step)
+            if batch.full:
+                yield self._with_vectors(batch)
+                batch = Batch()
+        if batch.steps:
+            yield self._with_vectors(batch)
+
+    def _with_vectors(self, batch: Batch) -> Batch:
+        batch.vectors, batch.embedded = self._vectorizer.vectors(batch.documents, batch.replacing)
+        return batch
+
+    def _commit(self, batch: Batch, comparison: Comparison, report: "_Report") -> None:
+        done = [step for step in batch.steps if isinstance(step, FileDone)]
+        gone = [doc_id for step in done for doc_id in step.gone]
+        if batch.documents or gone:
+            self._corpus.replace(batch.documents, batch.vectors, gone)
+        self._corpus.ledger.note([step.note for step in done if step.note])
+        for document in batch.documents:
+            comparison.under_way.pop(document.doc_id, None)
+        report.summary.embedded += batch.embedded
+        for step in batch.steps:
+            report.note(step)
+
+    def _vanished(self, comparison: Comparison, root: str, options: RunOptions, summary: Summary) -> None:
+        """Count, and with `prune` remove, the documents whose files are gone from the root."""
+        hidden = tuple(f"{entry}/" for entry in comparison.unlisted)
+        gone = [
+            note.source
+            for note in self._corpus.ledger.under(root)
+            if note.source not in comparison.seen
+            and note.source not in comparison.unlisted
+            and not note.source.startswith(hidden)
+        ]
+        doc_ids = [doc_id for source in gone for doc_id in self._corpus.documents.versions(source)]
+        if not options.prune:
+            summary.vanished = len(doc_ids)
             return
-        texts = [text for document in self._batch for text in self._splitter.leaf_texts(document)]
-        embeddings = self._embedding.embedder.get_text_embedding_batch(texts) if texts else []
-        self._corpus.replace(self._batch, embeddings, self._removed)
-        self._corpus.documents.note_sources(self._finished)
-        self._summary.leaves += len(texts)
-        self._batch, self._removed, self._finished = [], [], {}
+        if doc_ids and not comparison.seen:
+            raise UnreadableError(
+                f"{root} holds no document; pruning would remove all {len(doc_ids)} that came from it.",
+                "Check the path; `python -m ingestion delete` removes documents by name.",
+            )
+        summary.removed += len(doc_ids)
+        if not options.dry_run:
+            self._corpus.remove(doc_ids)
+            self._corpus.ledger.forget(gone)
 
-    def _digest(self, file: SourceFile) -> str:
-        with open_plain(file.path) as stream:
-            digest = hashlib.file_digest(stream, "sha256")  # type: ignore[arg-type]  # BinaryIO does not declare readinto
-        return f"{digest.hexdigest()[:32]}/{self._pipeline}"
+    def _check(self) -> None:
+        if self._stop.is_set():
+            raise RunStopped
 
-    def _fail(self, source: str, reason: str) -> None:
-        self._summary.failed.append({"source": source, "reason": reason})
+    def _stop_unless_done(self, error: type[BaseException] | None, *_: object) -> None:
+        if error is not None:
+            self._stop.set()
+
+
+class _Report:
+    """Counts steps into the summary, and tells the progress file by file."""
+
+    def __init__(self, summary: Summary, totals: tuple[int, int], tell: Callable[[Progress], None]) -> None:
+        self.summary = summary
+        self._files_total, self._bytes_total = totals
+        self._tell = tell
+        self._files = self._bytes = 0
+        self._outcome: Outcome = "unchanged"
+
+    def note(self, step: Step) -> None:
+        """Count one step; the end of a file is told."""
+        if isinstance(step, Change):
+            self._change(step)
+        elif isinstance(step, Skipped):
+            self.summary.skipped.append({"source": step.path, "reason": step.reason})
+            self._progress(step.path, "skipped", step.reason)
+        else:
+            self._file(step)
+
+    def _change(self, step: Change) -> None:
+        self.summary.leaves += len(step.tree.leaves) if step.tree else 0
+        if step.replaces:
+            self.summary.changed += 1
+            self._outcome = "changed"
+        else:
+            self.summary.new += 1
+            self._outcome = self._outcome if self._outcome == "changed" else "new"
+
+    def _file(self, step: FileDone) -> None:
+        self._files += 1
+        self._bytes += step.size
+        self.summary.unchanged += step.unchanged
+        self.summary.removed += len(step.gone)
+        self.summary.failed += [{"source": step.source, "reason": reason} for reason in step.failures]
+        outcome = "failed" if step.failures else "changed" if step.gone else self._outcome
+        self._progress(step.source, outcome, step.failures[0] if step.failures else None)
+        self._outcome = "unchanged"
+
+    def _progress(self, source: str, outcome: Outcome, reason: str | None) -> None:
+        summary = self.summary
+        self._tell(
+            Progress(
+                source,
+                outcome,
+                reason,
+                self._files,
+                self._files_total,
+                self._bytes,
+                self._bytes_total,
+                summary.new + summary.changed,
+                summary.leaves,
+            )
+        )
+
+
+def _chars(step: Step) -> int:
+    return len(step.document.text) if isinstance(step, Change) else 1

@@ -9,7 +9,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from ingestion.build import ingest
-from ingestion.pipeline import Summary
+from ingestion.run import Progress, RunOptions, Summary
 from settings import Settings
 
 
@@ -19,11 +19,12 @@ def ingest_watched(
     """Do what `build.ingest` does, and tell on stderr how it goes; raises what that raises."""
     with tqdm(unit=" leaves", desc="ingesting", disable=None, leave=False) as bar:
 
-        def show(source: str, leaves: int) -> None:
-            bar.set_postfix_str(source[-40:], refresh=False)
-            bar.update(leaves - bar.n)
+        def show(progress: Progress) -> None:
+            bar.set_postfix_str(progress.source[-40:], refresh=False)
+            bar.update(progress.leaves - bar.n)
 
-        summary = ingest(path, settings, corpus=corpus, root_name=root_name, rebuild=rebuild, on_progress=show)
+        options = RunOptions(root_name=root_name)
+        summary = ingest(path, settings, corpus=corpus, options=options, rebuild=rebuild, on_progress=show)
     sys.stderr.writelines(f"{line}\n" for line in _lines(summary))
     return summary
 

@@ -90,6 +90,11 @@ class Engines:
             raise UnknownCorpusError.of(name, self.names())
         try:
             corpus = open_corpus(name, self._settings, self._embedding.manifest, service_url=self._service_url)
+            try:
+                corpus.open_derived()
+            except CorpusError:
+                corpus.close()
+                raise
         except CorpusError as error:
             self._refused[name] = error
             raise

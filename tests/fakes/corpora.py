@@ -5,6 +5,7 @@ from pathlib import Path
 
 from index.corpus import Corpus
 from index.documents import Document, StoredDocument
+from index.embedding import embed_documents
 from index.manifest import Identity, Manifest
 from index.nodes import NO_PARENT, Span, SpanTree
 from tests.fakes.embedding import DIMENSION, WordHashEmbedding
@@ -50,7 +51,7 @@ def fill(corpus: Corpus, texts: Mapping[str, str], embedder: WordHashEmbedding) 
         for document in documents
         for position in document.tree.leaves
     ]
-    corpus.replace(documents, embedder.get_text_embedding_batch(leaves))
+    corpus.replace(documents, embed_documents(embedder, leaves))
 
 
 def make_corpus(folder: Path, texts: Mapping[str, str], embedder: WordHashEmbedding) -> Corpus:

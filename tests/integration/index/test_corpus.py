@@ -2,9 +2,11 @@
 
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from llama_index.core import StorageContext, VectorStoreIndex
 from llama_index.core.retrievers import AutoMergingRetriever, VectorIndexRetriever
@@ -68,7 +70,7 @@ def test_a_changed_document_leaves_nothing_of_its_old_version(corpus: Corpus) ->
 
 
 def test_a_removed_document_is_gone_from_every_store(corpus: Corpus) -> None:
-    corpus.replace([], [], removed=["wind.md"])
+    corpus.remove(["wind.md"])
 
     assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.words.count() == 3
 
@@ -78,7 +80,7 @@ def test_leftovers_of_a_crash_are_swept(corpus: Corpus) -> None:
     lost = stored("lost.md", "Never committed. At all.")
     names = [node_id(lost.version, position) for position in lost.tree.leaves]
     corpus.documents.announce([lost.version])
-    corpus.vectors.upsert(names, [word_vector("never"), word_vector("all")])
+    corpus.vectors.upsert(names, np.array([word_vector("never"), word_vector("all")], np.float32))
     corpus.words.add([(names[0], lost.version, "Never committed.", "lost")])
 
     assert corpus.sweep() == 1
@@ -88,7 +90,7 @@ def test_leftovers_of_a_crash_are_swept(corpus: Corpus) -> None:
 
 def test_a_known_id_takes_its_new_vector(corpus: Corpus) -> None:
     name = corpus.vectors.search(word_vector("Blades are long."), 1)[0][0]
-    corpus.vectors.upsert([name], [word_vector("zebra")])
+    corpus.vectors.upsert([name], np.array([word_vector("zebra")], np.float32))
 
     (found, score), *_ = corpus.vectors.search(word_vector("zebra"), 1)
     assert found == name
@@ -98,7 +100,7 @@ def test_a_known_id_takes_its_new_vector(corpus: Corpus) -> None:
 def test_more_leaves_than_one_chroma_batch_are_stored(corpus: Corpus) -> None:
     limit = corpus.vectors.client._client.get_max_batch_size()
     many = [node_id("many", position) for position in range(limit + 10)]
-    corpus.vectors.upsert(many, [word_vector("same")] * len(many))
+    corpus.vectors.upsert(many, np.array([word_vector("same")] * len(many), np.float32))
 
     assert corpus.vectors.count() == 7 + limit + 10
 
@@ -136,8 +138,8 @@ def test_a_damaged_word_index_is_named(corpus: Corpus) -> None:
     corpus.close()
     (corpus.folder / "words" / "meta.json").write_text("{")
 
-    with pytest.raises(IndexDamagedError, match="word index"):
-        Corpus(corpus.folder, MANIFEST)
+    with closing(Corpus(corpus.folder, MANIFEST)) as damaged, pytest.raises(IndexDamagedError, match="word index"):
+        damaged.open_derived()
 
 
 def test_swapping_in_a_new_corpus_replaces_the_old_one(corpus: Corpus, tmp_path: Path) -> None:

@@ -3,13 +3,15 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from index.corpus import Corpus
-from ingestion.pipeline import Pipeline, Summary
+from ingestion.pipeline import Pipeline
 from ingestion.reading.files import list_files
 from ingestion.reading.reader import Reader
+from ingestion.run import RunOptions, Summary
 from ingestion.splitting import TreeSplitter
 from settings import ChunkSettings, IngestSettings
 from tests.fakes.corpora import MANIFEST
@@ -26,11 +28,12 @@ class Library:
         self.embedder = WordHashEmbedding()
         self._reader = reader
 
-    def ingest(self, root_name: str = "") -> Summary:
+    def ingest(self, root_name: str = "", **options: Any) -> Summary:
         self.embedder.texts_embedded = 0
         splitter = TreeSplitter(ChunkSettings(), lambda text: len(text.split()), 254)
-        pipeline = Pipeline(self.corpus, self, splitter, self._reader, root_name=root_name)
-        summary = pipeline.run(list_files(self.files))
+        pipeline = Pipeline(self.corpus, self, splitter, self._reader)
+        chosen = RunOptions(root_name=root_name, **options)
+        summary = pipeline.run(list_files(self.files), str(self.files), chosen)
         self.check_stores_agree()
         return summary
 
