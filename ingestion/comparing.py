@@ -107,10 +107,15 @@ class Comparison:
             return
         known = self._ledger.get(source)
         stored = self._documents.versions(source)
+        elsewhere = known is not None and known.root != self._root and known.path.exists()
         if known and known.digest == digest and not (known.failures and self._options.retry):
             self._spend(len(stored))
-            moved = replace(known, root=self._root) if known.root != self._root else None
+            moved = replace(known, root=self._root) if known.root != self._root and not elsewhere else None
             yield FileDone(source, file.size, moved, unchanged=len(stored), failures=known.failures)
+            return
+        if known and elsewhere:
+            reason = f"The name {source!r} is taken by {known.path}. Keep the two apart by --root NAME."
+            yield FileDone(source, file.size, failures=(reason,))
             return
         yield from self._contents(file, source, replace(note, digest=digest), stored)
 

@@ -28,12 +28,13 @@ class Library:
         self.embedder = WordHashEmbedding()
         self._reader = reader
 
-    def ingest(self, root_name: str = "", **options: Any) -> Summary:
+    def ingest(self, root_name: str = "", files: Path | None = None, **options: Any) -> Summary:
+        files = files or self.files
         self.embedder.texts_embedded = 0
         splitter = TreeSplitter(ChunkSettings(), lambda text: len(text.split()), 254)
         pipeline = Pipeline(self.corpus, self, splitter, self._reader)
         chosen = RunOptions(root_name=root_name, **options)
-        summary = pipeline.run(list_files(self.files), str(self.files), chosen)
+        summary = pipeline.run(list_files(files), str(files), chosen)
         self.check_stores_agree()
         return summary
 
@@ -150,6 +151,27 @@ def test_equal_paths_of_two_roots_live_side_by_side(library: Library) -> None:
     library.ingest(root_name="second")
 
     assert library.doc_ids() == ["first/water.txt", "first/wind.md", "second/water.txt", "second/wind.md"]
+
+
+def test_a_file_of_another_root_is_not_overwritten_by_one_of_the_same_name(library: Library, tmp_path: Path) -> None:
+    library.ingest()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "water.txt").write_text("Quite another text.\n")
+
+    summary = library.ingest(files=other)
+
+    assert "taken by" in summary.failed[0]["reason"]
+    assert library.corpus.words.search("dams", 5)
+
+
+def test_a_root_that_was_moved_is_known_again(library: Library, tmp_path: Path) -> None:
+    library.ingest()
+    moved = library.files.rename(tmp_path / "moved")
+
+    assert library.ingest(files=moved).unchanged == 2
+    (moved / "water.txt").unlink()
+    assert library.ingest(files=moved, prune=True).removed == 1
 
 
 def test_unreadable_and_unsupported_files_are_named_and_the_rest_goes_on(library: Library) -> None:
