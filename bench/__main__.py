@@ -13,7 +13,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
 
-from bench import answers, compare, ingest_table, retrieval
+from bench import compare, ingest_table, retrieval
 from bench.arguments import parse
 from bench.build import measure_ingestion, open_engine, open_stock, our_retrieval, stored_text
 from bench.datasets import DataSet, find_sets
@@ -51,6 +51,8 @@ def _retrieval(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _answers(arguments: argparse.Namespace, settings: Settings) -> int:
+    from bench import answers  # noqa: PLC0415  # for the reason that `build.py` gives
+
     answered: dict[str, list[answers.Answered]] = {}
     for data_set in _chosen(arguments, settings):
         cases = [case for case in _cases(data_set, arguments.limit) if case.answer or case.unanswerable]
