@@ -10,6 +10,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from errors import UnreadableError
 from index.documents import Document
@@ -22,13 +23,14 @@ _NUMBER = re.compile(r"\s*[-+]?[\d.,]+\s*%?\s*")
 _UNDECODABLE = re.compile("[\udc80-\udcff]")
 
 Row = list[str]
+Numbered = tuple[int, Row | UnreadableError]
 
 
 def read_csv(stream: io.BufferedReader, doc_id: str, max_chars: int) -> Iterator[Document | UnreadableError]:
     """Yield the documents of the file, and the reasons why there is none for some rows.
 
     Args:
-        stream: at its beginning, with a buffer large enough to show the encoding.
+        stream: at its beginning, with a buffer large enough to show the encoding; closed at the end.
         doc_id: the file.
         max_chars: length at which a table is refused.
 
@@ -38,9 +40,12 @@ def read_csv(stream: io.BufferedReader, doc_id: str, max_chars: int) -> Iterator
     sample = stream.peek()
     encoding = encoding_of(sample)
     errors = "surrogateescape" if encoding.startswith("utf-8") else "replace"
-    rows = _numbered_rows(
-        _Lines(io.TextIOWrapper(stream, encoding, errors, newline="")), sample.decode(encoding, errors)
-    )
+    with io.TextIOWrapper(stream, encoding, errors, newline="") as text:
+        rows = _numbered_rows(_Lines(text), sample.decode(encoding, errors))
+        yield from _documents(rows, doc_id, max_chars)
+
+
+def _documents(rows: Iterator[Numbered], doc_id: str, max_chars: int) -> Iterator[Document | UnreadableError]:
     header = next(rows, None)
     if header is None:
         raise UnreadableError("The file holds no text.", "Fill it or remove it.")
@@ -49,16 +54,13 @@ def read_csv(stream: io.BufferedReader, doc_id: str, max_chars: int) -> Iterator
     columns = [one_line(name) for name in header[1]]
     if has_text(columns):
         yield from documents(((number, _record(row, number, columns)) for number, row in rows), doc_id, "Row")
-        return
-    if all(_NUMBER.fullmatch(name) for name in columns if name):  # a table without header
-        rows = _after(header, rows)
-        columns = []
-    yield from _table(rows, columns, doc_id, max_chars)
+    elif all(_NUMBER.fullmatch(name) for name in columns if name):  # a table without header
+        yield from _table(chain([header], rows), [], doc_id, max_chars)
+    else:
+        yield from _table(rows, columns, doc_id, max_chars)
 
 
-def _table(
-    rows: Iterator[tuple[int, Row | UnreadableError]], columns: Row, doc_id: str, max_chars: int
-) -> Iterator[Document | UnreadableError]:
+def _table(rows: Iterator[Numbered], columns: Row, doc_id: str, max_chars: int) -> Iterator[Document | UnreadableError]:
     blocks: list[str] = [" | ".join(name for name in columns if name)] if columns else []
     chars = 0
     for _number, row in rows:
@@ -88,14 +90,7 @@ def _name(columns: Row, place: int) -> str:
     return (columns[place] if place < len(columns) else "") or f"column {place + 1}"
 
 
-def _after(
-    first: tuple[int, Row | UnreadableError], rest: Iterator[tuple[int, Row | UnreadableError]]
-) -> Iterator[tuple[int, Row | UnreadableError]]:
-    yield first
-    yield from rest
-
-
-def _numbered_rows(lines: "_Lines", sample: str) -> Iterator[tuple[int, Row | UnreadableError]]:
+def _numbered_rows(lines: "_Lines", sample: str) -> Iterator[Numbered]:
     """Yield rows that are not blank, with their number from 1 (the header is row 1)."""
     first_line = sample.partition("\n")[0]
     csv.field_size_limit(MAX_LINE_CHARS)

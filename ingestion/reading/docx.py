@@ -23,9 +23,10 @@ from ingestion.reading import fields
 from ingestion.reading.text import clean_body, title_from_name
 
 _DAMAGED = "This is no Word document, or a damaged one."
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"  # a copy for old readers
 _WRAPPERS = frozenset(map(qn, ("w:sdt", "w:sdtContent", "w:ins", "w:moveTo", "w:smartTag", "w:customXml")))
 _SPACES = {qn("w:tab"): "\t", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-"}
-_LEFT_OUT = frozenset(map(qn, ("w:del", "w:moveFrom", "w:pPr", "w:rPr", "mc:Fallback")))
+_LEFT_OUT = frozenset(map(qn, ("w:del", "w:moveFrom", "w:pPr", "w:rPr"))) | {_FALLBACK}
 _PROGRAM_TITLES = ("word document", "microsoft word", "untitled", "document")
 
 
@@ -81,7 +82,7 @@ def _blocks(parent: Any, document: DocxDocument) -> Iterator[str]:
             if block := _paragraph(element, document):
                 yield block
             for box in element.iter(qn("w:txbxContent")):
-                if not any(above.tag == qn("mc:Fallback") for above in box.iterancestors()):
+                if not any(above.tag == _FALLBACK for above in box.iterancestors()):
                     yield from _blocks(box, document)
         elif element.tag == qn("w:tbl"):
             rows = (_row(row, document) for row in element.iter(qn("w:tr")) if _table_of(row) is element)

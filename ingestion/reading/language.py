@@ -7,8 +7,7 @@ from py3langid.langid import MODEL_DIR, MODEL_FILE, LanguageIdentifier
 
 _MIN_LETTERS = 200
 _SAMPLE_CHARS = 2000
-# Lists of names and numbers score below this; a few sentences of any language score far above it.
-_MIN_CONFIDENCE = 0.8
+_MIN_CONFIDENCE = 0.5  # likelier than all other languages together; tables of numbers stay far below
 _NO_LANGUAGE = "zxx"
 
 

@@ -24,6 +24,8 @@ from errors import UnreadableError
 from ingestion.run import RunStopped
 
 STOP_POLL_S = 0.1
+# Threads and memory pools set address space aside, of which the child has little.
+_FRUGAL = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 _PROJECT_ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -104,7 +106,7 @@ class Sandbox:
                 pass_fds=[child_end.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,  # ours is for the summary
-                env={"PYTHONPATH": os.pathsep.join(path), "OPENBLAS_NUM_THREADS": "1"},
+                env={"PYTHONPATH": os.pathsep.join(path), **_FRUGAL},
                 start_new_session=True,  # Ctrl-C is for us; we end the child
             )
         try:

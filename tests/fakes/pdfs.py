@@ -1,5 +1,6 @@
 """Small PDF files, drawn line by line."""
 
+from collections.abc import Sequence
 from io import BytesIO
 
 from reportlab.lib.pdfencrypt import StandardEncryption
@@ -16,5 +17,22 @@ def make_pdf(*pages: str, title: str = "", password: str | None = None) -> bytes
         for number, line in enumerate(page.split("\n")):
             canvas.drawString(72, 780 - 16 * number, line)
         canvas.showPage()
+    canvas.save()
+    return buffer.getvalue()
+
+
+def make_page(lines: Sequence[tuple[float, str]], *, vertical: str = "") -> bytes:
+    """Return a PDF with one page of lines, each with its type size in points, and a stamp along its left edge."""
+    buffer = BytesIO()
+    canvas = Canvas(buffer)
+    height = 780.0
+    for points, line in lines:
+        canvas.setFont("Helvetica", points)
+        canvas.drawString(72, height, line)
+        height -= 1.5 * points
+    if vertical:
+        canvas.rotate(90)
+        canvas.setFont("Helvetica", 30)
+        canvas.drawString(100, -40, vertical)
     canvas.save()
     return buffer.getvalue()

@@ -52,8 +52,22 @@ def test_hidden_names_are_passed_over_in_silence(tmp_path: Path) -> None:
 def test_unknown_types_are_reported(tmp_path: Path) -> None:
     write(tmp_path / "a.exe")
     write(tmp_path / "LICENSE")
+    write(tmp_path / "b.tar.gz")
+    write(tmp_path / "c.pdf.gz")
+    write(tmp_path / "d.gz")
 
-    assert reasons(tmp_path) == {"LICENSE": "unsupported type", "a.exe": "unsupported type .exe"}
+    assert reasons(tmp_path) == {
+        "LICENSE": "unsupported type",
+        "a.exe": "unsupported type .exe",
+        "b.tar.gz": "unsupported type .tar.gz",
+        "c.pdf.gz": "unsupported type .pdf.gz",
+        "d.gz": "unsupported type .gz",
+    }
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a.csv", "a.parquet", "a.json", "a.txt.gz", "a.JSONL.BZ2", "a.b.md.gz"])
+def test_every_format_and_compressed_text_is_listed(tmp_path: Path, name: str) -> None:
+    assert names(write(tmp_path / name)) == [name]
 
 
 def test_links_are_reported_and_never_followed(tmp_path: Path) -> None:

@@ -1,5 +1,10 @@
 """Which reader a file gets, by suffix and by content."""
 
+import bz2
+import gzip
+import os
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -9,6 +14,7 @@ from index.documents import Document
 from ingestion.reading.formats import read_file
 from ingestion.reading.limits import Limits
 from tests.fakes.pdfs import make_pdf
+from tests.fakes.word import make_docx
 
 LIMITS = Limits(max_bytes=256_000_000, max_chars=1_000_000)
 PAGE = b"\n<!-- saved -->\n<!DOCTYPE html><html><head><title>A page</title></head><body><p>Some text.</p></body></html>"
@@ -19,6 +25,12 @@ def read_one(path: Path, data: bytes, limits: Limits = LIMITS) -> Document:
     (item,) = read_file(path, path.name, limits)
     assert isinstance(item, Document)
     return item
+
+
+def refuse(items: Iterator[Document | UnreadableError]) -> None:
+    """Raise the first reason among the items, as the whole file's reason is raised."""
+    for item in items:
+        raise item if isinstance(item, UnreadableError) else AssertionError(item)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +72,100 @@ def test_a_file_over_the_limit_is_refused_unread(tmp_path: Path, name: str) -> N
 
     with pytest.raises(UnreadableError, match=r"larger than 256 MB.*RAG_INGEST__MAX_FILE_MB"):
         list(read_file(tmp_path / name, name, LIMITS))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a.txt", b" \n\t\n", "holds no text"),
+        ("a.txt.gz", gzip.compress(b" "), "holds no text"),
+        ("a.html", b"<html><body><script>x()</script></body></html>", "no text"),
+        ("a.txt", b"PK\x03\x04 and so on", "no Word document"),
+        ("a.parquet", b"no parquet", "no Parquet file"),
+        ("a.docx", b"no zip", "no Word document"),
+        ("a.txt.gz", gzip.compress(b"text " * 1000)[:-9], "damaged or cut short"),
+        ("a.txt.gz", gzip.compress(bytes(1_000_000)) * 300, "compressed file holds more than 256 MB"),
+        ("a.txt.bz2", bz2.compress(bytes(5_000_000)) * 60, "compressed file holds more than 256 MB"),
+        ("a.txt", b"word " * 300_000, r"'a.txt' is longer than 1,000,000 characters.*RAG_INGEST__MAX_DOCUMENT_CHARS"),
+        ("a.txt", b"x" * 20_000_000, "longer than 1,000,000 characters"),
+    ],
+)
+def test_bad_files_are_refused_with_the_reason(tmp_path: Path, name: str, data: bytes, reason: str) -> None:
+    (tmp_path / name).write_bytes(data)
+
+    with pytest.raises(UnreadableError, match=reason):
+        refuse(read_file(tmp_path / name, name, LIMITS))
+
+
+@pytest.mark.parametrize("name", ["wind_power.txt.gz", "wind_power.TXT.BZ2", "wind_power.txt"])
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress])
+def test_compressed_text_is_read_whatever_its_name_says(
+    tmp_path: Path, name: str, compress: Callable[[bytes], bytes]
+) -> None:
+    document = read_one(tmp_path / name, compress("Größe".encode()))
+
+    assert (document.doc_id, document.title, document.text) == (name, "wind power", "Größe")
+    assert document.content_type == "plain text"
+
+
+def test_compressed_records_are_streamed(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"id":"a","text":"x"}\nbad\n{"id":"b","text":"y"}\n'))
+
+    first, bad, last = read_file(path, "a.jsonl.gz", LIMITS)
+
+    assert isinstance(first, Document)
+    assert isinstance(bad, UnreadableError)
+    assert isinstance(last, Document)
+    assert (first.doc_id, last.doc_id, last.source) == ("a", "b", "a.jsonl.gz")
+
+
+def test_records_before_the_end_of_a_file_cut_short_are_kept(tmp_path: Path) -> None:
+    lines = b"".join(b'{"id":"%d","text":"%s"}\n' % (n, os.urandom(500).hex().encode()) for n in range(1000))
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(lines)[:-1000])
+    items = read_file(tmp_path / "a.jsonl.gz", "a.jsonl.gz", LIMITS)
+
+    assert all(isinstance(item, Document) for item in islice(items, 500))
+    with pytest.raises(UnreadableError, match="damaged or cut short"):
+        list(items)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
+def test_files_of_records_may_be_larger_than_the_limit_for_whole_files(tmp_path: Path, name: str) -> None:
+    rows = {"a.jsonl": b'{"id":"a","text":"x"}\n{"id":"b","text":"y"}\n', "a.csv": b"id,text\na,x\nb,y\n"}
+    (tmp_path / name).write_bytes(rows[name])
+
+    assert len(list(read_file(tmp_path / name, name, Limits(max_bytes=5, max_chars=100)))) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind"),
+    [
+        ("a.csv", b"a,b\n1,2\n", "csv"),
+        ("a.tsv", b"a\tb\n1\t2\n", "csv"),
+        ("a.json", b'{"text": "x"}', "json"),
+        ("a.md", b"x", "markdown"),
+        ("a.docx", make_docx([("Normal", "x")]), "docx"),
+        ("a.txt", make_docx([("Normal", "x")]), "docx"),
+        ("a.json.gz", gzip.compress(b'{"text": "x"}'), "json"),
+    ],
+)
+def test_a_document_tells_the_format_it_was_read_from(tmp_path: Path, name: str, data: bytes, kind: str) -> None:
+    assert read_one(tmp_path / name, data).content_type == kind
+
+
+def test_the_language_is_named_unless_the_document_names_it_itself(tmp_path: Path) -> None:
+    text = "The quick brown fox jumps over the lazy dog, and then it sleeps in the sun for a while. " * 4
+
+    assert read_one(tmp_path / "a.txt", text.encode()).metadata == {"language": "en"}
+    assert read_one(tmp_path / "a.md", f"---\nlang: pt-BR\n---\n{text}".encode()).metadata["language"] == "pt"
+
+
+def test_the_text_of_a_paper_is_known_by_its_name(tmp_path: Path) -> None:
+    document = read_one(tmp_path / "5f6a1b2c3d4e5f6a1b2c3d4e.fig1.txt", b"Figure 1. A curve.\n\nReferences\n[1] X.")
+
+    assert document.text == "Figure 1. A curve."
+    assert document.metadata["cosmos_object_id"] == "fig1"
 
 
 def test_a_file_that_is_gone_is_reported(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 import pytest
 
 from errors import UnreadableError
-from ingestion.reading.pdf import is_title, join_pages, read_pdf
+from ingestion.reading.pdf import join_pages, read_pdf
+from ingestion.reading.pdf_title import is_title
 from tests.fakes.pdfs import make_pdf
 
 

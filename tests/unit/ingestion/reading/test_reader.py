@@ -2,10 +2,13 @@
 
 import os
 import signal
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from errors import UnreadableError
 from index.documents import Document
@@ -29,7 +32,7 @@ def one(items: Iterator[Document | UnreadableError]) -> Document | UnreadableErr
 
 def pid_of(item: Document | UnreadableError) -> int:
     assert isinstance(item, Document)
-    return int(item.metadata["pid"])
+    return int(str(item.metadata["pid"]))
 
 
 def test_files_of_every_format_pass_through_one_child(tmp_path: Path) -> None:
@@ -57,6 +60,43 @@ def test_files_of_every_format_pass_through_one_child(tmp_path: Path) -> None:
     assert isinstance(bad, UnreadableError)
     assert bad.fact.startswith("Line 2 is not valid JSON")
     assert isinstance(last, Document)
+
+
+def make_pdf_bomb(copies: int) -> bytes:
+    """Return a PDF of one page whose content is `copies` megabytes of the same drawing when it is unpacked."""
+    block = zlib.compressobj(9)
+    head = block.compress(b"0 0 m 1 1 l S\n" * 70_000) + block.flush(zlib.Z_FULL_FLUSH)
+    again = block.compress(b"0 0 m 1 1 l S\n" * 70_000) + block.flush(zlib.Z_FULL_FLUSH)
+    stream = head + again * copies + block.flush()
+    parts = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]/Contents 4 0 R>>",
+        b"<</Filter/FlateDecode/Length %d>>stream\n%s\nendstream" % (len(stream), stream),
+    ]
+    body = b"".join(b"%d 0 obj%s endobj\n" % (number, part) for number, part in enumerate(parts, 1))
+    return b"%PDF-1.4\n" + body + b"trailer<</Root 1 0 R>>"
+
+
+def test_a_pdf_that_unpacks_to_a_mountain_costs_itself_only(tmp_path: Path) -> None:
+    (tmp_path / "bomb.pdf").write_bytes(make_pdf_bomb(1000))
+    (tmp_path / "good.pdf").write_bytes(make_pdf("Good."))
+
+    with Reader(LIMITS) as reader:
+        bomb = one(reader.read(file_named("bomb.pdf", tmp_path)))
+        good = one(reader.read(file_named("good.pdf", tmp_path)))
+
+    assert isinstance(bomb, UnreadableError)
+    assert isinstance(good, Document)
+
+
+def test_parquet_is_read_within_the_child_s_memory(tmp_path: Path) -> None:
+    parquet.write_table(pa.table({"id": ["a"], "text": ["Words."]}), tmp_path / "a.parquet")
+
+    with Reader(LIMITS) as reader:
+        document = one(reader.read(file_named("a.parquet", tmp_path)))
+
+    assert document == Document("a", "Words.", "Words.", source="a.parquet", content_type="parquet")
 
 
 def test_one_child_serves_many_files() -> None:

@@ -1,0 +1,103 @@
+"""JSON files: records alone, in arrays, and as search services answer them."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from errors import UnreadableError
+from index.documents import Document
+from ingestion.reading.json import read_json
+
+CLUEWEB = {
+    "URL": "https://example.org/wind\n",
+    "URL-hash": "0A1B",
+    "Language": "en",
+    "Topic": "energy",
+    "ClueWeb22-ID": "clueweb22-en0000-00-00001",
+    "Clean-Text": "Wind turbines explained\nThey turn wind into electricity.",
+}
+FINEWEB = {"id": "<urn:uuid:0b1f>", "url": "https://example.org/sun", "text": "The sun shines.", "language_score": 0.9}
+
+
+def read(content: Any) -> list[Document | UnreadableError]:
+    return list(read_json(json.dumps(content).encode(), "dir/answer.json"))
+
+
+def coded(record: dict[str, Any]) -> str:
+    return base64.b64encode(json.dumps(record).encode()).decode()
+
+
+def test_a_clueweb_record_becomes_a_document_with_a_title_people_can_read() -> None:
+    assert read(CLUEWEB) == [
+        Document(
+            "clueweb22-en0000-00-00001",
+            "Wind turbines explained",
+            "Wind turbines explained\nThey turn wind into electricity.",
+            url="https://example.org/wind",
+            metadata={"url_hash": "0A1B", "language": "en", "topic": "energy"},
+            source="dir/answer.json",
+        )
+    ]
+
+
+@pytest.mark.parametrize("key", ["results", "documents", "data"])
+def test_the_records_of_a_search_answer_are_read_plain_or_base64_coded(key: str) -> None:
+    found = read({"took_ms": 12, key: [coded(CLUEWEB), FINEWEB]})
+
+    assert [item.url for item in found if isinstance(item, Document)] == [
+        "https://example.org/wind",
+        "https://example.org/sun",
+    ]
+
+
+def test_an_array_of_records_is_read_and_bad_ones_are_named() -> None:
+    found = read([FINEWEB, 7, "no base64!", coded(FINEWEB), {"id": "x"}])
+
+    assert [item.fact for item in found if isinstance(item, UnreadableError)] == [
+        "Record 2 is no JSON object.",
+        "Record 3 is a string, but no Base64-coded JSON.",
+        "Record 4 repeats the id '<urn:uuid:0b1f>' of record 1, which is kept.",
+        "Record 5 has no text in any of text, contents, body.",
+    ]
+    assert isinstance(found[0], Document)
+
+
+def test_a_record_without_id_is_named_after_the_file() -> None:
+    (document,) = read({"title": "T", "text": "x"})
+
+    assert isinstance(document, Document)
+    assert document.doc_id == "dir/answer.json"
+
+
+def test_a_record_with_text_and_an_array_of_data_is_one_record() -> None:
+    assert len(read({"id": "a", "text": "x", "data": [1, 2]})) == 1
+
+
+def test_json_lines_under_the_name_of_json_are_read_as_such() -> None:
+    found = list(read_json(b'{"id":"a","text":"x"}\n{"id":"b","text":"y"}\n', "a.json"))
+
+    assert [item.doc_id for item in found if isinstance(item, Document)] == ["a", "b"]
+
+
+def test_utf16_is_fine() -> None:
+    (document,) = read_json(json.dumps(FINEWEB).encode("utf-16"), "a.json")
+
+    assert isinstance(document, Document)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"{", "The file is not valid JSON"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"7", "a single value, no record"),
+        (b'{"name": "package"}', "The file has no text"),
+        (b'{"text": "x", "n": NaN}', "a number that JSON does not allow"),
+        (bytes(range(256)) * 10, "binary data"),
+    ],
+)
+def test_what_holds_no_record_is_refused(data: bytes, reason: str) -> None:
+    with pytest.raises(UnreadableError, match=reason):
+        list(read_json(data, "a.json"))

@@ -1,0 +1,40 @@
+"""The title of a PDF, out of its metadata, its first page or its name."""
+
+import pytest
+
+from ingestion.reading.pdf import read_pdf
+from ingestion.reading.pdf_title import SizedLine, choose_title, largest_heading
+from tests.fakes.pdfs import make_page
+
+BODY = [SizedLine("The text of the paper goes on for a while in small type.", 9)] * 20
+HEADING = [SizedLine("BERT: Deep Bidirectional", 14), SizedLine("Transformers", 14.2), SizedLine("J. Devlin", 10)]
+
+
+@pytest.mark.parametrize(
+    ("in_metadata", "lines", "name", "title"),
+    [
+        ("Annual report", HEADING, "x.pdf", "Annual report"),
+        ("Microsoft Word - x.doc", HEADING, "bert.pdf", "BERT: Deep Bidirectional Transformers"),
+        ("", HEADING, "1810.04805v2.pdf", "BERT: Deep Bidirectional Transformers"),
+        ("", HEADING, "ACME_2017_10K.pdf", "ACME 2017 10K"),
+        ("", [SizedLine("FORM 10-K", 20)], "ACME_2017_10K.pdf", "ACME 2017 10K"),
+        ("", [], "my_notes.pdf", "my notes"),
+    ],
+)
+def test_a_heading_takes_the_place_of_a_name_that_says_no_more(
+    in_metadata: str, lines: list[SizedLine], name: str, title: str
+) -> None:
+    assert choose_title(in_metadata, [*lines, *BODY], name) == title
+
+
+def test_there_is_no_heading_where_no_type_stands_out_or_it_stands_low_on_the_page() -> None:
+    assert largest_heading(BODY) is None
+    assert largest_heading([*BODY, *HEADING]) is None
+
+
+def test_the_type_sizes_of_a_page_are_read_and_vertical_stamps_are_not() -> None:
+    data = make_page(
+        [(16, "Wind power for"), (16, "everyone"), *[(9, "A line of plain text.")] * 10], vertical="STAMPED"
+    )
+
+    assert read_pdf(data, "wind.pdf").title == "Wind power for everyone"
