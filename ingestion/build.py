@@ -155,7 +155,8 @@ class _Run:
     ) -> Summary:
         """Ingest these entries; unless they are the whole root, what is not among them has not vanished."""
         model = self._embedding.model
-        with Reader(self._settings.ingest, stop=self._stop) as reader:
+        papers = "topic" in self._options.metadata
+        with Reader(self._settings.ingest, papers=papers, stop=self._stop) as reader:
             splitter = TreeSplitter(self._settings.chunk, model.count_tokens, model.text_tokens)
             pipeline = Pipeline(
                 corpus, self._embedding, splitter, reader, on_progress=self._on_progress, stop=self._stop

@@ -21,9 +21,9 @@ from typing import Any
 
 from errors import UnreadableError
 from index.documents import Document
-from ingestion.reading.limits import Limits
+from ingestion.reading.options import ReadOptions
 
-Parser = Callable[[Path, str, Limits], Iterator[Document | UnreadableError]]
+Parser = Callable[[Path, str, ReadOptions], Iterator[Document | UnreadableError]]
 
 _BATCH_ITEMS = 500
 _BATCH_CHARS = 1_000_000
@@ -32,7 +32,7 @@ _BATCH_CHARS = 1_000_000
 def serve(connection: Connection, parser: Parser, timeout_s: float) -> None:
     """Answer requests until the other side hangs up.
 
-    A request `{"path", "doc_id", "limits"}` begins a file, `{}` asks for its next batch. The answer is
+    A request `{"path", "doc_id", "options"}` begins a file, `{}` asks for its next batch. The answer is
     `{"items": [...], "more": bool, "retire": bool}`; an item is a document's fields or `{"unreadable": [fact,
     remedy]}`. After `retire` this process takes no more requests.
     """
@@ -43,7 +43,7 @@ def serve(connection: Connection, parser: Parser, timeout_s: float) -> None:
         except EOFError:
             return
         if request:
-            items = parser(Path(request["path"]), request["doc_id"], Limits(**request["limits"]))
+            items = parser(Path(request["path"]), request["doc_id"], ReadOptions(**request["options"]))
         signal.setitimer(signal.ITIMER_REAL, timeout_s)
         reply = _next_batch(items)
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -24,8 +24,8 @@ from ingestion.reading.csv import read_csv
 from ingestion.reading.files import format_of, open_plain
 from ingestion.reading.json import read_json
 from ingestion.reading.jsonl import read_jsonl
-from ingestion.reading.limits import Limits
 from ingestion.reading.markdown import read_markdown
+from ingestion.reading.options import ReadOptions
 from ingestion.reading.paper import paper_name, read_paper
 from ingestion.reading.plain_text import read_plain_text
 
@@ -42,7 +42,7 @@ _START_BYTES = 1024
 Items = Iterator[Document | UnreadableError]
 
 
-def read_file(path: Path, doc_id: str, limits: Limits) -> Items:
+def read_file(path: Path, doc_id: str, options: ReadOptions) -> Items:
     """Yield what a file holds: one document, or one per record with the unusable records between them.
 
     Raises:
@@ -54,14 +54,14 @@ def read_file(path: Path, doc_id: str, limits: Limits) -> Items:
         file.seek(0)
         stream = file
         if is_compressed(file.peek()):
-            size = max_stream_bytes(size, limits.max_bytes) if named in _RECORDS else limits.max_bytes
+            size = max_stream_bytes(size, options.max_bytes) if named in _RECORDS else options.max_bytes
             stream = decompressed(file, size)
         kind = _kind(named, stream.peek()[:_START_BYTES])
-        if kind not in _RECORDS and size > limits.max_bytes:
-            limit = limits.max_bytes // 1_000_000
+        if kind not in _RECORDS and size > options.max_bytes:
+            limit = options.max_bytes // 1_000_000
             raise UnreadableError(f"The file is larger than {limit} MB.", "Split it, or raise RAG_INGEST__MAX_FILE_MB.")
-        for item in _items(kind, stream, doc_id, size, limits):
-            yield _finished(item, kind, limits.max_chars) if isinstance(item, Document) else item
+        for item in _items(kind, stream, doc_id, size, options):
+            yield _finished(item, kind, options.max_chars) if isinstance(item, Document) else item
 
 
 def _kind(named: str, start: bytes) -> str:
@@ -72,12 +72,12 @@ def _kind(named: str, start: bytes) -> str:
     return "html" if is_page else named
 
 
-def _items(kind: str, stream: io.BufferedReader, doc_id: str, size: int, limits: Limits) -> Items:
+def _items(kind: str, stream: io.BufferedReader, doc_id: str, size: int, options: ReadOptions) -> Items:
     match kind:
         case "jsonl":
             yield from read_jsonl(stream, doc_id, size)
         case "csv":
-            yield from read_csv(stream, doc_id, limits.max_chars)
+            yield from read_csv(stream, doc_id, options.max_chars)
         case "parquet":
             from ingestion.reading.parquet import read_parquet  # noqa: PLC0415
 
@@ -86,10 +86,10 @@ def _items(kind: str, stream: io.BufferedReader, doc_id: str, size: int, limits:
             yield from read_json(stream.read(size), doc_id)
         case _:
             data = stream.read(size)  # what is appended meanwhile belongs to the next run
-            yield _document(kind, data, doc_id, limits)
+            yield _document(kind, data, doc_id, options)
 
 
-def _document(kind: str, data: bytes, doc_id: str, limits: Limits) -> Document:
+def _document(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Document:
     match kind:
         case "html":
             from ingestion.reading.html import read_html  # noqa: PLC0415
@@ -102,11 +102,16 @@ def _document(kind: str, data: bytes, doc_id: str, limits: Limits) -> Document:
         case "docx":
             from ingestion.reading.docx import read_docx  # noqa: PLC0415
 
-            return read_docx(data, doc_id, limits.max_bytes)
+            return read_docx(data, doc_id, options.max_bytes)
         case "markdown":
             return read_markdown(data, doc_id)
         case _:
-            return read_paper(data, doc_id) if paper_name(doc_id) else read_plain_text(data, doc_id)
+            return _text(data, doc_id, anything=options.papers)
+
+
+def _text(data: bytes, doc_id: str, *, anything: bool) -> Document:
+    paper = paper_name(doc_id, anything=anything)
+    return read_paper(data, doc_id, *paper) if paper else read_plain_text(data, doc_id)
 
 
 def _finished(document: Document, kind: str, max_chars: int) -> Document | UnreadableError:

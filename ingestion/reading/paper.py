@@ -2,9 +2,10 @@
 
 Flow: file bytes -> **here** -> `Document`. Pure.
 
-Such collections are folders of `<paper-id>.txt` and `<paper-id>.<object-id>.txt`. A file counts as one only if its
-name begins with an id that no person gives to a file, of 24 hexadecimal digits (xDD) or a UUID: `notes.v2.txt` is
-plain text. The list of references and the lines that run along the head and foot of the pages are left out.
+Such collections are folders of `<paper-id>.txt` and `<paper-id>.<object-id>.txt`. A file counts as one if its name
+begins with an id that no person gives to a file, of 24 hexadecimal digits (xDD) or a UUID: `notes.v2.txt` is plain
+text, unless the person who ingests the folder says that it holds papers. The list of references and the lines that
+run along the head and foot of the pages are left out.
 """
 
 import re
@@ -17,10 +18,8 @@ from ingestion.reading.files import inner_name
 from ingestion.reading.plain_text import leading_title
 from ingestion.reading.text import clean_body, decode, one_line
 
-_NAME = re.compile(
-    r"(?P<paper>[0-9a-f]{24}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\.(?P<object>[^.\s]{1,100}))?\.te?xt",
-    re.IGNORECASE,
-)
+_NAME = re.compile(r"(?P<paper>[^.]+)(?:\.(?P<object>[^.]+))?\.te?xt", re.IGNORECASE)
+_PLAIN_ID = re.compile(r"[0-9a-f]{24}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _REFERENCES = re.compile(
     r"\n[ \t]*(?:\d+\.?|[IVX]+\.)?[ \t]*(?:references(?: and notes)?|bibliography|literature cited)"
     r"[ \t]*:?[ \t]*(?=\n)",
@@ -36,19 +35,25 @@ _TERM = re.compile(rf"\b{_NAME_WORD}(?: (?:of |the |and )?{_NAME_WORD}){{1,4}}\b
 _OPENING = re.compile(r"(?:The|This|These|Those|In|On|At|For|From|With|And|But|When|While|Our|We|As|An|It|Its) ")
 
 
-def paper_name(doc_id: str) -> tuple[str, str | None] | None:
-    """Return (paper id, object id or None) of a file that belongs to such a collection, else None."""
+def paper_name(doc_id: str, *, anything: bool = False) -> tuple[str, str | None] | None:
+    """Return (paper id, object id or None) of a file that belongs to such a collection, else None.
+
+    Args:
+        doc_id: the file.
+        anything: take whatever stands before the first dot for the id of a paper.
+    """
     match = _NAME.fullmatch(inner_name(PurePosixPath(doc_id).name))
-    return (match["paper"], match["object"]) if match else None
+    if match and (anything or _PLAIN_ID.fullmatch(match["paper"])):
+        return match["paper"], match["object"]
+    return None
 
 
-def read_paper(data: bytes, doc_id: str) -> Document:
+def read_paper(data: bytes, doc_id: str, paper_id: str, object_id: str | None) -> Document:
     """Return the document, with `paper_id`, `cosmos_object_id`, `doc_type` and `paragraph_terms` as metadata.
 
     Raises:
         UnreadableError: no text, or binary data.
     """
-    paper_id, object_id = paper_name(doc_id) or (doc_id, None)
     text = clean_body(without_references(without_running_lines(clean_body(decode(data)))))
     metadata: Metadata = {"paper_id": paper_id, "doc_type": "paragraph"}
     if object_id:

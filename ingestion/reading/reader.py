@@ -13,7 +13,7 @@ from typing import Any, Self
 from errors import UnreadableError
 from index.documents import Document
 from ingestion.reading.files import SourceFile
-from ingestion.reading.limits import Limits
+from ingestion.reading.options import ReadOptions
 from ingestion.reading.sandbox import Sandbox
 from settings import IngestSettings
 
@@ -25,12 +25,20 @@ class Reader:
 
     Args:
         settings: limits of size, time and memory.
+        papers: read every text file as a paper, or an object of one (`paper.py`), whatever its name.
         parser: what the child process runs, as `module:function`.
         stop: once it is set, a read that is under way ends with RunStopped.
     """
 
-    def __init__(self, settings: IngestSettings, *, parser: str = PARSER, stop: threading.Event | None = None) -> None:
-        self._limits = Limits(max_bytes=settings.max_file_mb * 1_000_000, max_chars=settings.max_document_chars)
+    def __init__(
+        self,
+        settings: IngestSettings,
+        *,
+        papers: bool = False,
+        parser: str = PARSER,
+        stop: threading.Event | None = None,
+    ) -> None:
+        self._options = ReadOptions(settings.max_file_mb * 1_000_000, settings.max_document_chars, papers)
         self._sandbox = Sandbox(
             parser, timeout_s=settings.parse_timeout_s, memory_mb=settings.parse_memory_mb, stop=stop
         )
@@ -47,7 +55,7 @@ class Reader:
         Records stream: a file of millions is never held in memory. Files are read one at a time: the next `read`
         closes the door on an iterator that was left unfinished.
         """
-        request = {"path": str(file.path), "doc_id": file.doc_id, "limits": asdict(self._limits)}
+        request = {"path": str(file.path), "doc_id": file.doc_id, "options": asdict(self._options)}
         try:
             for item in self._sandbox.parse(request):
                 yield _revive(item)

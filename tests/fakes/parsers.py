@@ -13,7 +13,7 @@ from pathlib import Path
 
 from errors import UnreadableError
 from index.documents import Document
-from ingestion.reading.limits import Limits
+from ingestion.reading.options import ReadOptions
 
 Items = Iterator[Document | UnreadableError]
 
@@ -22,47 +22,47 @@ def _good(doc_id: str) -> Document:
     return Document(doc_id, "Good", "Read by the child.", metadata={"pid": os.getpid()}, source=doc_id)
 
 
-def blocks(path: Path, doc_id: str, _limits: Limits) -> Items:
+def blocks(path: Path, doc_id: str, _options: ReadOptions) -> Items:
     """Wait for ever."""
     if path.name != "good.txt":
         threading.Event().wait()
     yield _good(doc_id)
 
 
-def eats_memory(path: Path, doc_id: str, _limits: Limits) -> Items:
+def eats_memory(path: Path, doc_id: str, _options: ReadOptions) -> Items:
     """Ask for more memory than the process may have."""
     if path.name != "good.txt":
         bytearray(2 * resource.getrlimit(resource.RLIMIT_AS)[0])
     yield _good(doc_id)
 
 
-def crashes(path: Path, doc_id: str, _limits: Limits) -> Items:
+def crashes(path: Path, doc_id: str, _options: ReadOptions) -> Items:
     """Die as a fault in C code does."""
     if path.name != "good.txt":
         os.kill(os.getpid(), signal.SIGSEGV)
     yield _good(doc_id)
 
 
-def raises(path: Path, doc_id: str, _limits: Limits) -> Items:
+def raises(path: Path, doc_id: str, _options: ReadOptions) -> Items:
     """Give one document, then stumble over a bug."""
     yield _good(doc_id)
     if path.name != "good.txt":
         raise KeyError("no such table")
 
 
-def crashes_later(path: Path, doc_id: str, _limits: Limits) -> Items:
+def crashes_later(path: Path, doc_id: str, _options: ReadOptions) -> Items:
     """Give more documents than one batch holds, then die."""
     yield from (_good(f"{doc_id}#{number}") for number in range(600))
     if path.name != "good.txt":
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def endless(_path: Path, doc_id: str, _limits: Limits) -> Items:
+def endless(_path: Path, doc_id: str, _options: ReadOptions) -> Items:
     """Give documents for ever, each with its number as title."""
     for number in count():
         yield Document(f"{doc_id}#{number}", str(number), "Text.", source=doc_id)
 
 
-def tells_environment(_path: Path, doc_id: str, _limits: Limits) -> Items:
+def tells_environment(_path: Path, doc_id: str, _options: ReadOptions) -> Items:
     """Give the names of all environment variables that the parser can see."""
     yield Document(doc_id, "Environment", " ".join(sorted(os.environ)), source=doc_id)

@@ -12,17 +12,17 @@ import pytest
 from errors import UnreadableError
 from index.documents import Document
 from ingestion.reading.formats import read_file
-from ingestion.reading.limits import Limits
+from ingestion.reading.options import ReadOptions
 from tests.fakes.pdfs import make_pdf
 from tests.fakes.word import make_docx
 
-LIMITS = Limits(max_bytes=256_000_000, max_chars=1_000_000)
+OPTIONS = ReadOptions(max_bytes=256_000_000, max_chars=1_000_000)
 PAGE = b"\n<!-- saved -->\n<!DOCTYPE html><html><head><title>A page</title></head><body><p>Some text.</p></body></html>"
 
 
-def read_one(path: Path, data: bytes, limits: Limits = LIMITS) -> Document:
+def read_one(path: Path, data: bytes, options: ReadOptions = OPTIONS) -> Document:
     path.write_bytes(data)
-    (item,) = read_file(path, path.name, limits)
+    (item,) = read_file(path, path.name, options)
     assert isinstance(item, Document)
     return item
 
@@ -71,7 +71,7 @@ def test_a_file_over_the_limit_is_refused_unread(tmp_path: Path, name: str) -> N
         sparse.truncate(5_000_000_000)
 
     with pytest.raises(UnreadableError, match=r"larger than 256 MB.*RAG_INGEST__MAX_FILE_MB"):
-        list(read_file(tmp_path / name, name, LIMITS))
+        list(read_file(tmp_path / name, name, OPTIONS))
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_bad_files_are_refused_with_the_reason(tmp_path: Path, name: str, data: 
     (tmp_path / name).write_bytes(data)
 
     with pytest.raises(UnreadableError, match=reason):
-        refuse(read_file(tmp_path / name, name, LIMITS))
+        refuse(read_file(tmp_path / name, name, OPTIONS))
 
 
 @pytest.mark.parametrize("name", ["wind_power.txt.gz", "wind_power.TXT.BZ2", "wind_power.txt"])
@@ -112,7 +112,7 @@ def test_compressed_records_are_streamed(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress(b'{"id":"a","text":"x"}\nbad\n{"id":"b","text":"y"}\n'))
 
-    first, bad, last = read_file(path, "a.jsonl.gz", LIMITS)
+    first, bad, last = read_file(path, "a.jsonl.gz", OPTIONS)
 
     assert isinstance(first, Document)
     assert isinstance(bad, UnreadableError)
@@ -123,7 +123,7 @@ def test_compressed_records_are_streamed(tmp_path: Path) -> None:
 def test_records_before_the_end_of_a_file_cut_short_are_kept(tmp_path: Path) -> None:
     lines = b"".join(b'{"id":"%d","text":"%s"}\n' % (n, os.urandom(500).hex().encode()) for n in range(1000))
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(lines)[:-1000])
-    items = read_file(tmp_path / "a.jsonl.gz", "a.jsonl.gz", LIMITS)
+    items = read_file(tmp_path / "a.jsonl.gz", "a.jsonl.gz", OPTIONS)
 
     assert all(isinstance(item, Document) for item in islice(items, 500))
     with pytest.raises(UnreadableError, match="damaged or cut short"):
@@ -135,7 +135,7 @@ def test_files_of_records_may_be_larger_than_the_limit_for_whole_files(tmp_path:
     rows = {"a.jsonl": b'{"id":"a","text":"x"}\n{"id":"b","text":"y"}\n', "a.csv": b"id,text\na,x\nb,y\n"}
     (tmp_path / name).write_bytes(rows[name])
 
-    assert len(list(read_file(tmp_path / name, name, Limits(max_bytes=5, max_chars=100)))) == 2
+    assert len(list(read_file(tmp_path / name, name, ReadOptions(max_bytes=5, max_chars=100)))) == 2
 
 
 @pytest.mark.parametrize(
@@ -168,6 +168,14 @@ def test_the_text_of_a_paper_is_known_by_its_name(tmp_path: Path) -> None:
     assert document.metadata["cosmos_object_id"] == "fig1"
 
 
+def test_every_text_is_a_paper_where_a_person_says_so(tmp_path: Path) -> None:
+    papers = ReadOptions(OPTIONS.max_bytes, OPTIONS.max_chars, papers=True)
+
+    assert read_one(tmp_path / "PMC7.txt", b"Text.", papers).metadata["paper_id"] == "PMC7"
+    assert "paper_id" not in read_one(tmp_path / "PMC7.txt", b"Text.").metadata
+    assert "paper_id" not in read_one(tmp_path / "PMC7.md", b"Text.", papers).metadata
+
+
 def test_a_file_that_is_gone_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError, match="cannot be opened: No such file or directory"):
-        list(read_file(tmp_path / "gone.md", "gone.md", LIMITS))
+        list(read_file(tmp_path / "gone.md", "gone.md", OPTIONS))

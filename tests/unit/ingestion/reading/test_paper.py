@@ -27,10 +27,15 @@ def test_only_ids_that_no_person_gives_to_a_file_make_it_a_paper(
     assert paper_name(name) == found
 
 
+def test_any_text_is_a_paper_where_that_is_asked_for() -> None:
+    assert paper_name("a/PMC12.fig1.txt", anything=True) == ("PMC12", "fig1")
+    assert paper_name("a/PMC12.md", anything=True) is None
+
+
 def test_a_paper_gets_its_ids_and_terms_as_metadata() -> None:
     text = "A study of masks\n\nThe World Health Organization (WHO) advised masks. SARS-CoV-2 spreads. WHO agreed."
 
-    document = read_paper(text.encode(), f"covid/{PAPER}.tab2.txt")
+    document = read_paper(text.encode(), f"covid/{PAPER}.tab2.txt", PAPER, "tab2")
 
     assert (document.doc_id, document.title) == (f"covid/{PAPER}.tab2.txt", "A study of masks")
     assert document.metadata["paper_id"] == PAPER

@@ -1,0 +1,18 @@
+"""How files are read. Flow: `reader.py` -> child process -> **here** -> `formats.py`."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """What the child process is told with every file.
+
+    Attributes:
+        max_bytes: of a file that is read as a whole, decompressed.
+        max_chars: of one document's text.
+        papers: every text file is a paper or an object of one, whatever its name.
+    """
+
+    max_bytes: int
+    max_chars: int
+    papers: bool = False
