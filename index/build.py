@@ -4,14 +4,16 @@ Flow: `ingestion/build.py` and `query_engine/build.py` call this; models are loa
 """
 
 from functools import cached_property
-
-from llama_index.core.base.embeddings.base import BaseEmbedding
+from typing import TYPE_CHECKING
 
 from errors import ModelError, SettingsError
 from index.corpus import Corpus
 from index.embedding_model import EmbeddingModel, load_embedding_model
 from index.manifest import Identity, Manifest
 from settings import ChunkSettings, EmbedSettings, Settings
+
+if TYPE_CHECKING:  # a second to import; an ingestion that finds nothing new needs none of it
+    from llama_index.core.base.embeddings.base import BaseEmbedding
 
 
 class Embedding:
@@ -21,6 +23,7 @@ class Embedding:
 
     Attributes:
         model: folder, tokenizer and window.
+        passage_tokens: longest passage that the model reads whole after the document prefix.
         manifest: what a corpus made with these settings records.
 
     Raises:
@@ -32,7 +35,8 @@ class Embedding:
         embed = settings.embed
         self._settings = embed
         self.model = load_embedding_model(embed.model)
-        _check_window(settings.chunk, self.model)
+        self.passage_tokens = self.model.text_tokens - self.model.count_tokens(embed.document_prefix)
+        _check_window(settings.chunk, self.passage_tokens)
         identity = Identity(
             weights_hash=self.model.weights_hash,
             pooling=self.model.pooling,
@@ -45,7 +49,7 @@ class Embedding:
         self.manifest = Manifest(identity, embed.model, precision)
 
     @cached_property
-    def embedder(self) -> BaseEmbedding:
+    def embedder(self) -> "BaseEmbedding":
         """The loaded model; raises ModelError when it cannot be loaded."""
         return _build_embedder(self._settings, self.model)
 
@@ -57,7 +61,7 @@ def open_corpus(
     return Corpus(settings.index.dir / name, manifest, create=create, service_url=service_url)
 
 
-def _build_embedder(embed: EmbedSettings, model: EmbeddingModel) -> BaseEmbedding:
+def _build_embedder(embed: EmbedSettings, model: EmbeddingModel) -> "BaseEmbedding":
     if embed.device == "cpu":
         from index.embedder import OpenVINOEmbedding  # noqa: PLC0415  # a GPU service needs no OpenVINO
 
@@ -86,16 +90,16 @@ def _build_embedder(embed: EmbedSettings, model: EmbeddingModel) -> BaseEmbeddin
         ) from error
 
 
-def _check_window(chunk: ChunkSettings, model: EmbeddingModel) -> None:
+def _check_window(chunk: ChunkSettings, window_tokens: int) -> None:
     if not chunk.leaf_tokens < chunk.middle_tokens < chunk.root_tokens:
         raise SettingsError(
             f"Chunk sizes must fall from root to leaf; they are {chunk.root_tokens}, {chunk.middle_tokens} and "
             f"{chunk.leaf_tokens}.",
             "Set RAG_CHUNK__ROOT_TOKENS, __MIDDLE_TOKENS and __LEAF_TOKENS accordingly.",
         )
-    if chunk.leaf_tokens > model.text_tokens:
+    if chunk.leaf_tokens > window_tokens:
         raise SettingsError(
-            f"A leaf of {chunk.leaf_tokens} tokens would be cut by the embedding model, which reads "
-            f"{model.text_tokens}.",
-            f"Set RAG_CHUNK__LEAF_TOKENS to {model.text_tokens} or less.",
+            f"A leaf of {chunk.leaf_tokens} tokens would be cut by the embedding model, which reads {window_tokens} "
+            "(RAG_EMBED__DOCUMENT_PREFIX not counted).",
+            f"Set RAG_CHUNK__LEAF_TOKENS to {window_tokens} or less.",
         )

@@ -5,11 +5,13 @@ LlamaIndex's own batch method makes a Python list of floats a text and fires an 
 `encode_documents` is spared both.
 """
 
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
-from llama_index.core.base.embeddings.base import BaseEmbedding
+
+if TYPE_CHECKING:
+    from llama_index.core.base.embeddings.base import BaseEmbedding
 
 
 @runtime_checkable
@@ -21,7 +23,7 @@ class ArrayEmbedder(Protocol):
         ...
 
 
-def embed_documents(embedder: BaseEmbedding, texts: list[str]) -> npt.NDArray[np.float32]:
+def embed_documents(embedder: "BaseEmbedding", texts: list[str]) -> npt.NDArray[np.float32]:
     """Return the vectors of passages (one at least), shape (len(texts), dimension), in order; the prefix is added here.
 
     Blocks until all are done, and holds no more than these texts and vectors: who wants to stop early or to bound

@@ -7,14 +7,15 @@ so that no leaf is cut by the model's window.
 
 from collections.abc import Callable
 from functools import cached_property
-
-from llama_index.core.node_parser import HierarchicalNodeParser, SentenceSplitter
-from llama_index.core.schema import BaseNode
-from llama_index.core.schema import Document as LlamaDocument
+from typing import TYPE_CHECKING
 
 from index.documents import StoredDocument
 from index.nodes import LEVEL_NAMES, NO_PARENT, Span, SpanTree
 from settings import ChunkSettings
+
+if TYPE_CHECKING:
+    from llama_index.core.node_parser import HierarchicalNodeParser
+    from llama_index.core.schema import BaseNode
 
 TITLE_TOKENS = 48
 
@@ -34,8 +35,9 @@ class TreeSplitter:
         self._sizes = (chunk.root_tokens, chunk.middle_tokens, chunk.leaf_tokens)
 
     @cached_property
-    def _parser(self) -> HierarchicalNodeParser:
+    def _parser(self) -> "HierarchicalNodeParser":
         """LlamaIndex's parser; made at the first text, because it imports a good second's worth of libraries."""
+        from llama_index.core.node_parser import HierarchicalNodeParser, SentenceSplitter  # noqa: PLC0415
 
         def tokenizer(text: str) -> range:
             # SentenceSplitter only takes the length of what this returns.
@@ -77,6 +79,8 @@ class TreeSplitter:
 
     def split(self, text: str) -> SpanTree:
         """Return the tree of `text`; every non-blank text has at least one root, middle and leaf."""
+        from llama_index.core.schema import Document as LlamaDocument  # noqa: PLC0415  # see `_parser`
+
         nodes = self._parser.get_nodes_from_documents([LlamaDocument(text=text, id_="document")])
         positions = {node.node_id: position for position, node in enumerate(nodes)}
         spans: list[Span] = []
@@ -94,5 +98,5 @@ class TreeSplitter:
         return SpanTree(spans)
 
 
-def _content(node: BaseNode) -> str:
+def _content(node: "BaseNode") -> str:
     return node.get_content()

@@ -8,16 +8,18 @@ leaf, and a document met twice costs nothing.
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from index.corpus import Corpus
 from index.documents import StoredDocument
 from index.embedding import embed_documents
 from index.nodes import node_id
+
+if TYPE_CHECKING:
+    from llama_index.core.base.embeddings.base import BaseEmbedding
 
 Vectors = npt.NDArray[np.float32]
 
@@ -30,7 +32,7 @@ class EmbedderSource(Protocol):
     """Loads the embedder when it is first asked for."""
 
     @property
-    def embedder(self) -> BaseEmbedding:
+    def embedder(self) -> "BaseEmbedding":
         """The embedder."""
         ...
 
