@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterable
-from itertools import groupby
+from itertools import groupby, takewhile
 from pathlib import Path
 
 from errors import SettingsError, UnreadableError
@@ -143,7 +143,8 @@ class _Run:
 
     def with_open(self, corpus: Corpus) -> Summary:
         """Ingest what is listed below the path."""
-        return self.with_entries(corpus, list_files(self.path), _totals(self.path), whole=self.path.is_dir())
+        totals = _totals(self.path, self._stop)
+        return self.with_entries(corpus, list_files(self.path), totals, whole=self.path.is_dir())
 
     def with_entries(
         self,
@@ -187,9 +188,9 @@ def _rebuild(run: _Run, settings: Settings, embedding: Embedding, corpus: str) -
     return summary
 
 
-def _totals(path: Path) -> tuple[int, int]:
+def _totals(path: Path, stop: threading.Event) -> tuple[int, int]:
     files = size = 0
-    for entry in list_files(path):
+    for entry in takewhile(lambda _: not stop.is_set(), list_files(path)):
         if isinstance(entry, SourceFile):
             files += 1
             size += entry.size

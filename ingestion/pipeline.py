@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -66,7 +67,7 @@ class Pipeline:
         embedding: gives the embedder the corpus was made with, once there is something to embed.
         splitter: cuts texts into trees.
         reader: turns files into documents.
-        on_progress: called from the thread that runs this, after each file.
+        on_progress: called from the thread that runs this, after each file, and each commit within a large one.
         stop: set it, from any thread, to end the run after the batch that is being written.
     """
 
@@ -125,7 +126,7 @@ class Pipeline:
                     for batch in batches:
                         self._commit(batch, comparison, report)
             if whole and options.limit is None:
-                self._vanished(comparison, root, options, report.summary)
+                self._vanished(comparison, root, options, report)
         except RunStopped:
             report.summary.stopped = True
         report.summary.duration_s = round(time.monotonic() - started, 2)
@@ -177,8 +178,10 @@ class Pipeline:
         report.summary.embedded += batch.embedded
         for step in batch.steps:
             report.note(step)
+        if isinstance(last := batch.steps[-1], Change):
+            report.under_way(last.document.source)
 
-    def _vanished(self, comparison: Comparison, root: str, options: RunOptions, summary: Summary) -> None:
+    def _vanished(self, comparison: Comparison, root: str, options: RunOptions, report: "_Report") -> None:
         """Count, and with `prune` remove, the documents whose files are gone from the root."""
         hidden = tuple(f"{entry}/" for entry in comparison.unlisted)
         gone = [
@@ -190,17 +193,17 @@ class Pipeline:
         ]
         doc_ids = [doc_id for source in gone for doc_id in self._corpus.documents.versions(source)]
         if not options.prune:
-            summary.vanished = len(doc_ids)
+            report.gone(gone, "vanished", len(doc_ids))
             return
         if doc_ids and not comparison.seen:
             raise UnreadableError(
                 f"{root} holds no document; pruning would remove all {len(doc_ids)} that came from it.",
                 "Check the path; `python -m ingestion delete` removes documents by name.",
             )
-        summary.removed += len(doc_ids)
         if not options.dry_run:
             self._corpus.remove(doc_ids)
             self._corpus.ledger.forget(gone)
+        report.gone(gone, "removed", len(doc_ids))
 
     def _check(self) -> None:
         if self._stop.is_set():
@@ -231,6 +234,16 @@ class _Report:
         else:
             self._file(step)
 
+    def under_way(self, source: str) -> None:
+        """Tell how far a file of many documents is."""
+        self._progress(source, None, None)
+
+    def gone(self, sources: list[str], outcome: Literal["vanished", "removed"], documents: int) -> None:
+        """Count the documents of files that are gone, and name the files."""
+        setattr(self.summary, outcome, getattr(self.summary, outcome) + documents)
+        for source in sources:
+            self._progress(source, outcome, None)
+
     def _change(self, step: Change) -> None:
         self.summary.leaves += len(step.tree.leaves) if step.tree else 0
         if step.replaces:
@@ -246,11 +259,11 @@ class _Report:
         self.summary.unchanged += step.unchanged
         self.summary.removed += len(step.gone)
         self.summary.failed += [{"source": step.source, "reason": reason} for reason in step.failures]
-        outcome = "failed" if step.failures else "changed" if step.gone else self._outcome
+        outcome: Outcome = "failed" if step.failures else "changed" if step.gone else self._outcome
         self._progress(step.source, outcome, step.failures[0] if step.failures else None)
         self._outcome = "unchanged"
 
-    def _progress(self, source: str, outcome: Outcome, reason: str | None) -> None:
+    def _progress(self, source: str, outcome: Outcome | None, reason: str | None) -> None:
         summary = self.summary
         self._tell(
             Progress(

@@ -13,7 +13,7 @@ class RunStopped(Exception):
     """The run was asked to stop; what is committed stays."""
 
 
-Outcome = Literal["new", "changed", "unchanged", "failed", "skipped"]
+Outcome = Literal["new", "changed", "unchanged", "failed", "skipped", "vanished", "removed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +42,16 @@ class Progress:
     """How far a run is. Files and bytes are those of the whole run, known ones included.
 
     Attributes:
-        source: the file, or directory entry, that was just done.
-        outcome: what became of it; a file of several documents is `new` or `changed` if any of them is.
+        source: the file, or directory entry, that was just done, or is under way.
+        outcome: what became of it; a file of several documents is `new` or `changed` if any of them is. `vanished` and
+            `removed` are files of earlier runs that are gone. None while a file of many documents is under way.
         reason: why it failed or was skipped.
         documents: new and changed documents committed so far.
         leaves: leaves of those.
     """
 
     source: str
-    outcome: Outcome
+    outcome: Outcome | None
     reason: str | None
     files: int
     files_total: int
