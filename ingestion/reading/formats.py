@@ -9,6 +9,7 @@ web page or compressed data under another name is read as what it is.
 """
 
 import io
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -37,7 +38,7 @@ _PAGE_START = re.compile(
 )
 _MAGIC = ((b"%PDF-", "pdf"), (b"PK\x03\x04", "docx"), (b"PAR1", "parquet"))
 _RECORDS = ("jsonl", "csv", "parquet")
-_START_BYTES = 1024
+_PAGE_START_BYTES = 1024
 
 Items = Iterator[Document | UnreadableError]
 
@@ -48,18 +49,16 @@ def read_file(path: Path, doc_id: str, options: ReadOptions) -> Items:
     Raises:
         UnreadableError: the file as a whole cannot be used.
     """
-    named = format_of(path.name) or "plain text"
     with open_plain(path) as file:
         size = file.seek(0, 2)
         file.seek(0)
         stream = file
         if is_compressed(file.peek()):
-            size = max_stream_bytes(size, options.max_bytes) if named in _RECORDS else options.max_bytes
+            size = max_stream_bytes(size, options.max_bytes)
             stream = decompressed(file, size)
-        kind = _kind(named, stream.peek()[:_START_BYTES])
-        if kind not in _RECORDS and size > options.max_bytes:
-            limit = options.max_bytes // 1_000_000
-            raise UnreadableError(f"The file is larger than {limit} MB.", "Split it, or raise RAG_INGEST__MAX_FILE_MB.")
+        kind = _kind(format_of(path.name) or "plain text", stream.peek())
+        if kind not in _RECORDS and stream is file and size > options.max_bytes:
+            raise _too_large(options.max_bytes)
         for item in _items(kind, stream, doc_id, size, options):
             yield _finished(item, kind, options.max_chars) if isinstance(item, Document) else item
 
@@ -68,8 +67,19 @@ def _kind(named: str, start: bytes) -> str:
     for magic, kind in _MAGIC:
         if start.lstrip().startswith(magic):
             return kind
-    is_page = named not in ("json", "jsonl", "csv") and _PAGE_START.match(start)
+    if named == "json":
+        return "jsonl" if _is_json_lines(start) else "json"
+    is_page = named not in ("jsonl", "csv") and _PAGE_START.match(start[:_PAGE_START_BYTES])
     return "html" if is_page else named
+
+
+def _is_json_lines(start: bytes) -> bool:
+    """Tell records on lines of their own, which collections call `.json` too, from one JSON value."""
+    first, _, rest = start.strip().partition(b"\n")
+    try:
+        return rest.lstrip().startswith(b"{") and isinstance(json.loads(first), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _items(kind: str, stream: io.BufferedReader, doc_id: str, size: int, options: ReadOptions) -> Items:
@@ -83,10 +93,21 @@ def _items(kind: str, stream: io.BufferedReader, doc_id: str, size: int, options
 
             yield from read_parquet(stream, doc_id)
         case "json":
-            yield from read_json(stream.read(size), doc_id)
+            yield from read_json(_whole(stream, size, options.max_bytes), doc_id)
         case _:
-            data = stream.read(size)  # what is appended meanwhile belongs to the next run
-            yield _document(kind, data, doc_id, options)
+            yield _document(kind, _whole(stream, size, options.max_bytes), doc_id, options)
+
+
+def _whole(stream: io.BufferedReader, size: int, max_bytes: int) -> bytes:
+    data = stream.read(min(size, max_bytes + 1))  # what is appended meanwhile belongs to the next run
+    if len(data) > max_bytes:
+        raise _too_large(max_bytes)
+    return data
+
+
+def _too_large(max_bytes: int) -> UnreadableError:
+    limit = max_bytes // 1_000_000
+    return UnreadableError(f"The file is larger than {limit} MB.", "Split it, or raise RAG_INGEST__MAX_FILE_MB.")
 
 
 def _document(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Document:

@@ -8,13 +8,12 @@ Base64-coded JSON; `unpack` undoes that.
 
 import base64
 import binascii
-import io
 from collections.abc import Iterator
 from typing import Any
 
 from errors import UnreadableError
 from index.documents import Document
-from ingestion.reading.jsonl import parse, read_jsonl
+from ingestion.reading.jsonl import parse
 from ingestion.reading.records import REMEDY, documents, has_text, to_document
 from ingestion.reading.text import decode
 
@@ -27,15 +26,7 @@ def read_json(data: bytes, doc_id: str) -> Iterator[Document | UnreadableError]:
     Raises:
         UnreadableError: the file as a whole is no JSON, or holds no records.
     """
-    text = decode(data)
-    try:
-        content = parse(text, "The file")
-    except UnreadableError as error:
-        if "Extra data" not in error.fact:
-            raise
-        lines = text.encode(errors="replace")  # JSON Lines under the name of JSON
-        yield from read_jsonl(io.BytesIO(lines), doc_id, len(lines))
-        return
+    content = parse(decode(data), "The file")
     found = _records(content)
     if found is not None:
         yield from documents(((number, unpack(item, number)) for number, item in enumerate(found, 1)), doc_id, "Record")

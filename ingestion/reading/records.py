@@ -28,6 +28,7 @@ _CLUEWEB = {
 }
 _NAMES = {**{name: name for name in _PLAIN}, **_CLUEWEB}
 _TITLE_CHARS = 80
+_SENTENCE = re.compile(r".{20,80}?[.!?](?=\s)")
 
 Record = Mapping[str, Any]
 
@@ -117,5 +118,8 @@ def _speaks(doc_id: str) -> bool:
 
 
 def _first_words(text: str) -> str:
+    """Return the first line of a text, or its first sentence, or as much of that as makes a title."""
     line = next(line for line in text.split("\n") if line.strip()).lstrip("#>-*• \t") or text
-    return textwrap.shorten(one_line(line[: 5 * _TITLE_CHARS]), _TITLE_CHARS, placeholder=" …")
+    line = one_line(line[: 5 * _TITLE_CHARS])
+    sentence = _SENTENCE.match(line)
+    return sentence[0] if sentence else textwrap.shorten(line, _TITLE_CHARS, placeholder=" …")

@@ -84,8 +84,8 @@ def test_a_file_over_the_limit_is_refused_unread(tmp_path: Path, name: str) -> N
         ("a.parquet", b"no parquet", "no Parquet file"),
         ("a.docx", b"no zip", "no Word document"),
         ("a.txt.gz", gzip.compress(b"text " * 1000)[:-9], "damaged or cut short"),
-        ("a.txt.gz", gzip.compress(bytes(1_000_000)) * 300, "compressed file holds more than 256 MB"),
-        ("a.txt.bz2", bz2.compress(bytes(5_000_000)) * 60, "compressed file holds more than 256 MB"),
+        ("a.txt.gz", gzip.compress(bytes(1_000_000)) * 300, "holds more than 256 MB"),
+        ("a.txt.bz2", bz2.compress(bytes(5_000_000)) * 60, "holds more than 256 MB"),
         ("a.txt", b"word " * 300_000, r"'a.txt' is longer than 1,000,000 characters.*RAG_INGEST__MAX_DOCUMENT_CHARS"),
         ("a.txt", b"x" * 20_000_000, "longer than 1,000,000 characters"),
     ],
@@ -128,6 +128,20 @@ def test_records_before_the_end_of_a_file_cut_short_are_kept(tmp_path: Path) -> 
     assert all(isinstance(item, Document) for item in islice(items, 500))
     with pytest.raises(UnreadableError, match="damaged or cut short"):
         list(items)
+
+
+def test_the_limit_of_a_whole_file_holds_for_what_is_in_a_compressed_one(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableError, match="larger than 0 MB"):
+        read_one(tmp_path / "b.txt.gz", gzip.compress(os.urandom(1000).hex().encode()), ReadOptions(1500, 10_000))
+
+
+def test_json_lines_under_the_name_of_json_are_streamed_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "en0000-00.json.gz"
+    path.write_bytes(gzip.compress(b'{"ClueWeb22-ID":"a","Clean-Text":"x"}\n{"ClueWeb22-ID":"b","Clean-Text":"y"}\n'))
+
+    found = list(read_file(path, path.name, ReadOptions(max_bytes=5, max_chars=100)))
+
+    assert [item.doc_id for item in found if isinstance(item, Document)] == ["a", "b"]
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])

@@ -75,12 +75,6 @@ def test_a_record_with_text_and_an_array_of_data_is_one_record() -> None:
     assert len(read({"id": "a", "text": "x", "data": [1, 2]})) == 1
 
 
-def test_json_lines_under_the_name_of_json_are_read_as_such() -> None:
-    found = list(read_json(b'{"id":"a","text":"x"}\n{"id":"b","text":"y"}\n', "a.json"))
-
-    assert [item.doc_id for item in found if isinstance(item, Document)] == ["a", "b"]
-
-
 def test_utf16_is_fine() -> None:
     (document,) = read_json(json.dumps(FINEWEB).encode("utf-16"), "a.json")
 
