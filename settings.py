@@ -63,7 +63,9 @@ class EmbedSettings(Group):
     device: str = Field(
         "cpu", pattern=r"^(cpu|cuda(:\d+)?)$", description="`cpu` (OpenVINO) or `cuda`, `cuda:1` (PyTorch)."
     )
-    precision: Literal["fp32", "bf16"] = Field("bf16", description="Arithmetic on the CPU; CPUs without bf16 use fp32.")
+    precision: Literal["int8", "bf16", "fp32"] = Field(
+        "int8", description="Arithmetic on the CPU, from fast to exact; CPUs without bf16 use fp32 for it."
+    )
     query_prefix: str = Field("", description="Put before each question, as e5 and bge models want.")
     document_prefix: str = Field("", description="Put before each passage, as e5 models want.")
     cache_dir: Path = Field(Path("var/models"), description="Where converted models are kept.")

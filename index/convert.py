@@ -1,14 +1,14 @@
-"""Convert an embedding model from PyTorch to OpenVINO, once per model: `python -m index.convert FOLDER OUT.xml`.
+"""Convert an embedding model from PyTorch to OpenVINO: `python -m index.convert FOLDER POOLING OUT.xml`.
 
-Flow: `embedder.py` runs this in a process of its own, so that the service never imports torch. The result
-yields token vectors; pooling happens in the embedder, in full precision.
+Flow: `model_cache.py` runs this in a process of its own, so that the service never imports torch -> **here** ->
+`quantize.py` -> `embedder.py`. The graph yields unit vectors: with pooling inside it, no token vector is copied out.
 """
 
 import sys
 from pathlib import Path
 
 
-def convert(folder: Path, target: Path) -> None:
+def convert(folder: Path, pooling: str, target: Path) -> None:
     """Write the model in `folder` as OpenVINO IR to `target` (an .xml; the weights go beside it as .bin)."""
     import openvino  # noqa: PLC0415  # heavy, and needed in this process only
     import torch  # noqa: PLC0415
@@ -20,16 +20,26 @@ def convert(folder: Path, target: Path) -> None:
     example = dict(tokenizer(["one short text", "two"], padding=True, return_tensors="pt"))
     names = [name for name in ("input_ids", "attention_mask", "token_type_ids") if name in example]
 
-    class TokenVectors(torch.nn.Module):
+    class Pooling(torch.nn.Module):
+        """A module of its own, so that its operations bear its name: `quantize.py` leaves them exact."""
+
+        def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            # A sum serves as well as a mean: the length is taken away next.
+            pooled = hidden[:, 0] if pooling == "cls" else torch.bmm(mask.unsqueeze(1).to(hidden), hidden).squeeze(1)
+            return torch.nn.functional.normalize(pooled, dim=1)
+
+    class TextVectors(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.model = model
+            self.pooling = Pooling()
 
         def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
-            hidden: torch.Tensor = self.model(**dict(zip(names, inputs, strict=True))).last_hidden_state
-            return hidden
+            named = dict(zip(names, inputs, strict=True))
+            vectors: torch.Tensor = self.pooling(self.model(**named).last_hidden_state, named["attention_mask"])
+            return vectors
 
-    converted = openvino.convert_model(TokenVectors(), example_input=tuple(example[name] for name in names))
+    converted = openvino.convert_model(TextVectors(), example_input=tuple(example[name] for name in names))
     for port, name in zip(converted.inputs, names, strict=True):
         port.get_tensor().set_names({name})
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -37,4 +47,4 @@ def convert(folder: Path, target: Path) -> None:
 
 
 if __name__ == "__main__":
-    convert(Path(sys.argv[1]), Path(sys.argv[2]))
+    convert(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]))

@@ -7,12 +7,15 @@ Reads configuration and tokenizer only; running the model is the embedders' busi
 import hashlib
 import importlib.util
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from tokenizers import Tokenizer
+import numpy as np
+import numpy.typing as npt
+from tokenizers import Encoding, Tokenizer
 
 from errors import ModelError
 
@@ -52,6 +55,13 @@ class EmbeddingModel:
         return tokenizer
 
     @cached_property
+    def input_tokenizer(self) -> Tokenizer:
+        """The tokenizer as the model is fed: special tokens added, cut at the window, not padded."""
+        tokenizer = Tokenizer.from_str(self.tokenizer.to_str())
+        tokenizer.enable_truncation(self.max_tokens)
+        return tokenizer
+
+    @cached_property
     def count_tokens(self) -> "TokenCounter":
         """Callable that counts the tokens of a text, special tokens not included."""
         return TokenCounter(self.tokenizer)
@@ -75,6 +85,22 @@ class TokenCounter:
 
     def _encoded(self, text: str) -> int:
         return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def token_arrays(encodings: Sequence[Encoding], names: Iterable[str]) -> dict[str, npt.NDArray[np.int64]]:
+    """Return what the model takes for a batch of tokenized texts, each array of shape (texts, longest text's tokens).
+
+    Args:
+        encodings: the texts, unpadded.
+        names: the inputs that the model has, of `input_ids`, `attention_mask` and `token_type_ids`.
+    """
+    ids = np.zeros((len(encodings), max(len(encoding) for encoding in encodings)), np.int64)
+    mask = np.zeros_like(ids)
+    for row, encoding in enumerate(encodings):
+        ids[row, : len(encoding)] = encoding.ids
+        mask[row, : len(encoding)] = 1
+    arrays = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+    return {name: arrays[name] for name in names}
 
 
 def load_embedding_model(name: str) -> EmbeddingModel:

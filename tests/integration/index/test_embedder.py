@@ -10,8 +10,10 @@ import pytest
 
 from errors import ModelError, SettingsError
 from index.build import Embedding
-from index.embedder import OpenVINOEmbedding, converted_model
+from index.embedder import OpenVINOEmbedding
+from index.embedding import embed_documents
 from index.embedding_model import EmbeddingModel, load_embedding_model
+from index.model_cache import converted_model
 from settings import ChunkSettings, EmbedSettings, Settings
 
 TEXTS = ["Steam engines were built by Newcomen.", "Cats sleep.", "A turbine turns in the wind. " * 20, "Newcomen"]
@@ -39,6 +41,7 @@ def test_vectors_are_those_of_sentence_transformers(
 
     assert np.allclose(make("fp32").encode(TEXTS), reference, atol=1e-4)
     assert (np.sum(make("bf16").encode(TEXTS) * reference, axis=1) > 0.999).all()
+    assert (np.sum(make("int8").encode(TEXTS) * reference, axis=1) > 0.99).all()
 
 
 def test_order_and_batching_do_not_change_a_vector(make: Callable[..., OpenVINOEmbedding]) -> None:
@@ -67,6 +70,7 @@ def test_prefixes_are_put_before_questions_and_passages(make: Callable[..., Open
 
     assert prefixed.get_query_embedding("wind") == plain.get_query_embedding("query: wind")
     assert prefixed.get_text_embedding("wind") == plain.get_text_embedding("passage: wind")
+    assert np.array_equal(embed_documents(prefixed, ["wind"])[0], plain.get_text_embedding("passage: wind"))
 
 
 def test_no_texts_give_no_vectors(make: Callable[..., OpenVINOEmbedding]) -> None:
@@ -91,13 +95,21 @@ def test_damaged_weights_are_refused_in_one_line(tmp_path: Path, model: Embeddin
     (tmp_path / "model.safetensors").write_bytes(b"torn")
 
     with pytest.raises(ModelError, match="cannot be converted") as caught:
-        converted_model(load_embedding_model(str(tmp_path)), tmp_path / "cache")
+        converted_model(load_embedding_model(str(tmp_path)), "fp32", tmp_path / "cache")
     assert "\n" not in str(caught.value)
 
 
 def test_a_leaf_that_the_model_would_cut_is_refused() -> None:
     with pytest.raises(SettingsError, match=r"300 tokens would be cut.*254"):
         Embedding(Settings(chunk=ChunkSettings(leaf_tokens=300)))
+
+
+def test_the_document_prefix_counts_in_the_window() -> None:
+    prefixed = EmbedSettings(document_prefix="passage: ")
+
+    assert Embedding(Settings(embed=prefixed, chunk=ChunkSettings(leaf_tokens=252))).passage_tokens == 252
+    with pytest.raises(SettingsError, match=r"253 tokens would be cut.*252 or less"):
+        Embedding(Settings(embed=prefixed, chunk=ChunkSettings(leaf_tokens=253)))
 
 
 def test_chunk_sizes_must_fall() -> None:

@@ -1,0 +1,22 @@
+"""A real, tiny encoder with random weights, as a sentence-transformers folder: converts in seconds."""
+
+import json
+import shutil
+from pathlib import Path
+
+
+def make_encoder(folder: Path, tokenizer_folder: Path, pooling: str = "mean") -> Path:
+    """Write a one-layer BERT of 32 dimensions that uses the tokenizer of another model; return its folder."""
+    import torch  # noqa: PLC0415  # slow; only some tests need it
+    from transformers import BertConfig, BertModel  # noqa: PLC0415
+
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=30522, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64
+    )
+    BertModel(config).save_pretrained(folder)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(tokenizer_folder / name, folder)
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_cls_token": pooling == "cls"}))
+    return folder
