@@ -67,6 +67,9 @@ class OpenVINOEmbedding(BaseEmbedding):
         self._model = model
         self._compiled = _compile(converted_model(model, precision, cache_dir), precision)
         self._inputs = [port.any_name for port in self._compiled.inputs]
+        # OpenVINO fills tables of its own at its first inference, half of it without Python's lock: two threads that
+        # come first together wait for each other for ever. So the first one happens here, alone.
+        self.encode(["first"])
 
     @classmethod
     def class_name(cls) -> str:
