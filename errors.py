@@ -13,6 +13,11 @@
     +-- LLMError                 a language model failed to write an answer
     +-- QuestionError            a question cannot be asked as it stands
     +-- UnknownDocumentError     the named document is not in the corpus
+    +-- IngestRefusedError       a client may not have this path ingested
+    +-- UnknownPathError         there is nothing at the path that shall be ingested
+    +-- UnknownJobError          there is no such ingestion job
+    +-- TooManyJobsError         too many ingestion jobs are waiting
+    +-- CorpusBusyError          an ingestion is writing into the corpus
 
 Anything else that escapes is a bug of ours. Two edges translate this tree and nothing else does:
 `api/errors.py` to HTTP status codes, `run_command` below to exit codes.
@@ -139,6 +144,36 @@ class UnknownDocumentError(RagError):
     """The named document is not in the corpus."""
 
     code = "unknown_document"
+
+
+class IngestRefusedError(RagError):
+    """A client may not have this path ingested, or any."""
+
+    code = "ingest_refused"
+
+
+class UnknownPathError(RagError):
+    """There is nothing at the path that shall be ingested."""
+
+    code = "unknown_path"
+
+
+class UnknownJobError(RagError):
+    """There is no such ingestion job."""
+
+    code = "unknown_job"
+
+
+class TooManyJobsError(RagError):
+    """Too many ingestion jobs are waiting already."""
+
+    code = "too_many_jobs"
+
+
+class CorpusBusyError(RagError):
+    """An ingestion of this process is writing into the corpus."""
+
+    code = "corpus_busy"
 
 
 def run_command(command: Callable[[], int]) -> int:

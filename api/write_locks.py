@@ -1,0 +1,46 @@
+"""One writer at a time for each corpus that the service holds open.
+
+Flow: an ingestion job holds the corpus for as long as it runs; a deletion -> **here** -> waits a moment, then is
+refused. Questions need no lock: they read what is committed.
+"""
+
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from errors import CorpusBusyError
+
+# Longer than another deletion takes, shorter than a client's patience.
+DELETION_WAIT_S = 3.0
+
+
+class WriteLocks:
+    """Locks by corpus name. Safe from many threads."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+    @contextmanager
+    def hold(self, corpus: str, wait_s: float | None = None) -> Iterator[None]:
+        """Hold a corpus for writing.
+
+        Args:
+            corpus: its name.
+            wait_s: how long to wait for others; None waits for ever.
+
+        Raises:
+            CorpusBusyError: somebody else held it all that time.
+        """
+        with self._guard:
+            lock = self._locks[corpus]
+        if not lock.acquire(timeout=-1 if wait_s is None else wait_s):
+            raise CorpusBusyError(
+                f"An ingestion is writing into corpus {corpus!r}.",
+                "Wait for its job (`GET /ingest` lists them), or cancel it: it goes on later where it was.",
+            )
+        try:
+            yield
+        finally:
+            lock.release()
