@@ -4,14 +4,14 @@ Flow: `build.py` opens it; ingestion writes through `replace`; retrieval searche
 `documents`. How text is cut and embedded is ingestion's business.
 
 The order of writing keeps every crash harmless: announce -> vectors -> words -> publish (one SQLite commit makes the
-documents visible) -> sweep what was replaced. A hit that no visible document owns is ignored by retrieval.
+documents visible, and notes the files they came from) -> sweep what was replaced. A hit that no visible document owns
+is ignored by retrieval.
 
 Vectors and words are opened, and their libraries imported, when they are first asked for: a run that finds nothing new
 never loads them, and is done in a fraction of the time that Chroma and LlamaIndex take to import.
 """
 
 import re
-import shutil
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -23,10 +23,11 @@ import numpy.typing as npt
 from errors import SettingsError, UnknownCorpusError
 from index.database import open_database
 from index.documents import BATCH_ROWS, DocumentStore, StoredDocument
-from index.ledger import SourceLedger
+from index.ledger import SourceLedger, SourceNote
 from index.lock import CorpusLock
 from index.manifest import FILE_NAME, Manifest
 from index.nodes import node_id, parent_vectors
+from index.swap import finish_swap
 from settings import CORPUS_NAME
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Corpus:
     ) -> None:
         self.name = folder.name
         self.folder = folder
+        finish_swap(folder)
         if create:
             folder.mkdir(parents=True, exist_ok=True)
         elif not exists(folder):
@@ -110,6 +112,7 @@ class Corpus:
         documents: Sequence[StoredDocument],
         embeddings: npt.NDArray[np.float32],
         removed: Sequence[str] = (),
+        notes: Sequence[SourceNote] = (),
     ) -> None:
         """Make documents visible, in place of older versions of theirs, and take away those named in `removed`.
 
@@ -117,6 +120,7 @@ class Corpus:
             documents: new versions only, each with at least one leaf.
             embeddings: one a leaf, in the order of `documents` and of each tree's leaves; shape (leaves, dimension).
             removed: doc_ids that shall vanish.
+            notes: of the files that were read, kept in the commit that makes the documents visible.
 
         Raises:
             StorageError: the disk is full; the documents stay invisible and the next ingestion sweeps their remains.
@@ -141,10 +145,10 @@ class Corpus:
             if documents
             else []
         )
-        self._sweep(self.documents.publish(documents, parents, removed))
+        self._sweep(self.documents.publish(documents, parents, removed, notes))
 
     def remove(self, doc_ids: Sequence[str]) -> None:
-        """Take documents out of every store; unknown ids are no error."""
+        """Take documents out of every store; unknown ids are no error. Their files are read again by the next run."""
         for start in range(0, len(doc_ids), BATCH_ROWS):
             self.replace([], np.empty((0, 0), np.float32), doc_ids[start : start + BATCH_ROWS])
 
@@ -183,13 +187,3 @@ def corpus_names(root: Path) -> list[str]:
     if not root.is_dir():
         return []
     return sorted(folder.name for folder in root.iterdir() if not folder.name.startswith(".") and exists(folder))
-
-
-def swap_in(built: Path, target: Path) -> None:
-    """Put a freshly built corpus in the place of `target`; both must be closed. The old one is deleted last."""
-    retired = target.with_name(f".{target.name}.retired")
-    shutil.rmtree(retired, ignore_errors=True)
-    if target.exists():
-        target.rename(retired)
-    built.rename(target)
-    shutil.rmtree(retired, ignore_errors=True)

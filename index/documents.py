@@ -24,15 +24,15 @@ from index.database import documents as _documents
 from index.database import failures_named
 from index.database import parents as _parents
 from index.database import pending as _pending
-from index.database import totals as _totals
 from index.document_cache import DocumentCache
+from index.ledger import SourceNote, reopen, write_notes
 from index.nodes import SpanTree
+from index.totals import TotalsReader, count
 
 Metadata = dict[str, str | int | float | bool | list[str]]
 Vectors = npt.NDArray[np.floating[Any]]
 
 BATCH_ROWS = 500
-STATE_BITS = 80
 CACHED_CHARS = 64_000_000
 
 
@@ -104,23 +104,19 @@ class DocumentStore:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
         self._cache = DocumentCache[StoredDocument](CACHED_CHARS)
-        self._totals: tuple[int, int, str] | None = None
+        self._totals = TotalsReader(engine)
 
     def count(self) -> int:
         """Number of documents."""
-        return self._total()[0]
+        return self._totals.get().documents
 
     def leaf_count(self) -> int:
         """Number of leaves of all documents."""
-        return self._total()[1]
+        return self._totals.get().leaves
 
     def state(self) -> str:
-        """Set-hash of all versions, 20 hex digits: equal states hold equal documents cut in equal ways.
-
-        The sum of all versions modulo 2^80: the order of ingestion does not count, and a commit changes it in
-        constant time.
-        """
-        return self._total()[2]
+        """Set-hash of all versions, 20 hex digits: equal states hold equal documents cut in equal ways."""
+        return self._totals.get().state
 
     def versions(self, source: str | None = None) -> dict[str, str]:
         """Return doc_id -> version, ordered by doc_id, of all documents or of those from one source file."""
@@ -142,9 +138,11 @@ class DocumentStore:
 
     def get_versions(self, versions: Iterable[str]) -> dict[str, StoredDocument]:
         """Return version -> document for the versions that are visible; unknown ones are left out."""
-        wanted = set(versions)
-        found = {version: document for version in wanted if (document := self._cache.get(version))}
-        for document in self._load(_documents.c.version, sorted(wanted - found.keys())):
+        # One look decides what is visible, kept or not: with two, a commit between them would give the old and the new
+        # version of one document.
+        visible = self._visible(versions)
+        found = {version: document for version in visible if (document := self._cache.get(version))}
+        for document in self._load(_documents.c.version, sorted(visible - found.keys())):
             found[document.version] = document
             self._cache.put(document)
         return found
@@ -186,25 +184,35 @@ class DocumentStore:
             _note_pending(connection, versions)
 
     def publish(
-        self, documents: Sequence[StoredDocument], parents: Sequence[Vectors], removed: Sequence[str] = ()
+        self,
+        documents: Sequence[StoredDocument],
+        parents: Sequence[Vectors],
+        removed: Sequence[str] = (),
+        notes: Sequence[SourceNote] = (),
     ) -> list[str]:
         """Make documents visible in one commit, in place of what they replace, and hide those named in `removed`.
+
+        A source that loses a document is read again by the next ingestion, unless its new note is among `notes`.
 
         Args:
             documents: new versions.
             parents: for each of them the unit vectors of its roots and middles; kept as 16-bit floats.
             removed: doc_ids.
+            notes: of the sources that were read; kept in the same commit.
 
         Returns:
             Versions that are no longer visible; they stay pending until `settle` says that they are swept.
         """
         ids = [document.doc_id for document in documents] + list(removed)
         published = [document.version for document in documents]
-        with failures_named(), self._engine.begin() as connection:
+        columns = sa.select(_documents.c.version, _documents.c.leaf_count, _documents.c.source)
+        with self._totals.changing(), failures_named(), self._engine.begin() as connection:
             old: dict[str, int] = {}
+            losing: set[str] = set()
             for batch in _batches(ids):
-                query = sa.select(_documents.c.version, _documents.c.leaf_count).where(_documents.c.doc_id.in_(batch))
-                old |= {row.version: row.leaf_count for row in connection.execute(query)}
+                for row in connection.execute(columns.where(_documents.c.doc_id.in_(batch))):
+                    old[row.version] = row.leaf_count
+                    losing.add(row.source)
                 connection.execute(sa.delete(_documents).where(_documents.c.doc_id.in_(batch)))
             for batch in _batches(list(old)):
                 connection.execute(sa.delete(_parents).where(_parents.c.version.in_(batch)))
@@ -219,8 +227,9 @@ class DocumentStore:
             retired = [version for version in old if version not in set(published)]
             _note_pending(connection, retired)
             new = {document.version: len(document.tree.leaves) for document in documents}
-            _count(connection, added=new, taken=old)
-        self._totals = None
+            count(connection, added=new, taken=old)
+            reopen(connection, losing)
+            write_notes(connection, notes)
         return retired
 
     def settle(self, versions: Sequence[str]) -> None:
@@ -231,11 +240,14 @@ class DocumentStore:
         for version in versions:
             self._cache.drop(version)
 
-    def _total(self) -> tuple[int, int, str]:
-        if self._totals is None:
-            with failures_named(), self._engine.connect() as connection:
-                self._totals = _read_totals(connection)
-        return self._totals
+    def _visible(self, versions: Iterable[str]) -> set[str]:
+        query = sa.select(_documents.c.version)
+        with failures_named(), self._engine.connect() as connection:
+            return {
+                row.version
+                for batch in _batches(sorted(set(versions)))
+                for row in connection.execute(query.where(_documents.c.version.in_(batch)))
+            }
 
     def _load(self, column: sa.Column[str], values: Sequence[str]) -> Iterator[StoredDocument]:
         for batch in _batches(list(values)):
@@ -249,24 +261,6 @@ def _note_pending(connection: sa.Connection, versions: Sequence[str]) -> None:
     rows = [{"version": version} for version in dict.fromkeys(versions) if version not in known]
     if rows:
         connection.execute(sa.insert(_pending), rows)
-
-
-def _read_totals(connection: sa.Connection) -> tuple[int, int, str]:
-    row = connection.execute(sa.select(_totals)).one_or_none()
-    return (row.documents, row.leaves, row.state) if row else (0, 0, f"{0:0{STATE_BITS // 4}x}")
-
-
-def _count(connection: sa.Connection, *, added: dict[str, int], taken: dict[str, int]) -> None:
-    documents, leaves, state = _read_totals(connection)
-    total = int(state, 16) + sum(int(version, 16) for version in added) - sum(int(version, 16) for version in taken)
-    connection.execute(sa.delete(_totals))
-    row = {
-        "row": 1,
-        "documents": documents + len(added) - len(taken),
-        "leaves": leaves + sum(added.values()) - sum(taken.values()),
-        "state": f"{total % 2**STATE_BITS:0{STATE_BITS // 4}x}",
-    }
-    connection.execute(sa.insert(_totals), row)
 
 
 def _batches(values: list[str]) -> Iterator[list[str]]:

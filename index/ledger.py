@@ -1,7 +1,8 @@
 """What is known of each source file: where it lies, what it held when last read, and why it could not be read.
 
-Flow: ingestion compares a file's digest with the one here to pass over what is known, and notes the file once all
-its documents are committed. A note says nothing about documents themselves (`documents.py`).
+Flow: ingestion compares a file's digest with the one here to pass over what is known; a file's note is written in the
+commit that shows its last documents, so that neither is there without the other. A note says nothing about documents
+themselves (`documents.py`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -62,12 +63,8 @@ class SourceLedger:
 
     def note(self, notes: Sequence[SourceNote]) -> None:
         """Keep these notes, in place of older ones of the same sources."""
-        if not notes:
-            return
         with failures_named(), self._engine.begin() as connection:
-            for batch in _batches([note.source for note in notes]):
-                connection.execute(sa.delete(sources).where(sources.c.source.in_(batch)))
-            connection.execute(sa.insert(sources), [_to_row(note) for note in notes])
+            write_notes(connection, notes)
 
     def forget(self, names: Iterable[str]) -> None:
         """Drop the notes of these sources."""
@@ -76,10 +73,9 @@ class SourceLedger:
                 connection.execute(sa.delete(sources).where(sources.c.source.in_(batch)))
 
     def reopen(self, names: Iterable[str]) -> None:
-        """Have these sources read again by the next ingestion, because documents of theirs were deleted."""
+        """Have the next ingestion read these sources again."""
         with failures_named(), self._engine.begin() as connection:
-            for batch in _batches(list(names)):
-                connection.execute(sa.update(sources).where(sources.c.source.in_(batch)).values(digest=None))
+            reopen(connection, names)
 
     def _select(self, where: sa.ColumnElement[bool]) -> list[SourceNote]:
         with failures_named(), self._engine.connect() as connection:
@@ -87,6 +83,21 @@ class SourceLedger:
             return [
                 SourceNote(row.source, row.root, row.file, row.digest, row.options, tuple(row.failures)) for row in rows
             ]
+
+
+def write_notes(connection: sa.Connection, notes: Sequence[SourceNote]) -> None:
+    """Keep these notes, in place of older ones of the same sources, within a transaction that is open already."""
+    if not notes:
+        return
+    for batch in _batches([note.source for note in notes]):
+        connection.execute(sa.delete(sources).where(sources.c.source.in_(batch)))
+    connection.execute(sa.insert(sources), [_to_row(note) for note in notes])
+
+
+def reopen(connection: sa.Connection, names: Iterable[str]) -> None:
+    """Have the next ingestion read these sources again: within the open transaction documents of theirs are lost."""
+    for batch in _batches(list(names)):
+        connection.execute(sa.update(sources).where(sources.c.source.in_(batch)).values(digest=None))
 
 
 def _batches(names: list[str]) -> Iterable[list[str]]:

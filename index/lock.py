@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 from pathlib import Path
+from typing import TextIO
 
 from errors import CorpusLockedError
 
@@ -26,14 +27,11 @@ class CorpusLock:
     """
 
     def __init__(self, folder: Path, url: str | None = None) -> None:
-        self._file = (folder / FILE_NAME).open("a+")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            self._file.seek(0)
-            holder = _parse(self._file.read())
+        path = folder / FILE_NAME
+        self._file = _locked_file(path)
+        while not _is_at(self._file, path):  # a rebuilt corpus was put in this one's place between opening and locking
             self._file.close()
-            raise _locked(folder.name, holder) from error
+            self._file = _locked_file(path)
         self._file.truncate(0)
         self._file.write(json.dumps({"pid": os.getpid(), "url": url}))
         self._file.flush()
@@ -43,6 +41,25 @@ class CorpusLock:
         if not self._file.closed:
             self._file.truncate(0)
             self._file.close()
+
+
+def _locked_file(path: Path) -> TextIO:
+    file = path.open("a+")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.seek(0)
+        holder = _parse(file.read())
+        file.close()
+        raise _locked(path.parent.name, holder) from error
+    return file
+
+
+def _is_at(file: TextIO, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _parse(text: str) -> dict[str, object]:

@@ -77,6 +77,11 @@ class Manifest:
             file.flush()
             os.fsync(file.fileno())
         scratch.replace(folder / FILE_NAME)
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)  # the new name as well
+        finally:
+            os.close(descriptor)
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":

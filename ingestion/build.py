@@ -12,8 +12,10 @@ from pathlib import Path
 
 from errors import SettingsError, UnreadableError
 from index.build import Embedding, open_corpus
-from index.corpus import Corpus, check_corpus_name, exists, swap_in
+from index.corpus import Corpus, check_corpus_name, exists
+from index.ledger import SourceNote
 from index.lock import CorpusLock
+from index.swap import finish_swap, rebuilt, swap_in
 from ingestion.pipeline import Pipeline
 from ingestion.reading.files import Skipped, SourceFile, list_files
 from ingestion.reading.reader import Reader
@@ -58,7 +60,7 @@ def ingest(
         raise SettingsError(f"{path} is one file; nothing can have vanished from it.", "Prune a whole folder.")
     embedding = Embedding(settings)
     run = _Run(path, settings, embedding, options, on_progress, stop or threading.Event())
-    if options.dry_run and not exists(settings.index.dir / corpus):
+    if options.dry_run and (rebuild or not exists(settings.index.dir / corpus)):
         with tempfile.TemporaryDirectory() as nothing:
             return run.into(Corpus(Path(nothing) / corpus, embedding.manifest, create=True))
     if rebuild:
@@ -102,12 +104,11 @@ def retry_failed(
     """
     total = Summary(corpus.name)
     stop = stop or threading.Event()
-    notes = sorted(corpus.ledger.failed(), key=lambda note: (note.root, str(note.options), note.source))
-    for (root, _), group in groupby(notes, key=lambda note: (note.root, str(note.options))):
+    notes = sorted(corpus.ledger.failed(), key=lambda note: (_run_of(note), note.source))
+    for (root, root_name, _), group in groupby(notes, key=_run_of):
         listed = list(group)
-        prefix = listed[0].source.removesuffix(listed[0].file).removesuffix("/")
         metadata = listed[0].options.get("metadata", {})
-        options = RunOptions(root_name=prefix, metadata=metadata, retry=True)
+        options = RunOptions(root_name=root_name, metadata=metadata, retry=True)
         run = _Run(Path(root), settings, embedding, options, on_progress, stop)
         entries = [SourceFile(n.path, n.file, n.path.stat().st_size) for n in listed if n.path.is_file()]
         sizes = sum(entry.size for entry in entries)
@@ -168,11 +169,12 @@ class _Run:
 
 def _rebuild(run: _Run, settings: Settings, embedding: Embedding, corpus: str) -> Summary:
     target = settings.index.dir / corpus
-    scratch = settings.index.dir / f".{corpus}.rebuild"
-    shutil.rmtree(scratch, ignore_errors=True)
+    scratch = rebuilt(target)
+    finish_swap(target)
     target.mkdir(parents=True, exist_ok=True)
     lock = CorpusLock(target)
     try:
+        shutil.rmtree(scratch, ignore_errors=True)
         summary = run.into(Corpus(scratch, embedding.manifest, create=True))
         if summary.stopped:
             return summary
@@ -181,11 +183,17 @@ def _rebuild(run: _Run, settings: Settings, embedding: Embedding, corpus: str) -
                 f"{run.path} holds no document that can be read; corpus {corpus!r} stays as it was.",
                 "Check the path, or see why its files are skipped.",
             )
-        swap_in(scratch, target)
+        swap_in(target)
     finally:
+        shutil.rmtree(scratch, ignore_errors=True)
         lock.release()
     summary.corpus = corpus
     return summary
+
+
+def _run_of(note: SourceNote) -> tuple[str, str, str]:
+    """Return what the files that one run reads have in common: root, its name, and the options as a sortable text."""
+    return note.root, note.source.removesuffix(note.file).removesuffix("/"), str(note.options)
 
 
 def _totals(path: Path, stop: threading.Event) -> tuple[int, int]:

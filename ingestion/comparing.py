@@ -29,11 +29,13 @@ class Change:
     Attributes:
         version: its name in the corpus.
         replaces: there is an older version of it.
+        note: to be kept of its file for as long as not all of the file is committed.
     """
 
     document: Document
     version: str
     replaces: bool
+    note: SourceNote
     tree: SpanTree | None = None
 
 
@@ -86,6 +88,7 @@ class Comparison:
         self.seen: set[str] = set()
         self.unlisted: list[str] = []
         self.under_way: dict[str, str] = {}
+        self._released: set[str] = set()
 
     def steps(self, entries: Iterable[SourceFile | Skipped]) -> Iterator[Step]:
         """Yield what is to be done, file by file, each file's changes before its `FileDone`."""
@@ -124,6 +127,7 @@ class Comparison:
     ) -> Iterator[Change | FileDone]:
         unchanged, again, failures = 0, False, []
         present: set[str] = set()
+        unfinished = replace(note, digest=None)
         for item in self._reader.read(file):
             if self._left is not None and self._left <= 0:
                 again = True
@@ -147,16 +151,12 @@ class Comparison:
                 continue
             replaces = document.doc_id in stored or self._documents.source_of(document.doc_id) is not None
             self.under_way[document.doc_id] = source
-            yield Change(document, version, replaces)
-        complete = not again and not failures
-        yield FileDone(
-            source,
-            file.size,
-            replace(note, digest=None if again else note.digest, failures=tuple(failures)),
-            unchanged,
-            tuple(sorted(stored.keys() - present)) if complete else (),
-            tuple(failures),
-        )
+            yield Change(document, version, replaces, unfinished)
+        gone = () if again or failures else tuple(sorted(stored.keys() - present))
+        self._released.update(gone)
+        digest = None if again else note.digest
+        note = replace(note, digest=digest, failures=tuple(failures))
+        yield FileDone(source, file.size, note, unchanged, gone, tuple(failures))
 
     def _named(self, document: Document, source: str) -> Document:
         return replace(
@@ -173,7 +173,7 @@ class Comparison:
         if (owner := self.under_way.get(doc_id)) is not None:
             return owner if owner != source else None
         owner = self._documents.source_of(doc_id)
-        if owner is None:
+        if owner is None or doc_id in self._released:
             return None
         note = self._ledger.get(owner)
         return owner if note and note.path.exists() else None

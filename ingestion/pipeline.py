@@ -170,9 +170,11 @@ class Pipeline:
     def _commit(self, batch: Batch, comparison: Comparison, report: "_Report") -> None:
         done = [step for step in batch.steps if isinstance(step, FileDone)]
         gone = [doc_id for step in done for doc_id in step.gone]
-        if batch.documents or gone:
-            self._corpus.replace(batch.documents, batch.vectors, gone)
-        self._corpus.ledger.note([step.note for step in done if step.note])
+        # Of a file that goes on in the next batch a note without digest is kept: whatever happens before its end, the
+        # next run reads it again, and knows whose its documents are if it is gone by then.
+        notes = {step.note.source: step.note for step in batch.steps if not isinstance(step, Skipped) and step.note}
+        if batch.documents or gone or notes:
+            self._corpus.replace(batch.documents, batch.vectors, gone, list(notes.values()))
         for document in batch.documents:
             comparison.under_way.pop(document.doc_id, None)
         report.summary.embedded += batch.embedded

@@ -67,13 +67,15 @@ class Prefetched(Generic[T]):
                     break
         except BaseException as error:  # noqa: BLE001  # the reader of this iterator raises it
             self._error = error
-        finally:
+        try:
             close = getattr(self._source, "close", None)
             if close:
                 close()
-            with self._changed:
-                self._ended = True
-                self._changed.notify_all()
+        except BaseException as error:  # noqa: BLE001  # a reader that is never told of the end would wait for ever
+            self._error = self._error or error
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
 
     def _put(self, item: T) -> bool:
         """Queue an item once there is room; False when the reader has left."""

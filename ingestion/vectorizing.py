@@ -17,6 +17,7 @@ from index.corpus import Corpus
 from index.documents import StoredDocument
 from index.embedding import embed_documents
 from index.nodes import node_id
+from ingestion.comparing import fingerprint
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -58,6 +59,7 @@ class Vectorizer:
         self._embedding = embedding
         self._leaf_texts = leaf_texts
         self._check = check
+        self._fingerprint = fingerprint(corpus)
         self._kept: OrderedDict[bytes, Vectors] = OrderedDict()
 
     def vectors(self, documents: Sequence[StoredDocument], replacing: Iterable[str]) -> tuple[Vectors, int]:
@@ -96,7 +98,8 @@ class Vectorizer:
         found: dict[bytes, Vectors] = {}
         for doc_id in doc_ids:
             document = self._corpus.documents.get(doc_id)
-            if document is None:
+            # Another release may have embedded the same text in another form.
+            if document is None or document.hash(self._fingerprint) != document.version:
                 continue
             names = [node_id(document.version, position) for position in document.tree.leaves]
             stored = self._corpus.vectors.fetch(names)

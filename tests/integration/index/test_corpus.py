@@ -12,8 +12,9 @@ from llama_index.core import StorageContext, VectorStoreIndex
 from llama_index.core.retrievers import AutoMergingRetriever, VectorIndexRetriever
 
 from errors import CorpusLockedError, IndexDamagedError, IndexMismatchError, UnknownCorpusError
-from index.corpus import Corpus, corpus_names, swap_in
+from index.corpus import Corpus, corpus_names
 from index.nodes import node_id
+from index.swap import swap_in
 from tests.fakes.corpora import MANIFEST, fill, make_corpus, stored
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 
@@ -147,7 +148,7 @@ def test_swapping_in_a_new_corpus_replaces_the_old_one(corpus: Corpus, tmp_path:
     new = make_corpus(tmp_path / ".books.rebuild", {"new.md": "New text."}, WordHashEmbedding())
     new.close()
 
-    swap_in(new.folder, corpus.folder)
+    swap_in(corpus.folder)
 
     assert corpus_names(tmp_path) == ["books"]
     reopened = Corpus(corpus.folder, MANIFEST)
