@@ -13,6 +13,7 @@
     +-- LLMError                 a language model failed to write an answer
     +-- QuestionError            a question cannot be asked as it stands
     +-- UnknownDocumentError     the named document is not in the corpus
+    +-- FilterError              a filter of documents cannot be understood
     +-- IngestRefusedError       a client may not have this path ingested
     +-- UnknownPathError         there is nothing at the path that shall be ingested
     +-- UnknownJobError          there is no such ingestion job
@@ -176,7 +177,13 @@ class CorpusBusyError(RagError):
     code = "corpus_busy"
 
 
-def run_command(command: Callable[[], int]) -> int:
+class FilterError(RagError):
+    """A filter of documents is empty, or says something that has no meaning."""
+
+    code = "bad_filter"
+
+
+def run_command(command: Callable[[], int], *, json_lines: bool = False) -> int:
     """Run the body of a command-line program and translate its failures to exit codes.
 
     Returns what `command` returns; 1 after printing a foreseen error on stderr as one line; 130 after Ctrl-C.

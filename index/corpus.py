@@ -12,7 +12,7 @@ never loads them, and is done in a fraction of the time that Chroma and LlamaInd
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from errors import SettingsError, UnknownCorpusError
+from index.catalogue import Catalogue
 from index.database import open_database
 from index.documents import BATCH_ROWS, DocumentStore, StoredDocument
 from index.ledger import SourceLedger, SourceNote
@@ -70,6 +71,7 @@ class Corpus:
             self.manifest.check(manifest.identity, self.name)
             self._database = open_database(folder / "documents.sqlite")
             self.documents = DocumentStore(self._database)
+            self.catalogue = Catalogue(self._database)
             self.ledger = SourceLedger(self._database)
         except BaseException:
             self._lock.release()
@@ -151,6 +153,12 @@ class Corpus:
         """Take documents out of every store; unknown ids are no error. Their files are read again by the next run."""
         for start in range(0, len(doc_ids), BATCH_ROWS):
             self.replace([], np.empty((0, 0), np.float32), doc_ids[start : start + BATCH_ROWS])
+
+    def delete(self, doc_ids: Iterable[str]) -> int:
+        """Do what `remove` does, and return how many of the documents there were."""
+        known = list(self.catalogue.sources(doc_ids))
+        self.remove(known)
+        return len(known)
 
     def sweep(self) -> int:
         """Remove what an interrupted ingestion left in the derived stores; return how many versions."""

@@ -1,7 +1,7 @@
 """The tables of a corpus, and how its database is opened.
 
-Flow: `corpus.py` opens the database -> `documents.py` and `ledger.py` read and write their tables through it. With
-those two, the only files that know SQLAlchemy.
+Flow: `corpus.py` opens the database -> `documents.py`, `catalogue.py` and `ledger.py` read and write their tables
+through it. With those and `filters.py`, the only files that know SQLAlchemy.
 """
 
 from collections.abc import Iterator

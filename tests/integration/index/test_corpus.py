@@ -13,6 +13,7 @@ from llama_index.core.retrievers import AutoMergingRetriever, VectorIndexRetriev
 
 from errors import CorpusLockedError, IndexDamagedError, IndexMismatchError, UnknownCorpusError
 from index.corpus import Corpus, corpus_names
+from index.ledger import SourceNote
 from index.nodes import node_id
 from index.swap import swap_in
 from tests.fakes.corpora import MANIFEST, fill, make_corpus, stored
@@ -183,3 +184,13 @@ def test_the_span_docstore_cannot_be_written(corpus: Corpus) -> None:
         corpus.docstore.add_documents([])
     with pytest.raises(ValueError, match="no node"):
         corpus.docstore.get_document("nothing.1")
+
+
+def test_deleted_documents_leave_every_store_and_their_files_are_read_again(corpus: Corpus) -> None:
+    corpus.ledger.note([SourceNote(name, "/docs", name, "digest") for name in TEXTS])
+
+    assert corpus.delete(["wind.md", "nobody.md", "wind.md"]) == 1
+
+    assert corpus.documents.versions().keys() == {"water.md"}
+    assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.words.count() == 3
+    assert [note.digest for note in corpus.ledger.under("/docs")] == ["digest", None]
