@@ -12,6 +12,8 @@ from pathlib import Path
 
 from api.app import create_app
 from api.door import bind, refuse_open_door, url_of
+from api.ingesting import Ingester
+from api.jobs import Jobs
 from api.logs import configure_logging
 from api.server import BACKLOG, exit_on_sigterm, run_server
 from errors import UnknownCorpusError, run_command
@@ -50,14 +52,16 @@ def serve(settings: Settings, folder: Path | None = None) -> int:
         ingest_watched(folder, settings, corpus=SAMPLE_CORPUS)
     with bind(settings.serve) as listener:
         url = url_of(listener)
-        engines = Engines(settings, service_url=url)
+        engines, jobs = Engines(settings, service_url=url), Jobs()
         try:
             offer = describe(engines)
             # From here on connections wait until the server takes them, so the printed address can be used at once.
             listener.listen(BACKLOG)
             print(f"{offer} on {url}", file=sys.stderr, flush=True)
-            run_server(create_app(engines, settings), listener)
+            app = create_app(engines, settings, Ingester(engines, settings), jobs)
+            run_server(app, listener, on_stop=jobs.stop)
         finally:
+            jobs.close()
             engines.close()
     return 0
 

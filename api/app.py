@@ -1,20 +1,21 @@
 """Compose the HTTP application from engines and settings.
 
-Flow: `main.py` (or a test, with fakes) -> **here** -> an ASGI application. Whoever built the engines closes
-them.
+Flow: `main.py` (or a test, with fakes) -> **here** -> an ASGI application. Whoever made the engines and the jobs
+closes them.
 """
 
 from fastapi import FastAPI
 
 from api import errors
+from api.jobs import Jobs
 from api.limits import BodyLimit
 from api.pages import Pages
-from api.routes import documents, evaluate, health, retrieve, run
-from api.service import Engines, Service
+from api.routes import documents, evaluate, health, ingest, retrieve, run
+from api.service import Engines, Ingester, Service
 from settings import VERSION, Settings
 
 
-def create_app(engines: Engines, settings: Settings) -> FastAPI:
+def create_app(engines: Engines, settings: Settings, ingester: Ingester, jobs: Jobs) -> FastAPI:
     """Return the application with all its routes."""
     app = FastAPI(
         title="Treeline",
@@ -25,9 +26,9 @@ def create_app(engines: Engines, settings: Settings) -> FastAPI:
         responses={422: {"model": errors.ErrorReply}},
     )
     pages = Pages()
-    app.state.service = Service(engines, settings, pages)
+    app.state.service = Service(engines, settings, pages, ingester, jobs)
     app.add_middleware(BodyLimit)
     errors.install(app, pages)
-    for module in (run, evaluate, retrieve, documents, health):
+    for module in (run, evaluate, retrieve, documents, ingest, health):
         app.include_router(module.router)
     return app

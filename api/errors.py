@@ -23,6 +23,15 @@ from errors import RagError
 
 STATUS: dict[type[RagError], int] = {
     errors.QuestionError: 422,
+    errors.FilterError: 422,
+    # The service's own settings were checked at its start: what contradicts itself now is a request.
+    errors.SettingsError: 422,
+    errors.UnreadableError: 422,
+    errors.IngestRefusedError: 403,
+    errors.UnknownPathError: 404,
+    errors.UnknownJobError: 404,
+    errors.CorpusBusyError: 409,
+    errors.TooManyJobsError: 429,
     errors.UnknownCorpusError: 404,
     errors.UnknownDocumentError: 404,
     errors.CorpusError: 503,
@@ -32,6 +41,9 @@ STATUS: dict[type[RagError], int] = {
 }
 """Status by class; a class that is not listed has the status of its nearest ancestor."""
 
+RETRY_AFTER_S: dict[type[RagError], int] = {errors.CorpusBusyError: 10, errors.TooManyJobsError: 30}
+"""When it is worth asking again, for what goes away by itself."""
+
 HTTP_CODES: dict[int, tuple[str, str]] = {
     404: ("not_found", "There is nothing at this address."),
     405: ("method_not_allowed", "This address does not take this method; the header Allow names those it takes."),
@@ -40,6 +52,8 @@ HTTP_CODES: dict[int, tuple[str, str]] = {
 """Code and detail of what the framework raises by status."""
 
 INVALID = "invalid_request"
+ABOUT_THE_WHOLE = ("unknown_field", "contradiction")
+"""Our own reasons to refuse a body that belong to no single field."""
 
 
 class ErrorDetail(BaseModel):
@@ -71,7 +85,9 @@ def install(app: FastAPI, pages: Pages) -> None:
     @app.exception_handler(RagError)
     async def foreseen(request: Request, error: RagError) -> Response:
         status = next(STATUS[cls] for cls in type(error).__mro__ if cls in STATUS)
-        return reply(request, status, ErrorDetail(code=error.code, detail=str(error)))
+        wait_s = RETRY_AFTER_S.get(type(error))
+        headers = {"Retry-After": str(wait_s)} if wait_s else None
+        return reply(request, status, ErrorDetail(code=error.code, detail=str(error)), headers)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
@@ -100,7 +116,7 @@ def _describe(problem: Mapping[str, Any]) -> ErrorDetail:
     place: Sequence[str | int] = problem["loc"]
     if problem["type"] == "json_invalid":
         return NOT_JSON
-    if len(place) < 2 and problem["type"] != "unknown_field":
+    if len(place) < 2 and problem["type"] not in ABOUT_THE_WHOLE:
         return ErrorDetail(code=INVALID, field="body", detail="Send a JSON object with Content-Type: application/json.")
     code = "bad_question" if problem["type"] == "bad_question" else INVALID
     return ErrorDetail(

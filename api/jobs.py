@@ -10,7 +10,6 @@ there.
 import asyncio
 import logging
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -18,6 +17,7 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from errors import RagError, TooManyJobsError, UnknownJobError
+from ingestion.pace import Pace, PaceMeter
 from ingestion.run import Progress
 
 MAX_QUEUED = 20
@@ -39,8 +39,7 @@ class Job:
         id: names it, and cannot be guessed.
         request: what was asked for, JSON-ready.
         created_at, started_at, finished_at: UTC; None as long as it has not come to that.
-        progress: how far it is; None before the first file.
-        elapsed_s: how long it had run when it told that progress.
+        progress, pace: how far it is and how fast; None before the first file.
         stop: set when it shall end.
     """
 
@@ -51,7 +50,7 @@ class Job:
         self.started_at: datetime | None = None
         self.finished_at: datetime | None = None
         self.progress: Progress | None = None
-        self.elapsed_s = 0.0
+        self.pace: Pace | None = None
         self.stop = threading.Event()
         self._future: Future[Result] = Future()
 
@@ -93,10 +92,10 @@ class Job:
 
     def _run(self, work: Work) -> Result:
         self.started_at = datetime.now(UTC)
-        started_s = time.monotonic()
+        meter = PaceMeter()
 
         def tell(progress: Progress) -> None:
-            self.elapsed_s, self.progress = time.monotonic() - started_s, progress
+            self.pace, self.progress = meter.at(progress), progress
 
         try:
             return work(tell, self.stop)
@@ -148,7 +147,7 @@ class Jobs:
                 return job
         raise UnknownJobError(
             "There is no such job.",
-            f"Jobs end with the service, and the last {MAX_FINISHED} finished ones are kept; what they committed stays.",
+            f"They end with the service, and the last {MAX_FINISHED} finished ones are kept; what was committed stays.",
         )
 
     def recent(self) -> list[Job]:

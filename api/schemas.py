@@ -6,12 +6,14 @@ Flow: JSON -> **here** -> routes. What is wrong becomes a 422 in `errors.py`; me
 mistake and refused.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, Field, model_validator
+from pydantic import AfterValidator, BaseModel, Field, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
 from errors import QuestionError
+from ingestion.reading import fields
+from ingestion.run import RunOptions
 from query_engine.question import clean_question
 from settings import CORPUS_NAME
 
@@ -23,8 +25,34 @@ def _question(text: str) -> str:
         raise PydanticCustomError("bad_question", "{reason}", {"reason": str(error)}) from error
 
 
+def _metadata(found: dict[str, Any]) -> dict[str, Any]:
+    words = [*found, *(value for value in found.values() if isinstance(value, str))]
+    words += [entry for value in found.values() if isinstance(value, list) for entry in value]
+    if fields.metadata(found, without=()) != found or not all(
+        isinstance(word, str) and word.isprintable() for word in words
+    ):
+        raise PydanticCustomError(
+            "bad_metadata",
+            "Metadata are names with numbers, truth values, printable strings of up to {chars} characters, or lists of "
+            "up to {entries} different strings of up to {entry_chars} characters.",
+            {
+                "chars": fields.MAX_VALUE_CHARS,
+                "entries": fields.MAX_LIST_ENTRIES,
+                "entry_chars": fields.MAX_ENTRY_CHARS,
+            },
+        )
+    return found
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable() or text != text.strip():
+        raise PydanticCustomError("bad_name", "Only printable characters are allowed, and no blanks around them.")
+    return text
+
+
 Question = Annotated[str, AfterValidator(_question)]
 CorpusName = Annotated[str, Field(pattern=CORPUS_NAME)]
+Name = Annotated[str, Field(min_length=1, max_length=fields.MAX_ENTRY_CHARS), AfterValidator(_printable)]
 
 
 class StrictBody(BaseModel):
@@ -64,3 +92,38 @@ class RetrieveBody(StrictBody):
     budget_chars: Annotated[int, Field(strict=True, ge=200, le=200_000)] | None = None
     mode: Literal["hybrid", "dense", "lexical"] | None = None
     merge: Annotated[bool, Field(strict=True)] | None = None
+
+
+class IngestBody(StrictBody):
+    """What `POST /ingest` takes."""
+
+    path: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
+    corpus: CorpusName | None = None
+    root: Name | None = None
+    metadata: Annotated[dict[str, Any], AfterValidator(_metadata)] = Field({}, max_length=100)
+    topic: Name | None = None
+    doc_type: Name | None = None
+    limit: Annotated[int, Field(strict=True, ge=1)] | None = None
+    dry_run: StrictBool = False
+    prune: StrictBool = False
+    retry: StrictBool = False
+    wait: StrictBool = False
+
+    @model_validator(mode="after")
+    def _path_or_retry(self) -> Self:
+        if self.retry and self.model_fields_set - {"retry", "corpus", "wait"}:
+            raise PydanticCustomError("contradiction", "A retry reads what failed before; give it only a corpus.")
+        if not self.retry and self.path is None:
+            raise PydanticCustomError("contradiction", "Name the path that shall be ingested.")
+        return self
+
+    def options(self) -> RunOptions:
+        """Return what the ingestion shall do."""
+        named = {"topic": self.topic, "doc_type": self.doc_type}
+        return RunOptions(
+            root_name=self.root or "",
+            metadata=self.metadata | {name: value for name, value in named.items() if value is not None},
+            limit=self.limit,
+            dry_run=self.dry_run,
+            prune=self.prune,
+        )

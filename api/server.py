@@ -5,6 +5,7 @@ Flow: `main.py` has a bound socket and an application -> **here** -> connections
 
 import signal
 import socket
+from collections.abc import Callable
 from types import FrameType
 from typing import NoReturn
 
@@ -22,8 +23,13 @@ def exit_on_sigterm() -> None:
     signal.signal(signal.SIGTERM, _terminated)
 
 
-def run_server(app: FastAPI, listener: socket.socket) -> None:
+def run_server(app: FastAPI, listener: socket.socket, on_stop: Callable[[], None] = lambda: None) -> None:
     """Serve on a listening socket. After a signal: no new connections, running answers finish, the signal is raised.
+
+    Args:
+        app: what is served.
+        listener: the socket.
+        on_stop: called after the signal, before the running answers are waited for; must not block.
 
     Raises:
         SystemExit: SIGTERM came.
@@ -40,7 +46,17 @@ def run_server(app: FastAPI, listener: socket.socket) -> None:
         server_header=False,
         timeout_graceful_shutdown=SHUTDOWN_S,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    _Server(config, on_stop).run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, on_stop: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_stop = on_stop
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._on_stop()
+        await super().shutdown(sockets)
 
 
 def _terminated(_signal: int, _frame: FrameType | None) -> NoReturn:

@@ -1,18 +1,23 @@
-"""What the routes share: the engines, the settings and the page templates, handed out by one dependency.
+"""What the routes share: engines, settings, page templates and jobs, handed out by one dependency.
 
 Flow: `app.create_app` makes one `Service` -> **here** -> routes. The protocols say how much of the query engine the
 HTTP layer uses; nothing here opens a corpus or writes an answer.
 """
 
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+import threading
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, Protocol
 
 from fastapi import Depends, Request
 
+from api.jobs import Jobs, Result
 from api.links import Links
 from api.pages import Pages
+from api.write_locks import WriteLocks
 from index.documents import StoredDocument
+from ingestion.run import Progress, RunOptions
 from query_engine.events import Event
 from query_engine.passages import Passage
 from settings import RetrievalSettings, Settings
@@ -87,6 +92,25 @@ class Engines(Protocol):
         ...
 
 
+class Ingester(Protocol):
+    """Writes into corpora that the engines hold open. Calls block until the end of the ingestion."""
+
+    def ingest(
+        self,
+        corpus: str,
+        path: Path,
+        options: RunOptions,
+        tell: Callable[[Progress], None],
+        stop: threading.Event,
+    ) -> Result:
+        """Bring a file or folder into a corpus, which is made if it does not exist."""
+        ...
+
+    def retry(self, corpus: str, tell: Callable[[Progress], None], stop: threading.Event) -> Result:
+        """Read the files of a corpus again that could not be read."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
     """Everything a route may need."""
@@ -94,6 +118,9 @@ class Service:
     engines: Engines
     settings: Settings
     pages: Pages
+    ingester: Ingester
+    jobs: Jobs
+    write_locks: WriteLocks = field(default_factory=WriteLocks)
 
     def links(self, request: Request, corpus: str) -> Links:
         """Return the maker of links into `corpus` for the client of this request."""

@@ -23,6 +23,9 @@ class Engines:
         settings: which models, where the corpora are.
         service_url: this process's address when it is a service, for others who find a corpus locked.
 
+    Attributes:
+        embedding: the model that all corpora share.
+
     Raises:
         ModelError: a model is missing or damaged.
     """
@@ -30,8 +33,8 @@ class Engines:
     def __init__(self, settings: Settings, *, service_url: str | None = None) -> None:
         self._settings = settings
         self._service_url = service_url
-        self._embedding = Embedding(settings)
-        self._embedder = self._embedding.embedder  # now, so that a missing model stops the start
+        self.embedding = Embedding(settings)
+        self._embedder = self.embedding.embedder  # now, so that a missing model stops the start
         self._writer: WatchedSynthesizer | None = None
         if settings.llm.provider != "extractive":
             from query_engine.llms.build import build_synthesizer  # noqa: PLC0415  # quoting needs no model library
@@ -41,17 +44,21 @@ class Engines:
         self._refused: dict[str, CorpusError] = {}
         self._lock = threading.Lock()
 
-    def get(self, name: str | None = None) -> Engine:
+    def get(self, name: str | None = None, *, create: bool = False) -> Engine:
         """Return the engine of a corpus (None: the default one), opening it at first use.
 
+        Args:
+            name: of the corpus.
+            create: make the corpus if it does not exist.
+
         Raises:
-            UnknownCorpusError: there is no such corpus.
+            UnknownCorpusError: there is no such corpus, and `create` is off.
             CorpusError: it is locked, damaged, or was built with other settings.
         """
         name = name or self._settings.index.corpus
         with self._lock:
             if name not in self._engines:
-                self._engines[name] = self._open(name)
+                self._engines[name] = self._open(name, create=create)
             return self._engines[name]
 
     def names(self) -> list[str]:
@@ -72,7 +79,7 @@ class Engines:
             "refused": {
                 name: {"code": error.code, "detail": str(error)} for name, error in list(self._refused.items())
             },
-            "embedding": self._embedding.manifest.model,
+            "embedding": self.embedding.manifest.model,
             "synthesizer": self._settings.llm.provider,
             "llm_ready": self._writer.ready if self._writer else True,
             "llm_reason": self._writer.reason if self._writer else "No language model is used: answers are quotes.",
@@ -85,11 +92,12 @@ class Engines:
                 engine.corpus.close()
             self._engines.clear()
 
-    def _open(self, name: str) -> Engine:
-        if name not in self.names():
+    def _open(self, name: str, *, create: bool) -> Engine:
+        if not create and name not in self.names():
             raise UnknownCorpusError.of(name, self.names())
         try:
-            corpus = open_corpus(name, self._settings, self._embedding.manifest, service_url=self._service_url)
+            manifest = self.embedding.manifest
+            corpus = open_corpus(name, self._settings, manifest, create=create, service_url=self._service_url)
             try:
                 corpus.open_derived()
             except CorpusError:

@@ -10,12 +10,14 @@ from collections.abc import AsyncGenerator
 
 from api.app import create_app
 from api.door import bind, url_of
+from api.jobs import Jobs
 from api.logs import configure_logging
 from api.server import BACKLOG, exit_on_sigterm, run_server
 from errors import run_command
 from query_engine.events import Event, Step, Token
 from settings import ServeSettings, Settings
 from tests.fakes.engines import FakeEngine, FakeEngines, a_done
+from tests.fakes.ingesting import FakeIngester
 
 PAUSE_S = 0.05
 
@@ -56,7 +58,8 @@ def serve(words: int) -> int:
     with bind(ServeSettings(port=0)) as listener:
         listener.listen(BACKLOG)
         sys.stderr.write(f"scripted service on {url_of(listener)}\n")
-        run_server(create_app(FakeEngines({"default": SlowEngine(words)}), Settings()), listener)
+        engines = FakeEngines({"default": SlowEngine(words)})
+        run_server(create_app(engines, Settings(), FakeIngester(), Jobs()), listener)
     return 0
 
 

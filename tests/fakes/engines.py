@@ -128,7 +128,8 @@ class FakeEngines:
     default: str = "default"
     facts: dict[str, Any] = field(default_factory=dict)
 
-    def get(self, name: str | None = None) -> FakeEngine:
+    def get(self, name: str | None = None, *, create: bool = False) -> FakeEngine:
+        assert not create, "only an ingester makes corpora"
         wanted = name or self.default
         if wanted in self.failures:
             raise self.failures[wanted]

@@ -7,14 +7,23 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from api.app import create_app
+from api.jobs import Jobs
 from settings import Settings
 from tests.fakes.engines import FakeEngine, FakeEngines
+from tests.fakes.ingesting import FakeIngester
 
 
-def client_of(*engines: FakeEngine, failures: Mapping[str, Exception] | None = None, **groups: Any) -> TestClient:
+def client_of(
+    *engines: FakeEngine,
+    failures: Mapping[str, Exception] | None = None,
+    ingester: FakeIngester | None = None,
+    jobs: Jobs | None = None,
+    **groups: Any,
+) -> TestClient:
     """Return a client of a service with these engines; `groups` are settings. Bugs show as status 500."""
     by_corpus = {engine.corpus.name: engine for engine in engines}
-    app = create_app(FakeEngines(by_corpus, failures or {}), Settings(**groups))
+    found = FakeEngines(by_corpus, failures or {})
+    app = create_app(found, Settings(**groups), ingester or FakeIngester(), jobs or Jobs())
     return TestClient(app, raise_server_exceptions=False)
 
 

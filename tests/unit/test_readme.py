@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from api.app import create_app
+from api.jobs import Jobs
 from settings import Settings, variables
 from tests.fakes.engines import FakeEngines
+from tests.fakes.ingesting import FakeIngester
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -19,8 +21,8 @@ def test_the_settings_table_is_the_settings() -> None:
 
 
 def test_every_route_is_in_the_table_and_the_other_way_round() -> None:
-    stated = set(re.findall(r"`((?:GET|POST) /[^`]*)`", README.split("## Routes")[1].split("## Settings")[0]))
-    paths = create_app(FakeEngines({}), Settings()).openapi()["paths"]
+    stated = set(re.findall(r"`((?:GET|POST|DELETE) /[^`]*)`", README.split("## Routes")[1].split("## Settings")[0]))
+    paths = create_app(FakeEngines({}), Settings(), FakeIngester(), Jobs()).openapi()["paths"]
     served = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
 
     assert stated == served

@@ -3,15 +3,17 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from api.app import create_app
+from api.jobs import Jobs
 from errors import CorpusLockedError, IndexDamagedError
 from settings import VERSION, Settings
 from tests.fakes.engines import FakeEngine, FakeEngines
+from tests.fakes.ingesting import FakeIngester
 
 EMPTY = {"corpora": {"default": {"documents": 0, "leaves": 0}}}
 
 
 def client_of(engines: FakeEngines) -> TestClient:
-    return TestClient(create_app(engines, Settings()))
+    return TestClient(create_app(engines, Settings(), FakeIngester(), Jobs()))
 
 
 def engines_with(**facts: Any) -> FakeEngines:
@@ -84,9 +86,9 @@ def test_without_a_default_corpus_the_others_are_looked_at() -> None:
     class OpensLater(FakeEngines):
         opened: tuple[str, ...] = ()
 
-        def get(self, name: str | None = None) -> FakeEngine:
+        def get(self, name: str | None = None, *, create: bool = False) -> FakeEngine:
             self.opened += (name or self.default,)
-            return super().get(name)
+            return super().get(name, create=create)
 
         def status(self) -> dict[str, Any]:
             return {**super().status(), "corpora": {name: {"documents": 1, "leaves": 1} for name in self.opened}}

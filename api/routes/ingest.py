@@ -1,0 +1,82 @@
+"""`/ingest`: bring files below the operator's folder into a corpus, watch it, cancel it.
+
+Flow: a body -> the path is checked here -> `jobs.py` runs `ingesting.py` -> `job_view.py` -> JSON.
+"""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
+
+from api.ingest_root import locate
+from api.job_view import show, show_briefly
+from api.jobs import Job, Result
+from api.negotiation import JSONReply
+from api.schemas import IngestBody
+from api.service import Service, ServiceDep
+from errors import SettingsError
+from ingestion.run import Progress
+
+router = APIRouter()
+
+
+@router.post("/ingest")
+async def ingest(body: IngestBody, service: ServiceDep) -> JSONReply:
+    """Start a job: 202 and its address at once, or with `wait` 200 and what it did.
+
+    A client that waits and leaves does not stop the job.
+    """
+    job = await run_in_threadpool(_submit, service, body)
+    if not body.wait:
+        return JSONReply(show(job), 202, {"Location": f"/ingest/{job.id}"})
+    await job.finished()
+    if job.error:
+        raise job.error
+    return JSONReply(show(job))
+
+
+@router.get("/ingest")
+def jobs(service: ServiceDep) -> JSONReply:
+    """List the jobs of this process, the newest first."""
+    return JSONReply({"jobs": [show_briefly(job) for job in service.jobs.recent()]})
+
+
+@router.get("/ingest/{job_id}")
+def job_state(job_id: str, service: ServiceDep) -> JSONReply:
+    """Say how far a job is, and at its end what it did."""
+    return JSONReply(show(service.jobs.get(job_id)))
+
+
+@router.delete("/ingest/{job_id}")
+def cancel(job_id: str, service: ServiceDep) -> JSONReply:
+    """Cancel a job; what it has committed stays. 202 while it still writes its last batch."""
+    job = service.jobs.cancel(job_id)
+    return JSONReply(show(job), 200 if job.finished_at else 202)
+
+
+def _submit(service: Service, body: IngestBody) -> Job:
+    corpus = body.corpus or service.settings.index.corpus
+    path = None if body.retry else _path(service, body)
+    if body.retry or corpus in service.engines.names():
+        service.engines.get(corpus)  # what cannot be opened is refused now, not in a job that nobody may look at
+    request = body.model_dump(exclude={"wait"}, exclude_defaults=True) | {"corpus": corpus}
+    return service.jobs.submit(request | ({"path": str(path)} if path else {}), _work(service, body, corpus))
+
+
+def _work(service: Service, body: IngestBody, corpus: str) -> Callable[..., Result]:
+    def work(tell: Callable[[Progress], None], stop: threading.Event) -> Result:
+        with service.write_locks.hold(corpus):
+            if body.retry:
+                return service.ingester.retry(corpus, tell, stop)
+            return service.ingester.ingest(corpus, _path(service, body), body.options(), tell, stop)
+
+    return work
+
+
+def _path(service: Service, body: IngestBody) -> Path:
+    path = locate(service.settings.ingest.root, body.path or "")
+    if body.prune and not path.is_dir():
+        raise SettingsError("The path is one file; nothing can have vanished from it.", "Prune a whole folder.")
+    return path
