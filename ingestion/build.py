@@ -17,6 +17,7 @@ from index.ledger import SourceNote
 from index.lock import CorpusLock
 from index.swap import finish_swap, rebuilt, swap_in
 from ingestion.pipeline import Pipeline
+from ingestion.preparing import LocalPreparation
 from ingestion.reading.files import Skipped, SourceFile, list_files
 from ingestion.reading.reader import Reader
 from ingestion.run import Progress, RunOptions, Summary
@@ -160,9 +161,8 @@ class _Run:
         papers = "topic" in self._options.metadata
         with Reader(self._settings.ingest, papers=papers, stop=self._stop) as reader:
             splitter = TreeSplitter(self._settings.chunk, model.count_tokens, model.text_tokens)
-            pipeline = Pipeline(
-                corpus, self._embedding, splitter, reader, on_progress=self._on_progress, stop=self._stop
-            )
+            preparation = LocalPreparation(corpus, self._embedding, splitter)
+            pipeline = Pipeline(corpus, reader, preparation, on_progress=self._on_progress, stop=self._stop)
             root = self.path if self.path.is_dir() else self.path.parent
             return pipeline.run(entries, str(root), self._options, totals, whole=whole)
 

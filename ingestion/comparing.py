@@ -6,20 +6,42 @@ commits them. Reads the corpus, writes nothing: a dry run ends here.
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from errors import UnreadableError
 from index.corpus import Corpus
-from index.documents import Document
+from index.documents import Document, StoredDocument
 from index.ledger import SourceNote
 from index.nodes import SpanTree
 from ingestion.reading.files import Skipped, SourceFile, open_plain
-from ingestion.reading.reader import Reader
 from ingestion.run import RunOptions
 
 # Raised whenever the same bytes give another text, tree or embedded form, so that known files are read again.
 PIPELINE_VERSION = "2"
+
+T = TypeVar("T")
+
+
+class FileReader(Protocol):
+    """Turns files into documents, here or elsewhere."""
+
+    def read(self, file: SourceFile) -> Iterator[Document | UnreadableError]:
+        """Yield the documents of a file, in order; what cannot be read is yielded as the reason why."""
+        ...
+
+    def ahead(self, items: Iterator[T], file_of: Callable[[T], SourceFile | None]) -> Iterator[T]:
+        """Pass the items on. `read` is asked for their files in this order, and a reader may begin with coming ones.
+
+        Args:
+            items: what is passed on.
+            file_of: the file of an item that will be read, or None.
+        """
+        ...
 
 
 @dataclass(slots=True)
@@ -30,6 +52,9 @@ class Change:
         version: its name in the corpus.
         replaces: there is an older version of it.
         note: to be kept of its file for as long as not all of the file is committed.
+        tree: its passages; made later (`preparing.py`), like the two below.
+        vectors: one a leaf, shape (leaves, dimension).
+        embedded: how many of them were computed; the others were known.
     """
 
     document: Document
@@ -37,6 +62,13 @@ class Change:
     replaces: bool
     note: SourceNote
     tree: SpanTree | None = None
+    vectors: npt.NDArray[np.float32] | None = None
+    embedded: int = 0
+
+    def stored(self) -> StoredDocument:
+        """Return the document as it goes into the corpus; it must have its tree."""
+        assert self.tree is not None
+        return StoredDocument.of(self.document, self.version, self.tree)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +93,15 @@ class FileDone:
 Step = Change | FileDone | Skipped
 
 
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    """A file that is new or has changed, with the versions of the documents it held before."""
+
+    file: SourceFile
+    note: SourceNote
+    stored: dict[str, str]
+
+
 class Comparison:
     """One pass over a root's files. For one thread.
 
@@ -76,7 +117,7 @@ class Comparison:
         under_way: documents on their way to the corpus, doc_id -> source; the committing thread takes them out.
     """
 
-    def __init__(self, corpus: Corpus, reader: Reader, root: str, options: RunOptions) -> None:
+    def __init__(self, corpus: Corpus, reader: FileReader, root: str, options: RunOptions) -> None:
         self._documents = corpus.documents
         self._ledger = corpus.ledger
         self._reader = reader
@@ -92,44 +133,52 @@ class Comparison:
 
     def steps(self, entries: Iterable[SourceFile | Skipped]) -> Iterator[Step]:
         """Yield what is to be done, file by file, each file's changes before its `FileDone`."""
+        for found in self._reader.ahead(self._looked_up(entries), _file_of):
+            if isinstance(found, Skipped):
+                yield found
+            elif self._enough:
+                continue
+            elif isinstance(found, FileDone):
+                self._spend(found.unchanged)
+                yield found
+            else:
+                yield from self._contents(found)
+
+    def _looked_up(self, entries: Iterable[SourceFile | Skipped]) -> Iterator[Skipped | FileDone | _Unread]:
         for entry in entries:
             if isinstance(entry, Skipped):
                 self.unlisted.append(self._prefix + entry.path)
                 yield replace(entry, path=self._prefix + entry.path)
-            elif self._left is None or self._left > 0:
+            elif not self._enough:
                 self.seen.add(self._prefix + entry.doc_id)
-                yield from self._file(entry)
+                yield self._look_up(entry)
 
-    def _file(self, file: SourceFile) -> Iterator[Change | FileDone]:
+    def _look_up(self, file: SourceFile) -> FileDone | _Unread:
         source = self._prefix + file.doc_id
         note = SourceNote(source, self._root, file.doc_id, options={"metadata": self._options.metadata})
         try:
             digest = self._digest(file)
         except UnreadableError as error:
-            yield FileDone(source, file.size, replace(note, failures=(str(error),)), failures=(str(error),))
-            return
+            return FileDone(source, file.size, replace(note, failures=(str(error),)), failures=(str(error),))
         known = self._ledger.get(source)
         stored = self._documents.versions(source)
         elsewhere = known is not None and known.root != self._root and known.path.exists()
         if known and known.digest == digest and not (known.failures and self._options.retry):
-            self._spend(len(stored))
             moved = replace(known, root=self._root) if known.root != self._root and not elsewhere else None
-            yield FileDone(source, file.size, moved, unchanged=len(stored), failures=known.failures)
-            return
+            return FileDone(source, file.size, moved, unchanged=len(stored), failures=known.failures)
         if known and elsewhere:
             reason = f"The name {source!r} is taken by {known.path}. Keep the two apart by --root NAME."
-            yield FileDone(source, file.size, failures=(reason,))
-            return
-        yield from self._contents(file, source, replace(note, digest=digest), stored)
+            return FileDone(source, file.size, failures=(reason,))
+        return _Unread(file, replace(note, digest=digest), stored)
 
-    def _contents(
-        self, file: SourceFile, source: str, note: SourceNote, stored: dict[str, str]
-    ) -> Iterator[Change | FileDone]:
+    def _contents(self, unread: _Unread) -> Iterator[Change | FileDone]:
+        file, note, stored = unread.file, unread.note, unread.stored
+        source = note.source
         unchanged, again, failures = 0, False, []
         present: set[str] = set()
         unfinished = replace(note, digest=None)
         for item in self._reader.read(file):
-            if self._left is not None and self._left <= 0:
+            if self._enough:
                 again = True
                 break
             if isinstance(item, UnreadableError):
@@ -178,6 +227,10 @@ class Comparison:
         note = self._ledger.get(owner)
         return owner if note and note.path.exists() else None
 
+    @property
+    def _enough(self) -> bool:
+        return self._left is not None and self._left <= 0
+
     def _spend(self, documents: int) -> None:
         if self._left is not None:
             self._left -= documents
@@ -188,6 +241,10 @@ class Comparison:
         if self._options.metadata:
             digest.update(json.dumps(self._options.metadata, sort_keys=True).encode())
         return f"{digest.hexdigest()[:32]}/{self._fingerprint}"
+
+
+def _file_of(found: Skipped | FileDone | _Unread) -> SourceFile | None:
+    return found.file if isinstance(found, _Unread) else None
 
 
 def fingerprint(corpus: Corpus) -> str:

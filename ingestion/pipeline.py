@@ -1,62 +1,23 @@
 """Bring files into a corpus: compare -> cut -> embed the leaves -> commit, each stage in a thread of its own.
 
-Flow: `build.py` -> **here** -> `index/corpus.py`. What is known is not parsed, what was embedded is not embedded again,
-one unreadable file or record costs itself only, and what is committed stays whatever happens later. How a file is
-compared is `comparing.py`'s business, what is on disk `index/`'s.
+Flow: `build.py` -> **here** joins `comparing.py` -> `preparing.py` -> `writing.py`, and counts what they did. What is
+known is not parsed, what was embedded is not embedded again, one unreadable file or record costs itself only, and what
+is committed stays whatever happens later.
 """
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from typing import Literal
-
-import numpy as np
-import numpy.typing as npt
 
 from errors import UnreadableError
 from index.corpus import Corpus
-from index.documents import StoredDocument
-from ingestion.comparing import Change, Comparison, FileDone, Step
+from ingestion.comparing import Change, Comparison, FileDone, FileReader, Step
+from ingestion.preparing import Preparation
 from ingestion.reading.files import Skipped, SourceFile
-from ingestion.reading.reader import Reader
 from ingestion.run import Outcome, Progress, RunOptions, RunStopped, Summary
-from ingestion.splitting import TreeSplitter
-from ingestion.stages import Prefetched
-from ingestion.vectorizing import EmbedderSource, Vectorizer
-
-BATCH_LEAVES = 512
-BATCH_STEPS = 1000
-# Text that may wait between two stages.
-WAITING_CHARS = 4_000_000
-
-
-@dataclass(slots=True)
-class Batch:
-    """Steps that are committed together, with the vectors of their leaves."""
-
-    steps: list[Step] = field(default_factory=list)
-    documents: list[StoredDocument] = field(default_factory=list)
-    replacing: list[str] = field(default_factory=list)
-    leaves: int = 0
-    embedded: int = 0
-    vectors: npt.NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
-
-    def add(self, step: Step) -> None:
-        """Take a step; a change must have its tree."""
-        self.steps.append(step)
-        if isinstance(step, Change):
-            assert step.tree is not None
-            self.documents.append(StoredDocument.of(step.document, step.version, step.tree))
-            self.leaves += len(step.tree.leaves)
-            if step.replaces:
-                self.replacing.append(step.document.doc_id)
-
-    @property
-    def full(self) -> bool:
-        """Whether it is worth a commit."""
-        return self.leaves >= BATCH_LEAVES or len(self.steps) >= BATCH_STEPS
+from ingestion.writing import Writer
 
 
 class Pipeline:
@@ -64,9 +25,8 @@ class Pipeline:
 
     Args:
         corpus: open for writing.
-        embedding: gives the embedder the corpus was made with, once there is something to embed.
-        splitter: cuts texts into trees.
         reader: turns files into documents.
+        preparation: makes their trees and vectors.
         on_progress: called from the thread that runs this, after each file, and each commit within a large one.
         stop: set it, from any thread, to end the run after the batch that is being written.
     """
@@ -74,19 +34,16 @@ class Pipeline:
     def __init__(
         self,
         corpus: Corpus,
-        embedding: EmbedderSource,
-        splitter: TreeSplitter,
-        reader: Reader,
+        reader: FileReader,
+        preparation: Preparation,
         *,
         on_progress: Callable[[Progress], None] = lambda _progress: None,
         stop: threading.Event | None = None,
     ) -> None:
         self._corpus = corpus
-        self._splitter = splitter
         self._reader = reader
         self._on_progress = on_progress
-        self._stop = stop or threading.Event()
-        self._vectorizer = Vectorizer(corpus, embedding, splitter.leaf_texts, self._check)
+        self._writer = Writer(corpus, preparation, stop or threading.Event())
 
     def run(
         self,
@@ -118,13 +75,13 @@ class Pipeline:
         try:
             if options.dry_run:
                 for step in steps:
-                    self._check()
+                    self._writer.check()
                     report.note(step)
             else:
                 self._corpus.sweep()
-                with closing(self._batches(steps)) as batches:
-                    for batch in batches:
-                        self._commit(batch, comparison, report)
+                with closing(self._writer.written(steps)) as written:
+                    for batch in written:
+                        self._report(batch, comparison, report)
             if whole and options.limit is None:
                 self._vanished(comparison, root, options, report)
         except RunStopped:
@@ -132,55 +89,12 @@ class Pipeline:
         report.summary.duration_s = round(time.monotonic() - started, 2)
         return report.summary
 
-    def _batches(self, steps: Iterator[Step]) -> Generator[Batch]:
-        with ExitStack() as stages:
-            compared = stages.enter_context(Prefetched(self._watched(steps), max_weight=WAITING_CHARS, weigh=_chars))
-            cut = stages.enter_context(Prefetched(self._cut(compared), max_weight=WAITING_CHARS, weigh=_chars))
-            embedded = stages.enter_context(Prefetched(self._embedded(cut), max_weight=1))
-            # Runs first on leaving: stages that are still at work then end within a second or two.
-            stages.push(self._stop_unless_done)
-            yield from embedded
-
-    def _watched(self, steps: Iterator[Step]) -> Iterator[Step]:
-        for step in steps:
-            self._check()
-            yield step
-
-    def _cut(self, steps: Iterable[Step]) -> Iterator[Step]:
-        for step in steps:
+    def _report(self, batch: list[Step], comparison: Comparison, report: "_Report") -> None:
+        for step in batch:
             if isinstance(step, Change):
-                self._check()
-                step.tree = self._splitter.split(step.document.text)
-            yield step
-
-    def _embedded(self, steps: Iterable[Step]) -> Iterator[Batch]:
-        batch = Batch()
-        for step in steps:
-            batch.add(step)
-            if batch.full:
-                yield self._with_vectors(batch)
-                batch = Batch()
-        if batch.steps:
-            yield self._with_vectors(batch)
-
-    def _with_vectors(self, batch: Batch) -> Batch:
-        batch.vectors, batch.embedded = self._vectorizer.vectors(batch.documents, batch.replacing)
-        return batch
-
-    def _commit(self, batch: Batch, comparison: Comparison, report: "_Report") -> None:
-        done = [step for step in batch.steps if isinstance(step, FileDone)]
-        gone = [doc_id for step in done for doc_id in step.gone]
-        # Of a file that goes on in the next batch a note without digest is kept: whatever happens before its end, the
-        # next run reads it again, and knows whose its documents are if it is gone by then.
-        notes = {step.note.source: step.note for step in batch.steps if not isinstance(step, Skipped) and step.note}
-        if batch.documents or gone or notes:
-            self._corpus.replace(batch.documents, batch.vectors, gone, list(notes.values()))
-        for document in batch.documents:
-            comparison.under_way.pop(document.doc_id, None)
-        report.summary.embedded += batch.embedded
-        for step in batch.steps:
+                comparison.under_way.pop(step.document.doc_id, None)
             report.note(step)
-        if isinstance(last := batch.steps[-1], Change):
+        if isinstance(last := batch[-1], Change):
             report.under_way(last.document.source)
 
     def _vanished(self, comparison: Comparison, root: str, options: RunOptions, report: "_Report") -> None:
@@ -206,14 +120,6 @@ class Pipeline:
             self._corpus.remove(doc_ids)
             self._corpus.ledger.forget(gone)
         report.gone(gone, "removed", len(doc_ids))
-
-    def _check(self) -> None:
-        if self._stop.is_set():
-            raise RunStopped
-
-    def _stop_unless_done(self, error: type[BaseException] | None, *_: object) -> None:
-        if error is not None:
-            self._stop.set()
 
 
 class _Report:
@@ -248,6 +154,7 @@ class _Report:
 
     def _change(self, step: Change) -> None:
         self.summary.leaves += len(step.tree.leaves) if step.tree else 0
+        self.summary.embedded += step.embedded
         if step.replaces:
             self.summary.changed += 1
             self._outcome = "changed"
@@ -280,7 +187,3 @@ class _Report:
                 summary.leaves,
             )
         )
-
-
-def _chars(step: Step) -> int:
-    return len(step.document.text) if isinstance(step, Change) else 1

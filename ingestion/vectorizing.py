@@ -1,6 +1,6 @@
 """Give every leaf of a batch of documents its vector, computing as few as possible.
 
-Flow: documents with trees -> **here** -> vectors in the order of the leaves -> commit. A leaf whose text had a vector
+Flow: changes with trees -> **here** -> vectors in the order of the leaves -> commit. A leaf whose text had a vector
 in an older version of its document, or lately in this run, gets that one: a word changed in a long document costs one
 leaf, and a document met twice costs nothing.
 """
@@ -17,7 +17,7 @@ from index.corpus import Corpus
 from index.documents import StoredDocument
 from index.embedding import embed_documents
 from index.nodes import node_id
-from ingestion.comparing import fingerprint
+from ingestion.comparing import Change, fingerprint
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -42,7 +42,7 @@ class Vectorizer:
     """Vectors of leaves, by their text. For one thread.
 
     Args:
-        corpus: holds the vectors of older versions.
+        corpus: holds the vectors of older versions; None to compute those anew.
         embedding: gives the embedder the corpus was made with, once there is something to embed.
         leaf_texts: what is embedded for each leaf of a document.
         check: called between slices; raises when the run shall end.
@@ -50,7 +50,7 @@ class Vectorizer:
 
     def __init__(
         self,
-        corpus: Corpus,
+        corpus: Corpus | None,
         embedding: EmbedderSource,
         leaf_texts: Callable[[StoredDocument], list[str]],
         check: Callable[[], None],
@@ -59,29 +59,28 @@ class Vectorizer:
         self._embedding = embedding
         self._leaf_texts = leaf_texts
         self._check = check
-        self._fingerprint = fingerprint(corpus)
         self._kept: OrderedDict[bytes, Vectors] = OrderedDict()
 
-    def vectors(self, documents: Sequence[StoredDocument], replacing: Iterable[str]) -> tuple[Vectors, int]:
-        """Return one vector a leaf, in the order of the documents and their leaves, and how many were computed.
-
-        Args:
-            documents: what is to be embedded.
-            replacing: doc_ids that may have an older version in the corpus.
+    def fill(self, changes: Sequence[Change]) -> None:
+        """Give these changes, which have trees, the vectors of their leaves.
 
         Raises:
             ModelError: the embedder cannot be loaded.
         """
-        texts = [text for document in documents for text in self._leaf_texts(document)]
-        keys = [_key(text) for text in texts]
-        known = self._older(replacing) | {key: self._kept[key] for key in keys if key in self._kept}
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        texts = [self._leaf_texts(change.stored()) for change in changes]
+        keys = [list(map(_key, of_one)) for of_one in texts]
+        known = self._older(change.document.doc_id for change in changes if change.replaces)
+        known |= {key: self._kept[key] for of_one in keys for key in of_one if key in self._kept}
+        missing: dict[bytes, str] = {}
+        for change, its_keys, its_texts in zip(changes, keys, texts, strict=True):
+            before = len(missing)
+            missing |= {key: text for key, text in zip(its_keys, its_texts, strict=True) if key not in known}
+            change.embedded = len(missing) - before
         fresh = self._embed(missing)
         known |= fresh
         self._keep(fresh)
-        dimension = self._corpus.manifest.identity.dimension
-        rows = [known[key] for key in keys]
-        return (np.stack(rows) if rows else np.empty((0, dimension), np.float32)), len(missing)
+        for change, its_keys in zip(changes, keys, strict=True):
+            change.vectors = np.stack([known[key] for key in its_keys])
 
     def _embed(self, texts: dict[bytes, str]) -> dict[bytes, Vectors]:
         found: dict[bytes, Vectors] = {}
@@ -96,10 +95,12 @@ class Vectorizer:
 
     def _older(self, doc_ids: Iterable[str]) -> dict[bytes, Vectors]:
         found: dict[bytes, Vectors] = {}
+        if self._corpus is None:
+            return found
         for doc_id in doc_ids:
             document = self._corpus.documents.get(doc_id)
             # Another release may have embedded the same text in another form.
-            if document is None or document.hash(self._fingerprint) != document.version:
+            if document is None or document.hash(fingerprint(self._corpus)) != document.version:
                 continue
             names = [node_id(document.version, position) for position in document.tree.leaves]
             stored = self._corpus.vectors.fetch(names)

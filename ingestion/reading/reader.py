@@ -6,9 +6,9 @@ Parsing happens in a child process (`sandbox.py`), never in this one.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from errors import UnreadableError
 from index.documents import Document
@@ -18,6 +18,8 @@ from ingestion.reading.sandbox import Sandbox
 from settings import IngestSettings
 
 PARSER = "ingestion.reading.formats:read_file"
+
+T = TypeVar("T")
 
 
 class Reader:
@@ -61,6 +63,10 @@ class Reader:
                 yield _revive(item)
         except UnreadableError as error:
             yield error
+
+    def ahead(self, items: Iterator[T], file_of: Callable[[T], SourceFile | None]) -> Iterator[T]:  # noqa: ARG002
+        """Return the items as they are: this reader reads a file when it is asked for."""
+        return items
 
     def close(self) -> None:
         """End the child process."""

@@ -9,6 +9,7 @@ import pytest
 
 from index.corpus import Corpus
 from ingestion.pipeline import Pipeline
+from ingestion.preparing import LocalPreparation
 from ingestion.reading.files import list_files
 from ingestion.reading.reader import Reader
 from ingestion.run import RunOptions, Summary
@@ -32,7 +33,7 @@ class Library:
         files = files or self.files
         self.embedder.texts_embedded = 0
         splitter = TreeSplitter(ChunkSettings(), lambda text: len(text.split()), 254)
-        pipeline = Pipeline(self.corpus, self, splitter, self._reader)
+        pipeline = Pipeline(self.corpus, self._reader, LocalPreparation(self.corpus, self, splitter))
         chosen = RunOptions(root_name=root_name, **options)
         summary = pipeline.run(list_files(files), str(files), chosen)
         self.check_stores_agree()
