@@ -24,6 +24,7 @@ Anything else that escapes is a bug of ours. Two edges translate this tree and n
 `api/errors.py` to HTTP status codes, `run_command` below to exit codes.
 """
 
+import json
 import sys
 from collections.abc import Callable
 from typing import ClassVar
@@ -186,13 +187,25 @@ class FilterError(RagError):
 def run_command(command: Callable[[], int], *, json_lines: bool = False) -> int:
     """Run the body of a command-line program and translate its failures to exit codes.
 
-    Returns what `command` returns; 1 after printing a foreseen error on stderr as one line; 130 after Ctrl-C.
+    Args:
+        command: returns its own exit code.
+        json_lines: stderr is for a program: a foreseen error is a JSON object.
+
+    Returns:
+        What `command` returns; 1 after a foreseen error, which is one line on stderr; 130 after Ctrl-C.
     """
     try:
         return command()
     except RagError as error:
-        print(f"error[{error.code}]: {error}", file=sys.stderr)
+        sys.stderr.write(error_line(error, as_json=json_lines))
         return 1
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return 130
+
+
+def error_line(error: RagError, *, as_json: bool) -> str:
+    """Return the line that tells an error on stderr, as text or as a JSON object whose `event` is `error`."""
+    if as_json:
+        return json.dumps({"event": "error", "code": error.code, "fact": error.fact, "remedy": error.remedy}) + "\n"
+    return f"error[{error.code}]: {error}\n"

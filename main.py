@@ -17,7 +17,7 @@ from api.jobs import Jobs
 from api.logs import configure_logging
 from api.server import BACKLOG, exit_on_sigterm, run_server
 from errors import UnknownCorpusError, run_command
-from ingestion.progress import ingest_watched
+from ingestion.watching import ingest_watched
 from query_engine.build import Engines
 from settings import Settings, load_settings
 
@@ -49,7 +49,10 @@ def serve(settings: Settings, folder: Path | None = None) -> int:
     exit_on_sigterm()
     if folder is not None:
         # Here and not in a process of its own, which would spend two seconds on importing the same libraries.
-        ingest_watched(folder, settings, corpus=SAMPLE_CORPUS)
+        # What cannot be read is named, and is no reason not to serve the rest.
+        code = ingest_watched(folder, settings, corpus=SAMPLE_CORPUS)
+        if code > 1:
+            return code
     with bind(settings.serve) as listener:
         url = url_of(listener)
         engines, jobs = Engines(settings, service_url=url), Jobs()

@@ -1,42 +1,56 @@
-"""`python -m ingestion PATH`: bring documents into a corpus.
+"""`python -m ingestion PATH` and the commands that look after corpora.
 
-stderr is for people (a progress bar on a terminal, what failed and why), stdout holds one JSON summary. Exit codes:
-0 done or nothing to do, 1 something failed (the rest is ingested), 2 usage, 130 stopped.
+stderr is for people (progress, what failed and why), stdout for results: one JSON summary of an ingestion, tables or
+JSON of the other commands. Exit codes: 0 done or nothing to do, 1 something failed or was found (the rest is done),
+2 usage, 130 and 143 stopped by Ctrl-C and SIGTERM.
 """
 
 import argparse
-import json
+import importlib
+import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from errors import run_command
-from ingestion.progress import ingest_watched
 from settings import load_settings
+
+COMMANDS = {
+    "documents": "list a corpus's documents, or show one",
+    "delete": "delete documents by id, by filter or by source file",
+    "retry-failed": "read again only what could not be read",
+}
+INGEST = "Bring documents into a corpus. The same command again brings in only what changed since."
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Parse `argv`, call one library function, translate its errors."""
-    parser = argparse.ArgumentParser(prog="python -m ingestion", description="Bring documents into a corpus.")
-    parser.add_argument("path", type=Path, help="folder or file: .md, .txt, .html, .pdf, .jsonl")
-    parser.add_argument("--corpus", help="name of the corpus (default: RAG_INDEX__CORPUS)")
-    parser.add_argument("--root", default="", help="prefix of document ids, to keep equal paths of two folders apart")
-    parser.add_argument("--rebuild", action="store_true", help="build the corpus anew from PATH, then replace it")
-    arguments = parser.parse_args(argv)
-    return run_command(lambda: _ingest(arguments))
-
-
-def _ingest(arguments: argparse.Namespace) -> int:
-    settings = load_settings()
-    summary = ingest_watched(
-        arguments.path,
-        settings,
-        corpus=arguments.corpus or settings.index.corpus,
-        root_name=arguments.root,
-        rebuild=arguments.rebuild,
+    """Find the command, parse its arguments, run it, translate its errors."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    name = words.pop(0) if words and words[0] in COMMANDS else None
+    # By name, so that each start imports one command's libraries only.
+    command = importlib.import_module(f"ingestion.commands.{name.replace('-', '_') if name else 'ingest'}")
+    parser = argparse.ArgumentParser(
+        prog=f"python -m ingestion {name}" if name else "python -m ingestion",
+        usage=None if name else "%(prog)s PATH [options]\n       %(prog)s COMMAND [options]",
+        description=COMMANDS[name].capitalize() + "." if name else INGEST,
+        epilog=None if name else _commands(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
-    print(json.dumps(summary.to_dict()))
-    return 1 if summary.failed else 0
+    arguments = command.parse(parser, words)
+    try:
+        code: int = run_command(
+            lambda: command.run(arguments, load_settings()), json_lines=getattr(arguments, "json_lines", False)
+        )
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code
+
+
+def _commands() -> str:
+    lines = (f"  {name:<14}{summary}" for name, summary in COMMANDS.items())
+    return "\n".join(["commands (each explains itself: python -m ingestion COMMAND --help):", *lines])
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 Flow: `Progress` as it comes -> **here** -> `Pace`, shown beside it by terminals, JSON lines and HTTP jobs.
 
 Both are of the last half minute: a run passes over thousands of known files in a second before it comes to the new
-ones, and their speed says nothing about what is left.
+ones, and their speed says nothing about what is left. They change once a second at most, and between batches only: the
+files of a batch are told one after the other when it is committed, and had taken their time before.
 """
 
 import time
@@ -23,12 +24,12 @@ class Pace:
 
     Attributes:
         elapsed_s: since the meter was made.
-        leaves_per_s: of new and changed documents.
-        eta_s: what is left, by bytes; None while nothing was finished from which it could be told.
+        leaves_per_s: of new and changed documents; None in the first batch.
+        eta_s: what is left, by bytes; None in the first batch, and while no file was finished for half a minute.
     """
 
     elapsed_s: float
-    leaves_per_s: float
+    leaves_per_s: float | None
     eta_s: float | None
 
 
@@ -42,24 +43,27 @@ class PaceMeter:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._started = clock()
-        self._samples = deque([(self._started, 0, 0)])
+        self._last = (self._started, 0, 0)
+        self._samples = deque([self._last])
 
     def at(self, progress: Progress) -> Pace:
         """Return the pace at this progress; call it with each one, in order."""
         now = self._clock()
-        if progress.bytes < self._samples[-1][1]:  # the same command begins with another folder
-            self._samples.clear()
-            self._samples.append((now, progress.bytes, progress.leaves))
-        while len(self._samples) > 1 and self._samples[1][0] <= now - WINDOW_S:
+        if progress.bytes < self._last[1]:  # the same command begins with another folder
+            self._samples = deque([(now, 0, 0)])
+        elif now - self._samples[-1][0] >= SAMPLE_S and self._last[0] > self._samples[-1][0]:
+            self._samples.append(self._last)
+        while len(self._samples) > 2 and self._samples[1][0] <= now - WINDOW_S:
             self._samples.popleft()
-        since, size, leaves = self._samples[0]
-        passed = now - since
-        if now - self._samples[-1][0] >= SAMPLE_S:
-            self._samples.append((now, progress.bytes, progress.leaves))
-        left = progress.bytes_total - progress.bytes
-        done = progress.bytes - size
+        self._last = (now, progress.bytes, progress.leaves)
+        elapsed_s = round(now - self._started, 2)
+        if len(self._samples) == 1:
+            return Pace(elapsed_s, None, None)
+        (since, size, leaves), (until, size_then, leaves_then) = self._samples[0], self._samples[-1]
+        passed, done = until - since, size_then - size
+        left = max(0, progress.bytes_total - progress.bytes)
         return Pace(
-            elapsed_s=round(now - self._started, 2),
-            leaves_per_s=round((progress.leaves - leaves) / passed, 1) if passed > 0 else 0.0,
-            eta_s=0.0 if left <= 0 else round(left * passed / done, 1) if done > 0 else None,
+            elapsed_s,
+            leaves_per_s=round((leaves_then - leaves) / passed, 1),
+            eta_s=round(left * passed / done, 1) if done > 0 else None,
         )

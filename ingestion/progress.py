@@ -1,39 +1,106 @@
-"""Ingest while a person watches: a progress bar on a terminal, then what failed and what was done.
+"""Show on stderr how a run goes: a bar on a terminal, a line now and then elsewhere, JSON lines for machines.
 
-Flow: `python -m ingestion` and `python main.py --ingest` -> **here** -> `build.py`. Everything goes to stderr.
+Flow: `Progress`, file by file -> **here** -> stderr. What the run did in the end is `report.py`'s business.
 """
 
-import sys
-from pathlib import Path
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TextIO
 
-from tqdm import tqdm
+from ingestion.pace import Pace, PaceMeter
+from ingestion.run import Progress
 
-from ingestion.build import ingest
-from ingestion.run import Progress, RunOptions, Summary
-from settings import Settings
+Tell = Callable[[Progress], None]
 
-
-def ingest_watched(
-    path: Path, settings: Settings, *, corpus: str, root_name: str = "", rebuild: bool = False
-) -> Summary:
-    """Do what `build.ingest` does, and tell on stderr how it goes; raises what that raises."""
-    with tqdm(unit=" leaves", desc="ingesting", disable=None, leave=False) as bar:
-
-        def show(progress: Progress) -> None:
-            bar.set_postfix_str(progress.source[-40:], refresh=False)
-            bar.update(progress.leaves - bar.n)
-
-        options = RunOptions(root_name=root_name)
-        summary = ingest(path, settings, corpus=corpus, options=options, rebuild=rebuild, on_progress=show)
-    sys.stderr.writelines(f"{line}\n" for line in _lines(summary))
-    return summary
+# Without a terminal: a line at each tenth of the run, but neither more often nor more seldom than this.
+LINE_EVERY_PERCENT = 10
+LEAST_S = 1.0
+LINE_EVERY_S = 5.0
+NAME_CHARS = 30
 
 
-def _lines(summary: Summary) -> list[str]:
-    return [
-        *(f"skipped: {entry['source']}: {entry['reason']}" for entry in summary.skipped),
-        *(f"failed: {entry['source']}: {entry['reason']}" for entry in summary.failed),
-        f"corpus {summary.corpus!r}: {summary.new} new, {summary.changed} changed, {summary.unchanged} unchanged, "
-        f"{summary.removed} removed, {len(summary.failed)} failed; {summary.leaves} leaves embedded in "
-        f"{summary.duration_s:.1f} s",
+@contextmanager
+def shown(stream: TextIO, *, json_lines: bool = False) -> Iterator[Tell]:
+    """Give what is to be called with each `Progress`.
+
+    Args:
+        stream: where it is shown; whether it is a terminal decides between a bar and lines.
+        json_lines: one JSON object a line instead: `event` is `file`, or `progress` within a large file.
+    """
+    if json_lines:
+        yield _events(stream)
+    elif stream.isatty():
+        with _bar(stream) as tell:
+            yield tell
+    else:
+        yield _lines(stream)
+
+
+def describe(progress: Progress, pace: Pace) -> str:
+    """Say how far a run is: `2 of 60 files, 2 new or changed documents, 812 leaves, 161 leaves/s, 2:10 left`."""
+    parts = [
+        f"{progress.files:,} of {progress.files_total:,} files",
+        f"{progress.documents:,} new or changed documents",
+        f"{progress.leaves:,} leaves",
     ]
+    if pace.leaves_per_s is not None:
+        parts.append(f"{pace.leaves_per_s:.0f} leaves/s")
+    if pace.eta_s is not None:
+        parts.append(f"{duration(pace.eta_s)} left")
+    return ", ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """Return `4:05` (minutes and seconds) or `2:04:05`."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def _events(stream: TextIO) -> Tell:
+    meter = PaceMeter()
+
+    def tell(progress: Progress) -> None:
+        event = "file" if progress.outcome else "progress"
+        stream.write(json.dumps({"event": event, **asdict(progress), **asdict(meter.at(progress))}) + "\n")
+        stream.flush()
+
+    return tell
+
+
+@contextmanager
+def _bar(stream: TextIO) -> Iterator[Tell]:
+    from tqdm import tqdm  # noqa: PLC0415  # only a terminal needs it
+
+    meter = PaceMeter()
+    form = "{percentage:3.0f}% |{bar}| {desc}"
+    with tqdm(total=1, file=stream, bar_format=form, dynamic_ncols=True, leave=False) as bar:
+
+        def tell(progress: Progress) -> None:
+            bar.total = max(1, progress.bytes_total)
+            name = progress.source[-NAME_CHARS:]
+            bar.set_description_str(f"{describe(progress, meter.at(progress))}  {name}", refresh=False)
+            bar.update(progress.bytes - bar.n)
+
+        yield tell
+
+
+def _lines(stream: TextIO, clock: Callable[[], float] = time.monotonic) -> Tell:
+    meter = PaceMeter(clock)
+    told_at, told_percent = clock(), 0
+
+    def tell(progress: Progress) -> None:
+        nonlocal told_at, told_percent
+        pace = meter.at(progress)
+        percent = 100 * progress.bytes // max(1, progress.bytes_total)
+        quiet_s = clock() - told_at
+        if quiet_s < LEAST_S or (quiet_s < LINE_EVERY_S and percent < told_percent + LINE_EVERY_PERCENT):
+            return
+        told_at, told_percent = clock(), percent
+        stream.write(f"{percent:3d} %: {describe(progress, pace)}\n")
+        stream.flush()
+
+    return tell

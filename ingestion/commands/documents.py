@@ -1,0 +1,110 @@
+"""`python -m ingestion documents`: list the documents of a corpus, or show one.
+
+Flow: `__main__.py` -> **here** -> `index/catalogue.py` and `index/documents.py`, or the service that holds the corpus.
+"""
+
+import argparse
+import json
+from contextlib import closing
+from dataclasses import asdict
+from typing import Any
+
+from errors import CorpusLockedError, UnknownDocumentError
+from index.build import Embedding, open_corpus
+from index.corpus import Corpus
+from ingestion.commands.options import add_corpus, corpus_of, count, json_value
+from settings import Settings
+
+LIMIT = 100
+SERVICE_LIMIT = 1000
+
+
+def parse(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespace:
+    """Read the arguments."""
+    parser.add_argument(
+        "action", nargs="?", choices=("list", "show"), default="list", help="what to do (default: list)"
+    )
+    parser.add_argument("doc_id", nargs="?", metavar="DOC_ID", help="the document that `show` prints")
+    add_corpus(parser)
+    parser.add_argument("--limit", type=count, default=LIMIT, metavar="N", help=f"list at most N (default: {LIMIT})")
+    parser.add_argument("--after", metavar="DOC_ID", help="go on with the list after this document")
+    parser.add_argument(
+        "--filter",
+        type=json_value,
+        metavar="JSON",
+        help="list only documents whose fields and metadata meet this filter",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    arguments = parser.parse_args(argv)
+    if (arguments.action == "show") != (arguments.doc_id is not None):
+        parser.error("`show` needs a DOC_ID" if arguments.doc_id is None else "`list` takes no DOC_ID")
+    return arguments
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Print what was asked for."""
+    name = corpus_of(arguments, settings)
+    try:
+        with closing(open_corpus(name, settings, Embedding(settings).manifest)) as corpus:
+            found = _document(corpus, arguments) if arguments.action == "show" else _page(corpus, arguments)
+    except CorpusLockedError as error:
+        if error.url is None:
+            raise
+        found = _ask_service(error.url, name, arguments)
+    if arguments.json:
+        print(json.dumps(found, ensure_ascii=False))
+    elif arguments.action == "show":
+        _print_document(found)
+    else:
+        _print_page(found)
+    return 0
+
+
+def _page(corpus: Corpus, arguments: argparse.Namespace) -> dict[str, Any]:
+    briefs = corpus.catalogue.briefs(arguments.after, arguments.limit + 1, filters=arguments.filter)
+    shown = briefs[: arguments.limit]
+    after = shown[-1].doc_id if len(briefs) > len(shown) else None
+    return {"corpus": corpus.name, "documents": [asdict(brief) for brief in shown], "next": after}
+
+
+def _document(corpus: Corpus, arguments: argparse.Namespace) -> dict[str, Any]:
+    document = corpus.documents.get(arguments.doc_id)
+    if document is None:
+        raise UnknownDocumentError(
+            f"Corpus {corpus.name!r} holds no document {arguments.doc_id!r}.",
+            "`python -m ingestion documents` lists them.",
+        )
+    names = ("doc_id", "title", "url", "source", "content_type", "pages", "metadata", "text")
+    return {"corpus": corpus.name, **{name: getattr(document, name) for name in names}}
+
+
+def _ask_service(url: str, name: str, arguments: argparse.Namespace) -> dict[str, Any]:
+    from ingestion.service_client import ServiceClient  # noqa: PLC0415  # httpx takes its time to import
+
+    with ServiceClient(url) as service:
+        if arguments.action == "show":
+            return service.document(name, arguments.doc_id)
+        filters = json.dumps(arguments.filter) if arguments.filter is not None else None
+        page = service.documents(name, min(arguments.limit, SERVICE_LIMIT), arguments.after, filters)
+        while page["next"] and len(page["documents"]) < arguments.limit:
+            left = min(arguments.limit - len(page["documents"]), SERVICE_LIMIT)
+            more = service.documents(name, left, page["next"], filters)
+            page["documents"] += more["documents"]
+            page["next"] = more["next"]
+        return page
+
+
+def _print_page(page: dict[str, Any]) -> None:
+    for brief in page["documents"]:
+        print(f"{brief['leaves']:>6} leaves {brief['chars']:>9,} chars  {brief['doc_id']}  ({brief['title']})")
+    if page["next"]:
+        print(f"there are more: --after '{page['next']}'")
+    elif not page["documents"]:
+        print("no documents")
+
+
+def _print_document(document: dict[str, Any]) -> None:
+    for name, value in document.items():
+        if name != "text" and value:
+            print(f"{name}: {value}")
+    print(f"\n{document['text']}")

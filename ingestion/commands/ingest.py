@@ -1,0 +1,112 @@
+"""`python -m ingestion PATH`: bring a folder or a file into a corpus, or do so again after changes.
+
+Flow: `__main__.py` -> **here** -> `ingestion/build.py`, or the service that holds the corpus.
+"""
+
+import argparse
+import json
+import threading
+from pathlib import Path
+
+from errors import CorpusLockedError
+from index.documents import Metadata
+from ingestion.build import ingest
+from ingestion.commands.options import add_corpus, add_json_lines, corpus_of, count
+from ingestion.progress import Tell
+from ingestion.run import RunOptions, Summary
+from ingestion.watching import watch
+from settings import Settings
+
+Scalar = str | int | float | bool
+
+
+def parse(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespace:
+    """Read the arguments and refuse those that contradict each other."""
+    _add_arguments(parser)
+    arguments = parser.parse_args(argv)
+    for one, other in (("rebuild", "dry_run"), ("rebuild", "prune"), ("prune", "limit")):
+        if getattr(arguments, one) and getattr(arguments, other):
+            parser.error(f"--{one} and --{other.replace('_', '-')} cannot be used together")
+    pairs = [*arguments.meta, ("topic", arguments.topic), ("doc_type", arguments.doc_type)]
+    arguments.metadata = {}
+    for name, value in pairs:
+        if value is not None:
+            if name in arguments.metadata:
+                parser.error(f"{name!r} is given twice")
+            arguments.metadata[name] = value
+    return arguments
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Ingest, and print the summary."""
+    metadata: Metadata = arguments.metadata
+    options = RunOptions(arguments.root, metadata, arguments.limit, arguments.dry_run, arguments.prune)
+
+    def work(tell: Tell, stop: threading.Event) -> Summary:
+        corpus = corpus_of(arguments, settings)
+        try:
+            return ingest(
+                arguments.path,
+                settings,
+                corpus=corpus,
+                options=options,
+                rebuild=arguments.rebuild,
+                on_progress=tell,
+                stop=stop,
+            )
+        except CorpusLockedError as error:
+            if error.url is None or arguments.rebuild:
+                raise
+            from ingestion.service_client import ServiceClient  # noqa: PLC0415  # httpx takes its time to import
+
+            with ServiceClient(error.url) as service:
+                return service.ingest(arguments.path, corpus, options, on_progress=tell, stop=stop)
+
+    summary, code = watch(work, json_lines=arguments.json_lines)
+    print(json.dumps(summary.to_dict()))
+    return code
+
+
+def meta_pair(text: str) -> tuple[str, Scalar]:
+    """Read `name=value`; a JSON number, `true`, `false` or JSON string is what it says, anything else is text.
+
+    Raises:
+        argparse.ArgumentTypeError: there is no name, or no equals sign.
+    """
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form name=value")
+    try:
+        # NaN and Infinity are words here: no store keeps them as numbers.
+        parsed = json.loads(value, parse_constant=str)
+    except ValueError:
+        return name, value
+    return name, parsed if isinstance(parsed, str | int | float) else value
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "path",
+        type=Path,
+        metavar="PATH",
+        help="a folder, or one file. A folder that is called like a command is written ./doctor",
+    )
+    add_corpus(parser)
+    parser.add_argument(
+        "--root", default="", metavar="NAME", help="put NAME/ before document ids, to tell folders apart"
+    )
+    parser.add_argument("--limit", type=count, metavar="N", help="stop after N documents, known ones included")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and write nothing")
+    parser.add_argument("--prune", action="store_true", help="remove documents whose files are gone from PATH")
+    parser.add_argument("--rebuild", action="store_true", help="build the corpus anew from PATH alone, then replace it")
+    parser.add_argument(
+        "--meta",
+        type=meta_pair,
+        action="append",
+        default=[],
+        metavar="K=V",
+        help="metadata put on every document: a number, true, false or text; may be given many times",
+    )
+    parser.add_argument("--topic", metavar="T", help="metadata `topic`; .txt files are then read as parts of papers")
+    parser.add_argument("--doc-type", metavar="D", help="metadata `doc_type`")
+    add_json_lines(parser)

@@ -1,0 +1,47 @@
+"""`python -m ingestion retry-failed`: read again the files that could not be read, and no others.
+
+Flow: `__main__.py` -> **here** -> `ingestion/build.py`, or the service that holds the corpus.
+"""
+
+import argparse
+import json
+import threading
+from contextlib import closing
+
+from errors import CorpusLockedError
+from index.build import Embedding, open_corpus
+from ingestion.build import retry_failed
+from ingestion.commands.options import add_corpus, add_json_lines, corpus_of
+from ingestion.progress import Tell
+from ingestion.run import Summary
+from ingestion.watching import watch
+from settings import Settings
+
+
+def parse(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespace:
+    """Read the arguments."""
+    add_corpus(parser)
+    add_json_lines(parser)
+    return parser.parse_args(argv)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Try again, and print the summary."""
+
+    def work(tell: Tell, stop: threading.Event) -> Summary:
+        name = corpus_of(arguments, settings)
+        embedding = Embedding(settings)
+        try:
+            with closing(open_corpus(name, settings, embedding.manifest)) as corpus:
+                return retry_failed(corpus, settings, embedding, on_progress=tell, stop=stop)
+        except CorpusLockedError as error:
+            if error.url is None:
+                raise
+            from ingestion.service_client import ServiceClient  # noqa: PLC0415  # httpx takes its time to import
+
+            with ServiceClient(error.url) as service:
+                return service.retry_failed(name, on_progress=tell, stop=stop)
+
+    summary, code = watch(work, json_lines=arguments.json_lines)
+    print(json.dumps(summary.to_dict()))
+    return code

@@ -1,0 +1,141 @@
+"""Have the service that holds a corpus do the work, over HTTP: one process at a time may open a corpus.
+
+Flow: a command finds the corpus locked by a service -> **here** -> the service's `/ingest` and `/documents`.
+"""
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import quote
+
+import httpx
+
+from errors import RagError
+from ingestion.progress import Tell
+from ingestion.run import Progress, RunOptions, Summary
+
+POLL_S = 0.5
+TIMEOUT_S = 60.0
+FINAL = ("done", "failed", "cancelled")
+_PROGRESS = ("source", "reason", "files", "files_total", "bytes", "bytes_total", "documents", "leaves")
+
+
+class ServiceError(RagError):
+    """The service that holds the corpus refuses, fails or does not answer."""
+
+    code = "service_error"
+
+
+class ServiceClient:
+    """A client of one service; use it as a context manager.
+
+    Args:
+        url: its base address, as the corpus's lock names it.
+        transport: how it is reached; a test's own application instead of the network.
+    """
+
+    def __init__(self, url: str, transport: httpx.BaseTransport | None = None) -> None:
+        self._url = url
+        # Not through a proxy: the service is on this machine.
+        self._client = httpx.Client(base_url=url, timeout=TIMEOUT_S, transport=transport, trust_env=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def ingest(
+        self, path: Path, corpus: str, options: RunOptions, *, on_progress: Tell, stop: threading.Event
+    ) -> Summary:
+        """Have a path ingested; returns when it is done, or cancelled because `stop` was set.
+
+        Progress is looked at twice a second, so it names no outcome of single files.
+
+        Raises:
+            ServiceError: the service refuses, the job failed, or the service is gone.
+        """
+        asked = {"root": options.root_name, "metadata": options.metadata, "limit": options.limit}
+        flags = {"dry_run": options.dry_run, "prune": options.prune}
+        body = {name: value for name, value in (asked | flags).items() if value}
+        return self._job(body | {"path": str(path.resolve()), "corpus": corpus}, on_progress, stop)
+
+    def retry_failed(self, corpus: str, *, on_progress: Tell, stop: threading.Event) -> Summary:
+        """Have the files read again that could not be read; otherwise like `ingest`."""
+        return self._job({"corpus": corpus, "retry": True}, on_progress, stop)
+
+    def documents(self, corpus: str, limit: int, after: str | None, filters: str | None) -> dict[str, Any]:
+        """Return one page of the corpus's documents: `documents`, and `next` to go on after; see `GET /documents`.
+
+        Raises:
+            ServiceError: the service refuses or is gone.
+        """
+        wanted = {"corpus": corpus, "limit": limit, "after": after, "filter": filters}
+        return self._ask("GET", "/documents", params={name: value for name, value in wanted.items() if value})
+
+    def document(self, corpus: str, doc_id: str) -> dict[str, Any]:
+        """Return one document with its text.
+
+        Raises:
+            ServiceError: there is none, or the service is gone.
+        """
+        return self._ask("GET", f"/documents/{quote(doc_id, safe='')}", params={"corpus": corpus})
+
+    def delete(self, corpus: str, filters: object, *, dry_run: bool) -> dict[str, Any]:
+        """Delete the documents that meet a filter, or count them: `matched`, `deleted`, the first `doc_ids`.
+
+        Raises:
+            ServiceError: the filter is refused, or the service is gone.
+        """
+        return self._ask("POST", "/documents/delete", {"corpus": corpus, "filter": filters, "dry_run": dry_run})
+
+    def _job(self, body: dict[str, Any], on_progress: Tell, stop: threading.Event) -> Summary:
+        job = self._ask("POST", "/ingest", body)
+        address, cancelled, told = f"/ingest/{job['job']}", False, None
+        while job["state"] not in FINAL:
+            if cancelled:
+                time.sleep(POLL_S)
+            elif stop.wait(POLL_S):
+                self._ask("DELETE", address)
+                cancelled = True
+            job = self._ask("GET", address)
+            progress = _progress(job["progress"])
+            if progress and progress != told:
+                on_progress(progress)
+                told = progress
+        if job["state"] == "failed":
+            raise self._refused(job["error"])
+        return _summary(job["result"], body)
+
+    def _ask(
+        self, method: str, path: str, json: object = None, params: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        try:
+            reply = self._client.request(method, path, json=json, params=params, headers={"Accept": "application/json"})
+            answer: dict[str, Any] = reply.json()
+        except (httpx.HTTPError, ValueError) as error:
+            raise ServiceError(
+                f"The service at {self._url}, which holds the corpus, does not answer: {error}.",
+                "See its log; what it has committed stays.",
+            ) from error
+        if reply.is_error:
+            raise self._refused(answer.get("error") or {"code": reply.status_code, "detail": answer})
+        return answer
+
+    def _refused(self, error: Mapping[str, Any]) -> ServiceError:
+        fact = f"The service at {self._url}, which holds the corpus, says {error['code']}:"
+        return ServiceError(fact, str(error["detail"]))
+
+
+def _progress(raw: Mapping[str, Any] | None) -> Progress | None:
+    """Return what a job tells; without an outcome, because most files pass unseen between two looks."""
+    return Progress(outcome=None, **{name: raw[name] for name in _PROGRESS}) if raw else None
+
+
+def _summary(result: Mapping[str, Any] | None, body: Mapping[str, Any]) -> Summary:
+    if result is None:  # cancelled before it began
+        return Summary(body["corpus"], stopped=True)
+    return Summary(**{item.name: result[item.name] for item in fields(Summary)})
