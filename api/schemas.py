@@ -94,6 +94,14 @@ class RetrieveBody(StrictBody):
     merge: Annotated[bool, Field(strict=True)] | None = None
 
 
+class DeleteBody(StrictBody):
+    """What `POST /documents/delete` takes."""
+
+    filter: dict[str, Any]
+    corpus: CorpusName | None = None
+    dry_run: StrictBool = False
+
+
 class IngestBody(StrictBody):
     """What `POST /ingest` takes."""
 

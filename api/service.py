@@ -5,7 +5,7 @@ HTTP layer uses; nothing here opens a corpus or writes an answer.
 """
 
 import threading
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Protocol
@@ -16,7 +16,10 @@ from api.jobs import Jobs, Result
 from api.links import Links
 from api.pages import Pages
 from api.write_locks import WriteLocks
+from index.catalogue import DocumentBrief, Statistics
 from index.documents import StoredDocument
+from index.ledger import SourceNote
+from index.manifest import Manifest
 from ingestion.run import Progress, RunOptions
 from query_engine.events import Event
 from query_engine.passages import Passage
@@ -28,6 +31,36 @@ class Documents(Protocol):
 
     def get(self, doc_id: str) -> StoredDocument | None:
         """Return one document, or None."""
+        ...
+
+    def state(self) -> str:
+        """Name what all documents hold together."""
+        ...
+
+
+class Catalogue(Protocol):
+    """Lists and counts documents."""
+
+    def find(self, filters: object) -> list[str]:
+        """Return the doc_ids that meet a filter."""
+        ...
+
+    def briefs(
+        self, after: str | None = None, limit: int = 100, *, filters: object | None = None
+    ) -> list[DocumentBrief]:
+        """Return a page of documents."""
+        ...
+
+    def statistics(self) -> Statistics:
+        """Count everything."""
+        ...
+
+
+class Ledger(Protocol):
+    """Knows the source files."""
+
+    def failed(self) -> Sequence[SourceNote]:
+        """Return those of which something could not be read."""
         ...
 
 
@@ -42,6 +75,30 @@ class Corpus(Protocol):
     @property
     def documents(self) -> Documents:
         """Its documents."""
+        ...
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The list of its documents."""
+        ...
+
+    @property
+    def ledger(self) -> Ledger:
+        """Its source files."""
+        ...
+
+    @property
+    def manifest(self) -> Manifest:
+        """What it was made with."""
+        ...
+
+    @property
+    def folder(self) -> Path:
+        """Where it lies."""
+        ...
+
+    def delete(self, doc_ids: Iterable[str]) -> int:
+        """Remove documents, and return how many there were."""
         ...
 
 

@@ -1,6 +1,7 @@
-"""`GET /documents/{doc_id}`: what a citation links to, the document with the cited span marked.
+"""`/documents/{doc_id}`: what a citation links to, the document with the cited span marked; and its deletion.
 
-Flow: a reader follows a link that `links.py` made -> **here** -> a page for browsers, JSON for programs.
+Flow: a reader follows a link that `links.py` made -> **here** -> a page for browsers, JSON for programs. Many documents
+at once are `catalogue.py`'s business.
 """
 
 from typing import Annotated, Any
@@ -12,6 +13,7 @@ from api.links import is_web_url
 from api.negotiation import JSONReply, prefers_html
 from api.schemas import CorpusName
 from api.service import ServiceDep
+from api.write_locks import DELETION_WAIT_S
 from errors import UnknownDocumentError
 from index.documents import StoredDocument
 
@@ -37,11 +39,7 @@ def document(
     opened = service.engines.get(corpus).corpus
     found = opened.documents.get(doc_id)
     if found is None:
-        raise UnknownDocumentError(
-            f"Corpus {opened.name!r} holds no such document.",
-            "Documents are named by their path below the ingested folder, or by their record's id; "
-            "`POST /retrieve` gives the names of what it finds.",
-        )
+        raise _unknown(opened.name)
     span = _span(found, start or 0, end)
     shown = {
         "corpus": opened.name,
@@ -55,6 +53,24 @@ def document(
         "text": found.text,
     }
     return service.pages.document(**shown) if prefers_html(request) else JSONReply(shown, headers={"Vary": "Accept"})
+
+
+@router.delete("/documents/{doc_id:path}")
+def delete(doc_id: str, service: ServiceDep, *, corpus: Annotated[CorpusName | None, Query()] = None) -> JSONReply:
+    """Delete one document; it comes back with the next ingestion if it still stands in its file."""
+    opened = service.engines.get(corpus).corpus
+    with service.write_locks.hold(opened.name, DELETION_WAIT_S):
+        if not opened.delete([doc_id]):
+            raise _unknown(opened.name)
+    return JSONReply({"corpus": opened.name, "deleted": 1, "doc_ids": [doc_id]})
+
+
+def _unknown(corpus: str) -> UnknownDocumentError:
+    return UnknownDocumentError(
+        f"Corpus {corpus!r} holds no such document.",
+        "Documents are named by their path below the ingested folder, or by their record's id; "
+        "`GET /documents` lists them, `POST /retrieve` gives the names of what it finds.",
+    )
 
 
 def _span(found: StoredDocument, start: int, end: int | None) -> dict[str, Any] | None:

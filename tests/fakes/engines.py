@@ -1,12 +1,18 @@
 """Engines that follow a script, so that the HTTP layer can be tested without models or stores."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from errors import UnknownCorpusError
+from index.catalogue import DocumentBrief, Statistics
 from index.documents import StoredDocument
+from index.filters import where
+from index.ledger import SourceNote
+from index.manifest import Identity, Manifest
 from query_engine.events import Citation, Done, Event
 from query_engine.passages import Passage
 from settings import RetrievalSettings
@@ -60,6 +66,11 @@ def a_done(
     )
 
 
+MANIFEST = Manifest(
+    Identity("fake", "mean", 8, "", "", 2048, 512, 128), "fake", "fp32", "id", "2026-01-01T00:00:00+00:00"
+)
+
+
 class FakeDocuments:
     def __init__(self, documents: Sequence[StoredDocument]) -> None:
         self._documents = {document.doc_id: document for document in documents}
@@ -67,11 +78,83 @@ class FakeDocuments:
     def get(self, doc_id: str) -> StoredDocument | None:
         return self._documents.get(doc_id)
 
+    def state(self) -> str:
+        return "0123456789abcdef0123"
+
+    def pop(self, doc_id: str) -> StoredDocument | None:
+        return self._documents.pop(doc_id, None)
+
+    def briefs(self) -> list[DocumentBrief]:
+        """All documents, ordered by id."""
+        return [
+            DocumentBrief(
+                doc_id=document.doc_id,
+                title=document.title,
+                url=document.url,
+                source=document.source,
+                content_type=document.content_type,
+                leaves=len(document.tree.leaves),
+                chars=len(document.text),
+                ingested_at="2026-01-02T03:04:05+00:00",
+                metadata=document.metadata,
+            )
+            for _, document in sorted(self._documents.items())
+        ]
+
+
+class FakeCatalogue:
+    """Lists what `FakeDocuments` hold; of filters it knows a doc_id's equality, and refuses those the real one does."""
+
+    def __init__(self, documents: FakeDocuments) -> None:
+        self._documents = documents
+
+    def find(self, filters: object) -> list[str]:
+        return [brief.doc_id for brief in self.briefs(limit=10_000, filters=filters)]
+
+    def briefs(
+        self, after: str | None = None, limit: int = 100, *, filters: object | None = None
+    ) -> list[DocumentBrief]:
+        wanted = None
+        if filters is not None:
+            where(filters)
+            assert isinstance(filters, dict)
+            wanted = {entry["value"] for entry in filters["filters"] if entry["key"] == "doc_id"}
+        found = [brief for brief in self._documents.briefs() if wanted is None or brief.doc_id in wanted]
+        return [brief for brief in found if after is None or brief.doc_id > after][:limit]
+
+    def statistics(self) -> Statistics:
+        briefs = self._documents.briefs()
+        return Statistics(
+            documents=len(briefs),
+            leaves=sum(brief.leaves for brief in briefs),
+            content_types=dict(Counter(brief.content_type for brief in briefs)),
+            largest=sorted(briefs, key=lambda brief: -brief.leaves)[:5],
+            last_ingested_at=max((brief.ingested_at for brief in briefs), default=None),
+        )
+
+
+class FakeLedger:
+    def failed(self) -> list[SourceNote]:
+        return [SourceNote("bad.pdf", "/docs", "bad.pdf", failures=("It is damaged.",))]
+
 
 @dataclass
 class FakeCorpus:
     name: str
     documents: FakeDocuments
+    folder: Path = Path("/nowhere")
+    manifest: Manifest = MANIFEST
+
+    @property
+    def catalogue(self) -> FakeCatalogue:
+        return FakeCatalogue(self.documents)
+
+    @property
+    def ledger(self) -> FakeLedger:
+        return FakeLedger()
+
+    def delete(self, doc_ids: Iterable[str]) -> int:
+        return sum(self.documents.pop(doc_id) is not None for doc_id in list(doc_ids))
 
 
 @dataclass

@@ -213,5 +213,5 @@ def test_a_running_job_tells_its_pace_beside_its_progress(jobs: Jobs) -> None:
     shown = show(job)["progress"]
 
     assert shown["leaves"] == a_progress().leaves
-    assert shown["leaves_per_s"] > 0
-    assert shown["eta_s"] >= 0
+    assert shown["elapsed_s"] >= 0
+    assert shown.keys() >= {"leaves_per_s", "eta_s"}

@@ -1,0 +1,120 @@
+"""Documents by the many: list them, delete them by a filter, count them.
+
+Flow: a filter or a corpus's name -> `index/catalogue.py` -> **here** -> JSON.
+"""
+
+import json
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from api.links import is_web_url
+from api.negotiation import JSONReply
+from api.schemas import CorpusName, DeleteBody
+from api.service import ServiceDep
+from api.write_locks import DELETION_WAIT_S
+from errors import FilterError
+from index.catalogue import DocumentBrief
+
+MAX_PAGE = 1000
+MAX_FILTER_CHARS = 8000
+MAX_IDS = 100
+
+router = APIRouter()
+
+Name = Annotated[CorpusName | None, Query()]
+
+
+@router.get("/documents")
+def documents(
+    service: ServiceDep,
+    *,
+    corpus: Name = None,
+    limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 100,
+    after: Annotated[str | None, Query(max_length=MAX_FILTER_CHARS)] = None,
+    filter: Annotated[str | None, Query(max_length=MAX_FILTER_CHARS)] = None,
+) -> JSONReply:
+    """List documents, ordered by id; `next` is the `after` of the following page, null on the last one."""
+    opened = service.engines.get(corpus).corpus
+    found = opened.catalogue.briefs(after, limit + 1, filters=None if filter is None else _parsed(filter))
+    page = found[:limit]
+    return JSONReply(
+        {
+            "corpus": opened.name,
+            "documents": [_brief(brief) for brief in page],
+            "next": page[-1].doc_id if len(found) > limit else None,
+        }
+    )
+
+
+@router.post("/documents/delete")
+def delete(body: DeleteBody, service: ServiceDep) -> JSONReply:
+    """Delete what meets a filter, or with `dry_run` count it; the first ids are named."""
+    opened = service.engines.get(body.corpus).corpus
+    if body.dry_run:
+        found, deleted = opened.catalogue.find(body.filter), 0
+    else:
+        with service.write_locks.hold(opened.name, DELETION_WAIT_S):
+            found = opened.catalogue.find(body.filter)
+            deleted = opened.delete(found)
+    return JSONReply(
+        {
+            "corpus": opened.name,
+            "matched": len(found),
+            "deleted": deleted,
+            "doc_ids": found[:MAX_IDS],
+            "dry_run": body.dry_run,
+        }
+    )
+
+
+@router.get("/stats")
+def stats(service: ServiceDep, *, corpus: Name = None) -> JSONReply:
+    """Count what a corpus holds; a chunk is a leaf."""
+    opened = service.engines.get(corpus).corpus
+    counted = opened.catalogue.statistics()
+    return JSONReply(
+        {
+            "total_chunks": counted.leaves,
+            "by_content_type": counted.content_types,
+            "top_docs": [
+                {"doc_id": brief.doc_id, "title": brief.title, "chunks": brief.leaves} for brief in counted.largest
+            ],
+            "md_count": counted.content_types.get("markdown", 0),
+            "corpus": opened.name,
+            "documents": counted.documents,
+            "leaves": counted.leaves,
+            "failed_sources": len(opened.ledger.failed()),
+            "model": opened.manifest.model,
+            "precision": opened.manifest.precision,
+            "created_at": opened.manifest.created_at,
+            "last_ingested_at": counted.last_ingested_at,
+            "state": opened.documents.state(),
+            "size_bytes": _size_bytes(opened.folder),
+        }
+    )
+
+
+def _size_bytes(folder: Path) -> int:
+    size = 0
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):  # an ingestion may be replacing it this moment
+            size += path.stat().st_size if path.is_file() else 0
+    return size
+
+
+def _parsed(filters: str) -> dict[str, Any]:
+    try:
+        found = json.loads(filters)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise FilterError("The filter is no JSON object.", "Send one, percent-encoded.")
+    return found
+
+
+def _brief(brief: DocumentBrief) -> dict[str, Any]:
+    return asdict(brief) | {"url": brief.url if brief.url and is_web_url(brief.url) else None}
