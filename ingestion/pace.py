@@ -3,8 +3,8 @@
 Flow: `Progress` as it comes -> **here** -> `Pace`, shown beside it by terminals, JSON lines and HTTP jobs.
 
 Both are of the last half minute: a run passes over thousands of known files in a second before it comes to the new
-ones, and their speed says nothing about what is left. They change once a second at most, and between batches only: the
-files of a batch are told one after the other when it is committed, and had taken their time before.
+ones, and their speed says nothing about what is left. They change between bursts only: the files of a batch are told
+one after the other when it is committed, and had taken their time before.
 """
 
 import time
@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from ingestion.run import Progress
 
 WINDOW_S = 30.0
-SAMPLE_S = 1.0
+# A burst is over when nothing came for so long, or when it has lasted so long.
+GAP_S = 0.25
+BURST_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class PaceMeter:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._started = clock()
+        self._burst = self._started
         self._last = (self._started, 0, 0)
         self._samples = deque([self._last])
 
@@ -51,8 +54,10 @@ class PaceMeter:
         now = self._clock()
         if progress.bytes < self._last[1]:  # the same command begins with another folder
             self._samples = deque([(now, 0, 0)])
-        elif now - self._samples[-1][0] >= SAMPLE_S and self._last[0] > self._samples[-1][0]:
-            self._samples.append(self._last)
+        elif now - self._last[0] >= GAP_S or now - self._burst >= BURST_S:
+            self._burst = now
+            if self._last[1:] != self._samples[-1][1:]:
+                self._samples.append(self._last)
         while len(self._samples) > 2 and self._samples[1][0] <= now - WINDOW_S:
             self._samples.popleft()
         self._last = (now, progress.bytes, progress.leaves)

@@ -27,7 +27,8 @@ class Pipeline:
         corpus: open for writing.
         reader: turns files into documents.
         preparation: makes their trees and vectors.
-        on_progress: called from the thread that runs this, after each file, and each commit within a large one.
+        on_progress: called from the thread that runs this: at the start, after each file, and after each commit within
+            a large one.
         stop: set it, from any thread, to end the run after the batch that is being written.
     """
 
@@ -71,6 +72,7 @@ class Pipeline:
         options = options or RunOptions()
         comparison = Comparison(self._corpus, self._reader, root, options)
         report = _Report(Summary(self._corpus.name, dry_run=options.dry_run), totals, self._on_progress)
+        report.under_way(root)
         steps = comparison.steps(entries)
         try:
             if options.dry_run:
@@ -143,7 +145,7 @@ class _Report:
             self._file(step)
 
     def under_way(self, source: str) -> None:
-        """Tell how far a file of many documents is."""
+        """Tell how far the run is, with this file or folder only begun."""
         self._progress(source, None, None)
 
     def gone(self, sources: list[str], outcome: Literal["vanished", "removed"], documents: int) -> None:

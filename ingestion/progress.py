@@ -4,9 +4,9 @@ Flow: `Progress`, file by file -> **here** -> stderr. What the run did in the en
 """
 
 import json
-import time
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from typing import TextIO
 
@@ -15,9 +15,7 @@ from ingestion.run import Progress
 
 Tell = Callable[[Progress], None]
 
-# Without a terminal: a line at each tenth of the run, but neither more often nor more seldom than this.
-LINE_EVERY_PERCENT = 10
-LEAST_S = 1.0
+BAR_EVERY_S = 0.25
 LINE_EVERY_S = 5.0
 NAME_CHARS = 30
 
@@ -32,11 +30,9 @@ def shown(stream: TextIO, *, json_lines: bool = False) -> Iterator[Tell]:
     """
     if json_lines:
         yield _events(stream)
-    elif stream.isatty():
-        with _bar(stream) as tell:
-            yield tell
     else:
-        yield _lines(stream)
+        with _bar(stream) if stream.isatty() else _lines(stream) as tell:
+            yield tell
 
 
 def describe(progress: Progress, pace: Pace) -> str:
@@ -71,36 +67,52 @@ def _events(stream: TextIO) -> Tell:
     return tell
 
 
-@contextmanager
-def _bar(stream: TextIO) -> Iterator[Tell]:
+def _bar(stream: TextIO) -> AbstractContextManager[Tell]:
     from tqdm import tqdm  # noqa: PLC0415  # only a terminal needs it
 
-    meter = PaceMeter()
-    form = "{percentage:3.0f}% |{bar}| {desc}"
-    with tqdm(total=1, file=stream, bar_format=form, dynamic_ncols=True, leave=False) as bar:
+    form = "{percentage:3.0f}% |{bar}| {desc} ({elapsed})"
+    bar = tqdm(total=1, file=stream, bar_format=form, dynamic_ncols=True, leave=False)
 
-        def tell(progress: Progress) -> None:
-            bar.total = max(1, progress.bytes_total)
-            name = progress.source[-NAME_CHARS:]
-            bar.set_description_str(f"{describe(progress, meter.at(progress))}  {name}", refresh=False)
-            bar.update(progress.bytes - bar.n)
+    def show(progress: Progress, pace: Pace) -> None:
+        bar.total = max(1, progress.bytes_total)
+        bar.n = progress.bytes
+        bar.set_description_str(f"{describe(progress, pace)}  {progress.source[-NAME_CHARS:]}")
 
-        yield tell
+    return _ticking(show, BAR_EVERY_S, bar.close)
 
 
-def _lines(stream: TextIO, clock: Callable[[], float] = time.monotonic) -> Tell:
-    meter = PaceMeter(clock)
-    told_at, told_percent = clock(), 0
-
-    def tell(progress: Progress) -> None:
-        nonlocal told_at, told_percent
-        pace = meter.at(progress)
+def _lines(stream: TextIO) -> AbstractContextManager[Tell]:
+    def show(progress: Progress, pace: Pace) -> None:
         percent = 100 * progress.bytes // max(1, progress.bytes_total)
-        quiet_s = clock() - told_at
-        if quiet_s < LEAST_S or (quiet_s < LINE_EVERY_S and percent < told_percent + LINE_EVERY_PERCENT):
-            return
-        told_at, told_percent = clock(), percent
         stream.write(f"{percent:3d} %: {describe(progress, pace)}\n")
         stream.flush()
 
-    return tell
+    return _ticking(show, LINE_EVERY_S)
+
+
+@contextmanager
+def _ticking(
+    show: Callable[[Progress, Pace], None], every_s: float, close: Callable[[], None] = lambda: None
+) -> Iterator[Tell]:
+    """Show the newest progress at even intervals: files come in bursts, a batch at a time, and seconds pass between."""
+    meter = PaceMeter()
+    newest: tuple[Progress, Pace] | None = None
+    ended = threading.Event()
+
+    def tell(progress: Progress) -> None:
+        nonlocal newest
+        newest = progress, meter.at(progress)
+
+    def tick() -> None:
+        while not ended.wait(every_s):
+            if newest:
+                show(*newest)
+
+    thread = threading.Thread(target=tick, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield tell
+    finally:
+        ended.set()
+        thread.join()
+        close()

@@ -44,7 +44,8 @@ class Progress:
     Attributes:
         source: the file, or directory entry, that was just done, or is under way.
         outcome: what became of it; a file of several documents is `new` or `changed` if any of them is. `vanished` and
-            `removed` are files of earlier runs that are gone. None while a file of many documents is under way.
+            `removed` are files of earlier runs that are gone. None at the start, and while a file of many documents
+            is under way.
         reason: why it failed or was skipped.
         documents: new and changed documents committed so far.
         leaves: leaves of those.
