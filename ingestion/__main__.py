@@ -37,6 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         allow_abbrev=False,
     )
     arguments = command.parse(parser, words)
+    if name is None and str(arguments.path) in COMMANDS.keys() & set(words):
+        parser.error(f"a command stands first: python -m ingestion {arguments.path} ...; ./{arguments.path} is a path")
     try:
         code: int = run_command(
             lambda: command.run(arguments, load_settings()), json_lines=getattr(arguments, "json_lines", False)

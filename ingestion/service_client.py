@@ -17,7 +17,6 @@ from errors import RagError
 from ingestion.progress import Tell
 from ingestion.run import Progress, RunOptions, Summary
 
-POLL_S = 0.5
 TIMEOUT_S = 60.0
 FINAL = ("done", "failed", "cancelled")
 _PROGRESS = ("source", "reason", "files", "files_total", "bytes", "bytes_total", "documents", "leaves")
@@ -34,10 +33,12 @@ class ServiceClient:
 
     Args:
         url: its base address, as the corpus's lock names it.
-        transport: how it is reached; a test's own application instead of the network.
+        transport: how it is reached, if not over the network.
+        poll_s: pause between two looks at a job.
     """
 
-    def __init__(self, url: str, transport: httpx.BaseTransport | None = None) -> None:
+    def __init__(self, url: str, *, transport: httpx.BaseTransport | None = None, poll_s: float = 0.5) -> None:
+        self._poll_s = poll_s
         self._url = url
         # Not through a proxy: the service is on this machine.
         self._client = httpx.Client(base_url=url, timeout=TIMEOUT_S, transport=transport, trust_env=False)
@@ -53,7 +54,7 @@ class ServiceClient:
     ) -> Summary:
         """Have a path ingested; returns when it is done, or cancelled because `stop` was set.
 
-        Progress is looked at twice a second, so it names no outcome of single files.
+        The job is looked at from time to time, so its progress names no outcome of single files.
 
         Raises:
             ServiceError: the service refuses, the job failed, or the service is gone.
@@ -97,8 +98,8 @@ class ServiceClient:
         address, cancelled, told = f"/ingest/{job['job']}", False, None
         while job["state"] not in FINAL:
             if cancelled:
-                time.sleep(POLL_S)
-            elif stop.wait(POLL_S):
+                time.sleep(self._poll_s)
+            elif stop.wait(self._poll_s):
                 self._ask("DELETE", address)
                 cancelled = True
             job = self._ask("GET", address)

@@ -40,7 +40,7 @@ def parse(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespac
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Ingest, and print the summary."""
     metadata: Metadata = arguments.metadata
-    options = RunOptions(arguments.root, metadata, arguments.limit, arguments.dry_run, arguments.prune)
+    options = RunOptions(arguments.root or "", metadata, arguments.limit, arguments.dry_run, arguments.prune)
 
     def work(tell: Tell, stop: threading.Event) -> Summary:
         corpus = corpus_of(arguments, settings)
@@ -84,6 +84,17 @@ def meta_pair(text: str) -> tuple[str, Scalar]:
     return name, parsed if isinstance(parsed, str | int | float) else value
 
 
+def root_name(text: str) -> str:
+    """Read the name of a root, which may have several parts.
+
+    Raises:
+        argparse.ArgumentTypeError: it would not make clean document ids.
+    """
+    if any(part in {"", ".", ".."} for part in text.split("/")):
+        raise argparse.ArgumentTypeError(f"{text!r} is no name; write it like `books` or `books/2024`")
+    return text
+
+
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path",
@@ -93,7 +104,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_corpus(parser)
     parser.add_argument(
-        "--root", default="", metavar="NAME", help="put NAME/ before document ids, to tell folders apart"
+        "--root",
+        type=root_name,
+        metavar="NAME",
+        help="put NAME/ before document ids, to tell folders apart",
     )
     parser.add_argument("--limit", type=count, metavar="N", help="stop after N documents, known ones included")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, and write nothing")
