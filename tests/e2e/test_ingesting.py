@@ -166,10 +166,10 @@ def test_questions_are_answered_from_whole_documents_while_an_ingestion_replaces
 
 
 def write_long_texts(folder: Path) -> None:
-    """Write several batches of leaves, no two alike."""
+    """Write several batches of short leaves, no two alike."""
     words = random.Random(7)
     for n in range(40):
-        sentences = (" ".join(f"w{words.randrange(9999)}" for _ in range(12)) + "." for _ in range(120))
+        sentences = (" ".join(f"w{words.randrange(9999)}" for _ in range(12)) + "." for _ in range(20))
         (folder / "long" / f"{n:02}.txt").write_text(" ".join(sentences))
 
 
@@ -186,7 +186,7 @@ def test_a_stop_ends_a_job_in_order_and_the_same_request_goes_on_from_there(
     settings: dict[str, str], library: Path, tmp_path: Path
 ) -> None:
     write_long_texts(library)
-    own = settings | {"RAG_INDEX__DIR": str(tmp_path)}
+    own = settings | {"RAG_INDEX__DIR": str(tmp_path), "RAG_CHUNK__LEAF_TOKENS": "16"}
     with (
         Program([MAIN], own, tmp_path) as program,
         httpx.Client(base_url=program.url, timeout=TIMEOUT_S) as client,
