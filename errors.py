@@ -8,6 +8,7 @@
     |   +-- IndexMismatchError   the index was built with other settings
     |   +-- IndexDamagedError    a store cannot be opened or contradicts the others
     |   +-- StorageError         a store cannot be written: the disk is full, or refuses
+    |   +-- StoreUnavailableError  a store on a server does not answer
     +-- UnreadableError          a file or record yields no document (ingestion reports it and goes on)
     +-- ModelError               a model file is missing, damaged or cannot be loaded
     +-- LLMError                 a language model failed to write an answer
@@ -119,6 +120,12 @@ class StorageError(CorpusError):
 
 
 class UnreadableError(RagError):
+class StoreUnavailableError(CorpusError):
+    """A store on a server does not answer, or not in time. It works again as soon as the server does."""
+
+    code = "store_unavailable"
+
+
     """A file or record yields no document. Ingestion reports it and goes on with the rest."""
 
     code = "unreadable"

@@ -28,6 +28,7 @@ from index.ledger import SourceLedger, SourceNote
 from index.lock import CorpusLock
 from index.manifest import FILE_NAME, Manifest
 from index.nodes import node_id, parent_vectors
+from index.storage import check_space
 from index.swap import finish_swap
 from settings import CORPUS_NAME
 
@@ -87,9 +88,10 @@ class Corpus:
     @cached_property
     def vectors(self) -> "LeafVectorStore":
         """The leaves' vectors; raises IndexDamagedError when they cannot be opened."""
+        from index.chroma import open_embedded  # noqa: PLC0415
         from index.vectors import LeafVectorStore  # noqa: PLC0415
 
-        return LeafVectorStore(self.folder / "vectors", self.docstore)
+        return LeafVectorStore(open_embedded(self.folder / "vectors"), self.docstore)
 
     @cached_property
     def words(self) -> "LexicalIndex":
@@ -128,6 +130,8 @@ class Corpus:
             StorageError: the disk is full; the documents stay invisible and the next ingestion sweeps their remains.
             IndexDamagedError: a store failed.
         """
+        if documents:
+            check_space(self.folder, _bytes_of(documents, embeddings))
         leaves = [(document, position) for document in documents for position in document.tree.leaves]
         names = [node_id(document.version, position) for document, position in leaves]
         if documents:
@@ -171,6 +175,13 @@ class Corpus:
             self.vectors.delete_versions(versions)
             self.words.delete(versions)
             self.documents.settle(versions)
+
+
+def _bytes_of(documents: Sequence[StoredDocument], embeddings: npt.NDArray[np.float32]) -> int:
+    """Return what a batch takes on disk at most: vectors pass through Chroma's log, text through SQLite's."""
+    return (
+        4 * embeddings.nbytes + 6 * sum(len(document.text.encode()) for document in documents) + 2048 * len(embeddings)
+    )
 
 
 def check_corpus_name(name: str) -> None:

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DatabaseError, OperationalError
 
 from errors import IndexDamagedError, StorageError
+from index.storage import is_refusal
 
 tables = sa.MetaData()
 documents = sa.Table(
@@ -81,10 +82,11 @@ def failures_named() -> Iterator[None]:
     try:
         yield
     except OperationalError as error:
-        if "full" in str(error.orig):
+        if is_refusal(str(error.orig)):
             raise StorageError(
                 f"The document store cannot be written: {error.orig}.",
-                "Free some space and run the same command again; nothing that was committed is lost.",
+                "Free some space, or let this program write there, and run the same command again; "
+                "nothing that was committed is lost.",
             ) from error
         raise IndexDamagedError(f"The document store failed: {error.orig}.", RESTORE) from error
     except DatabaseError as error:

@@ -6,13 +6,14 @@ weighs words (the gate, the extractive author), so that all of them agree.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import tantivy
 
-from errors import IndexDamagedError
+from index.storage import failure
 
 ANALYZER = "treeline_en"
 # A title is short: a hit in it says less about the leaf than a hit in its own text.
@@ -31,39 +32,34 @@ class LexicalIndex:
     Args:
         path: folder of the index; made when missing.
 
-    Raises:
-        IndexDamagedError: the folder holds something that tantivy cannot open.
+    Every method raises IndexDamagedError where the index is damaged, StorageError where the disk is full or refuses.
     """
 
     def __init__(self, path: Path) -> None:
         self._analyzer = _analyzer()
         self._schema = _schema()
-        path.mkdir(parents=True, exist_ok=True)
-        try:
+        self._path = path
+        with self._failures():
+            path.mkdir(parents=True, exist_ok=True)
             self._index = tantivy.Index(self._schema, path=str(path))
             self._index.register_tokenizer(ANALYZER, self._analyzer)
             self._index.reload()
-        except (ValueError, OSError) as error:
-            raise IndexDamagedError(
-                f"The word index cannot be opened: {error}.",
-                "Run `python -m ingestion PATH --rebuild` for this corpus.",
-            ) from error
 
     def add(self, leaves: Iterable[tuple[str, str, str, str]]) -> None:
         """Add (node id, version, text, title) rows and commit."""
-        with self._index.writer(heap_size=64_000_000, num_threads=1) as writer:
+        with self._failures(), self._index.writer(heap_size=64_000_000, num_threads=1) as writer:
             for node_id, version, text, title in leaves:
                 writer.add_document(tantivy.Document(node_id=node_id, version=version, text=text, title=title))
-        self._index.reload()
+        self._reload()
 
     def delete(self, versions: Sequence[str]) -> None:
         """Remove all leaves of these document versions and commit; unknown versions are no error."""
         if not versions:
             return
-        with self._index.writer(heap_size=64_000_000, num_threads=1) as writer:
+        with self._failures(), self._index.writer(heap_size=64_000_000, num_threads=1) as writer:
             for version in versions:
                 writer.delete_documents_by_term("version", version)
-        self._index.reload()
+        self._reload()
 
     def count(self) -> int:
         """Number of leaves."""
@@ -102,9 +98,30 @@ class LexicalIndex:
             clauses.append((tantivy.Occur.Should, tantivy.Query.boost_query(title, TITLE_BOOST)))
         if not clauses:
             return []
-        searcher = self._index.searcher()
-        hits = searcher.search(tantivy.Query.boolean_query(clauses), limit=top_k, count=False).hits
-        return [(str(searcher.doc(address)["node_id"][0]), float(score)) for score, address in hits]
+        with self._failures():
+            searcher = self._index.searcher()
+            hits = searcher.search(tantivy.Query.boolean_query(clauses), limit=top_k, count=False).hits
+            return [(str(searcher.doc(address)["node_id"][0]), float(score)) for score, address in hits]
+
+    def ids(self) -> Iterator[str]:
+        """Yield the node id of every leaf."""
+        with self._failures():
+            searcher = self._index.searcher()
+            total = searcher.num_docs
+            if total:
+                for _, address in searcher.search(tantivy.Query.all_query(), limit=total, count=False).hits:
+                    yield str(searcher.doc(address)["node_id"][0])
+
+    def _reload(self) -> None:
+        with self._failures():
+            self._index.reload()
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except (ValueError, OSError, RuntimeError) as error:  # tantivy's own, whatever their cause
+            raise failure("The word index", error, self._path) from error
 
 
 def _analyzer() -> Any:
