@@ -34,16 +34,13 @@ def run(arguments: Sequence[str], variables: Mapping[str, str], folder: Path) ->
     )
 
 
-class Program:
-    """A running service; a context manager that ends it.
+class Process:
+    """A running Python program; a context manager that ends it.
 
     Args:
         arguments: of Python: the script and what follows.
         variables: its `RAG_*` settings.
         folder: where it runs.
-
-    Attributes:
-        url: the address it printed.
     """
 
     def __init__(self, arguments: Sequence[str], variables: Mapping[str, str], folder: Path) -> None:
@@ -60,7 +57,6 @@ class Program:
         self._ended = False
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
-        self.url = self.wait_for(r"on (http://\S+)$", START_TIMEOUT_S)[1]
 
     def __enter__(self) -> Self:
         return self
@@ -108,3 +104,15 @@ class Program:
         with self._news:
             self._ended = True
             self._news.notify_all()
+
+
+class Program(Process):
+    """A running service.
+
+    Attributes:
+        url: the address it printed.
+    """
+
+    def __init__(self, arguments: Sequence[str], variables: Mapping[str, str], folder: Path) -> None:
+        super().__init__(arguments, variables, folder)
+        self.url = self.wait_for(r"on (http://\S+)$", START_TIMEOUT_S)[1]
