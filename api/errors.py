@@ -36,6 +36,7 @@ STATUS: dict[type[RagError], int] = {
     errors.UnknownDocumentError: 404,
     errors.CorpusError: 503,
     errors.ModelError: 503,
+    errors.ClusterError: 503,
     errors.LLMError: 503,
     errors.RagError: 500,
 }

@@ -6,51 +6,27 @@ Flow: a job's thread -> **here** -> `ingestion/build.py` -> `job_view.result_of`
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 from api.job_view import result_of
 from api.jobs import Result
-from index.build import Embedding
-from index.corpus import Corpus
 from ingestion.build import ingest, ingest_into, retry_failed
 from ingestion.run import Progress, RunOptions
+from query_engine.build import Engines
 from settings import Settings
 
 Tell = Callable[[Progress], None]
-
-
-class _Engine(Protocol):
-    @property
-    def corpus(self) -> Corpus: ...
-
-
-class OpenCorpora(Protocol):
-    """The corpora that the service holds open, and the embedding model they share."""
-
-    @property
-    def embedding(self) -> Embedding:
-        """The model."""
-        ...
-
-    def get(self, name: str | None = None, *, create: bool = False) -> _Engine:
-        """Return the engine that holds a corpus open."""
-        ...
-
-    def names(self) -> list[str]:
-        """Return the names of the corpora on disk."""
-        ...
 
 
 class Ingester:
     """Writes into the corpora of a running service. The caller sees to it that nobody else writes into the same one.
 
     Args:
-        corpora: opens and makes corpora.
+        engines: hold the corpora open, and the embedding model that they share.
         settings: how to read, cut and embed.
     """
 
-    def __init__(self, corpora: OpenCorpora, settings: Settings) -> None:
-        self._corpora = corpora
+    def __init__(self, engines: Engines, settings: Settings) -> None:
+        self._engines = engines
         self._settings = settings
 
     def ingest(self, corpus: str, path: Path, options: RunOptions, tell: Tell, stop: threading.Event) -> Result:
@@ -59,12 +35,12 @@ class Ingester:
         Raises:
             RagError: what `ingestion.build.ingest` raises.
         """
-        if options.dry_run and corpus not in self._corpora.names():
+        if options.dry_run and corpus not in self._engines.names():
             # Nothing is made, so nothing has to be shared with the questions.
             plan = ingest(path, self._settings, corpus=corpus, options=options, on_progress=tell, stop=stop)
             return result_of(plan, chunks_total=0)
-        opened = self._corpora.get(corpus, create=True).corpus
-        embedding = self._corpora.embedding
+        opened = self._engines.get(corpus, create=True).corpus
+        embedding = self._engines.embedding
         summary = ingest_into(opened, path, self._settings, embedding, options=options, on_progress=tell, stop=stop)
         return result_of(summary, chunks_total=opened.documents.leaf_count())
 
@@ -74,6 +50,6 @@ class Ingester:
         Raises:
             RagError: what `ingestion.build.retry_failed` raises.
         """
-        opened = self._corpora.get(corpus).corpus
-        summary = retry_failed(opened, self._settings, self._corpora.embedding, on_progress=tell, stop=stop)
+        opened = self._engines.get(corpus).corpus
+        summary = retry_failed(opened, self._settings, self._engines.embedding, on_progress=tell, stop=stop)
         return result_of(summary, chunks_total=opened.documents.leaf_count())

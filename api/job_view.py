@@ -2,7 +2,7 @@
 
 Flow: `jobs.py` -> **here** -> `/ingest`. Pure.
 
-An evaluation client's names (`docs_total`, `chunks_indexed`, ...) stand beside our own summary's: a chunk is a leaf.
+An evaluation client's names stand beside our own summary's; its chunk is a leaf.
 """
 
 from dataclasses import asdict
@@ -15,6 +15,8 @@ from ingestion.run import Summary
 
 MAX_ERRORS = 10
 MAX_LISTED = 1000
+EVALUATION_NAMES = tuple("docs_total docs_ok docs_failed chunks_total chunks_indexed duration_sec errors".split())
+"""What an evaluation client reads, at the top of the reply."""
 _LISTS = ("failed", "skipped")
 
 
@@ -44,7 +46,7 @@ def result_of(summary: Summary, *, chunks_total: int) -> Result:
 def show(job: Job) -> dict[str, Any]:
     """Return everything about a job."""
     result = job.result
-    return _head(job) | {"result": result} | (result or {})
+    return _head(job) | {"result": result} | ({name: result[name] for name in EVALUATION_NAMES} if result else {})
 
 
 def show_briefly(job: Job) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def test_a_running_job_is_cancelled_when_its_work_has_ended(jobs: Jobs) -> None:
     jobs.cancel(job.id)
 
     assert show(ended(job))["state"] == "cancelled"
-    assert show(job)["new"] == 1
+    assert show(job)["result"]["new"] == 1
 
 
 def test_cancelling_a_finished_job_changes_nothing(jobs: Jobs) -> None:
