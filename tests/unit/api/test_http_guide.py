@@ -1,0 +1,39 @@
+"""`docs/http.md` says what is so: fields, statuses, limits."""
+
+import re
+from pathlib import Path
+
+import errors
+from api.errors import STATUS
+from api.jobs import MAX_FINISHED, MAX_QUEUED
+from api.schemas import IngestBody
+
+GUIDE = (Path(__file__).parents[3] / "docs" / "http.md").read_text()
+
+
+def table(heading: str) -> list[list[str]]:
+    """Return the cells of the table that begins with this header cell."""
+    lines = GUIDE.split(f"| {heading} |")[1].split("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_every_field_of_an_ingestion_is_explained_and_no_other() -> None:
+    assert {name for row in table("field") for name in re.findall(r"`(\w+)`", row[0])} == set(IngestBody.model_fields)
+
+
+def test_every_code_stands_beside_its_status() -> None:
+    status_of: dict[str, int] = {"invalid_request": 422}
+    kinds: list[type[errors.RagError]] = [errors.RagError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+        status_of[kind.code] = next(STATUS[ancestor] for ancestor in kind.__mro__ if ancestor in STATUS)
+
+    stated = {code: int(row[0]) for row in table("status") for code in re.findall(r"`(\w+)`", row[1])}
+
+    assert stated
+    assert {code: status_of.get(code) for code in stated} == stated
+
+
+def test_the_limits_are_those_of_the_program() -> None:
+    assert f"{MAX_QUEUED} may wait" in GUIDE
+    assert f"last {MAX_FINISHED} finished" in GUIDE
