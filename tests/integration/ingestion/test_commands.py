@@ -1,0 +1,144 @@
+"""The commands that look after a corpus, on real stores in this process."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from index.build import Embedding
+from index.corpus import Corpus
+from ingestion.__main__ import main
+from settings import load_settings
+from tests.fakes.corpora import fill
+from tests.fakes.embedding import WordHashEmbedding
+
+BOOKS = {
+    "wind.md": "Turbines turn wind into power. They are tall.",
+    "water.md": "Dams hold water back.",
+    "tides.md": "The moon moves the sea.",
+}
+
+
+class Shell:
+    """Runs commands and keeps what they printed."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+        self.err = ""
+
+    def __call__(self, *words: str, code: int = 0) -> str:
+        assert main(words) == code
+        printed = self._capsys.readouterr()
+        self.err = printed.err
+        return printed.out
+
+    def json(self, *words: str, code: int = 0) -> Any:
+        return json.loads(self(*words, code=code))
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    """Return a shell whose corpus `default` holds three books."""
+    monkeypatch.chdir(tmp_path)  # nobody's `.env`
+    monkeypatch.setenv("RAG_INDEX__DIR", str(tmp_path / "index"))
+    corpus = Corpus(tmp_path / "index" / "default", Embedding(load_settings()).manifest, create=True)
+    fill(corpus, BOOKS, WordHashEmbedding())
+    corpus.close()
+    return Shell(capsys)
+
+
+def key_is(key: str, value: str) -> str:
+    return json.dumps({"filters": [{"key": key, "value": value}]})
+
+
+def test_documents_are_listed_page_by_page(shell: Shell) -> None:
+    first = shell.json("documents", "--limit", "2", "--json")
+    rest = shell.json("documents", "--after", first["next"], "--json")
+
+    assert [brief["doc_id"] for brief in first["documents"]] == ["tides.md", "water.md"]
+    assert [brief["doc_id"] for brief in rest["documents"]] == ["wind.md"]
+    assert rest["next"] is None
+    assert "there are more: --after 'water.md'" in shell("documents", "--limit", "2")
+
+
+def test_people_read_a_line_a_document(shell: Shell) -> None:
+    assert "     2 leaves        45 chars  wind.md  (wind.md)" in shell("documents").splitlines()
+
+
+def test_a_filter_chooses_documents(shell: Shell) -> None:
+    found = shell.json("documents", "--filter", key_is("title", "wind.md"), "--json")
+
+    assert [brief["doc_id"] for brief in found["documents"]] == ["wind.md"]
+    assert "no documents" in shell("documents", "--filter", key_is("title", "none"))
+
+
+def test_a_document_is_shown_with_its_text(shell: Shell) -> None:
+    assert shell("documents", "show", "wind.md").endswith("\nTurbines turn wind into power. They are tall.\n")
+    shell("documents", "show", "fire.md", code=1)
+    assert "error[unknown_document]" in shell.err
+
+
+def test_documents_are_deleted_by_id_filter_and_source(shell: Shell) -> None:
+    counted = shell.json("delete", "--filter", key_is("title", "wind.md"), "--dry-run")
+    assert (counted["matched"], counted["deleted"]) == (1, 0)
+    assert shell.json("delete", "wind.md")["deleted"] == 1
+    assert shell.json("delete", "--source", "water.md")["deleted"] == 1
+
+    left = shell.json("documents", "--json")
+    assert [brief["doc_id"] for brief in left["documents"]] == ["tides.md"]
+
+
+def test_deleting_what_is_not_there_is_told_by_the_exit_code(shell: Shell) -> None:
+    assert shell.json("delete", "wind.md", "fire.md", code=1)["deleted"] == 1
+
+
+@pytest.mark.parametrize("empty", ["{}", "[]", '{"filters": []}', "null"])
+def test_an_empty_filter_deletes_nothing(shell: Shell, empty: str) -> None:
+    if empty == "null":
+        with pytest.raises(SystemExit, match="2"):
+            main(["delete", "--filter", empty])
+    else:
+        shell("delete", "--filter", empty, code=1)
+        assert "error[bad_filter]" in shell.err
+
+    assert len(shell.json("documents", "--json")["documents"]) == 3
+
+
+def test_a_corpus_that_is_not_there_is_named_with_those_that_are(shell: Shell) -> None:
+    shell("documents", "--corpus", "papers", code=1)
+
+    assert "no corpus 'papers'" in shell.err
+    assert "default" in shell.err
+
+
+def test_a_corpus_in_use_by_another_command_is_left_alone(shell: Shell, tmp_path: Path) -> None:
+    holder = Corpus(tmp_path / "index" / "default", Embedding(load_settings()).manifest)
+    try:
+        shell("delete", "wind.md", code=1)
+    finally:
+        holder.close()
+
+    assert "error[corpus_locked]" in shell.err
+
+
+def test_a_dry_run_writes_nothing(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "fire.md").write_text("Fire is hot.")
+
+    plan = shell.json("docs", "--dry-run", "--corpus", "papers")
+
+    assert (plan["new"], plan["dry_run"]) == (1, True)
+    assert "new (1):\n      fire.md" in shell.err
+    assert not (tmp_path / "index" / "papers").exists()
+
+
+def test_errors_of_a_json_run_are_json(shell: Shell) -> None:
+    shell("nowhere", "--json", code=1)
+
+    error = json.loads(shell.err)
+    assert (error["event"], error["code"]) == ("error", "unreadable")
+
+
+def test_nothing_to_retry_is_no_failure(shell: Shell) -> None:
+    assert shell.json("retry-failed")["failed"] == []
