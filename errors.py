@@ -11,6 +11,7 @@
     |   +-- StoreUnavailableError  a store on a server does not answer
     +-- UnreadableError          a file or record yields no document (ingestion reports it and goes on)
     +-- ModelError               a model file is missing, damaged or cannot be loaded
+    +-- ClusterError             the Ray cluster cannot be reached, or its workers die
     +-- LLMError                 a language model failed to write an answer
     +-- QuestionError            a question cannot be asked as it stands
     +-- UnknownDocumentError     the named document is not in the corpus
@@ -119,13 +120,13 @@ class StorageError(CorpusError):
     code = "storage_full"
 
 
-class UnreadableError(RagError):
 class StoreUnavailableError(CorpusError):
     """A store on a server does not answer, or not in time. It works again as soon as the server does."""
 
     code = "store_unavailable"
 
 
+class UnreadableError(RagError):
     """A file or record yields no document. Ingestion reports it and goes on with the rest."""
 
     code = "unreadable"
@@ -135,6 +136,12 @@ class ModelError(RagError):
     """A model file is missing, damaged or cannot be loaded."""
 
     code = "model_unavailable"
+
+
+class ClusterError(RagError):
+    """The Ray cluster cannot be reached, or its workers die over their work."""
+
+    code = "cluster_failed"
 
 
 class LLMError(RagError):

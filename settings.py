@@ -69,6 +69,7 @@ class EmbedSettings(Group):
     query_prefix: str = Field("", description="Put before each question, as e5 and bge models want.")
     document_prefix: str = Field("", description="Put before each passage, as e5 models want.")
     cache_dir: Path = Field(Path("var/models"), description="Where converted models are kept.")
+    threads: int | None = Field(None, ge=1, le=1024, description="CPU threads that embed; one a core if unset.")
 
 
 class IngestSettings(Group):
@@ -87,6 +88,10 @@ class IngestSettings(Group):
         120, gt=0, le=3600, description="Time to parse one file, or one batch of a file's records."
     )
     parse_memory_mb: int = Field(2048, ge=256, le=65536, description="Memory one parser process may take.")
+    ray_address: str | None = Field(
+        None, description="Spread the work by Ray: `local`, or a cluster's `host:port`; needs requirements-ray.txt."
+    )
+    ray_workers: int | None = Field(None, ge=1, le=100_000, description="Ray workers; one a core if unset.")
 
 
 class RetrievalSettings(Group):

@@ -69,6 +69,7 @@ def _build_embedder(embed: EmbedSettings, model: EmbeddingModel) -> "BaseEmbeddi
             model,
             precision=embed.precision,
             cache_dir=embed.cache_dir,
+            threads=embed.threads,
             query_prefix=embed.query_prefix,
             document_prefix=embed.document_prefix,
         )

@@ -36,6 +36,7 @@ class OpenVINOEmbedding(BaseEmbedding):
         model: the model's folder and facts.
         precision: `int8`, `bf16` or `fp32` arithmetic; a CPU without bf16 computes in fp32 what would be bf16.
         cache_dir: where the converted model is kept.
+        threads: cores it may use; all of them if None.
         query_prefix: put before each question.
         document_prefix: put before each passage.
 
@@ -48,6 +49,7 @@ class OpenVINOEmbedding(BaseEmbedding):
     _model: EmbeddingModel = PrivateAttr()
     _compiled: Any = PrivateAttr()
     _inputs: list[str] = PrivateAttr()
+    _streams: int = PrivateAttr()
 
     def __init__(
         self,
@@ -55,6 +57,7 @@ class OpenVINOEmbedding(BaseEmbedding):
         *,
         precision: str,
         cache_dir: Path,
+        threads: int | None = None,
         query_prefix: str = "",
         document_prefix: str = "",
     ) -> None:
@@ -65,7 +68,11 @@ class OpenVINOEmbedding(BaseEmbedding):
             document_prefix=document_prefix,
         )
         self._model = model
-        self._compiled = _compile(converted_model(model, precision, cache_dir), precision)
+        # Cores that share a batch have its data in their caches: faster than a batch each.
+        self._streams = max(1, (threads or os.cpu_count() or 1) // CORES_PER_STREAM)
+        limit = {"INFERENCE_NUM_THREADS": str(threads)} if threads else {}
+        options = {"INFERENCE_PRECISION_HINT": PRECISION_HINTS[precision], "NUM_STREAMS": str(self._streams)} | limit
+        self._compiled = _compile(converted_model(model, precision, cache_dir), options)
         self._inputs = [port.any_name for port in self._compiled.inputs]
         # OpenVINO fills tables of its own at its first inference, half of it without Python's lock: two threads that
         # come first together wait for each other for ever. So the first one happens here, alone.
@@ -97,7 +104,7 @@ class OpenVINOEmbedding(BaseEmbedding):
             return vectors
         # Plain threads, because OpenVINO's own queue aborts the process when its callback outlives the model. One more
         # than streams, so that the next batch is ready when a stream is.
-        with ThreadPoolExecutor(_streams() + 1) as pool:
+        with ThreadPoolExecutor(self._streams + 1) as pool:
             list(pool.map(run, batches))
         return vectors
 
@@ -120,23 +127,11 @@ class OpenVINOEmbedding(BaseEmbedding):
         return rows
 
 
-def _compile(path: Path, precision: str) -> Any:
+def _compile(path: Path, options: dict[str, str]) -> Any:
     try:
-        return openvino.Core().compile_model(
-            path,
-            "CPU",
-            {
-                "INFERENCE_PRECISION_HINT": PRECISION_HINTS[precision],
-                "NUM_STREAMS": str(_streams()),
-            },
-        )
+        return openvino.Core().compile_model(path, "CPU", options)
     except RuntimeError as error:
         raise ModelError(
             f"The converted embedding model {path} cannot be loaded: {str(error).splitlines()[0]}.",
             f"Delete {path.parent}; it is made again at the next start.",
         ) from error
-
-
-def _streams() -> int:
-    """Batches computed at once. Cores that share a batch have its data in their caches: faster than a batch each."""
-    return max(1, (os.cpu_count() or 1) // CORES_PER_STREAM)

@@ -6,7 +6,8 @@ Flow: the command line, HTTP jobs and the measurements -> **here** -> `pipeline.
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import groupby, takewhile
 from pathlib import Path
 
@@ -16,8 +17,9 @@ from index.corpus import Corpus, check_corpus_name, exists
 from index.ledger import SourceNote
 from index.lock import CorpusLock
 from index.swap import finish_swap, rebuilt, swap_in
+from ingestion.comparing import FileReader
 from ingestion.pipeline import Pipeline
-from ingestion.preparing import LocalPreparation
+from ingestion.preparing import LocalPreparation, Preparation
 from ingestion.reading.files import Skipped, SourceFile, list_files
 from ingestion.reading.reader import Reader
 from ingestion.run import Progress, RunOptions, Summary
@@ -53,6 +55,7 @@ def ingest(
         UnreadableError: `path` does not exist, cannot be looked into, or holds nothing to rebuild or to keep.
         CorpusError: the corpus is locked, damaged, or was built with other settings.
         ModelError: the embedding model cannot be loaded.
+        ClusterError: `settings.ingest.ray_address` is no cluster, or its workers die.
     """
     check_corpus_name(corpus)
     list_files(path)  # first, so that a misspelt path makes no corpus
@@ -157,14 +160,25 @@ class _Run:
         whole: bool,
     ) -> Summary:
         """Ingest these entries; unless they are the whole root, what is not among them has not vanished."""
-        model = self._embedding.model
-        papers = "topic" in self._options.metadata
-        with Reader(self._settings.ingest, papers=papers, stop=self._stop) as reader:
-            splitter = TreeSplitter(self._settings.chunk, model.count_tokens, model.text_tokens)
-            preparation = LocalPreparation(corpus, self._embedding, splitter)
+        root = self.path if self.path.is_dir() else self.path.parent
+        with self._means(corpus) as (reader, preparation):
             pipeline = Pipeline(corpus, reader, preparation, on_progress=self._on_progress, stop=self._stop)
-            root = self.path if self.path.is_dir() else self.path.parent
             return pipeline.run(entries, str(root), self._options, totals, whole=whole)
+
+    @contextmanager
+    def _means(self, corpus: Corpus) -> Iterator[tuple[FileReader, Preparation]]:
+        """Open what reads files and makes trees and vectors: this process, or Ray's workers."""
+        settings, model = self._settings, self._embedding.model
+        papers = "topic" in self._options.metadata
+        if settings.ingest.ray_address:
+            from ingestion.ray_run import RayCrew, RayPreparation, RayReader  # noqa: PLC0415  # optional
+
+            with RayCrew(settings, papers=papers, stop=self._stop) as crew:
+                yield RayReader(crew), RayPreparation(crew)
+        else:
+            splitter = TreeSplitter(settings.chunk, model.count_tokens, model.text_tokens)
+            with Reader(settings.ingest, papers=papers, stop=self._stop) as reader:
+                yield reader, LocalPreparation(corpus, self._embedding, splitter)
 
 
 def _rebuild(run: _Run, settings: Settings, embedding: Embedding, corpus: str) -> Summary:

@@ -50,7 +50,7 @@ def test_whatever_the_service_imports_is_a_requirement() -> None:
     files = [*HOME.glob("*.py"), *(path for room in ROOMS for path in (HOME / room).rglob("*.py"))]
     modules = {name.partition(".")[0] for path in files for name in modules_of(path)}
     foreign = modules - sys.stdlib_module_names - {"main", "settings", "errors", *ROOMS}
-    required = pins("requirements.txt").keys() | pins("requirements-torch.txt").keys()
+    required = {name for file in ("", "-torch", "-ray") for name in pins(f"requirements{file}.txt")}
     providers = packages_distributions()
 
     assert {name for name in foreign if not required & {normalised(p) for p in providers.get(name, [])}} == set()
