@@ -5,8 +5,8 @@
 #   docker run -p 8000:8000 -v treeline-index:/app/var/index treeline    # keeps corpora of your own
 #
 # Build arguments:
-#   KEEP_TORCH=true       keep PyTorch for RAG_LLM__PROVIDER=huggingface or a GPU. By default it only converts the
-#                         embedding model and stays behind in the build stage.
+#   KEEP_TORCH=true       keep PyTorch for RAG_LLM__PROVIDER=huggingface or a GPU. By default it and NNCF only convert
+#                         the embedding model, and stay behind in the build stage.
 #   TORCH_INDEX_URL=...   a PyTorch wheel index, for its CPU build (a smaller download) or another CUDA build.
 
 FROM python:3.11-slim AS build
@@ -27,7 +27,7 @@ RUN python -m ingestion data/corpus
 
 ARG KEEP_TORCH=false
 RUN if [ "$KEEP_TORCH" != true ]; then \
-        pip freeze | sed -n -E 's/^((torch|triton|nvidia-[^=]*|cuda-[^=]*)==.*)/\1/p' > /tmp/torch.txt \
+        pip freeze | sed -n -E 's/^((torch|nncf|triton|nvidia-[^=]*|cuda-[^=]*)==.*)/\1/p' > /tmp/torch.txt \
         && pip uninstall --yes --quiet -r /tmp/torch.txt; \
     fi
 # What is left must answer: a service that secretly needs PyTorch fails here and not on a stranger's machine.

@@ -168,7 +168,7 @@ class _Run:
     @contextmanager
     def _means(self, corpus: Corpus) -> Iterator[tuple[FileReader, Preparation]]:
         """Open what reads files and makes trees and vectors: this process, or Ray's workers."""
-        settings, model = self._settings, self._embedding.model
+        settings, embedding = self._settings, self._embedding
         papers = "topic" in self._options.metadata
         if settings.ingest.ray_address:
             from ingestion.ray_run import RayCrew, RayPreparation, RayReader  # noqa: PLC0415  # optional
@@ -176,9 +176,9 @@ class _Run:
             with RayCrew(settings, papers=papers, stop=self._stop) as crew:
                 yield RayReader(crew), RayPreparation(crew)
         else:
-            splitter = TreeSplitter(settings.chunk, model.count_tokens, model.text_tokens)
+            splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.passage_tokens)
             with Reader(settings.ingest, papers=papers, stop=self._stop) as reader:
-                yield reader, LocalPreparation(corpus, self._embedding, splitter)
+                yield reader, LocalPreparation(corpus, embedding, splitter)
 
 
 def _rebuild(run: _Run, settings: Settings, embedding: Embedding, corpus: str) -> Summary:

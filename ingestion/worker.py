@@ -43,7 +43,7 @@ class Worker:
         self._embedding = Embedding(settings)
         model = self._embedding.model
         self._reader = Reader(settings.ingest, papers=papers)
-        self._splitter = TreeSplitter(settings.chunk, model.count_tokens, model.text_tokens)
+        self._splitter = TreeSplitter(settings.chunk, model.count_tokens, self._embedding.passage_tokens)
         self._vectorizer = Vectorizer(None, self._embedding, self._splitter.leaf_texts, _go_on)
 
     def load(self) -> None:

@@ -7,7 +7,7 @@ from tests.e2e.program import run
 PROGRAM = """
 import sys
 # An import of these now fails, as if they were not installed.
-sys.modules.update(dict.fromkeys(["torch", "transformers", "sentence_transformers"]))
+sys.modules.update(dict.fromkeys(["torch", "transformers", "sentence_transformers", "nncf"]))
 from ingestion.__main__ import main as ingest
 from query_engine.__main__ import main as ask
 sys.exit(ingest([sys.argv[1]]) or ask(["When did the lamp go out?"]))
