@@ -117,14 +117,17 @@ class _WordCounts(dict[str, int]):
         return self.setdefault(word, self._count(word))
 
 
-def token_arrays(encodings: Sequence[Encoding], names: Iterable[str]) -> dict[str, npt.NDArray[np.int64]]:
-    """Return what the model takes for a batch of tokenized texts, each array of shape (texts, longest text's tokens).
+def token_arrays(
+    encodings: Sequence[Encoding], names: Iterable[str], width: int | None = None
+) -> dict[str, npt.NDArray[np.int64]]:
+    """Return what the model takes for a batch of tokenized texts, each array of shape (texts, width).
 
     Args:
         encodings: the texts, unpadded.
         names: the inputs that the model has, of `input_ids`, `attention_mask` and `token_type_ids`.
+        width: tokens a row; those of the longest text if None.
     """
-    ids = np.zeros((len(encodings), max(len(encoding) for encoding in encodings)), np.int64)
+    ids = np.zeros((len(encodings), width or max(len(encoding) for encoding in encodings)), np.int64)
     mask = np.zeros_like(ids)
     for row, encoding in enumerate(encodings):
         ids[row, : len(encoding)] = encoding.ids
