@@ -36,10 +36,10 @@ def shown(stream: TextIO, *, json_lines: bool = False) -> Iterator[Tell]:
 
 
 def describe(progress: Progress, pace: Pace) -> str:
-    """Say how far a run is: `2 of 60 files, 2 new or changed documents, 812 leaves, 161 leaves/s, 2:10 left`."""
+    """Say how far a run is: `2 of 60 files, 2 documents, 812 leaves, 161 leaves/s, 2:10 left`."""
     parts = [
         f"{progress.files:,} of {progress.files_total:,} files",
-        f"{progress.documents:,} new or changed documents",
+        f"{progress.documents:,} documents",
         f"{progress.leaves:,} leaves",
     ]
     if pace.leaves_per_s is not None:
@@ -70,7 +70,7 @@ def _events(stream: TextIO) -> Tell:
 def _bar(stream: TextIO) -> AbstractContextManager[Tell]:
     from tqdm import tqdm  # noqa: PLC0415  # only a terminal needs it
 
-    form = "{percentage:3.0f}% |{bar}| {desc} ({elapsed})"
+    form = "{percentage:3.0f}% |{bar}| {elapsed} {desc}"
     bar = tqdm(total=1, file=stream, bar_format=form, dynamic_ncols=True, leave=False)
 
     def show(progress: Progress, pace: Pace) -> None:

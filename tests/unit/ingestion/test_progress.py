@@ -33,7 +33,7 @@ def test_programs_get_one_json_object_a_file() -> None:
 def test_people_read_files_documents_leaves_speed_and_what_is_left() -> None:
     line = describe(DONE, Pace(3.0, 161.2, 125.0))
 
-    assert line == "2 of 8 files, 4 new or changed documents, 120 leaves, 161 leaves/s, 2:05 left"
+    assert line == "2 of 8 files, 4 documents, 120 leaves, 161 leaves/s, 2:05 left"
 
 
 def test_what_is_not_known_yet_is_not_said() -> None:
