@@ -45,7 +45,7 @@ class TreeSplitter:
         """LlamaIndex's parser; made at the first text, because it imports a good second's worth of libraries."""
         from llama_index.core.node_parser import HierarchicalNodeParser, SentenceSplitter  # noqa: PLC0415
 
-        sentences = _sentence_cutter()
+        sentences = _SentenceCutter()
 
         def counter(size: int) -> Callable[[str], range]:
             # SentenceSplitter only takes the length of what this returns.
@@ -119,21 +119,24 @@ def _content(node: "BaseNode") -> str:
     return node.get_content()
 
 
-def _sentence_cutter() -> Callable[[str], list[str]]:
-    """Return LlamaIndex's own way to cut sentences, made to remember its verdicts.
+class _SentenceCutter:
+    """Cuts sentences as LlamaIndex does by itself, and remembers its verdicts.
 
     Each level asks again whether a sentence ends at a place. That depends on the words around it only, and, as Punkt
     comes without a vocabulary here, not on their letters but on which are capitals.
     """
-    from llama_index.core.node_parser.text.utils import split_by_sentence_tokenizer_internal  # noqa: PLC0415
-    from nltk.tokenize import PunktSentenceTokenizer  # noqa: PLC0415
 
-    punkt = PunktSentenceTokenizer()
-    verdict = lru_cache(REMEMBERED_VERDICTS)(punkt.text_contains_sentbreak)
-    punkt.text_contains_sentbreak = lambda context: verdict(context.translate(SHAPES))
-
-    def sentences(text: str) -> list[str]:
+    def __call__(self, text: str) -> list[str]:
         # Punkt takes such a run apart mark by mark, and LlamaIndex recurses at each: minutes, then a RecursionError.
-        return [text] if RUN_OF_MARKS.search(text) else split_by_sentence_tokenizer_internal(text, punkt)
+        return [text] if RUN_OF_MARKS.search(text) else self._cut(text)
 
-    return sentences
+    @cached_property
+    def _cut(self) -> Callable[[str], list[str]]:
+        """Made for the first text that needs it: NLTK takes a second to import, and short texts do without."""
+        from llama_index.core.node_parser.text.utils import split_by_sentence_tokenizer_internal  # noqa: PLC0415
+        from nltk.tokenize import PunktSentenceTokenizer  # noqa: PLC0415
+
+        punkt = PunktSentenceTokenizer()
+        verdict = lru_cache(REMEMBERED_VERDICTS)(punkt.text_contains_sentbreak)
+        punkt.text_contains_sentbreak = lambda context: verdict(context.translate(SHAPES))
+        return lambda text: split_by_sentence_tokenizer_internal(text, punkt)
