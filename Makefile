@@ -13,7 +13,7 @@ PIP := $(PY) -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run ask test lint check image-test
+.PHONY: help install run ask test lint check image-test torture
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*  ## /  make \1\t/' | expand -t 20
@@ -59,6 +59,10 @@ lint: $(VENV)/.dev  ## format, lint, types and layers
 
 check: lint  ## lint, then the unit tests
 	@$(PY) -m pytest -q tests/unit
+
+# About an hour. Any failing case is printed with the command that repeats it.
+torture: $(VENV)/.dev  ## kill ingestions and make them fail at every point, 200 times at random
+	@$(PY) -m tests.torture --json var/torture.json
 
 image-test:  ## build the image without an engine and try it offline (root, Debian)
 	@.ci/image-test

@@ -40,7 +40,7 @@ def serve(connection: Connection, parser: Parser, timeout_s: float) -> None:
     while True:
         try:
             request = json.loads(connection.recv_bytes())
-        except EOFError:
+        except (EOFError, ConnectionResetError):  # it hung up, or was killed with an answer unread
             return
         if request:
             items = parser(Path(request["path"]), request["doc_id"], ReadOptions(**request["options"]))

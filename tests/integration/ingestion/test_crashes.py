@@ -1,0 +1,76 @@
+"""Ingestions that are killed, or fail, at chosen points and at random moments; `make torture` tries all of them.
+
+After each: every visible document is whole and can be found, nothing that was committed is lost, and the next run
+makes exactly what a run makes that nobody disturbed.
+"""
+
+import os
+import time
+
+import pytest
+
+from tests.torture import child
+from tests.torture.faults import Fault
+from tests.torture.harness import Case, Ground, Scenario, kill, random_kill, read_journal
+
+SEED = 7
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
+    return Ground(tmp_path_factory.mktemp("torture") / "ground", SEED)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "fault"),
+    [
+        ("first", Fault("manifest written", 1, "after", "crash")),
+        ("first", Fault("words stored", 2, "after", "no space")),
+        ("update", Fault("documents published", 2, "before", "database full")),
+        ("update", Fault("documents published", 2, "after", "input/output error")),
+        ("update", Fault("old vectors deleted", 1, "after", "crash")),
+        ("update", Fault("sources forgotten", 1, "before", "crash")),
+        ("rebuild", Fault("corpus renamed", 1, "after", "crash")),
+    ],
+    ids=lambda value: value if isinstance(value, str) else f"{value.how} {value.when} {value.point}",
+)
+def test_a_fault_at_a_point_of_writing_loses_nothing(ground: Ground, scenario: Scenario, fault: Fault) -> None:
+    case = Case(scenario, fault)
+
+    result = ground.play(case)
+
+    assert result.struck
+    assert result.problems == [], case.command(SEED)
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_a_kill_at_a_random_moment_loses_nothing(ground: Ground, number: int) -> None:
+    scenario: Scenario = ("first", "update", "rebuild")[number % 3]
+    case = random_kill(ground, scenario, SEED, number)
+
+    assert ground.play(case, number).problems == [], case.command(SEED)
+
+
+def test_a_second_ingestion_is_refused_at_once_and_a_dead_one_holds_nothing(ground: Ground) -> None:
+    frozen = ground.prepare("first", Fault("versions announced", 1, "before", "freeze"))
+    holder = ground.start(child.ingest, frozen)
+    deadline = time.monotonic() + 60
+    while not any(event["event"] == "struck" for event in read_journal(frozen.journal)):
+        assert time.monotonic() < deadline
+        os.sched_yield()
+
+    second = ground.job("first", "second")
+    refused = ground.start(child.ingest, second)
+    refused.join(60)
+    *_, told = read_journal(second.journal)
+    kill(holder)
+    third = ground.job("first", "third")
+    following = ground.start(child.ingest, third)
+    following.join(60)
+
+    assert told["error"] == "CorpusLockedError"
+    assert f"process {holder.pid}" in told["message"]
+    assert read_journal(third.journal)[-1]["event"] == "done"
+    view = ground.look()
+    assert not isinstance(view, str)
+    assert view.differences(ground.whole["first"]) == []

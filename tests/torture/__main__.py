@@ -1,0 +1,148 @@
+"""`python -m tests.torture`: hours in which an ingestion is killed and made to fail, told in a table.
+
+Every named point is tried at its first call, its second and so on until it is not reached any more; then SIGKILL comes
+at random moments. With `--point`, `--kill-after` or `--max-file-bytes` one case is repeated. Exit code 1 when anything
+went wrong; each such case is printed with the command that repeats it.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from tests.torture.faults import POINTS, Fault, How, When
+from tests.torture.harness import SCENARIOS, Case, Ground, Scenario, random_kill
+
+MODES: tuple[tuple[When, How], ...] = (
+    ("before", "crash"),
+    ("after", "crash"),
+    ("before", "no space"),
+    ("after", "input/output error"),
+    ("before", "database full"),
+    ("after", "database full"),
+)
+COUNTED = ("cases", "struck", "corrupt", "embedded_twice", "embedded", "vectors", "out_of_reach")
+# From what stops the very first write to what stops the last: the first run's largest file has about 1.5 MB.
+FILE_LIMITS = (20_000, 60_000, 120_000, 200_000, 300_000, 450_000, 700_000, 1_000_000)
+
+
+class Tally:
+    """What happened, by fault.
+
+    Args:
+        ground: where cases are played.
+        seed: of everything.
+    """
+
+    def __init__(self, ground: Ground, seed: int) -> None:
+        self._ground = ground
+        self._seed = seed
+        self.rows: dict[str, dict[str, Any]] = {}
+        self.failures: list[dict[str, Any]] = []
+
+    def play(self, name: str, case: Case, number: int) -> bool:
+        """Play a case, count it under `name`; return whether its fault came to pass."""
+        result = self._ground.play(case, number)
+        if not result.struck and case.kill_after_s is None:
+            return False
+        row = self.rows.setdefault(name, dict.fromkeys(COUNTED, 0) | {"errors": {}})
+        row["cases"] += 1
+        row["struck"] += result.struck
+        row["corrupt"] += bool(result.problems)
+        row["embedded_twice"] += result.embedded_twice
+        row["embedded"] += self._ground.embedded[case.scenario]
+        row["vectors"] += result.vectors
+        row["out_of_reach"] += result.out_of_reach
+        if result.raised:
+            row["errors"][result.raised] = row["errors"].get(result.raised, 0) + 1
+        if result.problems:
+            command = case.command(self._seed)
+            self.failures.append({"command": command, "problems": result.problems})
+            print(f"FAILED: {command}", *result.problems, sep="\n  ", flush=True)
+        return result.struck
+
+    def table(self) -> str:
+        """Return the rows for people."""
+        lines = [f"{'fault':62} {'cases':>6} {'struck':>7} {'corrupt':>8} {'embedded twice':>15}"]
+        for name, row in self.rows.items():
+            again = 100 * row["embedded_twice"] / max(1, row["embedded"])
+            lines.append(f"{name:62} {row['cases']:6} {row['struck']:7} {row['corrupt']:8} {again:13.1f} %")
+        return "\n".join(lines)
+
+
+def _points(tally: Tally, scenarios: tuple[Scenario, ...], most_calls: int) -> None:
+    for scenario in scenarios:
+        for point in POINTS:
+            for when, how in MODES:
+                for call in count(1):
+                    case = Case(scenario, Fault(point, call, when, how))
+                    if call > most_calls or not tally.play(f"{scenario}: {how} {when} '{point}'", case, call):
+                        break
+            print(f"... {scenario}, {point}", file=sys.stderr, flush=True)
+
+
+def _kills(tally: Tally, ground: Ground, scenarios: tuple[Scenario, ...], kills: int, seed: int) -> None:
+    for number in range(kills):
+        scenario = scenarios[number % len(scenarios)]
+        tally.play(f"{scenario}: SIGKILL at a random moment", random_kill(ground, scenario, seed, number), number)
+
+
+def _full_disks(tally: Tally, scenarios: tuple[Scenario, ...]) -> None:
+    for scenario in scenarios:
+        for limit in FILE_LIMITS:
+            tally.play(f"{scenario}: no file may grow beyond a limit", Case(scenario, max_file_bytes=limit), limit)
+
+
+def _one(arguments: argparse.Namespace) -> Iterator[Case]:
+    if arguments.point:
+        fault = Fault(arguments.point, arguments.call, arguments.when, arguments.how)
+        yield Case(arguments.scenario or "first", fault)
+    if arguments.kill_after is not None:
+        yield Case(arguments.scenario or "first", kill_after_s=arguments.kill_after)
+    if arguments.max_file_bytes:
+        yield Case(arguments.scenario or "first", max_file_bytes=arguments.max_file_bytes)
+
+
+def main() -> int:
+    """Play what the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kills", type=int, default=200, help="SIGKILLs at random moments")
+    parser.add_argument("--most-calls", type=int, default=1000, help="give up a point after its n-th call")
+    parser.add_argument("--scenario", choices=SCENARIOS, help="this one only")
+    parser.add_argument("--point", choices=POINTS, help="one fault, here")
+    parser.add_argument("--call", type=int, default=1)
+    parser.add_argument("--when", choices=("before", "after"), default="before")
+    parser.add_argument("--how", choices=sorted({how for _, how in MODES}), default="crash")
+    parser.add_argument("--kill-after", type=float, metavar="SECONDS", help="one SIGKILL, at this moment")
+    parser.add_argument("--max-file-bytes", type=int, help="one run that no file of may grow beyond")
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    arguments = parser.parse_args()
+    scenarios: tuple[Scenario, ...] = (arguments.scenario,) if arguments.scenario else SCENARIOS
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        ground = Ground(Path(folder) / "ground", arguments.seed)
+        tally = Tally(ground, arguments.seed)
+        chosen = list(_one(arguments))
+        for case in chosen:
+            tally.play(case.command(arguments.seed), case, 0)
+        if not chosen:
+            _points(tally, scenarios, arguments.most_calls)
+            _full_disks(tally, scenarios)
+            _kills(tally, ground, scenarios, arguments.kills, arguments.seed)
+    print(tally.table())
+    if arguments.json:
+        figures = {"seed": arguments.seed, "minutes": round((time.monotonic() - started) / 60, 1)}
+        text = json.dumps(figures | {"rows": tally.rows, "failures": tally.failures}, indent=1)
+        arguments.json.parent.mkdir(parents=True, exist_ok=True)
+        arguments.json.write_text(text)
+    return 1 if tally.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
