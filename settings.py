@@ -20,6 +20,7 @@ from errors import SettingsError
 
 VERSION = "0.1.0"
 PREFIX = "RAG_"
+RAY_ADDRESS = r"^(local|[^\s:/]+:\d{1,5})$"
 CORPUS_NAME = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 
 
@@ -89,7 +90,9 @@ class IngestSettings(Group):
     )
     parse_memory_mb: int = Field(2048, ge=256, le=65536, description="Memory one parser process may take.")
     ray_address: str | None = Field(
-        None, description="Spread the work by Ray: `local`, or a cluster's `host:port`; needs requirements-ray.txt."
+        None,
+        pattern=RAY_ADDRESS,
+        description="Spread the work by Ray: `local`, or a cluster's `host:port`; needs requirements-ray.txt.",
     )
     ray_workers: int | None = Field(None, ge=1, le=100_000, description="Ray workers; one a core if unset.")
 

@@ -11,6 +11,7 @@ packages and the files at the same paths as here.
 
 import os
 import shutil
+import socket
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -42,6 +43,7 @@ PREPARE_STEPS = 500
 WAITING_PIECES = 8
 RETRIES = 3
 POLL_S = 0.2
+CONNECT_S = 5
 # What is under way is small; Ray would take a third of the memory.
 OBJECT_STORE_BYTES = 256_000_000
 
@@ -150,8 +152,12 @@ class RayCrew:
             }
             common |= {"num_cpus": wanted, **local}
         try:
+            if address and address != LOCAL:
+                host, _, port = address.partition(":")
+                # Ray itself looks for a cluster that is not there for minutes.
+                socket.create_connection((host, int(port)), CONNECT_S).close()
             self._ray.init(address=address, **common)
-        except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        except (OSError, RuntimeError, ValueError, OverflowError) as error:
             raise ClusterError(
                 f"The Ray cluster {address!r} cannot be had: {str(error).splitlines()[0]}.",
                 "Set RAG_INGEST__RAY_ADDRESS to `local`, or to the address that `ray start --head` printed.",

@@ -5,6 +5,7 @@ Flow: `__main__.py` -> **here** -> `ingestion/build.py`, or the service that hol
 
 import argparse
 import json
+import re
 import threading
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from ingestion.commands.options import add_corpus, add_json_lines, corpus_of, co
 from ingestion.progress import Tell
 from ingestion.run import RunOptions, Summary
 from ingestion.watching import watch
-from settings import Settings
+from settings import RAY_ADDRESS, Settings
 
 Scalar = str | int | float | bool
 
@@ -40,6 +41,9 @@ def parse(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespac
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Ingest, and print the summary."""
     metadata: Metadata = arguments.metadata
+    if arguments.ray:
+        ingest_settings = settings.ingest.model_copy(update={"ray_address": arguments.ray})
+        settings = settings.model_copy(update={"ingest": ingest_settings})
     options = RunOptions(arguments.root or "", metadata, arguments.limit, arguments.dry_run, arguments.prune)
 
     def work(tell: Tell, stop: threading.Event) -> Summary:
@@ -55,7 +59,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
                 stop=stop,
             )
         except CorpusLockedError as error:
-            if error.url is None or arguments.rebuild:
+            if error.url is None or arguments.rebuild or arguments.ray:
                 raise
             from ingestion.service_client import ServiceClient  # noqa: PLC0415  # httpx takes its time to import
 
@@ -95,6 +99,17 @@ def root_name(text: str) -> str:
     return text
 
 
+def ray_address(text: str) -> str:
+    """Read the address of a Ray cluster.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none, such as a PATH that stands after `--ray`.
+    """
+    if not re.fullmatch(RAY_ADDRESS, text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form HOST:PORT; write PATH before --ray")
+    return text
+
+
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path",
@@ -120,6 +135,14 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="K=V",
         help="metadata put on every document: a number, true, false or text; may be given many times",
+    )
+    parser.add_argument(
+        "--ray",
+        nargs="?",
+        const="local",
+        type=ray_address,
+        metavar="HOST:PORT",
+        help="spread the work by Ray over this machine's cores, or over the cluster at this address; stands after PATH",
     )
     parser.add_argument("--topic", metavar="T", help="metadata `topic`; .txt files are then read as parts of papers")
     parser.add_argument("--doc-type", metavar="D", help="metadata `doc_type`")

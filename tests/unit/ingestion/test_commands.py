@@ -42,6 +42,19 @@ def test_metadata_is_read_as_numbers_truth_values_and_text() -> None:
     }
 
 
+def test_ray_means_this_machine_or_the_cluster_that_is_named() -> None:
+    given = [parsed(ingest, "docs", *words).ray for words in ([], ["--ray"], ["--ray", "head:6379"])]
+
+    assert given == [None, "local", "head:6379"]
+
+
+def test_a_path_is_not_taken_for_the_address_of_a_cluster(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        parsed(ingest, "--ray", "docs")
+
+    assert "write PATH before --ray" in capsys.readouterr().err
+
+
 def test_topic_and_doc_type_are_metadata() -> None:
     assert parsed(ingest, "docs", "--topic", "xdd", "--doc-type", "paper").metadata == {
         "topic": "xdd",

@@ -1,5 +1,6 @@
 """What a Ray run gives its workers, and what it says where Ray is missing. No cluster is started here."""
 
+import socket
 import sys
 import threading
 from pathlib import Path
@@ -7,8 +8,9 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from errors import SettingsError
+from errors import ClusterError, SettingsError
 from ingestion.ray_run import RayCrew, RayReader, for_workers
+from ingestion.reading.files import SourceFile
 from settings import EmbedSettings, IngestSettings, LLMSettings, Settings
 
 SETTINGS = Settings(
@@ -47,3 +49,15 @@ def test_a_run_that_finds_nothing_to_read_starts_no_cluster() -> None:
 
         assert passed == list(range(500))
         assert crew.size == 0
+
+
+def test_a_cluster_that_is_not_there_is_named_at_once(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+    settings = Settings(ingest=IngestSettings(ray_address=address))
+    file = SourceFile(tmp_path / "a.md", "a.md", 1)
+
+    with RayCrew(settings, papers=False, stop=threading.Event()) as crew:
+        reader = RayReader(crew)
+        with pytest.raises(ClusterError, match=f"{address}.*cannot be had.*ray start"):
+            next(reader.ahead(iter([file]), lambda item: item))
