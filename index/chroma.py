@@ -28,6 +28,7 @@ EF_SEARCH = 200
 # Chroma's client waits for ever. A question does not; a batch may meet the server while it builds its graph.
 READ_TIMEOUT = httpx.Timeout(4, connect=2)
 WRITE_TIMEOUT = httpx.Timeout(120, connect=2)
+PAGE = 5000
 _CONFIGURATION: Any = {"hnsw": {"space": "cosine", "ef_search": EF_SEARCH}}
 
 Vectors = npt.NDArray[np.float32]
@@ -73,11 +74,11 @@ class Collection:
             return int(self.raw.count())
 
     def ids(self) -> Iterator[str]:
-        """Yield every id."""
+        """Yield every id; nothing may be written meanwhile."""
         offset = 0
         while True:
             with self._failures():
-                page = self.raw.get(limit=self._batch, offset=offset, include=[])["ids"]
+                page = self.raw.get(limit=PAGE, offset=offset, include=[])["ids"]
             if not page:
                 return
             yield from page
@@ -118,14 +119,19 @@ class Collection:
 
     def nearest(self, embedding: Sequence[float] | Vectors, top_k: int) -> list[tuple[str, float]]:
         """Return (id, cosine similarity in -1..1) of the nearest vectors, nearest first; `[]` if there are none."""
+        return self.nearest_each(np.asarray([embedding], np.float32), top_k)[0]
+
+    def nearest_each(self, embeddings: Vectors, top_k: int) -> list[list[tuple[str, float]]]:
+        """Return what `nearest` returns for each row."""
         with self._failures():
             available = min(top_k, int(self.raw.count()))
             if not available:
-                return []
-            found = self.raw.query(
-                query_embeddings=np.asarray([embedding], np.float32), n_results=available, include=["distances"]
-            )
-        return [(name, 1.0 - distance) for name, distance in zip(found["ids"][0], found["distances"][0], strict=True)]
+                return [[] for _ in embeddings]
+            found = self.raw.query(query_embeddings=embeddings, n_results=available, include=["distances"])
+        return [
+            [(name, 1.0 - distance) for name, distance in zip(ids, distances, strict=True)]
+            for ids, distances in zip(found["ids"], found["distances"], strict=True)
+        ]
 
     @contextmanager
     def _failures(self) -> Iterator[None]:

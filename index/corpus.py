@@ -12,6 +12,7 @@ never loads them, and is done in a fraction of the time that Chroma and LlamaInd
 """
 
 import re
+import shutil
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -20,15 +21,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from errors import SettingsError, UnknownCorpusError
+from errors import IndexDamagedError, SettingsError, UnknownCorpusError
 from index.catalogue import Catalogue
-from index.database import open_database
+from index.database import RESTORE, Database, open_database
 from index.documents import BATCH_ROWS, DocumentStore, StoredDocument
+from index.examination import QUICK_SAMPLE, examine_store
 from index.ledger import SourceLedger, SourceNote
 from index.lock import CorpusLock
 from index.manifest import FILE_NAME, Manifest
 from index.nodes import node_id, parent_vectors
+from index.soundness import correct_totals, leaf_places
 from index.storage import check_space
+from index.storage import repair as remedy
 from index.swap import finish_swap
 from settings import CORPUS_NAME
 
@@ -70,7 +74,7 @@ class Corpus:
                 manifest.born().write(folder)
             self.manifest = Manifest.read(folder)
             self.manifest.check(manifest.identity, self.name)
-            self._database = open_database(folder / "documents.sqlite")
+            self._database = _open_documents(folder)
             self.documents = DocumentStore(self._database)
             self.catalogue = Catalogue(self._database)
             self.ledger = SourceLedger(self._database)
@@ -91,6 +95,8 @@ class Corpus:
         from index.chroma import open_embedded  # noqa: PLC0415
         from index.vectors import LeafVectorStore  # noqa: PLC0415
 
+        if self._lock.abandoned:
+            self._check_graph()
         return LeafVectorStore(open_embedded(self.folder / "vectors"), self.docstore)
 
     @cached_property
@@ -101,8 +107,18 @@ class Corpus:
         return LexicalIndex(self.folder / "words")
 
     def open_derived(self) -> None:
-        """Open vectors and words now rather than at the first question; raises what they raise."""
-        _ = self.vectors, self.words
+        """Open vectors and words now rather than at the first question.
+
+        Raises:
+            IndexDamagedError: they cannot be opened, or do not hold as many leaves as the documents have.
+        """
+        counts = {"vectors": self.vectors.count(), "words": self.words.count()}
+        if self.documents.pending():
+            return  # an interrupted ingestion left remains, which the next one sweeps
+        for store, count in counts.items():
+            if count != self.documents.leaf_count():
+                fact = f"Corpus {self.name!r} has {self.documents.leaf_count()} leaves, but {count} {store} of leaves."
+                raise IndexDamagedError(fact, remedy(self.name))
 
     def close(self) -> None:
         """Close the stores, then let others in; a second call does nothing."""
@@ -132,16 +148,11 @@ class Corpus:
         """
         if documents:
             check_space(self.folder, _bytes_of(documents, embeddings))
-        leaves = [(document, position) for document in documents for position in document.tree.leaves]
-        names = [node_id(document.version, position) for document, position in leaves]
+        names = [node_id(document.version, position) for document in documents for position in document.tree.leaves]
         if documents:
             self.documents.announce([document.version for document in documents])
             self.vectors.upsert(names, embeddings)
-            self.words.add(
-                (name, document.version, document.text[span.start : span.end], document.title)
-                for name, (document, position) in zip(names, leaves, strict=True)
-                for span in [document.tree[position]]
-            )
+            self.add_words(documents)
         ends = np.cumsum([len(document.tree.leaves) for document in documents])
         parents = (
             [
@@ -152,6 +163,20 @@ class Corpus:
             else []
         )
         self._sweep(self.documents.publish(documents, parents, removed, notes))
+
+    def add_words(self, documents: Iterable[StoredDocument]) -> None:
+        """Put the leaves of these documents into the word index, which must not hold them yet."""
+        self.words.add(
+            (
+                node_id(document.version, position),
+                document.version,
+                document.text[span.start : span.end],
+                document.title,
+            )
+            for document in documents
+            for position in document.tree.leaves
+            for span in [document.tree[position]]
+        )
 
     def remove(self, doc_ids: Sequence[str]) -> None:
         """Take documents out of every store; unknown ids are no error. Their files are read again by the next run."""
@@ -170,11 +195,43 @@ class Corpus:
         self._sweep(leftovers)
         return len(leftovers)
 
+    def leaf_places(self) -> dict[str, range]:
+        """Return version -> positions of its leaves, of every document: what vectors and words must hold."""
+        return leaf_places(self._database)
+
+    def recount(self) -> None:
+        """Correct the recorded totals."""
+        correct_totals(self._database)
+        self.documents = DocumentStore(self._database)  # the old one keeps totals in memory
+
+    def reset_vectors(self) -> None:
+        """Delete all vectors, which are not open yet, to build them anew."""
+        shutil.rmtree(self.folder / "vectors", ignore_errors=True)
+
+    def reset_words(self) -> None:
+        """Delete the word index, which is not open yet, to build it anew."""
+        shutil.rmtree(self.folder / "words", ignore_errors=True)
+
+    def _check_graph(self) -> None:
+        """Look at the vectors from a child process, after a holder died: if they are torn, they would kill this one."""
+        for check in examine_store(self.folder, "graph", QUICK_SAMPLE):
+            if not check.ok:
+                raise IndexDamagedError(
+                    f"The vectors of corpus {self.name!r} are damaged: {check.finding}", remedy(self.name)
+                )
+
     def _sweep(self, versions: Sequence[str]) -> None:
         if versions:
             self.vectors.delete_versions(versions)
             self.words.delete(versions)
             self.documents.settle(versions)
+
+
+def _open_documents(folder: Path) -> Database:
+    database = folder / "documents.sqlite"
+    if not database.exists() and (folder / "vectors").exists():
+        raise IndexDamagedError(f"The documents of corpus {folder.name!r} are gone: {database}.", RESTORE)
+    return open_database(database)
 
 
 def _bytes_of(documents: Sequence[StoredDocument], embeddings: npt.NDArray[np.float32]) -> int:

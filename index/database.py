@@ -15,6 +15,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 from errors import IndexDamagedError, StorageError
 from index.storage import is_refusal
 
+Database = sa.Engine
 tables = sa.MetaData()
 documents = sa.Table(
     "documents",

@@ -22,6 +22,9 @@ class CorpusLock:
         folder: the corpus folder; must exist.
         url: base address of this process when it is a service.
 
+    Attributes:
+        abandoned: the last holder died without releasing it.
+
     Raises:
         CorpusLockedError: another process holds it; carries that process's URL if it is a service.
     """
@@ -32,6 +35,8 @@ class CorpusLock:
         while not _is_at(self._file, path):  # a rebuilt corpus was put in this one's place between opening and locking
             self._file.close()
             self._file = _locked_file(path)
+        self._file.seek(0)
+        self.abandoned = bool(self._file.read())
         self._file.truncate(0)
         self._file.write(json.dumps({"pid": os.getpid(), "url": url}))
         self._file.flush()

@@ -70,11 +70,17 @@ def count(connection: sa.Connection, *, added: Mapping[str, int], taken: Mapping
     """Add and take away versions (version -> number of leaves) within the open transaction."""
     documents, leaves, state = read_totals(connection)
     total = int(state, 16) + sum(int(version, 16) for version in added) - sum(int(version, 16) for version in taken)
+    write_totals(
+        connection,
+        Totals(
+            documents + len(added) - len(taken),
+            leaves + sum(added.values()) - sum(taken.values()),
+            f"{total % 2**STATE_BITS:0{STATE_BITS // 4}x}",
+        ),
+    )
+
+
+def write_totals(connection: sa.Connection, totals: Totals) -> None:
+    """Put these totals in the place of the recorded ones, within the open transaction."""
     connection.execute(sa.delete(_totals))
-    row = {
-        "row": 1,
-        "documents": documents + len(added) - len(taken),
-        "leaves": leaves + sum(added.values()) - sum(taken.values()),
-        "state": f"{total % 2**STATE_BITS:0{STATE_BITS // 4}x}",
-    }
-    connection.execute(sa.insert(_totals), row)
+    connection.execute(sa.insert(_totals), {"row": 1} | totals._asdict())

@@ -8,7 +8,7 @@ A `ChromaVectorStore`, so LlamaIndex users keep their type; what it mends: `add`
 large batches failed, similarities were exp(-L2), and every node was stored again as JSON in its metadata.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,11 +39,6 @@ class LeafVectorStore(ChromaVectorStore):
         self._leaves = collection
         self._docstore = docstore
 
-    @property
-    def collection(self) -> Collection:
-        """What holds the vectors."""
-        return self._leaves
-
     def close(self) -> None:
         """Let go of files and connections."""
         self._leaves.close()
@@ -65,6 +60,14 @@ class LeafVectorStore(ChromaVectorStore):
     def fetch(self, node_ids: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
         """Return node id -> embedding for the leaves that are there."""
         return self._leaves.fetch(node_ids)
+
+    def ids(self) -> Iterator[str]:
+        """Yield the node id of every vector; nothing may be written meanwhile."""
+        return self._leaves.ids()
+
+    def delete_ids(self, node_ids: Sequence[str]) -> None:
+        """Remove these leaves; unknown ones are no error."""
+        self._leaves.delete_ids(node_ids)
 
     def delete_versions(self, versions: Sequence[str]) -> None:
         """Remove all leaves of these document versions; unknown versions are no error."""

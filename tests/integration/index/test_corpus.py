@@ -194,3 +194,35 @@ def test_deleted_documents_leave_every_store_and_their_files_are_read_again(corp
     assert corpus.documents.versions().keys() == {"water.md"}
     assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.words.count() == 3
     assert [note.digest for note in corpus.ledger.under("/docs")] == ["digest", None]
+
+
+def test_a_torn_graph_is_told_where_it_would_kill_the_process(tmp_path: Path) -> None:
+    folder = tmp_path / "books"
+    many = {f"{number}.md": " ".join(f"Word{number} and {i}." for i in range(60)) for number in range(20)}
+    make_corpus(folder, many, WordHashEmbedding()).close()
+    (links,) = folder.glob("vectors/*/link_lists.bin")
+    links.write_bytes(links.read_bytes()[:-1])
+    (folder / "lock").write_text('{"pid": 1}')  # its holder died
+
+    with closing(Corpus(folder, MANIFEST)) as corpus, pytest.raises(IndexDamagedError, match="doctor --corpus books"):
+        corpus.open_derived()
+
+
+def test_a_corpus_whose_holder_died_opens_when_it_is_sound(tmp_path: Path) -> None:
+    make_corpus(tmp_path / "books", TEXTS, WordHashEmbedding()).close()
+    (tmp_path / "books" / "lock").write_text('{"pid": 1}')
+
+    with closing(Corpus(tmp_path / "books", MANIFEST)) as corpus:
+        corpus.open_derived()
+        assert len(corpus.vectors.search(word_vector("Blades"), 3)) == 3
+
+
+def test_a_store_that_lost_leaves_is_told_at_opening(tmp_path: Path) -> None:
+    make_corpus(tmp_path / "books", TEXTS, WordHashEmbedding()).close()
+    shutil.rmtree(tmp_path / "books" / "words")
+
+    with (
+        closing(Corpus(tmp_path / "books", MANIFEST)) as corpus,
+        pytest.raises(IndexDamagedError, match="7 leaves, but 0 words"),
+    ):
+        corpus.open_derived()
