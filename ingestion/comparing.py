@@ -6,7 +6,7 @@ commits them. Reads the corpus, writes nothing: a dry run ends here.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
@@ -55,6 +55,7 @@ class Change:
         tree: its passages; made later (`preparing.py`), like the two below.
         vectors: one a leaf, shape (leaves, dimension).
         embedded: how many of them were computed; the others were known.
+        refused: why it cannot be cut; it then has no tree and stays out.
     """
 
     document: Document
@@ -64,6 +65,7 @@ class Change:
     tree: SpanTree | None = None
     vectors: npt.NDArray[np.float32] | None = None
     embedded: int = 0
+    refused: str | None = None
 
     def stored(self) -> StoredDocument:
         """Return the document as it goes into the corpus; it must have its tree."""
@@ -88,6 +90,12 @@ class FileDone:
     unchanged: int = 0
     gone: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
+
+    def with_failures(self, reasons: Sequence[str]) -> "FileDone":
+        """Return this end with documents that failed later; what the file held before then stays."""
+        failures = (*self.failures, *reasons)
+        note = replace(self.note, failures=failures) if self.note else None
+        return replace(self, note=note, gone=(), failures=failures)
 
 
 Step = Change | FileDone | Skipped

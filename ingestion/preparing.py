@@ -7,8 +7,9 @@ Cutting runs in a thread of its own, ahead of the embedding.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
+from errors import UnreadableError
 from index.corpus import Corpus
-from ingestion.comparing import Change, Step
+from ingestion.comparing import Change, FileDone, Step
 from ingestion.splitting import TreeSplitter
 from ingestion.stages import Prefetched
 from ingestion.vectorizing import EmbedderSource, Vectorizer
@@ -55,16 +56,37 @@ class LocalPreparation:
     def prepared(self, steps: Iterator[Step], check: Check) -> Iterator[Step]:
         """Do what `Preparation` says."""
         vectorizer = Vectorizer(self._corpus, self._embedding, self._splitter.leaf_texts, check)
-        with Prefetched(self._cut(steps, check), max_weight=WAITING_CHARS, weigh=chars) as cut:
-            for batch in batches(cut):
-                vectorizer.fill([step for step in batch if isinstance(step, Change)])
+        with Prefetched(self._cut(steps, check), max_weight=WAITING_CHARS, weigh=chars) as trees:
+            for batch in batches(trees):
+                vectorizer.fill([step for step in batch if isinstance(step, Change) and step.tree])
                 yield from batch
 
     def _cut(self, steps: Iterable[Step], check: Check) -> Iterator[Step]:
         for step in steps:
             if isinstance(step, Change):
                 check()
-                step.tree = self._splitter.split(step.document.text)
+                cut(step, self._splitter)
+            yield step
+
+
+def cut(change: Change, splitter: TreeSplitter) -> None:
+    """Give a change its tree, or the reason why it has none."""
+    try:
+        change.tree = splitter.split(change.document.text)
+    except UnreadableError as error:
+        change.refused = f"{change.document.doc_id}: {error}"
+
+
+def without_refused(steps: Iterable[Step]) -> Iterator[Step]:
+    """Leave out the changes that could not be cut, and tell it with the end of their file."""
+    reasons: list[str] = []
+    for step in steps:
+        if isinstance(step, Change) and step.refused:
+            reasons.append(step.refused)
+        elif isinstance(step, FileDone) and reasons:
+            yield step.with_failures(reasons)
+            reasons = []
+        else:
             yield step
 
 

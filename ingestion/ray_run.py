@@ -260,8 +260,12 @@ class RayPreparation:
     @staticmethod
     def _fill(group: list[Step], prepared: list[Prepared]) -> None:
         changes = (step for step in group if isinstance(step, Change))
-        for change, (tree, vectors, embedded) in zip(changes, prepared, strict=True):
-            change.tree, change.vectors, change.embedded = SpanTree.from_bytes(tree), vectors, embedded
+        for change, made in zip(changes, prepared, strict=True):
+            if isinstance(made, str):
+                change.refused = made
+            else:
+                tree, change.vectors, change.embedded = made
+                change.tree = SpanTree.from_bytes(tree)
 
 
 def for_workers(settings: Settings) -> Settings:

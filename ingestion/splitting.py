@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import TYPE_CHECKING
 
+from errors import UnreadableError
 from index.documents import StoredDocument
 from index.nodes import LEVEL_NAMES, NO_PARENT, Span, SpanTree
 from settings import ChunkSettings
@@ -95,10 +96,19 @@ class TreeSplitter:
         return " ".join(words)
 
     def split(self, text: str) -> SpanTree:
-        """Return the tree of `text`; every non-blank text has at least one root, middle and leaf."""
+        """Return the tree of `text`; every non-blank text has at least one root, middle and leaf.
+
+        Raises:
+            UnreadableError: the sentence splitter gives up on this text.
+        """
         from llama_index.core.schema import Document as LlamaDocument  # noqa: PLC0415  # see `_parser`
 
-        nodes = self._parser.get_nodes_from_documents([LlamaDocument(text=text, id_="document")])
+        try:
+            nodes = self._parser.get_nodes_from_documents([LlamaDocument(text=text, id_="document")])
+        except (TimeoutError, RecursionError) as error:  # NLTK bounds the time of each of its patterns
+            raise UnreadableError(
+                f"The text cannot be cut into sentences ({type(error).__name__}).", "Look for long runs of marks in it."
+            ) from error
         positions = {node.node_id: position for position, node in enumerate(nodes)}
         spans: list[Span] = []
         cursors: dict[int, int] = {}

@@ -14,6 +14,7 @@ from index.build import Embedding
 from index.documents import Document
 from ingestion.batching import grouped
 from ingestion.comparing import Change
+from ingestion.preparing import cut
 from ingestion.reading.files import SourceFile
 from ingestion.reading.reader import Reader
 from ingestion.splitting import TreeSplitter
@@ -22,8 +23,8 @@ from settings import Settings
 
 # What a file holds, with the file's doc_id; None stands for its end.
 Found = tuple[str, Document | UnreadableError | None]
-# A tree as `SpanTree.to_bytes` makes it, its leaves' vectors, and how many of those were computed.
-Prepared = tuple[bytes, npt.NDArray[np.float32], int]
+# A tree as `SpanTree.to_bytes` makes it, its leaves' vectors, how many of those were computed; or why there is none.
+Prepared = tuple[bytes, npt.NDArray[np.float32], int] | str
 
 PIECE_CHARS = 200_000
 PIECE_ITEMS = 500
@@ -65,23 +66,25 @@ class Worker:
             yield file.doc_id, None
 
     def prepare(self, changes: list[Change]) -> list[Prepared]:
-        """Return the trees and vectors of documents, in order.
+        """Return the trees and vectors of documents, in order; for one that cannot be cut the reason why.
 
         Raises:
             ModelError: the embedder cannot be loaded.
         """
         for change in changes:
-            change.tree = self._splitter.split(change.document.text)
-        self._vectorizer.fill(changes)
-        return [
-            (change.tree.to_bytes(), change.vectors, change.embedded)
-            for change in changes
-            if change.tree is not None and change.vectors is not None
-        ]
+            cut(change, self._splitter)
+        self._vectorizer.fill([change for change in changes if change.tree])
+        return [_made(change) for change in changes]
 
     def close(self) -> None:
         """End the parser process."""
         self._reader.close()
+
+
+def _made(change: Change) -> Prepared:
+    if change.tree is None or change.vectors is None:
+        return change.refused or ""
+    return change.tree.to_bytes(), change.vectors, change.embedded
 
 
 def _chars(found: Found) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 
 from index.corpus import Corpus
 from ingestion.comparing import Change, FileDone, Step
-from ingestion.preparing import WAITING_CHARS, Preparation, batches, chars
+from ingestion.preparing import WAITING_CHARS, Preparation, batches, chars, without_refused
 from ingestion.reading.files import Skipped
 from ingestion.run import RunStopped
 from ingestion.stages import Prefetched
@@ -43,7 +43,7 @@ class Writer:
         """
         with ExitStack() as stages:
             given = stages.enter_context(Prefetched(self._watched(steps), max_weight=WAITING_CHARS, weigh=chars))
-            prepared = batches(self._preparation.prepared(given, self.check))
+            prepared = batches(without_refused(self._preparation.prepared(given, self.check)))
             ready = stages.enter_context(Prefetched(prepared, max_weight=1))
             # Runs first on leaving: stages that are still at work then end within a second or two.
             stages.push(self._stop_unless_done)

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from errors import UnreadableError
 from index.corpus import Corpus
+from index.nodes import SpanTree
 from ingestion.pipeline import Pipeline
 from ingestion.preparing import LocalPreparation
 from ingestion.reading.files import list_files
@@ -218,3 +220,20 @@ def test_a_run_stopped_half_way_goes_on_where_it_was(library: Library) -> None:
 
     assert 0 < kept < 1302
     assert (summary.new, summary.unchanged) == (1302 - kept, kept)
+
+
+def test_a_text_that_cannot_be_cut_costs_itself_only(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    split = TreeSplitter.split
+
+    def give_up(self: TreeSplitter, text: str) -> SpanTree:
+        if "water" in text:
+            raise UnreadableError("The text cannot be cut into sentences (TimeoutError).", "Look at it.")
+        return split(self, text)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(TreeSplitter, "split", give_up)
+        summary = library.ingest()
+
+    assert [failure["source"] for failure in summary.failed] == ["water.txt"]
+    assert library.doc_ids() == ["wind.md"]
+    assert library.ingest(retry=True).new == 1
