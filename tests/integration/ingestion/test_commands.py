@@ -1,6 +1,7 @@
 """The commands that look after a corpus, on real stores in this process."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -142,3 +143,15 @@ def test_errors_of_a_json_run_are_json(shell: Shell) -> None:
 
 def test_nothing_to_retry_is_no_failure(shell: Shell) -> None:
     assert shell.json("retry-failed")["failed"] == []
+
+
+def test_the_doctor_finds_damage_and_repairs_it(shell: Shell, tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path / "index" / "default" / "words")
+
+    checks = shell.json("doctor", "--json", code=1)["checks"]
+    assert [check["store"] for check in checks if not check["ok"]] == ["words"]
+
+    repaired = shell("doctor", "--repair")
+    assert "WRONG  words" in repaired
+    assert "done: Build the word index anew" in repaired
+    assert "corpus 'default': healthy" in repaired
