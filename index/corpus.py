@@ -122,10 +122,14 @@ class Corpus:
 
     def close(self) -> None:
         """Close the stores, then let others in; a second call does nothing."""
-        if "vectors" in self.__dict__:
-            self.vectors.close()
-        self._database.dispose()
+        self.close_stores()
         self._lock.release()
+
+    def close_stores(self) -> None:
+        """Close the stores, but keep others out: what is left is to put another corpus in this one's place."""
+        if "vectors" in self.__dict__:
+            self.__dict__.pop("vectors").close()
+        self._database.dispose()
 
     def replace(
         self,

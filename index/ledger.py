@@ -57,6 +57,10 @@ class SourceLedger:
         """Return the notes of all files of a root, ordered by source."""
         return self._select(sources.c.root == root)
 
+    def all(self) -> list[SourceNote]:
+        """Return all notes, ordered by source."""
+        return self._select(sa.true())
+
     def failed(self) -> list[SourceNote]:
         """Return the notes of all files of which something could not be read, ordered by source."""
         return self._select(sources.c.failure_count > 0)
