@@ -10,7 +10,7 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,16 +18,13 @@ from typing import Any
 
 import ingestion.build
 import ingestion.preparing
-from errors import UnreadableError
 from index.corpus import Corpus
-from index.documents import Document, StoredDocument
-from ingestion.reading.files import SourceFile
-from ingestion.reading.formats import read_file
-from ingestion.reading.reader import Reader
+from index.documents import StoredDocument
 from ingestion.run import RunOptions
 from settings import ChunkSettings, IndexSettings, Settings
 from tests.fakes.corpora import MANIFEST
 from tests.fakes.embedding import WordHashEmbedding
+from tests.fakes.library import OwnReader
 from tests.torture.faults import Fault, arrange
 
 CORPUS = "torture"
@@ -90,13 +87,6 @@ class _CountingEmbedder(WordHashEmbedding):
         return vectors
 
 
-class _OwnReader(Reader):
-    """Parses in this process: a parser process of its own would double the time of a case."""
-
-    def read(self, file: SourceFile) -> Iterator[Document | UnreadableError]:
-        yield from read_file(file.path, file.doc_id, self._options)
-
-
 def nothing() -> None:
     """Do nothing, in a process of its own."""
 
@@ -123,7 +113,7 @@ def ingest(job: Job) -> None:
 def _patch(journal: Journal) -> None:
     replaced: dict[tuple[object, str], object] = {
         (ingestion.build, "Embedding"): lambda _settings: _FakeEmbedding(journal),
-        (ingestion.build, "Reader"): _OwnReader,
+        (ingestion.build, "Reader"): OwnReader,
         (ingestion.preparing, "BATCH_LEAVES"): BATCH_LEAVES,
         (Corpus, "replace"): _journaled(Corpus.replace, journal),
     }

@@ -3,51 +3,15 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from errors import UnreadableError
-from index.corpus import Corpus
 from index.nodes import SpanTree
-from ingestion.pipeline import Pipeline
-from ingestion.preparing import LocalPreparation
-from ingestion.reading.files import list_files
 from ingestion.reading.reader import Reader
-from ingestion.run import RunOptions, Summary
 from ingestion.splitting import TreeSplitter
-from settings import ChunkSettings, IngestSettings
-from tests.fakes.corpora import MANIFEST
-from tests.fakes.embedding import WordHashEmbedding
-
-
-class Library:
-    """A folder of files, a corpus, and the means to bring one into the other."""
-
-    def __init__(self, folder: Path, reader: Reader) -> None:
-        self.files = folder / "files"
-        self.files.mkdir()
-        self.corpus = Corpus(folder / "books", MANIFEST, create=True)
-        self.embedder = WordHashEmbedding()
-        self._reader = reader
-
-    def ingest(self, root_name: str = "", files: Path | None = None, **options: Any) -> Summary:
-        files = files or self.files
-        self.embedder.texts_embedded = 0
-        splitter = TreeSplitter(ChunkSettings(), lambda text: len(text.split()), 254)
-        pipeline = Pipeline(self.corpus, self._reader, LocalPreparation(self.corpus, self, splitter))
-        chosen = RunOptions(root_name=root_name, **options)
-        summary = pipeline.run(list_files(files), str(files), chosen)
-        self.check_stores_agree()
-        return summary
-
-    def check_stores_agree(self) -> None:
-        leaves = self.corpus.documents.leaf_count()
-        assert leaves == self.corpus.vectors.count() == self.corpus.words.count()
-        assert self.corpus.documents.pending() == []
-
-    def doc_ids(self) -> list[str]:
-        return list(self.corpus.documents.versions())
+from settings import IngestSettings
+from tests.fakes.library import Library
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +26,7 @@ def library(tmp_path: Path, reader: Reader) -> Iterator[Library]:
     (library.files / "wind.md").write_text("# Wind\n\nTurbines turn wind into power.\n")
     (library.files / "water.txt").write_text("Dams hold water back.\n")
     yield library
-    library.corpus.close()
+    library.close()
 
 
 def records(*rows: dict[str, str]) -> str:

@@ -1,0 +1,67 @@
+"""A folder of files, a corpus with real stores, and an ingestion between the two that needs no model."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from errors import UnreadableError
+from index.corpus import Corpus
+from index.documents import Document
+from ingestion.pipeline import Pipeline
+from ingestion.preparing import LocalPreparation
+from ingestion.reading.files import SourceFile, list_files
+from ingestion.reading.formats import read_file
+from ingestion.reading.reader import Reader
+from ingestion.run import RunOptions, Summary
+from ingestion.splitting import TreeSplitter
+from settings import ChunkSettings, IngestSettings
+from tests.fakes.corpora import MANIFEST
+from tests.fakes.embedding import WordHashEmbedding
+
+
+class OwnReader(Reader):
+    """Parses in this process: quicker to start than a process for parsing."""
+
+    def read(self, file: SourceFile) -> Iterator[Document | UnreadableError]:
+        try:
+            yield from read_file(file.path, file.doc_id, self._options)
+        except UnreadableError as error:
+            yield error
+
+
+class Library:
+    """A folder of files, a corpus, and the means to bring one into the other; close it."""
+
+    def __init__(self, folder: Path, reader: Reader | None = None, chunk: ChunkSettings | None = None) -> None:
+        self.files = folder / "files"
+        self.files.mkdir()
+        self.folder = folder / "books"
+        self.corpus = Corpus(self.folder, MANIFEST, create=True)
+        self.embedder = WordHashEmbedding()
+        self._reader = reader or OwnReader(IngestSettings())
+        self._chunk = chunk or ChunkSettings()
+
+    def ingest(self, root_name: str = "", files: Path | None = None, **options: Any) -> Summary:
+        """Ingest the folder, or another one, and look whether the stores agree."""
+        files = files or self.files
+        chosen = RunOptions(root_name=root_name, **options)
+        self.embedder.texts_embedded = 0
+        summary = self.pipeline().run(list_files(files), str(files), chosen)
+        self.check_stores_agree()
+        return summary
+
+    def pipeline(self) -> Pipeline:
+        """Return a run that has not begun."""
+        splitter = TreeSplitter(self._chunk, lambda text: len(text.split()), 254)
+        return Pipeline(self.corpus, self._reader, LocalPreparation(self.corpus, self, splitter))
+
+    def check_stores_agree(self) -> None:
+        leaves = self.corpus.documents.leaf_count()
+        assert leaves == self.corpus.vectors.count() == self.corpus.words.count()
+        assert self.corpus.documents.pending() == []
+
+    def doc_ids(self) -> list[str]:
+        return list(self.corpus.documents.versions())
+
+    def close(self) -> None:
+        self.corpus.close()
