@@ -1,0 +1,29 @@
+"""`python -m ingestion reembed`: embed a corpus anew from its stored text, after a change of the embedding model.
+
+Flow: `__main__.py` -> **here** -> `ingestion/reembed.py`.
+"""
+
+import argparse
+import json
+
+from ingestion.commands.options import add_corpus, add_json_lines, corpus_of
+from ingestion.reembed import reembed
+from ingestion.watching import watch
+from settings import Settings
+
+
+def parse(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespace:
+    """Read the arguments."""
+    add_corpus(parser)
+    add_json_lines(parser)
+    return parser.parse_args(argv)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Embed anew, and print the summary."""
+    summary, code = watch(
+        lambda tell, stop: reembed(corpus_of(arguments, settings), settings, on_progress=tell, stop=stop),
+        json_lines=arguments.json_lines,
+    )
+    print(json.dumps(summary.to_dict()))
+    return code
