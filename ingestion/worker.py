@@ -76,10 +76,6 @@ class Worker:
         self._vectorizer.fill([change for change in changes if change.tree])
         return [_made(change) for change in changes]
 
-    def close(self) -> None:
-        """End the parser process."""
-        self._reader.close()
-
 
 def _made(change: Change) -> Prepared:
     if change.tree is None or change.vectors is None:
