@@ -9,6 +9,7 @@
     |   +-- IndexDamagedError    a store cannot be opened or contradicts the others
     |   +-- StorageError         a store cannot be written: the disk is full, or refuses
     |   +-- StoreUnavailableError  a store on a server does not answer
+    |   +-- BackupError          a corpus cannot be saved, or a backup cannot be trusted
     +-- UnreadableError          a file or record yields no document (ingestion reports it and goes on)
     +-- ModelError               a model file is missing, damaged or cannot be loaded
     +-- ClusterError             the Ray cluster cannot be reached, or its workers die
@@ -124,6 +125,12 @@ class StoreUnavailableError(CorpusError):
     """A store on a server does not answer, or not in time. It works again as soon as the server does."""
 
     code = "store_unavailable"
+
+
+class BackupError(CorpusError):
+    """A corpus cannot be saved there or as it is, or what shall be restored is no whole backup."""
+
+    code = "bad_backup"
 
 
 class UnreadableError(RagError):
