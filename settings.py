@@ -47,6 +47,13 @@ class IndexSettings(Group):
 
     dir: Path = Field(Path("var/index"), description="Folder that holds every corpus.")
     corpus: str = Field("default", pattern=CORPUS_NAME, description="Corpus used when none is named.")
+    chroma_url: str | None = Field(
+        None, pattern=r"^https?://", description="Chroma server for the vectors; kept in the folder if unset."
+    )
+    database_url: SecretStr | None = Field(
+        None,
+        description="PostgreSQL database for the documents, `postgresql://USER:PASSWORD@HOST/NAME`; SQLite if unset.",
+    )
 
 
 class ChunkSettings(Group):

@@ -10,6 +10,7 @@ from errors import ModelError, SettingsError
 from index.corpus import Corpus
 from index.embedding_model import EmbeddingModel, load_embedding_model
 from index.manifest import Identity, Manifest
+from index.servers import Servers
 from settings import ChunkSettings, EmbedSettings, Settings
 
 if TYPE_CHECKING:  # a second to import; an ingestion that finds nothing new needs none of it
@@ -61,7 +62,14 @@ def open_corpus(
     name: str, settings: Settings, manifest: Manifest, *, create: bool = False, service_url: str | None = None
 ) -> Corpus:
     """Open (or make) the named corpus; raises what `Corpus` raises."""
-    return Corpus(settings.index.dir / name, manifest, create=create, service_url=service_url)
+    folder, servers = settings.index.dir / name, servers_of(settings)
+    return Corpus(folder, manifest, servers, create=create, service_url=service_url)
+
+
+def servers_of(settings: Settings) -> Servers:
+    """Return where the settings keep documents and vectors."""
+    index = settings.index
+    return Servers(index.chroma_url, index.database_url.get_secret_value() if index.database_url else None)
 
 
 def _build_embedder(embed: EmbedSettings, model: EmbeddingModel) -> "BaseEmbedding":

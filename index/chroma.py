@@ -26,7 +26,7 @@ EMBEDDED_NAME = "leaves"
 # Candidates the graph search keeps: Chroma's default of 100 misses neighbours when 50 or more are asked for.
 EF_SEARCH = 200
 # Chroma's client waits for ever. A question does not; a batch may meet the server while it builds its graph.
-READ_TIMEOUT = httpx.Timeout(4, connect=2)
+READ_TIMEOUT = httpx.Timeout(3, connect=2)
 WRITE_TIMEOUT = httpx.Timeout(120, connect=2)
 PAGE = 5000
 _CONFIGURATION: Any = {"hnsw": {"space": "cosine", "ef_search": EF_SEARCH}}
@@ -191,6 +191,13 @@ def open_served(url: str, name: str, corpus: str) -> Collection:
     return Collection(reader, writer, name, meaning)
 
 
+def delete_served(url: str, name: str, corpus: str) -> None:
+    """Delete the collection `name` of the server at `url`; see `open_served`."""
+    collection = open_served(url, name, corpus)
+    collection.drop()
+    collection.close()
+
+
 class _TimedClient(Client):
     """Chroma's HTTP client, with a bound on every wait."""
 
@@ -207,8 +214,25 @@ class _TimedClient(Client):
             )
         )
 
+    # The first requests of Chroma's constructor, by this client and by its own second one.
+
     def get_user_identity(self) -> Any:
-        # The first request of Chroma's constructor: from here on, no request waits for ever.
-        server: Any = self._server
-        server._session.timeout = self._timeout  # there is no public way
+        _session(self).timeout = self._timeout
         return super().get_user_identity()
+
+    def _validate_tenant_database(self, tenant: str, database: str) -> None:
+        _session(self._admin_client).timeout = self._timeout
+        super()._validate_tenant_database(tenant, database)
+
+    def close(self) -> None:
+        # Chroma's own leaves the connections open.
+        sessions = [_session(self), _session(self._admin_client)]
+        super().close()
+        for session in sessions:
+            session.close()
+
+
+def _session(client: Any) -> httpx.Client:
+    """Return a client's connections; there is no public way to them."""
+    session: httpx.Client = client._server._session
+    return session

@@ -23,13 +23,13 @@ import numpy.typing as npt
 
 from errors import IndexDamagedError, SettingsError, UnknownCorpusError
 from index.catalogue import Catalogue
-from index.database import RESTORE, Database, open_database
 from index.documents import BATCH_ROWS, DocumentStore, StoredDocument
 from index.examination import QUICK_SAMPLE, examine_store
 from index.ledger import SourceLedger, SourceNote
 from index.lock import CorpusLock
 from index.manifest import FILE_NAME, Manifest
 from index.nodes import node_id, parent_vectors
+from index.servers import LOCAL, Servers
 from index.soundness import correct_totals, leaf_places
 from index.storage import check_space
 from index.storage import repair as remedy
@@ -48,6 +48,7 @@ class Corpus:
     Args:
         folder: made, with the manifest, when missing and `create` is set.
         manifest: what the settings ask for; an existing corpus must match its identity.
+        servers: where its documents and vectors are, if not in the folder; an existing corpus must be there.
         create: make the corpus if it does not exist.
         service_url: this process's address, for others who find the lock taken.
 
@@ -59,7 +60,13 @@ class Corpus:
     """
 
     def __init__(
-        self, folder: Path, manifest: Manifest, *, create: bool = False, service_url: str | None = None
+        self,
+        folder: Path,
+        manifest: Manifest,
+        servers: Servers = LOCAL,
+        *,
+        create: bool = False,
+        service_url: str | None = None,
     ) -> None:
         self.name = folder.name
         self.folder = folder
@@ -71,10 +78,12 @@ class Corpus:
         self._lock = CorpusLock(folder, service_url)
         try:
             if not exists(folder):
-                manifest.born().write(folder)
+                servers.born(manifest).write(folder)
             self.manifest = Manifest.read(folder)
             self.manifest.check(manifest.identity, self.name)
-            self._database = _open_documents(folder)
+            servers.check(self.manifest, self.name)
+            self._servers = servers
+            self._database = servers.open_documents(folder, self.manifest)
             self.documents = DocumentStore(self._database)
             self.catalogue = Catalogue(self._database)
             self.ledger = SourceLedger(self._database)
@@ -92,12 +101,11 @@ class Corpus:
     @cached_property
     def vectors(self) -> "LeafVectorStore":
         """The leaves' vectors; raises IndexDamagedError when they cannot be opened."""
-        from index.chroma import open_embedded  # noqa: PLC0415
         from index.vectors import LeafVectorStore  # noqa: PLC0415
 
         if self._lock.abandoned:
             self._check_graph()
-        return LeafVectorStore(open_embedded(self.folder / "vectors"), self.docstore)
+        return LeafVectorStore(self._servers.open_vectors(self.folder, self.manifest), self.docstore)
 
     @cached_property
     def words(self) -> "LexicalIndex":
@@ -210,7 +218,7 @@ class Corpus:
 
     def reset_vectors(self) -> None:
         """Delete all vectors, which are not open yet, to build them anew."""
-        shutil.rmtree(self.folder / "vectors", ignore_errors=True)
+        self._servers.delete_vectors(self.folder, self.manifest)
 
     def reset_words(self) -> None:
         """Delete the word index, which is not open yet, to build it anew."""
@@ -218,7 +226,7 @@ class Corpus:
 
     def _check_graph(self) -> None:
         """Look at the vectors from a child process, after a holder died: if they are torn, they would kill this one."""
-        for check in examine_store(self.folder, "graph", QUICK_SAMPLE):
+        for check in examine_store(self.folder, self._servers, "graph", QUICK_SAMPLE):
             if not check.ok:
                 raise IndexDamagedError(
                     f"The vectors of corpus {self.name!r} are damaged: {check.finding}", remedy(self.name)
@@ -229,13 +237,6 @@ class Corpus:
             self.vectors.delete_versions(versions)
             self.words.delete(versions)
             self.documents.settle(versions)
-
-
-def _open_documents(folder: Path) -> Database:
-    database = folder / "documents.sqlite"
-    if not database.exists() and (folder / "vectors").exists():
-        raise IndexDamagedError(f"The documents of corpus {folder.name!r} are gone: {database}.", RESTORE)
-    return open_database(database)
 
 
 def _bytes_of(documents: Sequence[StoredDocument], embeddings: npt.NDArray[np.float32]) -> int:

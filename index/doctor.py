@@ -5,6 +5,7 @@ Flow: `python -m ingestion doctor` -> **here** -> `examination.py`. What can be 
 """
 
 from errors import UnknownCorpusError
+from index.build import servers_of
 from index.corpus import check_corpus_name, corpus_names, exists
 from index.examination import SAMPLE, Diagnosis, examine
 from index.lock import CorpusLock
@@ -34,6 +35,6 @@ def diagnose(name: str, settings: Settings, *, full: bool = False) -> Diagnosis:
         raise UnknownCorpusError.of(name, corpus_names(folder.parent))
     lock = CorpusLock(folder)
     try:
-        return examine(folder, None if full else SAMPLE)
+        return examine(folder, servers_of(settings), None if full else SAMPLE)
     finally:
         lock.release()

@@ -16,7 +16,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
-from errors import RagError, StorageError, StoreUnavailableError
+from errors import IndexMismatchError, RagError, StorageError, StoreUnavailableError
+from index.servers import LOCAL, Servers
 
 Name = Literal["manifest", "documents", "words", "vectors"]
 # What one child looks at: the manifest with the documents; the graph is the vectors, quickly and compared with nothing.
@@ -89,30 +90,33 @@ class Diagnosis:
         return asdict(self) | {"healthy": self.healthy}
 
 
-def examine(folder: Path, sample: int | None = SAMPLE) -> Diagnosis:
+def examine(folder: Path, servers: Servers = LOCAL, sample: int | None = SAMPLE) -> Diagnosis:
     """Examine a corpus whose lock this process holds, and whose words and vectors it has not opened.
 
     Args:
         folder: of the corpus.
+        servers: where its documents and vectors are, if not in the folder.
         sample: how many leaves are looked up by their own vector; None for all.
 
     Raises:
         StorageError: the disk is full, or refuses.
         StoreUnavailableError: a store on a server does not answer.
     """
-    checks = examine_store(folder, "documents", sample)
+    checks = examine_store(folder, servers, "documents", sample)
     # The others are compared with the documents.
     if all(check.repair is not Repair.NOTHING for check in checks):
-        checks += examine_store(folder, "words", sample) + examine_store(folder, "vectors", sample)
+        checks += examine_store(folder, servers, "words", sample) + examine_store(folder, servers, "vectors", sample)
     return Diagnosis(folder.name, checks)
 
 
-def examine_store(folder: Path, store: Store, sample: int | None) -> list[Check]:
+def examine_store(folder: Path, servers: Servers, store: Store, sample: int | None) -> list[Check]:
     """Examine one store; see `examine`."""
     path = os.pathsep.join([str(_PROJECT_ROOT), *(entry for entry in sys.path if entry)])
+    # By its input: arguments and environment can be seen by others, and the database's address may hold a password.
+    request = {"folder": str(folder), "servers": asdict(servers), "store": store, "sample": sample}
     child = subprocess.run(  # a fixed command
         [sys.executable, "-P", "-m", "index.examiner"],
-        input=json.dumps({"folder": str(folder), "store": store, "sample": sample}).encode(),
+        input=json.dumps(request).encode(),
         capture_output=True,
         env={"PYTHONPATH": path},
         check=False,
@@ -130,4 +134,6 @@ def examine_store(folder: Path, store: Store, sample: int | None) -> list[Check]
     return checks
 
 
-_REFUSALS: dict[str, type[RagError]] = {kind.code: kind for kind in (StorageError, StoreUnavailableError)}
+_REFUSALS: dict[str, type[RagError]] = {
+    kind.code: kind for kind in (IndexMismatchError, StorageError, StoreUnavailableError)
+}

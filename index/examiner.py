@@ -8,21 +8,22 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from errors import IndexDamagedError, RagError
-from index.database import open_database
+from index.database import Database
 from index.documents import DocumentStore, StoredDocument
 from index.examination import NAME, WHOLE, Check, Name, Repair, Store
 from index.graph_files import torn_links
 from index.lexical import LexicalIndex
 from index.manifest import Manifest
 from index.nodes import LEAF, NO_PARENT, node_id, parent_vectors, split_node_id
+from index.servers import Servers
 from index.soundness import broken_pages, leaf_places, recorded_totals, true_totals
 
 # The graph search is approximate: of a thousand leaves it may miss two and still be sound.
@@ -41,13 +42,27 @@ if TYPE_CHECKING:
     from index.chroma import Collection
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the corpus is."""
+
+    folder: Path
+    servers: Servers
+
+    def documents(self) -> Database:
+        """Open its documents."""
+        manifest = Manifest.read(self.folder)
+        self.servers.check(manifest, self.folder.name)
+        return self.servers.open_documents(self.folder, manifest)
+
+
 def main() -> None:
     """Read the request, examine, print."""
     request = json.loads(sys.stdin.read())
     store: Store = request["store"]
     folder = Path(request["folder"])
     try:
-        for check in _EXAMINERS[store](folder, request["sample"]):
+        for check in _EXAMINERS[store](Place(folder, Servers(**request["servers"])), request["sample"]):
             _print(asdict(check))
     except (IndexDamagedError, ValueError) as error:  # stored values that cannot be decoded are damage as well
         finding = error.fact if isinstance(error, IndexDamagedError) else str(error)
@@ -67,18 +82,14 @@ def _check(store: Name, question: str, finding: Finding) -> Check:
     return Check(store, question, ok=False, finding=finding[0], repair=finding[1])
 
 
-def _documents(folder: Path, _sample: int | None) -> Iterator[Check]:
+def _documents(place: Place, _sample: int | None) -> Iterator[Check]:
     try:
-        Manifest.read(folder)
+        Manifest.read(place.folder)
     except IndexDamagedError as error:
         yield _check("manifest", "It can be read.", (error.fact, Repair.NOTHING))
         return
     yield _check("manifest", "It can be read.", None)
-    database = folder / "documents.sqlite"
-    if not database.exists() and (folder / "vectors").exists():
-        yield _check("documents", "Its file is there.", ("It is gone.", Repair.NOTHING))
-        return
-    engine = open_database(database)
+    engine = place.documents()
     broken = broken_pages(engine)
     yield _check("documents", "Its file is sound.", (broken, Repair.NOTHING) if broken else None)
     if broken:
@@ -98,18 +109,18 @@ def _documents(folder: Path, _sample: int | None) -> Iterator[Check]:
     yield _check("documents", "No ingestion was interrupted.", (left, Repair.SWEEP) if pending else None)
 
 
-def _words(folder: Path, _sample: int | None) -> Iterator[Check]:
-    places, pending = _expected(open_database(folder / "documents.sqlite"))
-    words = LexicalIndex(folder / "words")
+def _words(place: Place, _sample: int | None) -> Iterator[Check]:
+    places, pending = _expected(place.documents())
+    words = LexicalIndex(place.folder / "words")
     compared = _compare(words.ids(), places, pending, Repair.WORDS)
     yield _check("words", "It holds the leaves of the documents and no others.", compared)
 
 
-def _vectors(folder: Path, sample: int | None) -> Iterator[Check]:
-    engine = open_database(folder / "documents.sqlite")
+def _vectors(place: Place, sample: int | None) -> Iterator[Check]:
+    engine = place.documents()
     places, pending = _expected(engine)
-    with _opened(folder) as collection:
-        yield _graph_files(folder)
+    with _opened(place) as collection:
+        yield _graph_files(place)
         compared = _compare(collection.ids(), places, pending, Repair.LEAVES)
         yield _check("vectors", "It holds the leaves of the documents and no others.", compared)
         names = [node_id(version, position) for version, positions in places.items() for position in positions]
@@ -121,14 +132,14 @@ def _vectors(folder: Path, sample: int | None) -> Iterator[Check]:
         yield _check("vectors", "The leaves' vectors agree with their parents'.", finding)
 
 
-def _graph(folder: Path, sample: int | None) -> Iterator[Check]:
-    yield _graph_files(folder)
-    with _opened(folder) as collection:
+def _graph(place: Place, sample: int | None) -> Iterator[Check]:
+    yield _graph_files(place)
+    with _opened(place) as collection:
         yield _found(collection, list(islice(collection.ids(), sample)))
 
 
-def _graph_files(folder: Path) -> Check:
-    torn = torn_links(folder / "vectors")
+def _graph_files(place: Place) -> Check:
+    torn = torn_links(place.folder / "vectors")
     return _check("vectors", "The files of its graph are whole.", (torn, Repair.VECTORS) if torn else None)
 
 
@@ -140,14 +151,12 @@ def _found(collection: "Collection", names: list[str]) -> Check:
 
 
 @contextmanager
-def _opened(folder: Path) -> Iterator["Collection"]:
-    from index.chroma import open_embedded  # noqa: PLC0415  # a second to import
-
-    with closing(open_embedded(folder / "vectors")) as collection:
+def _opened(place: Place) -> Iterator["Collection"]:
+    with closing(place.servers.open_vectors(place.folder, Manifest.read(place.folder))) as collection:
         yield collection
 
 
-_EXAMINERS: dict[Store, Callable[[Path, int | None], Iterable[Check]]] = {
+_EXAMINERS: dict[Store, Callable[[Place, int | None], Iterable[Check]]] = {
     "documents": _documents,
     "words": _words,
     "vectors": _vectors,
@@ -155,7 +164,7 @@ _EXAMINERS: dict[Store, Callable[[Path, int | None], Iterable[Check]]] = {
 }
 
 
-def _expected(engine: Any) -> tuple[dict[str, range], set[str]]:
+def _expected(engine: Database) -> tuple[dict[str, range], set[str]]:
     return leaf_places(engine), set(DocumentStore(engine).pending())
 
 

@@ -56,6 +56,8 @@ class Manifest:
         precision: arithmetic the vectors were made with; not compared.
         corpus_id: names this corpus for ever, whatever its folder is called; empty in what settings ask for.
         created_at: when it was made, in ISO 8601, UTC.
+        documents_at: `folder` or `server`.
+        vectors_at: `folder` or `server`.
     """
 
     identity: Identity
@@ -63,6 +65,8 @@ class Manifest:
     precision: str
     corpus_id: str = ""
     created_at: str = ""
+    documents_at: str = "folder"
+    vectors_at: str = "folder"
 
     def born(self) -> "Manifest":
         """Return the manifest of a new corpus made with these settings."""

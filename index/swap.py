@@ -4,10 +4,10 @@ Flow: `ingestion/build.py` builds a whole corpus at `rebuilt(target)` -> `swap_i
 renames cannot be one: what a crash between them leaves, `finish_swap` mends when the corpus is opened next.
 """
 
-import shutil
 from pathlib import Path
 
 from index.lock import CorpusLock
+from index.servers import LOCAL, Servers
 
 
 def rebuilt(target: Path) -> Path:
@@ -15,17 +15,20 @@ def rebuilt(target: Path) -> Path:
     return target.with_name(f".{target.name}.rebuild")
 
 
-def swap_in(target: Path) -> None:
+def swap_in(target: Path, servers: Servers = LOCAL) -> None:
     """Put the corpus at `rebuilt(target)` in the place of `target`; both must be closed, and `target` locked.
 
-    The old one is deleted last.
+    The old one is deleted last, with what it has on `servers`.
+
+    Raises:
+        StoreUnavailableError: a server does not answer; the next swap deletes the old one.
     """
     retired = _retired(target)
-    shutil.rmtree(retired, ignore_errors=True)
+    servers.discard(retired)
     if target.exists():
         target.rename(retired)
     rebuilt(target).rename(target)
-    shutil.rmtree(retired, ignore_errors=True)
+    servers.discard(retired)
 
 
 def finish_swap(target: Path) -> None:

@@ -3,7 +3,6 @@
 Flow: the command line, HTTP jobs and the measurements -> **here** -> `pipeline.py`.
 """
 
-import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +11,7 @@ from itertools import groupby, takewhile
 from pathlib import Path
 
 from errors import SettingsError, UnreadableError
-from index.build import Embedding, open_corpus
+from index.build import Embedding, open_corpus, servers_of
 from index.corpus import Corpus, check_corpus_name, exists
 from index.ledger import SourceNote
 from index.lock import CorpusLock
@@ -183,13 +182,13 @@ class _Run:
 
 def _rebuild(run: _Run, settings: Settings, embedding: Embedding, corpus: str) -> Summary:
     target = settings.index.dir / corpus
-    scratch = rebuilt(target)
+    scratch, servers = rebuilt(target), servers_of(settings)
     finish_swap(target)
     target.mkdir(parents=True, exist_ok=True)
     lock = CorpusLock(target)
     try:
-        shutil.rmtree(scratch, ignore_errors=True)
-        summary = run.into(Corpus(scratch, embedding.manifest, create=True))
+        servers.discard(scratch)
+        summary = run.into(Corpus(scratch, embedding.manifest, servers, create=True))
         if summary.stopped:
             return summary
         if not summary.documents:
@@ -197,9 +196,9 @@ def _rebuild(run: _Run, settings: Settings, embedding: Embedding, corpus: str) -
                 f"{run.path} holds no document that can be read; corpus {corpus!r} stays as it was.",
                 "Check the path, or see why its files are skipped.",
             )
-        swap_in(target)
+        swap_in(target, servers)
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        servers.discard(scratch)
         lock.release()
     summary.corpus = corpus
     return summary

@@ -5,7 +5,6 @@ Flow: `python -m ingestion reembed` -> **here**: the old corpus's documents -> `
 stopped or killed, the same command goes on with what it had made.
 """
 
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,11 +13,12 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from errors import IndexDamagedError, UnknownCorpusError
-from index.build import Embedding
+from index.build import Embedding, servers_of
 from index.corpus import Corpus, check_corpus_name, corpus_names, exists
 from index.documents import Document, StoredDocument
 from index.ledger import SourceNote
 from index.manifest import Manifest
+from index.servers import Servers
 from index.swap import finish_swap, rebuilt, swap_in
 from ingestion.comparing import Change, Step, fingerprint
 from ingestion.preparing import LocalPreparation, Preparation
@@ -60,20 +60,20 @@ def reembed(
     finish_swap(target)
     if not exists(target):
         raise UnknownCorpusError.of(name, corpus_names(target.parent))
-    embedding = Embedding(settings)
-    with closing(Corpus(target, Manifest.read(target))) as old:
+    embedding, servers = Embedding(settings), servers_of(settings)
+    with closing(Corpus(target, Manifest.read(target), servers)) as old:
         if _same(old.manifest, embedding.manifest):
             return Summary(name, unchanged=old.documents.count())
         beside = target.with_name(f".{name}.reembed")
-        with closing(_scratch(beside, embedding.manifest)) as new:
+        with closing(_scratch(beside, embedding.manifest, servers)) as new:
             splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.passage_tokens)
             copying = Copying(old, new, LocalPreparation(new, embedding, splitter), stop or threading.Event())
             summary = copying.run(on_progress)
         if not summary.stopped:
-            shutil.rmtree(rebuilt(target), ignore_errors=True)
+            servers.discard(rebuilt(target))
             beside.rename(rebuilt(target))
             old.close_stores()
-            swap_in(target)
+            swap_in(target, servers)
     return summary
 
 
@@ -81,15 +81,15 @@ def _same(one: Manifest, other: Manifest) -> bool:
     return (one.identity, one.precision) == (other.identity, other.precision)
 
 
-def _scratch(beside: Path, manifest: Manifest) -> Corpus:
+def _scratch(beside: Path, manifest: Manifest, servers: Servers) -> Corpus:
     """Open the corpus that an earlier run began, if it began with these settings; otherwise a new one."""
     try:
         begun = exists(beside) and _same(Manifest.read(beside), manifest)
     except IndexDamagedError:
         begun = False
     if not begun:
-        shutil.rmtree(beside, ignore_errors=True)
-    return Corpus(beside, manifest, create=True)
+        servers.discard(beside)
+    return Corpus(beside, manifest, servers, create=True)
 
 
 class Copying:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from errors import IndexDamagedError
-from index.build import Embedding, open_corpus
+from index.build import Embedding, open_corpus, servers_of
 from index.corpus import Corpus, check_corpus_name
 from index.doctor import diagnose
 from index.documents import StoredDocument
@@ -50,7 +50,7 @@ def repair(name: str, settings: Settings) -> RepairReport:
     embedding = Embedding(settings)
     corpus = open_corpus(name, settings, embedding.manifest)
     try:
-        before = examine(corpus.folder)
+        before = examine(corpus.folder, servers_of(settings))
         splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.passage_tokens)
         done = Mender(corpus, embedding, splitter.leaf_texts).mend(before)
     finally:

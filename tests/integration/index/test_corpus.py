@@ -15,6 +15,7 @@ from errors import CorpusLockedError, IndexDamagedError, IndexMismatchError, Unk
 from index.corpus import Corpus, corpus_names
 from index.ledger import SourceNote
 from index.nodes import node_id
+from index.servers import LOCAL
 from index.swap import swap_in
 from tests.fakes.corpora import MANIFEST, fill, make_corpus, stored
 from tests.fakes.embedding import WordHashEmbedding, word_vector
@@ -149,7 +150,7 @@ def test_swapping_in_a_new_corpus_replaces_the_old_one(corpus: Corpus, tmp_path:
     new = make_corpus(tmp_path / ".books.rebuild", {"new.md": "New text."}, WordHashEmbedding())
     new.close()
 
-    swap_in(corpus.folder)
+    swap_in(corpus.folder, LOCAL)
 
     assert corpus_names(tmp_path) == ["books"]
     reopened = Corpus(corpus.folder, MANIFEST)

@@ -16,6 +16,7 @@ from index.corpus import Corpus
 from index.documents import StoredDocument
 from index.examination import SAMPLE, Repair, examine, examine_store
 from index.nodes import node_id
+from index.servers import LOCAL
 from ingestion.repair import Mender
 from tests.fakes.corpora import MANIFEST, make_corpus, stored
 from tests.fakes.embedding import WordHashEmbedding, word_vector
@@ -110,14 +111,14 @@ def test_damage_to_the_vector_graph_is_found_though_it_kills_the_reader(folder: 
     assert finding is not None
     assert "died (SIGSEGV)" in finding
     assert mend(folder) == [Repair.VECTORS]
-    assert examine(folder, None).healthy
+    assert examine(folder, sample=None).healthy
     assert_as_before(folder, sound)
 
 
 def test_a_lost_graph_is_found_though_the_database_still_counts_its_leaves(folder: Path) -> None:
     shutil.rmtree(graph(folder, "header.bin").parent)
 
-    assert Repair.VECTORS in {check.repair for check in examine_store(folder, "vectors", SAMPLE)}
+    assert Repair.VECTORS in {check.repair for check in examine_store(folder, LOCAL, "vectors", SAMPLE)}
 
 
 @pytest.mark.parametrize(
@@ -137,14 +138,14 @@ def test_a_lost_graph_is_found_though_the_database_still_counts_its_leaves(folde
 def test_torn_graph_files_are_found(folder: Path, name: str, damage: Callable[[Path], None]) -> None:
     damage(graph(folder, name))
 
-    assert Repair.VECTORS in {check.repair for check in examine_store(folder, "vectors", SAMPLE)}
+    assert Repair.VECTORS in {check.repair for check in examine_store(folder, LOCAL, "vectors", SAMPLE)}
 
 
 @pytest.mark.parametrize("damage", [flip, truncate, Path.unlink])
 def test_a_damaged_vector_database_is_found(folder: Path, damage: Callable[[Path], None]) -> None:
     damage(folder / "vectors" / "chroma.sqlite3")
 
-    repairs = {check.repair for check in examine_store(folder, "vectors", SAMPLE)}
+    repairs = {check.repair for check in examine_store(folder, LOCAL, "vectors", SAMPLE)}
     assert repairs & {Repair.VECTORS, Repair.LEAVES}
 
 
@@ -161,7 +162,7 @@ def test_a_damaged_word_index_is_found(folder: Path, pattern: str, damage: Calla
     for path in (folder / "words").glob(pattern):
         damage(path)
 
-    assert {check.repair for check in examine_store(folder, "words", None)} == {Repair.WORDS}
+    assert {check.repair for check in examine_store(folder, LOCAL, "words", None)} == {Repair.WORDS}
 
 
 def test_single_leaves_are_embedded_again_and_strays_removed(folder: Path, sound: Path) -> None:
@@ -216,7 +217,7 @@ def test_a_passage_beyond_its_text_is_found(folder: Path) -> None:
         database.execute("UPDATE documents SET text = substr(text, 1, 20) WHERE doc_id = '03.md'")
     database.close()
 
-    (finding,) = [check for check in examine_store(folder, "documents", None) if not check.ok]
+    (finding,) = [check for check in examine_store(folder, LOCAL, "documents", None) if not check.ok]
     assert finding.finding == "Passages of 03.md do not."
 
 

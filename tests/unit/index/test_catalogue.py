@@ -9,7 +9,7 @@ import pytest
 
 from errors import FilterError
 from index.catalogue import Catalogue
-from index.database import open_database
+from index.database import open_file
 from index.documents import Document, DocumentStore, StoredDocument
 from tests.fakes.corpora import tree_of
 
@@ -21,7 +21,7 @@ def document(number: int, text: str, kind: str, source: str) -> StoredDocument:
 
 @pytest.fixture
 def catalogue(tmp_path: Path) -> Iterator[Catalogue]:
-    engine = open_database(tmp_path / "documents.sqlite")
+    engine = open_file(tmp_path / "documents.sqlite")
     documents = [document(i, "One. " * i + "End.", "html" if i > 4 else "markdown", f"{i % 2}.md") for i in range(1, 8)]
     DocumentStore(engine).publish(documents, [np.zeros((2, 4), np.float32)] * 7, ())
     yield Catalogue(engine)
@@ -73,7 +73,7 @@ def test_statistics_count_documents_leaves_and_kinds(catalogue: Catalogue) -> No
 
 
 def test_an_empty_corpus_has_statistics(tmp_path: Path) -> None:
-    engine = open_database(tmp_path / "documents.sqlite")
+    engine = open_file(tmp_path / "documents.sqlite")
 
     statistics = Catalogue(engine).statistics()
 

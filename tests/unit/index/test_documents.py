@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from errors import IndexDamagedError
-from index.database import open_database
+from index.database import open_file
 from index.documents import Document, DocumentStore, StoredDocument
 from tests.fakes.corpora import stored
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> DocumentStore:
-    return DocumentStore(open_database(tmp_path / "documents.sqlite"))
+    return DocumentStore(open_file(tmp_path / "documents.sqlite"))
 
 
 def publish(store: DocumentStore, *documents: StoredDocument) -> list[str]:
@@ -88,7 +88,7 @@ def test_the_state_does_not_depend_on_the_order_of_ingestion(tmp_path: Path) -> 
     one, two = stored("a.md", "One."), stored("b.md", "Two.")
     states = []
     for name, order in (("x", (one, two)), ("y", (two, one))):
-        store = DocumentStore(open_database(tmp_path / name))
+        store = DocumentStore(open_file(tmp_path / name))
         for document in order:
             publish(store, document)
         states.append(store.state())
@@ -133,4 +133,4 @@ def test_a_file_that_is_no_database_is_named_as_damage(tmp_path: Path) -> None:
     (tmp_path / "documents.sqlite").write_bytes(b"this is no database at all" * 50)
 
     with pytest.raises(IndexDamagedError, match="restore the corpus from a backup"):
-        open_database(tmp_path / "documents.sqlite")
+        open_file(tmp_path / "documents.sqlite")

@@ -9,7 +9,7 @@ from llama_index.core.vector_stores.types import FilterCondition, FilterOperator
 
 from errors import FilterError
 from index.catalogue import Catalogue
-from index.database import open_database
+from index.database import open_file
 from index.documents import Document, DocumentStore, Metadata, StoredDocument
 from index.filters import CONDITIONS, OPERATORS
 from tests.fakes.corpora import tree_of
@@ -45,7 +45,7 @@ def documents() -> list[StoredDocument]:
 
 @pytest.fixture(scope="module")
 def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalogue]:
-    engine = open_database(tmp_path_factory.mktemp("filters") / "documents.sqlite")
+    engine = open_file(tmp_path_factory.mktemp("filters") / "documents.sqlite")
     DocumentStore(engine).publish(documents(), [np.zeros((2, 4), np.float32)] * len(METADATA), ())
     yield Catalogue(engine)
     engine.dispose()
