@@ -2,8 +2,10 @@
 
 import hashlib
 import re
+from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 DIMENSION = 64
@@ -29,8 +31,13 @@ def word_vector(text: str) -> list[float]:
     """Return the unit vector of a text; all equal numbers for a text without words."""
     total = np.zeros(DIMENSION)
     for word in re.findall(r"\w+", text.lower()):
-        seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big")
-        total += np.random.default_rng(seed).normal(size=DIMENSION)
+        total += _direction(word)
     if not total.any():
         total += 1
     return list((total / np.linalg.norm(total)).tolist())
+
+
+@lru_cache(maxsize=10_000)
+def _direction(word: str) -> npt.NDArray[np.float64]:
+    seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big")
+    return np.random.default_rng(seed).normal(size=DIMENSION)

@@ -15,8 +15,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.torture.cases import SCENARIOS, Case, Scenario, Signal
+from tests.torture.edits import Edits
 from tests.torture.faults import POINTS, Fault, How, When
-from tests.torture.harness import SCENARIOS, Case, Ground, Scenario, random_kill
+from tests.torture.harness import Ground, contend, random_kill
 
 MODES: tuple[tuple[When, How], ...] = (
     ("before", "crash"),
@@ -26,7 +31,7 @@ MODES: tuple[tuple[When, How], ...] = (
     ("before", "database full"),
     ("after", "database full"),
 )
-COUNTED = ("cases", "struck", "corrupt", "embedded_twice", "embedded", "vectors", "out_of_reach")
+COUNTED = ("cases", "struck", "corrupt", "embedded_twice", "embedded", "vectors", "out_of_reach", "slowest_s")
 # From what stops the very first write to what stops the last: the first run's largest file has about 1.5 MB.
 FILE_LIMITS = (20_000, 60_000, 120_000, 200_000, 300_000, 450_000, 700_000, 1_000_000)
 
@@ -50,7 +55,7 @@ class Tally:
         result = self._ground.play(case, number)
         if not result.struck and case.kill_after_s is None:
             return False
-        row = self.rows.setdefault(name, dict.fromkeys(COUNTED, 0) | {"errors": {}})
+        row = self.row(name)
         row["cases"] += 1
         row["struck"] += result.struck
         row["corrupt"] += bool(result.problems)
@@ -60,11 +65,19 @@ class Tally:
         row["out_of_reach"] += result.out_of_reach
         if result.raised:
             row["errors"][result.raised] = row["errors"].get(result.raised, 0) + 1
-        if result.problems:
-            command = case.command(self._seed)
-            self.failures.append({"command": command, "problems": result.problems})
-            print(f"FAILED: {command}", *result.problems, sep="\n  ", flush=True)
+        row["slowest_s"] = max(row["slowest_s"], round(result.stop_s, 2))
+        self.tell(case.command(self._seed), result.problems)
         return result.struck
+
+    def row(self, name: str) -> dict[str, Any]:
+        """Return the counts of a fault."""
+        return self.rows.setdefault(name, dict.fromkeys(COUNTED, 0) | {"errors": {}})
+
+    def tell(self, command: str, problems: list[str]) -> None:
+        """Keep and print what went wrong, if anything did."""
+        if problems:
+            self.failures.append({"command": command, "problems": problems})
+            print(f"FAILED: {command}", *problems, sep="\n  ", flush=True)
 
     def table(self) -> str:
         """Return the rows for people."""
@@ -92,6 +105,39 @@ def _kills(tally: Tally, ground: Ground, scenarios: tuple[Scenario, ...], kills:
         tally.play(f"{scenario}: SIGKILL at a random moment", random_kill(ground, scenario, seed, number), number)
 
 
+def _stops(tally: Tally, ground: Ground, scenarios: tuple[Scenario, ...], stops: int, seed: int) -> None:
+    for number in range(stops):
+        name: Signal = "TERM" if number % 2 else "INT"
+        scenario = scenarios[number // 2 % len(scenarios)]
+        tally.play(
+            f"{scenario}: SIG{name} at a random moment", random_kill(ground, scenario, seed, number, name), number
+        )
+
+
+def _contentions(tally: Tally, ground: Ground, times: int) -> None:
+    row = tally.row("two ingestions at once; the holder killed")
+    for _ in range(times):
+        problems, seconds = contend(ground)
+        row["cases"] += 1
+        row["struck"] += 1
+        row["corrupt"] += bool(problems)
+        row["slowest_s"] = max(row["slowest_s"], round(seconds, 2))
+        tally.tell("two ingestions at once", problems)
+
+
+def _edit_sequences(tally: Tally, examples: int) -> None:
+    row = tally.row("edits, ingestions and deletions in any order")
+    row["cases"] = row["struck"] = examples
+    options = settings(
+        max_examples=examples, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
+    )
+    try:
+        run_state_machine_as_test(Edits, settings=options)
+    except AssertionError as error:
+        row["corrupt"] = 1
+        tally.tell("python -m tests.torture", [str(error)])
+
+
 def _full_disks(tally: Tally, scenarios: tuple[Scenario, ...]) -> None:
     for scenario in scenarios:
         for limit in FILE_LIMITS:
@@ -103,7 +149,7 @@ def _one(arguments: argparse.Namespace) -> Iterator[Case]:
         fault = Fault(arguments.point, arguments.call, arguments.when, arguments.how)
         yield Case(arguments.scenario or "first", fault)
     if arguments.kill_after is not None:
-        yield Case(arguments.scenario or "first", kill_after_s=arguments.kill_after)
+        yield Case(arguments.scenario or "first", kill_after_s=arguments.kill_after, signal=arguments.signal)
     if arguments.max_file_bytes:
         yield Case(arguments.scenario or "first", max_file_bytes=arguments.max_file_bytes)
 
@@ -112,7 +158,7 @@ def main() -> int:
     """Play what the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kills", type=int, default=200, help="SIGKILLs at random moments")
+    parser.add_argument("--kills", type=int, default=200, help="SIGKILLs at random moments; other numbers follow")
     parser.add_argument("--most-calls", type=int, default=1000, help="give up a point after its n-th call")
     parser.add_argument("--scenario", choices=SCENARIOS, help="this one only")
     parser.add_argument("--point", choices=POINTS, help="one fault, here")
@@ -120,6 +166,7 @@ def main() -> int:
     parser.add_argument("--when", choices=("before", "after"), default="before")
     parser.add_argument("--how", choices=sorted({how for _, how in MODES}), default="crash")
     parser.add_argument("--kill-after", type=float, metavar="SECONDS", help="one SIGKILL, at this moment")
+    parser.add_argument("--signal", choices=("KILL", "TERM", "INT"), default="KILL", help="instead of SIGKILL")
     parser.add_argument("--max-file-bytes", type=int, help="one run that no file of may grow beyond")
     parser.add_argument("--json", type=Path, help="write the figures here")
     arguments = parser.parse_args()
@@ -134,6 +181,9 @@ def main() -> int:
         if not chosen:
             _points(tally, scenarios, arguments.most_calls)
             _full_disks(tally, scenarios)
+            _stops(tally, ground, scenarios, arguments.kills // 5, arguments.seed)
+            _contentions(tally, ground, arguments.kills // 10)
+            _edit_sequences(tally, arguments.kills * 3 // 2)
             _kills(tally, ground, scenarios, arguments.kills, arguments.seed)
     print(tally.table())
     if arguments.json:

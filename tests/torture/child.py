@@ -21,6 +21,7 @@ import ingestion.preparing
 from index.corpus import Corpus
 from index.documents import StoredDocument
 from ingestion.run import RunOptions
+from ingestion.stopping import StopSignals
 from settings import ChunkSettings, IndexSettings, Settings
 from tests.fakes.corpora import MANIFEST
 from tests.fakes.embedding import WordHashEmbedding
@@ -103,11 +104,15 @@ def ingest(job: Job) -> None:
         _limit_files(job.max_file_bytes)
     try:
         options = RunOptions(prune=job.prune)
-        summary = ingestion.build.ingest(job.files, settings, corpus=CORPUS, options=options, rebuild=job.rebuild)
+        with StopSignals(notice="") as signals:
+            summary = ingestion.build.ingest(
+                job.files, settings, corpus=CORPUS, options=options, rebuild=job.rebuild, stop=signals.stop
+            )
     except Exception as error:  # noqa: BLE001  # whatever it is, the journal tells
         journal.tell("raised", error=type(error).__name__, message=str(error))
         sys.exit(1)
     journal.tell("done", **summary.to_dict())
+    sys.exit(signals.exit_code)
 
 
 def _patch(journal: Journal) -> None:

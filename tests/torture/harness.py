@@ -5,74 +5,28 @@ Processes are forked from one that has the program's libraries imported, so that
 
 import json
 import multiprocessing
+import os
 import pickle
 import random
 import shutil
+import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from tests.torture import child, looking
+from tests.torture.cases import SCENARIOS, Case, Result, Scenario, Signal
 from tests.torture.child import CORPUS, Job
 from tests.torture.faults import Fault
 from tests.torture.folders import write_first, write_second
 from tests.torture.looking import View
 
-Scenario = Literal["first", "update", "rebuild"]
-SCENARIOS: tuple[Scenario, ...] = ("first", "update", "rebuild")
 PATIENCE_S = 120
+STOP_S = 5
 
 Versions = dict[str, str]
-
-
-@dataclass(slots=True)
-class Result:
-    """How one case ended.
-
-    Attributes:
-        struck: the fault came to pass, or the kill found the process alive.
-        problems: what must not be; empty when all is well.
-        embedded_twice: leaves that the second run embedded though the first had.
-        raised: what the disturbed run said, if it ended by itself.
-        vectors: how many there are in the end.
-        out_of_reach: how many of them a search for all neighbours does not find.
-    """
-
-    struck: bool
-    problems: list[str] = field(default_factory=list)
-    embedded_twice: int = 0
-    raised: str | None = None
-    vectors: int = 0
-    out_of_reach: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One disturbance: a fault at a point, or SIGKILL some seconds after the start.
-
-    Attributes:
-        scenario: the first ingestion of a folder, its update with pruning, or a rebuild that replaces the corpus.
-    """
-
-    scenario: Scenario
-    fault: Fault | None = None
-    kill_after_s: float | None = None
-    max_file_bytes: int = 0
-
-    def command(self, seed: int) -> str:
-        """Return what repeats this case."""
-        words = ["python -m tests.torture", f"--seed {seed} --scenario {self.scenario}"]
-        if self.fault:
-            fault = self.fault
-            words.append(f"--point '{fault.point}' --call {fault.call} --when {fault.when} --how '{fault.how}'")
-        if self.kill_after_s is not None:
-            words.append(f"--kill-after {self.kill_after_s:.3f}")
-        if self.max_file_bytes:
-            words.append(f"--max-file-bytes {self.max_file_bytes}")
-        return " ".join(words)
 
 
 class Ground:
@@ -121,13 +75,22 @@ class Ground:
         process = self.start(child.ingest, job)
         process.join(PATIENCE_S if case.kill_after_s is None else case.kill_after_s)
         late = process.is_alive()
+        killed = late and case.kill_after_s is not None
+        signalled = time.monotonic()
+        if killed and process.pid:
+            os.kill(process.pid, getattr(signal, f"SIG{case.signal}"))
+            process.join(STOP_S)
+        stop_s = time.monotonic() - signalled
+        alive = process.is_alive()
         kill(process)
         events = read_journal(job.journal)
-        killed = late and case.kill_after_s is not None
         struck = killed or any(event["event"] in ("struck", "raised") for event in events)
         result = Result(struck, raised=next((e["error"] for e in events if e["event"] == "raised"), None))
         if late and not killed:
             result.problems.append(f"the run did not end within {PATIENCE_S} s")
+        if killed:
+            result.stop_s = stop_s
+            result.problems += [f"the run did not end within {STOP_S} s of the signal"] if alive else []
         result.problems += self._seen_after(case.scenario, events, seed)
         if case.fault is not None and not struck:
             return result
@@ -259,7 +222,44 @@ def kill(process: BaseProcess) -> None:
     process.join()
 
 
-def random_kill(ground: Ground, scenario: Scenario, seed: int, number: int) -> Case:
-    """Return the n-th case of SIGKILL at a random moment."""
-    dice = random.Random(f"{seed} {scenario} {number}")
-    return Case(scenario, kill_after_s=round(dice.uniform(0, 1.02 * ground.seconds[scenario]), 3))
+def random_kill(ground: Ground, scenario: Scenario, seed: int, number: int, name: Signal = "KILL") -> Case:
+    """Return the n-th case of a signal at a random moment."""
+    dice = random.Random(f"{seed} {scenario} {number} {name}")
+    return Case(scenario, kill_after_s=round(dice.uniform(0, 1.02 * ground.seconds[scenario]), 3), signal=name)
+
+
+def contend(ground: Ground) -> tuple[list[str], float]:
+    """Start an ingestion beside one that holds the corpus, kill the holder, and start a third.
+
+    Returns:
+        What was wrong, and how many seconds it took to refuse the second one.
+    """
+    frozen = ground.prepare("first", Fault("versions announced", 1, "before", "freeze"))
+    holder = ground.start(child.ingest, frozen)
+    deadline = time.monotonic() + PATIENCE_S
+    while not any(event["event"] == "struck" for event in read_journal(frozen.journal)):
+        if time.monotonic() > deadline:
+            kill(holder)
+            return ["the holder did not come to its first write"], 0.0
+        os.sched_yield()
+    started = time.monotonic()
+    refused, second = _to_its_end(ground, ground.job("first", "second"))
+    seconds = time.monotonic() - started
+    kill(holder)
+    following, _ = _to_its_end(ground, ground.job("first", "third"))
+    view = ground.look()
+    problems = [
+        *([] if refused.get("error") == "CorpusLockedError" else [f"the second one was not refused: {refused}"]),
+        *([] if f"process {holder.pid}" in refused.get("message", "") else ["the holder is not named"]),
+        *([] if second == 1 else [f"exit code {second} of the refused one"]),
+        *([] if following["event"] == "done" else [f"the dead holder's lock was not free: {following}"]),
+        *([view] if isinstance(view, str) else view.faults() + view.differences(ground.whole["first"])),
+    ]
+    return problems, seconds
+
+
+def _to_its_end(ground: Ground, job: Job) -> tuple[dict[str, Any], int | None]:
+    process = ground.start(child.ingest, job)
+    process.join(PATIENCE_S)
+    kill(process)
+    return read_journal(job.journal)[-1], process.exitcode

@@ -1,11 +1,13 @@
-"""Imports that the server of forks does once, so that no forked process spends seconds on them."""
+"""What the server of forks does once, so that no forked process spends seconds on it: imports, and loading of data."""
 
-import llama_index.core.node_parser  # noqa: F401
 import sqlalchemy.dialects.sqlite.pysqlite  # noqa: F401
 
 import index.lexical
 import index.vectors  # noqa: F401
 from ingestion.reading.formats import _namer
+from ingestion.splitting import TreeSplitter
+from settings import ChunkSettings
 from tests.torture import child, looking  # noqa: F401
 
 _namer()
+TreeSplitter(ChunkSettings(), len, 254).split("One sentence. And another one. " * 2000)
