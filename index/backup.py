@@ -2,12 +2,14 @@
 
 Flow: `python -m ingestion backup` and `restore` -> **here** -> `archive.py` packs and checks, `swap.py` puts a restored
 corpus in its place. A backup holds everything, vectors included: restoring needs no model and reads no source file.
+
+Stores on servers are left to the servers' own tools.
 """
 
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from index.corpus import Corpus, check_corpus_name, corpus_names, exists
 from index.lock import FILE_NAME as LOCK_NAME
 from index.lock import CorpusLock
 from index.manifest import Manifest
+from index.servers import LOCAL
 from index.swap import finish_swap, rebuilt, swap_in
 from settings import VERSION, Settings
 
@@ -51,10 +54,11 @@ def backup(name: str, settings: Settings, target: Path) -> BackupFacts:
         UnknownCorpusError: there is no such corpus.
         CorpusLockedError: another process holds it.
         IndexDamagedError: its stores cannot be opened or disagree.
-        BackupError: `target` exists or cannot be written.
+        BackupError: `target` exists or cannot be written, or the corpus has stores on servers.
         StorageError: the disk is full, or refuses.
     """
     check_corpus_name(name)
+    _check_in_folder(settings)
     folder = settings.index.dir / name
     finish_swap(folder)
     if not exists(folder):
@@ -86,9 +90,11 @@ def restore(archive: Path, settings: Settings, name: str, *, replace: bool = Fal
         SettingsError: `name` cannot name a corpus.
         BackupError: the archive is damaged or no backup, or a corpus has this name and `replace` is off.
         CorpusLockedError: another process holds the corpus of this name, or restores one.
+        IndexMismatchError: the corpus to replace has stores on servers.
         StorageError: the disk is full, or refuses.
     """
     check_corpus_name(name)
+    _check_in_folder(settings)
     target = settings.index.dir / name
     finish_swap(target)
     _check_free(target, replace=replace)
@@ -107,6 +113,14 @@ def restore(archive: Path, settings: Settings, name: str, *, replace: bool = Fal
     return BackupFacts(target, contents.bytes, contents.documents, contents.leaves)
 
 
+def _check_in_folder(settings: Settings) -> None:
+    if settings.index.chroma_url or settings.index.database_url:
+        raise BackupError(
+            "The stores of this installation's corpora are on servers, which one file cannot hold.",
+            "While nothing ingests, save the index folder, the database by `pg_dump` and the Chroma server's folder.",
+        )
+
+
 def _check_target(target: Path, folder: Path) -> None:
     if target.exists():
         raise BackupError(f"{target} exists.", "Name another file, or move that one away.")
@@ -117,10 +131,14 @@ def _check_target(target: Path, folder: Path) -> None:
 
 
 def _check_free(target: Path, *, replace: bool) -> None:
-    if exists(target) and not replace:
+    if not exists(target):
+        return
+    if not replace:
         raise BackupError(
             f"There is a corpus {target.name!r} already.", "Restore under another name, or replace it by `--replace`."
         )
+    with suppress(IndexDamagedError):  # to be replaced is what a damaged one is here for
+        LOCAL.check(Manifest.read(target), target.name)
 
 
 def _write(folder: Path, contents: Contents, target: Path) -> None:

@@ -413,3 +413,17 @@ def test_a_corpus_that_does_not_fit_on_the_disk_is_not_unpacked(
         restore(saved, settings, "again")
 
     assert tree(saved.parent) == before
+
+
+@pytest.mark.parametrize(
+    "server", [{"chroma_url": "http://127.0.0.1:1"}, {"database_url": "postgresql://somebody@127.0.0.1/books"}]
+)
+def test_stores_on_servers_are_left_to_the_servers_tools(
+    server: dict[str, str], saved: Path, settings: Settings
+) -> None:
+    remote = Settings(index=IndexSettings.model_validate({"dir": settings.index.dir, **server}))
+
+    with pytest.raises(BackupError, match="pg_dump"):
+        backup("books", remote, saved.with_name("second.tar.gz"))
+    with pytest.raises(BackupError, match="pg_dump"):
+        restore(saved, remote, "again")
