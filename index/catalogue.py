@@ -128,6 +128,11 @@ class Catalogue:
             last_ingested_at=max((row.newest for row in rows), default=None),
         )
 
+    def last_ingested_at(self) -> str | None:
+        """Return when the newest document came in, ISO 8601, UTC; None for an empty corpus."""
+        (row,) = self._rows(sa.select(sa.func.max(documents.c.ingested_at).label("newest")))
+        return row.newest if row.newest is None else str(row.newest)
+
     def _rows(self, query: sa.Select[Any]) -> list[sa.Row[Any]]:
         with failures_named(), self._engine.connect() as connection:
             return list(connection.execute(query))

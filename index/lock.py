@@ -48,6 +48,22 @@ class CorpusLock:
             self._file.close()
 
 
+def holder_of(folder: Path) -> str | None:
+    """Say who holds the corpus in `folder`, `process 7` or `process 7 at http://...`; None if nobody does."""
+    try:
+        text = (folder / FILE_NAME).read_text()
+        # What is not held has an empty file, unless its holder died: only then is it locked, for a moment, to find out.
+        if text:
+            _locked_file(folder / FILE_NAME).close()
+    except FileNotFoundError:
+        return None
+    except CorpusLockedError:
+        holder = _parse(text)
+        url = f" at {holder['url']}" if holder.get("url") else ""
+        return f"process {holder.get('pid', 'unknown')}{url}"
+    return None
+
+
 def _locked_file(path: Path) -> TextIO:
     file = path.open("a+")
     try:

@@ -56,11 +56,17 @@ class Servers:
             IndexDamagedError: the documents are gone, or cannot be read.
             StoreUnavailableError: the server does not answer.
         """
-        schema = _schema(manifest)
-        there = schema_exists(self.database_url, schema) if self.database_url else _file(folder).exists()
-        if not there and (folder / "words").exists():
+        if (folder / "words").exists() and not self.has_documents(folder, manifest):
             raise IndexDamagedError(f"The documents of corpus {folder.name!r} are gone.", RESTORE)
-        return open_schema(self.database_url, schema) if self.database_url else open_file(_file(folder))
+        if self.database_url:
+            return open_schema(self.database_url, _schema(manifest))
+        return open_file(_file(folder))
+
+    def has_documents(self, folder: Path, manifest: Manifest) -> bool:
+        """Say whether the corpus in `folder` has a database; a moment after its birth it has none."""
+        if self.database_url:
+            return schema_exists(self.database_url, _schema(manifest))
+        return _file(folder).exists()
 
     def open_vectors(self, folder: Path, manifest: Manifest) -> "Collection":
         """Open the vectors of the corpus in `folder`; raises what `chroma.py` says."""

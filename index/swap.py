@@ -15,6 +15,11 @@ def rebuilt(target: Path) -> Path:
     return target.with_name(f".{target.name}.rebuild")
 
 
+def reembedded(target: Path) -> Path:
+    """Return where the corpus is built that shall hold the documents of `target`, embedded anew."""
+    return target.with_name(f".{target.name}.reembed")
+
+
 def swap_in(target: Path, servers: Servers = LOCAL) -> None:
     """Put the corpus at `rebuilt(target)` in the place of `target`; both must be closed, and `target` locked.
 

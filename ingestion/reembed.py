@@ -19,7 +19,7 @@ from index.documents import Document, StoredDocument
 from index.ledger import SourceNote
 from index.manifest import Manifest
 from index.servers import Servers
-from index.swap import finish_swap, rebuilt, swap_in
+from index.swap import finish_swap, rebuilt, reembedded, swap_in
 from ingestion.comparing import Change, Step, fingerprint
 from ingestion.preparing import LocalPreparation, Preparation
 from ingestion.run import Progress, RunStopped, Summary
@@ -64,7 +64,7 @@ def reembed(
     with closing(Corpus(target, Manifest.read(target), servers)) as old:
         if _same(old.manifest, embedding.manifest):
             return Summary(name, unchanged=old.documents.count())
-        beside = target.with_name(f".{name}.reembed")
+        beside = reembedded(target)
         with closing(_scratch(beside, embedding.manifest, servers)) as new:
             splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.passage_tokens)
             copying = Copying(old, new, LocalPreparation(new, embedding, splitter), stop or threading.Event())

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -83,8 +84,6 @@ class PostgresServer:
         self._as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
         if self._as_user:
             shutil.chown(folder, "postgres")
-            for parent in folder.parents[:3]:  # pytest's folders are for their owner alone
-                parent.chmod(parent.stat().st_mode | 0o011)
         self._run("initdb", "-D", str(self._data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
         self.url = f"postgresql://postgres:secret@127.0.0.1:{self._port}/postgres"
 
@@ -139,13 +138,15 @@ def chroma_server(folder: Path) -> Iterator[ChromaServer]:
 
 
 @contextmanager
-def postgres_server(folder: Path) -> Iterator[PostgresServer]:
+def postgres_server() -> Iterator[PostgresServer]:
     """Run PostgreSQL; skips the test where it is not installed."""
     if POSTGRES is None:
         pytest.skip("PostgreSQL is not installed (Debian: `apt-get install postgresql`)")
-    server = PostgresServer(folder)
-    server.start()
-    try:
-        yield server
-    finally:
-        server.stop()
+    # Not in pytest's own folder: that is for its owner alone, and the server runs as another user.
+    with tempfile.TemporaryDirectory(prefix="postgres") as folder:
+        server = PostgresServer(Path(folder))
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()

@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 
 from errors import IndexDamagedError, IndexMismatchError, StoreUnavailableError
+from index.catalogue import Catalogue
 from index.corpus import Corpus
+from index.database import open_schema
+from index.documents import DocumentStore
 from index.examination import examine
 from index.nodes import node_id
 from index.servers import LOCAL, Servers
 from tests.fakes.corpora import MANIFEST, fill, make_corpus
 from tests.fakes.embedding import WordHashEmbedding, word_vector
+from tests.fakes.filters import MEANINGS, PARENTS, filtered_documents
 from tests.servers.databases import ChromaServer, PostgresServer, chroma_server, postgres_server
 
 TEXTS = {
@@ -29,9 +33,17 @@ def chroma(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaServer]:
 
 
 @pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
-    with postgres_server(tmp_path_factory.mktemp("postgres")) as server:
+def postgres() -> Iterator[PostgresServer]:
+    with postgres_server() as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def catalogue(postgres: PostgresServer) -> Iterator[Catalogue]:
+    engine = open_schema(postgres.url, "treeline_filters")
+    DocumentStore(engine).publish(filtered_documents(), PARENTS, ())
+    yield Catalogue(engine)
+    engine.dispose()
 
 
 @pytest.fixture
@@ -172,3 +184,8 @@ def _copy_of_manifest(folder: Path) -> Path:
     copy.mkdir()
     (copy / "manifest.json").write_bytes((folder / "manifest.json").read_bytes())
     return copy
+
+
+@pytest.mark.parametrize(("filters", "found"), MEANINGS)
+def test_a_filter_means_the_same_in_postgresql(catalogue: Catalogue, filters: object, found: str) -> None:
+    assert "".join(catalogue.find(filters)) == found
