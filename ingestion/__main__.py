@@ -15,10 +15,13 @@ from errors import run_command
 from settings import load_settings
 
 COMMANDS = {
+    "corpora": "list, drop or rename corpora",
     "documents": "list a corpus's documents, or show one",
     "delete": "delete documents by id, by filter or by source file",
     "doctor": "check that the stores of a corpus agree, and repair them",
     "reembed": "embed a corpus anew, after a change of the embedding model",
+    "backup": "save a corpus as one file",
+    "restore": "bring a saved corpus back",
     "retry-failed": "read again only what could not be read",
 }
 INGEST = "Bring documents into a corpus. The same command again brings in only what changed since."

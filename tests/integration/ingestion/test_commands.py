@@ -155,3 +155,48 @@ def test_the_doctor_finds_damage_and_repairs_it(shell: Shell, tmp_path: Path) ->
     assert "WRONG  words" in repaired
     assert "done: Build the word index anew" in repaired
     assert "corpus 'default': healthy" in repaired
+
+
+def test_corpora_are_listed_renamed_and_dropped(shell: Shell) -> None:
+    facts = shell.json("corpora", "--json")
+    assert [(corpus["name"], corpus["documents"]) for corpus in facts] == [("default", 3)]
+
+    assert shell("corpora", "rename", "default", "books") == "renamed corpus 'default' to 'books'\n"
+    assert shell("corpora").startswith("books: 3 documents, 4 leaves, ")
+    assert shell("corpora", "drop", "books") == "dropped corpus 'books'\n"
+    assert shell("corpora").startswith("no corpora in ")
+
+
+def test_a_corpus_in_use_is_listed_and_neither_dropped_nor_renamed(shell: Shell, tmp_path: Path) -> None:
+    holder = Corpus(tmp_path / "index" / "default", Embedding(load_settings()).manifest)
+    try:
+        assert "; in use by process" in shell("corpora")
+        for words in (["drop", "default"], ["rename", "default", "books"]):
+            shell("corpora", *words, code=1)
+            assert "error[corpus_locked]" in shell.err
+    finally:
+        holder.close()
+
+
+def test_a_corpus_whose_manifest_is_torn_is_listed_with_the_reason(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "index" / "default" / "manifest.json").write_text("{")
+
+    assert "manifest" in shell("corpora")
+
+
+def test_a_backup_is_restored_under_another_name(shell: Shell) -> None:
+    saved = shell("backup", "books.tar.gz")
+    restored = shell("restore", "books.tar.gz", "--corpus", "again")
+
+    assert saved.startswith("books.tar.gz: 3 documents, 4 leaves, ")
+    assert restored == "corpus 'again': 3 documents, 4 leaves\n"
+    assert len(shell.json("documents", "--corpus", "again", "--json")["documents"]) == 3
+
+
+def test_neither_backup_nor_restore_overwrites_unasked(shell: Shell) -> None:
+    shell("backup", "books.tar.gz")
+    shell("backup", "books.tar.gz", code=1)
+    shell("restore", "books.tar.gz", code=1)
+    assert "error[" in shell.err
+
+    shell("restore", "books.tar.gz", "--replace")
