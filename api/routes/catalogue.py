@@ -18,6 +18,7 @@ from api.service import ServiceDep
 from api.write_locks import DELETION_WAIT_S
 from errors import FilterError
 from index.catalogue import DocumentBrief
+from index.corpora import list_corpora
 
 MAX_PAGE = 1000
 MAX_FILTER_CHARS = 8000
@@ -96,6 +97,12 @@ def stats(service: ServiceDep, *, corpus: Name = None) -> JSONReply:
             "size_bytes": _size_bytes(opened.folder),
         }
     )
+
+
+@router.get("/corpora")
+def corpora(service: ServiceDep) -> JSONReply:
+    """List the corpora on disk, those that are not open included."""
+    return JSONReply({"corpora": [asdict(facts) for facts in list_corpora(service.settings)]})
 
 
 def _size_bytes(folder: Path) -> int:

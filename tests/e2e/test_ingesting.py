@@ -100,6 +100,8 @@ def test_a_file_that_cannot_be_read_is_told_and_retried(client: httpx.Client, li
     assert (first["docs_total"], first["docs_ok"], first["docs_failed"]) == (2, 1, 1)
     assert first["errors"][0]["source"] == "bad.pdf"
     assert client.get("/stats?corpus=odd").json()["failed_sources"] == 1
+    sizes = {corpus["name"]: corpus["documents"] for corpus in client.get("/corpora").json()["corpora"]}
+    assert sizes["odd"] == 1
 
     (library / "odd" / "bad.pdf").write_text("Not a PDF but a text about tides.")
     again = ingest(client, retry=True, corpus="odd")

@@ -79,5 +79,6 @@ def test_the_service_brings_the_sample_in_and_the_terminal_asks_it(settings: dic
     assert "60 per cent sodium nitrate" in asked.stdout
     assert f"[1] {service.url}/documents/solar/concentrating-solar.md" in asked.stdout
     assert refused.returncode == 1
-    assert f"in use by the service at {service.url}" in refused.stderr
+    assert f"The service at {service.url}, which holds the corpus" in refused.stderr
+    assert "RAG_INGEST__ROOT" in refused.stderr
     assert len(refused.stderr.strip().splitlines()) == 1
