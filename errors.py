@@ -14,6 +14,7 @@
     +-- ModelError               a model file is missing, damaged or cannot be loaded
     +-- ClusterError             the Ray cluster cannot be reached, or its workers die
     +-- LLMError                 a language model failed to write an answer
+    +-- OutOfTimeError           a stage of retrieval reached its time limit
     +-- QuestionError            a question cannot be asked as it stands
     +-- UnknownDocumentError     the named document is not in the corpus
     +-- FilterError              a filter of documents cannot be understood
@@ -155,6 +156,12 @@ class LLMError(RagError):
     """A language model failed before or while it wrote an answer."""
 
     code = "llm_failed"
+
+
+class OutOfTimeError(RagError):
+    """A stage that can be left out reached its time limit."""
+
+    code = "out_of_time"
 
 
 class QuestionError(RagError):

@@ -116,6 +116,39 @@ class RetrievalSettings(Group):
     merge_ratio: float = Field(0.5, gt=0, le=1, description="Share of a parent's text that must be hit to merge.")
 
 
+class RerankSettings(Group):
+    """A second, closer look at the first leaves of a search."""
+
+    method: Literal["none", "cross_encoder", "listwise"] | None = Field(
+        None,
+        description="Who reorders: `listwise` is the language model; `cross_encoder` if unset and a model is named.",
+    )
+    model: str | None = Field(None, description="Cross-encoder of sentence-transformers: a local folder or a hub id.")
+    pool_k: int = Field(30, ge=2, le=1000, description="Leaves that are judged, the search's first.")
+    top_k: int | None = Field(None, ge=1, le=1000, description="Leaves that are kept, the best; all if unset.")
+    min_score: float | None = Field(
+        None,
+        allow_inf_nan=False,
+        description="Leaves must score more than this on the model's own scale; none if unset.",
+    )
+    timeout_s: float = Field(10, gt=0, le=600, description="Longer judging is given up, and the search's order stays.")
+    query: str | None = Field(None, max_length=8000, description="Asked instead of the user's question.")
+    window: int = Field(10, ge=2, le=100, description="Passages that the language model ranks at once.")
+    stride: int = Field(5, ge=1, le=100, description="Passages the window moves on by; at most the window.")
+
+
+class ExpansionSettings(Group):
+    """What is searched for beside the question itself."""
+
+    feedback: bool = Field(False, description="Search again with what the first leaves have in common.")
+    feedback_leaves: int = Field(10, ge=1, le=100, description="First leaves that are taken for relevant.")
+    feedback_terms: int = Field(10, ge=0, le=50, description="Terms added from them; 0 moves the embedding only.")
+    feedback_weight: float = Field(0.3, gt=0, lt=1, description="Their share of the new query.")
+    hyde: bool = Field(False, description="Have the language model write a passage that answers, and search for that.")
+    multi_query: bool = Field(False, description="Have the language model rephrase the question, and search for all.")
+    timeout_s: float = Field(10, gt=0, le=600, description="Longer writing is given up, and the question is searched.")
+
+
 class LLMSettings(Group):
     """Who writes the answer."""
 
@@ -164,6 +197,8 @@ class Settings(Group):
     embed: EmbedSettings = EmbedSettings()
     ingest: IngestSettings = IngestSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
+    rerank: RerankSettings = RerankSettings()
+    expansion: ExpansionSettings = ExpansionSettings()
     llm: LLMSettings = LLMSettings()
     answer: AnswerSettings = AnswerSettings()
     bench: BenchSettings = BenchSettings()

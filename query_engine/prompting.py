@@ -4,8 +4,8 @@ Flow: passages that passed the gate -> **here** -> chat messages for a language 
 
 The wording lives in `prompts/`. The worked example costs about 150 tokens and is what makes very small models answer to
 the point. There is no system message: several chat templates refuse one. The template is applied by the model itself.
-Text that could pass for its control tokens, for a document's border or for a citation is defused here, so that
-documents and questions stay text.
+Text that could pass for its control tokens (`control_tokens.py`), for a document's border or for a citation is defused,
+so that documents and questions stay text.
 """
 
 import re
@@ -17,6 +17,7 @@ from pathlib import Path
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from errors import LLMError
+from query_engine.control_tokens import ControlTokens
 from query_engine.passages import Passage
 from query_engine.sentences import split_sentences
 
@@ -25,12 +26,7 @@ MAX_TITLE_CHARS = 200
 # What a chat template may put around one message, beyond its text.
 TEMPLATE_TOKENS = 24
 
-# Control tokens of common chat templates, for servers whose tokenizer is unknown, and the borders of our documents.
-_CONTROL = (
-    r"<\|[^|<>\n]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|</?s>|\[/?INST\]|<</?SYS>>|</?(?:start|end)_of_turn>|"
-    r"\[/?(?:SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]|<(?:bos|eos|pad|unk)>|</?think>|</?DOC\b"
-)
-_REFERENCE = re.compile(r"\[(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\]")
+REFERENCE = re.compile(r"\[(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +63,7 @@ class PromptBuilder:
         self._max_context_chars = max_context_chars
         self._max_prompt_tokens = max_prompt_tokens
         self._count = count_tokens
-        own = [re.escape(token) for token in control_tokens if len(token) > 1]
-        # Looks ahead, so that tokens that overlap or hold one another are all found.
-        self._control = re.compile(rf"(?={'|'.join([*own, _CONTROL])})(.)", re.IGNORECASE | re.DOTALL)
+        self._defused = ControlTokens(control_tokens).defuse
         self._question = _read("question")
         example = self._question.format(documents=_read("example_documents"), question=_read("example_question"))
         self._opening = (
@@ -127,12 +121,8 @@ class PromptBuilder:
     def _block(self, passage: Passage, rank: int) -> str:
         title = self._defused(" ".join(passage.title.split())[:MAX_TITLE_CHARS])
         # A document's own reference marks would be taken for ranks once the model repeats them.
-        text = _REFERENCE.sub(r"(\1)", self._defused(passage.text.strip()))
+        text = REFERENCE.sub(r"(\1)", self._defused(passage.text.strip()))
         return f"<DOC rank={rank}>\n{title}\n{text}\n</DOC>"
-
-    def _defused(self, text: str) -> str:
-        """Break every control token after its first character, so that the tokenizer sees plain text."""
-        return self._control.sub(r"\1 ", text)
 
 
 def _longest(passage: Passage, ends: list[int], fits: Callable[[Passage], bool]) -> Passage | None:

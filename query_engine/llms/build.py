@@ -49,14 +49,18 @@ def build_model(settings: Settings) -> LoadedModel:
             )
 
 
-def build_synthesizer(settings: Settings) -> GenerativeSynthesizer:
+def build_synthesizer(settings: Settings, model: LoadedModel | None = None) -> GenerativeSynthesizer:
     """Return the author that writes with the settings' language model.
+
+    Args:
+        settings: all of them.
+        model: where it is loaded already.
 
     Raises:
         SettingsError: as `build_model`, or the answer's length leaves no room for a prompt.
         ModelError: as `build_model`.
     """
-    model = build_model(settings)
+    model = model or build_model(settings)
     prompt_tokens = model.context_tokens - settings.llm.max_new_tokens
     if prompt_tokens < MIN_PROMPT_TOKENS:
         raise SettingsError(

@@ -1,4 +1,4 @@
-"""A real, tiny encoder with random weights, as a sentence-transformers folder: converts in seconds."""
+"""Real, tiny models with random weights, as sentence-transformers folders: they load and run in seconds."""
 
 import json
 import shutil
@@ -19,4 +19,26 @@ def make_encoder(folder: Path, tokenizer_folder: Path, pooling: str = "mean") ->
         shutil.copy(tokenizer_folder / name, folder)
     (folder / "1_Pooling").mkdir()
     (folder / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_cls_token": pooling == "cls"}))
+    return folder
+
+
+def make_cross_encoder(folder: Path, tokenizer_folder: Path, outputs: int = 1) -> Path:
+    """Write a one-layer BERT that gives `outputs` numbers for a pair of texts; return its folder."""
+    import torch  # noqa: PLC0415
+    from transformers import BertConfig, BertForSequenceClassification  # noqa: PLC0415
+
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=30522,
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=64,
+        initializer_range=0.5,
+    )
+    config.num_labels = outputs
+    BertForSequenceClassification(config).save_pretrained(folder)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(tokenizer_folder / name, folder)
     return folder

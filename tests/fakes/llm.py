@@ -1,6 +1,6 @@
 """A LlamaIndex LLM that says what it is told to, piece by piece."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from llama_index.core.base.llms.types import (
@@ -14,6 +14,8 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms import CustomLLM
 from pydantic import Field
 
+from query_engine.llms.asking import Asker
+from query_engine.llms.model import LoadedModel
 from query_engine.passages import Passage
 
 
@@ -54,6 +56,22 @@ class FakeLLM(CustomLLM):
 
     def stream_complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponseGen:
         raise NotImplementedError
+
+
+class ReplyingLLM(FakeLLM):
+    """Replies to each prompt with what a function makes of it."""
+
+    says: list[Any] = Field(default_factory=list)
+    reply: Callable[[str], str]
+
+    def stream_chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponseGen:
+        self.says = [self.reply(messages[-1].content or "")]
+        return super().stream_chat(messages)
+
+
+def asker(llm: FakeLLM, context_tokens: int = 4096, max_new_tokens: int = 320) -> Asker:
+    """Return an asker of a model whose tokens are words."""
+    return Asker(LoadedModel(llm, "fake", context_tokens, lambda text: len(text.split())), max_new_tokens)
 
 
 def passage(
