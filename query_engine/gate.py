@@ -1,24 +1,25 @@
 """Decide whether the passages hold an answer, before anyone writes one.
 
-Flow: merged passages -> **here** -> synthesizer, or "I don't know". Two signs are joined in a logistic score: how close
-the best passages are in meaning, and how much of the question's rare words one of them holds. It judges whether
-an answer is likely to be there, not what it is.
+Flow: merged passages -> `gate_features.py` measures -> **here** -> synthesizer, or "I don't know". A logistic
+regression joins the measures in one probability. `gate.json` holds what it learnt, `docs/gate.md` how and how well. It
+judges whether an answer is likely to be there, not what it is.
 """
 
+import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from query_engine.extractive import TermWeights
+from query_engine.gate_features import Features, measure
 from query_engine.passages import Passage
 
-# Logistic regression, rounded. For an answer: the answerable questions of four corpora, and "What is TITLE?" for their
-# documents. Against: the same questions with their evidence taken out of the results, and other corpora's questions.
-BIAS, SIMILARITY, COVERAGE = -6.5, 11.0, 3.9
-READ_PASSAGES = 5
+SHIPPED = Path(__file__).with_name("gate.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,25 +39,57 @@ class Confidence:
     missing: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What one of the `Features` counts.
+
+    Attributes:
+        feature: its name.
+        mean: over the examples it was learnt from.
+        scale: standard deviation over them.
+        weight: change of the log-odds by one standard deviation.
+    """
+
+    feature: str
+    mean: float
+    scale: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Classifier:
+    """Logistic regression over standardised features.
+
+    Attributes:
+        bias: log-odds where every feature has its mean.
+        weights: one a feature.
+    """
+
+    bias: float
+    weights: tuple[Weight, ...]
+
+    def probability(self, features: Features) -> float:
+        """Return how likely passages with these features hold the answer, 0..1."""
+        logit = self.bias + sum(
+            one.weight * (getattr(features, one.feature) - one.mean) / one.scale for one in self.weights
+        )
+        return 1 / (1 + math.exp(-logit))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON-ready values."""
+        return asdict(self)
+
+
+@cache
+def read_classifier(path: Path = SHIPPED) -> Classifier:
+    """Read a classifier from its JSON file, the shipped one by default."""
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    return Classifier(stored["bias"], tuple(Weight(**row) for row in stored["weights"]))
+
+
 def assess(question: str, passages: Sequence[Passage], words: TermWeights, embedder: BaseEmbedding) -> Confidence:
     """Judge the passages; without any the value is 0. Embeds only if no passage was found by its meaning."""
     if not passages:
         return Confidence(0.0, 0.0, 0.0, ())
-    similarity = max((passage.scores["dense"] for passage in passages if "dense" in passage.scores), default=None)
-    if similarity is None:
-        similarity = _similarity(question, passages[:READ_PASSAGES], embedder)
-    terms = {term: words.weight(term) for term in words.query_terms(question)}
-    total = sum(terms.values()) or 1.0
-    held = [set(words.terms(f"{passage.title}\n{passage.text}")) for passage in passages[:READ_PASSAGES]]
-    coverage = max(sum(weight for term, weight in terms.items() if term in here) / total for here in held)
-    value = 1 / (1 + math.exp(-(BIAS + SIMILARITY * similarity + COVERAGE * coverage)))
-    return Confidence(
-        value, similarity, coverage, tuple(term for term in terms if not any(term in here for here in held))
-    )
-
-
-def _similarity(question: str, passages: Sequence[Passage], embedder: BaseEmbedding) -> float:
-    """Cosine of the question and the nearest passage, embedded as leaves are: title, line break, text."""
-    texts = [f"{passage.title}\n{passage.text}" for passage in passages]
-    vectors = np.asarray(embedder.get_text_embedding_batch(texts))
-    return float(np.max(vectors @ np.asarray(embedder.get_query_embedding(question))))
+    features = measure(question, passages, words, embedder)
+    return Confidence(read_classifier().probability(features), features.similarity, features.coverage, features.missing)
