@@ -1,7 +1,7 @@
 """Lists, finds and counts the documents of a corpus without reading their texts into memory.
 
-Flow: `documents` and `delete` on the command line, `GET /documents`, `GET /stats` -> **here** -> the database. Whole
-documents are `documents.py`'s business, what a filter may say `filters.py`'s.
+Flow: `documents` and `delete` on the command line, `GET /documents`, `GET /stats`, a question's filters -> **here** ->
+the database. Whole documents are `documents.py`'s business, what a filter may say `filters.py`'s.
 """
 
 from collections.abc import Iterable
@@ -75,6 +75,14 @@ class Catalogue:
         """
         query = sa.select(documents.c.doc_id).where(where(filters)).order_by(documents.c.doc_id)
         return [row.doc_id for row in self._rows(query)]
+
+    def versions(self, filters: object) -> frozenset[str]:
+        """Return the versions of the documents that meet the filter; see `filters.where`.
+
+        Raises:
+            FilterError: the filter is empty or has no meaning.
+        """
+        return frozenset(row.version for row in self._rows(sa.select(documents.c.version).where(where(filters))))
 
     def briefs(
         self, after: str | None = None, limit: int = 100, *, filters: object | None = None, source: str | None = None

@@ -29,9 +29,12 @@ EF_SEARCH = 200
 READ_TIMEOUT = httpx.Timeout(3, connect=2)
 WRITE_TIMEOUT = httpx.Timeout(120, connect=2)
 PAGE = 5000
+# Chroma puts each value of a condition into an SQLite variable of its own, and SQLite takes 32,766 of them.
+MAX_VALUES = 10_000
 _CONFIGURATION: Any = {"hnsw": {"space": "cosine", "ef_search": EF_SEARCH}}
 
 Vectors = npt.NDArray[np.float32]
+Hits = list[tuple[str, float]]
 
 
 class Collection:
@@ -117,17 +120,26 @@ class Collection:
         with self._failures():
             self._written.delete(where={"version": {"$in": list(versions)}})
 
-    def nearest(self, embedding: Sequence[float] | Vectors, top_k: int) -> list[tuple[str, float]]:
+    def nearest(self, embedding: Sequence[float] | Vectors, top_k: int) -> Hits:
         """Return (id, cosine similarity in -1..1) of the nearest vectors, nearest first; `[]` if there are none."""
         return self.nearest_each(np.asarray([embedding], np.float32), top_k)[0]
 
-    def nearest_each(self, embeddings: Vectors, top_k: int) -> list[list[tuple[str, float]]]:
-        """Return what `nearest` returns for each row."""
+    def nearest_of(self, embedding: Sequence[float] | Vectors, top_k: int, versions: Sequence[str]) -> Hits:
+        """Return what `nearest` returns if there were no others than these document versions."""
+        query = np.asarray([embedding], np.float32)
+        hits: Hits = []
+        for start in range(0, len(versions), MAX_VALUES):
+            part = {"version": {"$in": list(versions[start : start + MAX_VALUES])}}
+            hits += self.nearest_each(query, top_k, part)[0]
+        return sorted(hits, key=lambda hit: -hit[1])[:top_k]
+
+    def nearest_each(self, embeddings: Vectors, top_k: int, where: dict[str, Any] | None = None) -> list[Hits]:
+        """Return what `nearest` returns for each row, of the vectors that meet Chroma's condition `where`."""
         with self._failures():
             available = min(top_k, int(self.raw.count()))
             if not available:
                 return [[] for _ in embeddings]
-            found = self.raw.query(query_embeddings=embeddings, n_results=available, include=["distances"])
+            found = self.raw.query(query_embeddings=embeddings, n_results=available, where=where, include=["distances"])
         return [
             [(name, 1.0 - distance) for name, distance in zip(ids, distances, strict=True)]
             for ids, distances in zip(found["ids"], found["distances"], strict=True)

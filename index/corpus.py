@@ -105,7 +105,7 @@ class Corpus:
 
         if self._lock.abandoned:
             self._check_graph()
-        return LeafVectorStore(self._servers.open_vectors(self.folder, self.manifest), self.docstore)
+        return LeafVectorStore(self._servers.open_vectors(self.folder, self.manifest), self.docstore, self.catalogue)
 
     @cached_property
     def words(self) -> "LexicalIndex":

@@ -8,6 +8,7 @@ A `ChromaVectorStore`, so LlamaIndex users keep their type; what it mends: `add`
 large batches failed, similarities were exp(-L2), and every node was stored again as JSON in its metadata.
 """
 
+from collections.abc import Collection as Several
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -18,9 +19,14 @@ from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQu
 from llama_index.vector_stores.chroma import ChromaVectorStore
 from pydantic import PrivateAttr
 
+from index.catalogue import Catalogue
 from index.chroma import Collection
 from index.docstore import SpanDocstore
 from index.nodes import split_node_id
+
+# A condition on that many versions takes Chroma longer than a few times more neighbours.
+LONG_SCOPE = 1000
+WIDER = 4
 
 
 class LeafVectorStore(ChromaVectorStore):
@@ -29,15 +35,18 @@ class LeafVectorStore(ChromaVectorStore):
     Args:
         collection: holds them.
         docstore: gives LlamaIndex queries their nodes.
+        catalogue: gives their filters a meaning.
     """
 
     _leaves: Collection = PrivateAttr()
     _docstore: SpanDocstore = PrivateAttr()
+    _catalogue: Catalogue = PrivateAttr()
 
-    def __init__(self, collection: Collection, docstore: SpanDocstore) -> None:
+    def __init__(self, collection: Collection, docstore: SpanDocstore, catalogue: Catalogue) -> None:
         super().__init__(chroma_collection=collection.raw)
         self._leaves = collection
         self._docstore = docstore
+        self._catalogue = catalogue
 
     def close(self) -> None:
         """Let go of files and connections."""
@@ -74,19 +83,40 @@ class LeafVectorStore(ChromaVectorStore):
         if versions:
             self._leaves.delete_versions(versions)
 
-    def search(self, embedding: Sequence[float], top_k: int) -> list[tuple[str, float]]:
-        """Return (node id, cosine similarity in -1..1) of the nearest leaves, nearest first; `[]` if empty."""
-        return self._leaves.nearest(embedding, top_k)
+    def search(
+        self, embedding: Sequence[float], top_k: int, versions: Several[str] | None = None
+    ) -> list[tuple[str, float]]:
+        """Return (node id, cosine similarity in -1..1) of the nearest leaves, nearest first; `[]` if there are none.
+
+        Args:
+            embedding: shape (dimension,).
+            top_k: at most so many.
+            versions: only leaves of these document versions, None meaning all; a set is quickest.
+        """
+        if versions is None:
+            return self._leaves.nearest(embedding, top_k)
+        if len(versions) > LONG_SCOPE:
+            wide = [
+                hit for hit in self._leaves.nearest(embedding, WIDER * top_k) if split_node_id(hit[0])[0] in versions
+            ]
+            if len(wide) >= top_k:
+                return wide[:top_k]
+        return self._leaves.nearest_of(embedding, top_k, sorted(versions))
 
     def query(self, query: VectorStoreQuery, **_: Any) -> VectorStoreQueryResult:
-        """Answer a LlamaIndex query with whole nodes and cosine similarities; filters are not supported here.
+        """Answer a LlamaIndex query with whole nodes and cosine similarities.
+
+        Its `filters` and `doc_ids` say which documents may be found; see `filters.where`.
 
         Raises:
-            ValueError: the query has no embedding, or asks for filters.
+            ValueError: the query has no embedding, or asks for single nodes.
+            FilterError: the filter is empty or has no meaning.
         """
-        if query.query_embedding is None or query.filters is not None:
-            raise ValueError("The leaf store answers plain embedding queries only.")
-        hits = self.search(query.query_embedding, query.similarity_top_k)
+        if query.query_embedding is None or query.node_ids:
+            raise ValueError("The leaf store answers embedding queries, filtered by documents only.")
+        filters = _filters(query)
+        versions = None if filters is None else self._catalogue.versions(filters)
+        hits = self.search(query.query_embedding, query.similarity_top_k, versions)
         nodes = self._docstore.nodes(name for name, _ in hits)
         kept = [(name, score) for name, score in hits if name in nodes]
         return VectorStoreQueryResult(
@@ -94,3 +124,13 @@ class LeafVectorStore(ChromaVectorStore):
             similarities=[score for _, score in kept],
             ids=[name for name, _ in kept],
         )
+
+
+def _filters(query: VectorStoreQuery) -> dict[str, Any] | None:
+    """Return what a LlamaIndex query says about documents as one filter; None if it says nothing."""
+    entries: list[dict[str, Any]] = []
+    if query.filters is not None:
+        entries.append(query.filters.model_dump(mode="json", exclude_none=True))
+    if query.doc_ids is not None:
+        entries.append({"key": "doc_id", "operator": "in", "value": query.doc_ids})
+    return {"filters": entries} if entries else None
