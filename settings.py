@@ -108,12 +108,19 @@ class RetrievalSettings(Group):
     """What one question may fetch."""
 
     mode: Literal["hybrid", "dense", "lexical"] = Field("hybrid", description="Which searches find leaves.")
-    candidates_k: int = Field(50, ge=1, le=1000, description="Leaves each search contributes to the fusion.")
-    rrf_k: int = Field(60, ge=1, le=1000, description="Constant of reciprocal rank fusion.")
+    candidates_k: int = Field(100, ge=1, le=1000, description="Leaves each search contributes to the fusion.")
+    fusion: Literal["evidence", "plain"] = Field(
+        "evidence", description="How leaves are scored: by all the tree's evidence, or by their own two scores alone."
+    )
+    dense_share: float = Field(0.6, ge=0, le=1, description="Weight of the dense score in plain fusion.")
     top_k: int = Field(20, ge=1, le=200, description="Passages after merging.")
     budget_chars: int = Field(8000, ge=200, le=200_000, description="Characters of all passages together.")
+    max_per_document: int | None = Field(None, ge=1, le=200, description="Passages of one document; no limit if unset.")
     merge: bool = Field(True, description="Merge leaves into larger passages; off returns leaves.")
-    merge_ratio: float = Field(0.5, gt=0, le=1, description="Share of a parent's text that must be hit to merge.")
+    merge_rule: Literal["evidence", "stock"] = Field(
+        "evidence",
+        description="When leaves merge: where the text between is worth it, or as LlamaIndex's own rule says.",
+    )
 
 
 class RerankSettings(Group):
@@ -141,7 +148,7 @@ class ExpansionSettings(Group):
     """What is searched for beside the question itself."""
 
     feedback: bool = Field(False, description="Search again with what the first leaves have in common.")
-    feedback_leaves: int = Field(10, ge=1, le=100, description="First leaves that are taken for relevant.")
+    feedback_leaves: int = Field(3, ge=1, le=100, description="First leaves that are taken for relevant.")
     feedback_terms: int = Field(10, ge=0, le=50, description="Terms added from them; 0 moves the embedding only.")
     feedback_weight: float = Field(0.3, gt=0, lt=1, description="Their share of the new query.")
     hyde: bool = Field(False, description="Have the language model write a passage that answers, and search for that.")

@@ -55,6 +55,10 @@ CorpusName = Annotated[str, Field(pattern=CORPUS_NAME)]
 Name = Annotated[str, Field(min_length=1, max_length=fields.MAX_ENTRY_CHARS), AfterValidator(_printable)]
 
 
+Filters = dict[str, Any]
+"""LlamaIndex's `MetadataFilters` as JSON; what it may say is checked by `index/filters.py`."""
+
+
 class StrictBody(BaseModel):
     """A body in which an unknown field is refused."""
 
@@ -73,6 +77,7 @@ class RunBody(BaseModel):
 
     question: Question
     corpus: CorpusName | None = None
+    filters: Filters | None = None
 
 
 class EvaluateBody(BaseModel):
@@ -81,6 +86,7 @@ class EvaluateBody(BaseModel):
     query: Question
     iid: str
     corpus: CorpusName | None = None
+    filters: Filters | None = None
 
 
 class RetrieveBody(StrictBody):
@@ -92,12 +98,14 @@ class RetrieveBody(StrictBody):
     budget_chars: Annotated[int, Field(strict=True, ge=200, le=200_000)] | None = None
     mode: Literal["hybrid", "dense", "lexical"] | None = None
     merge: Annotated[bool, Field(strict=True)] | None = None
+    explain: StrictBool = False
+    filters: Filters | None = None
 
 
 class DeleteBody(StrictBody):
     """What `POST /documents/delete` takes."""
 
-    filter: dict[str, Any]
+    filter: Filters
     corpus: CorpusName | None = None
     dry_run: StrictBool = False
 

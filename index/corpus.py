@@ -28,6 +28,7 @@ from index.examination import QUICK_SAMPLE, examine_store
 from index.ledger import SourceLedger, SourceNote
 from index.lock import CorpusLock
 from index.manifest import FILE_NAME, Manifest
+from index.names import document_names
 from index.nodes import node_id, parent_vectors
 from index.servers import LOCAL, Servers
 from index.soundness import correct_totals, leaf_places
@@ -183,7 +184,7 @@ class Corpus:
                 node_id(document.version, position),
                 document.version,
                 document.text[span.start : span.end],
-                document.title,
+                document_names(document.title, document.doc_id),
             )
             for document in documents
             for position in document.tree.leaves

@@ -1,12 +1,12 @@
 """BM25 over the leaves: tantivy, on disk, committed crash-safe.
 
-Flow: ingestion adds each leaf's text and its document's title; the lexical retriever searches. Derived from
+Flow: ingestion adds each leaf's text and its document's names; the lexical retriever searches. Derived from
 `documents.py`. The only file that knows tantivy. Its analyzer also defines what a "term" is for everything that
 weighs words (the gate, the extractive author), so that all of them agree.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,11 @@ import tantivy
 from index.storage import failure
 
 ANALYZER = "treeline_en"
-# A title is short: a hit in it says less about the leaf than a hit in its own text.
-TITLE_BOOST = 0.5
+# A name is short: a hit in it says less about the leaf than a hit in its own text.
+NAMES_BOOST = 0.5
 MAX_QUERY_TERMS = 64
+# What a term's frequency multiplies its weight by at most: k1 + 1 of tantivy's BM25, whose k1 is 1.2.
+MAX_FREQUENCY_FACTOR = 2.2
 STOP_WORDS = frozenset(
     "a about an and any are as at be been but by can could did do does for from had has have how i if in into is it "
     "its me my no not of on or our should so such than that the their them then there these they this those to was we "
@@ -46,10 +48,10 @@ class LexicalIndex:
             self._index.reload()
 
     def add(self, leaves: Iterable[tuple[str, str, str, str]]) -> None:
-        """Add (node id, version, text, title) rows and commit."""
+        """Add (node id, version, text, names) rows and commit."""
         with self._failures(), self._index.writer(heap_size=64_000_000, num_threads=1) as writer:
-            for node_id, version, text, title in leaves:
-                writer.add_document(tantivy.Document(node_id=node_id, version=version, text=text, title=title))
+            for node_id, version, text, names in leaves:
+                writer.add_document(tantivy.Document(node_id=node_id, version=version, text=text, names=names))
         self._reload()
 
     def delete(self, versions: Sequence[str]) -> None:
@@ -74,10 +76,7 @@ class LexicalIndex:
 
         Stop words are left out unless the question has nothing else.
         """
-        words = [
-            word for word in question.replace("'s", " ").split() if word.strip("?!.,;:()\"'").lower() not in STOP_WORDS
-        ]
-        distinct = dict.fromkeys(self.terms(" ".join(words)) or self.terms(question))
+        distinct = dict.fromkeys(self.terms(" ".join(content_words(question))) or self.terms(question))
         return sorted(distinct, key=self.weight, reverse=True)[:MAX_QUERY_TERMS]
 
     def weight(self, term: str) -> float:
@@ -85,23 +84,50 @@ class LexicalIndex:
 
         The idf of Robertson and Sparck Jones as BM25 uses it; a term that no leaf holds weighs most.
         """
-        searcher = self._index.searcher()
-        containing = min(int(searcher.doc_freq("text", term)), searcher.num_docs)
-        return math.log(1 + (searcher.num_docs - containing + 0.5) / (containing + 0.5))
+        return self._weight("text", term)
 
-    def search(self, question: str, top_k: int) -> list[tuple[str, float]]:
-        """Return (node id, BM25 score) of the best leaves, best first; `[]` when no word occurs."""
-        clauses = []
-        for term in self.query_terms(question):
-            clauses.append((tantivy.Occur.Should, tantivy.Query.term_query(self._schema, "text", term)))
-            title = tantivy.Query.term_query(self._schema, "title", term)
-            clauses.append((tantivy.Occur.Should, tantivy.Query.boost_query(title, TITLE_BOOST)))
+    def name_weight(self, term: str) -> float:
+        """Return what `weight` returns, counted over the names of the leaves' documents."""
+        return self._weight("names", term)
+
+    def search(
+        self, terms: Mapping[str, float], names: Iterable[str], top_k: int, versions: Collection[str] | None = None
+    ) -> list[tuple[str, float]]:
+        """Return (node id, BM25 score) of the best leaves, best first; `[]` when no word occurs.
+
+        Args:
+            terms: term -> weight above 0, looked for in the leaves' text.
+            names: terms looked for in the names of their documents, where they count half.
+            top_k: how many leaves.
+            versions: only leaves of these document versions, None meaning all; scores are the same with all others.
+        """
+        clauses = [self._clause("text", term, weight) for term, weight in terms.items()]
+        clauses += [self._clause("names", term, NAMES_BOOST) for term in names]
         if not clauses:
             return []
         with self._failures():
             searcher = self._index.searcher()
-            hits = searcher.search(tantivy.Query.boolean_query(clauses), limit=top_k, count=False).hits
+            query = self._within(tantivy.Query.boolean_query(clauses), versions)
+            hits = searcher.search(query, limit=top_k, count=False).hits
             return [(str(searcher.doc(address)["node_id"][0]), float(score)) for score, address in hits]
+
+    def _clause(self, field: str, term: str, boost: float) -> tuple[Any, Any]:
+        query = tantivy.Query.term_query(self._schema, field, term)
+        return tantivy.Occur.Should, query if boost == 1 else tantivy.Query.boost_query(query, boost)
+
+    def _within(self, query: Any, versions: Collection[str] | None) -> Any:
+        if versions is None:
+            return query
+        scope = tantivy.Query.term_set_query(self._schema, "version", list(versions))
+        # At 0, so that being in the scope adds nothing to a score.
+        return tantivy.Query.boolean_query(
+            [(tantivy.Occur.Must, query), (tantivy.Occur.Must, tantivy.Query.const_score_query(scope, 0.0))]
+        )
+
+    def _weight(self, field: str, term: str) -> float:
+        searcher = self._index.searcher()
+        containing = min(int(searcher.doc_freq(field, term)), searcher.num_docs)
+        return math.log(1 + (searcher.num_docs - containing + 0.5) / (containing + 0.5))
 
     def ids(self) -> Iterator[str]:
         """Yield the node id of every leaf."""
@@ -124,6 +150,11 @@ class LexicalIndex:
             raise failure("The word index", error, self._path) from error
 
 
+def content_words(question: str) -> list[str]:
+    """Return the question's words, as they are written, without stop words and possessive endings."""
+    return [word for word in question.replace("'s", " ").split() if word.strip("?!.,;:()\"'").lower() not in STOP_WORDS]
+
+
 def _analyzer() -> Any:
     return (
         tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
@@ -140,5 +171,5 @@ def _schema() -> Any:
     builder.add_text_field("node_id", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("version", tokenizer_name="raw", index_option="basic")
     builder.add_text_field("text", tokenizer_name=ANALYZER, index_option="freq")
-    builder.add_text_field("title", tokenizer_name=ANALYZER, index_option="freq")
+    builder.add_text_field("names", tokenizer_name=ANALYZER, index_option="freq")
     return builder.build()

@@ -84,7 +84,7 @@ class LeafVectorStore(ChromaVectorStore):
             self._leaves.delete_versions(versions)
 
     def search(
-        self, embedding: Sequence[float], top_k: int, versions: Several[str] | None = None
+        self, embedding: Sequence[float] | npt.NDArray[np.float32], top_k: int, versions: Several[str] | None = None
     ) -> list[tuple[str, float]]:
         """Return (node id, cosine similarity in -1..1) of the nearest leaves, nearest first; `[]` if there are none.
 

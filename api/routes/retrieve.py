@@ -21,12 +21,14 @@ def retrieve(body: RetrieveBody, service: ServiceDep) -> JSONReply:
     options = service.settings.retrieval.model_copy(
         update=body.model_dump(include={"top_k", "budget_chars", "mode", "merge"}, exclude_none=True)
     )
-    found = service.engines.get(body.corpus).retrieve(body.question, options)
-    return JSONReply({"passages": [_passage(passage) for passage in found.passages], "timings_ms": found.timings_ms})
+    found = service.engines.get(body.corpus).retrieve(body.question, options, body.filters)
+    passages = [_passage(passage, explain=body.explain) for passage in found.passages]
+    return JSONReply({"passages": passages, "timings_ms": found.timings_ms})
 
 
-def _passage(passage: Passage) -> dict[str, Any]:
+def _passage(passage: Passage, *, explain: bool) -> dict[str, Any]:
     shown = passage.to_dict()
-    # How a passage came together is explained by the steps of an answer, not here.
-    del shown["leaves"], shown["merged"]
+    leaves, merged, alone = (shown.pop(name) for name in ("hits", "merged", "alone"))
+    if explain:
+        shown["explanation"] = {"leaves": leaves, "merged": merged or None, "not_merged": alone or None}
     return shown

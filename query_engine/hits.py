@@ -1,0 +1,25 @@
+"""A leaf that a search found, with everything that speaks for it.
+
+Flow: made by `evidence.py`, reordered by rerankers, read by `merging.py` and by whoever asks for an explanation.
+"""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class LeafHit:
+    """A leaf and what speaks for it.
+
+    Attributes:
+        node_id: names the leaf.
+        score: what hits are ordered by, higher is better; comparable within one search only.
+        scores: by scorer; see `evidence.SCORERS` for what each means. `dense` (cosine, -1..1) and `lexical` (BM25, 0 or
+            more) are absent where that search did not find the leaf.
+        ranks: place in the ranking of each search that found it, from 1; empty for a leaf that no search found, and
+            that is here because its neighbour was.
+    """
+
+    node_id: str
+    score: float
+    scores: dict[str, float] = field(default_factory=dict)
+    ranks: dict[str, int] = field(default_factory=dict)
