@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 from starlette.concurrency import run_in_threadpool
 
+from api.schemas import Filters
 from api.service import Service
 from errors import UnknownCorpusError
+from index.filters import where
 from query_engine.events import Done, Event, Step
 
 
@@ -29,19 +31,28 @@ class Asked:
     events: AsyncGenerator[Event, None]
 
 
-async def ask(service: Service, question: str, corpus: str | None) -> Asked:
+async def ask(service: Service, question: str, corpus: str | None, filters: Filters | None = None) -> Asked:
     """Open the corpus, the default one for None, and put the question to it.
 
+    Args:
+        service: whose engines are asked.
+        question: as it was checked.
+        corpus: its name.
+        filters: which documents may be found; None allows all.
+
     Raises:
+        FilterError: the filter is empty or has no meaning; once the stream has begun it would be too late to say so.
         CorpusError: the named corpus does not exist, or it cannot be opened.
     """
+    if filters is not None:
+        where(filters)
     try:
         engine = await run_in_threadpool(service.engines.get, corpus)
     except UnknownCorpusError as error:
         if corpus is not None:
             raise
         return Asked(service.settings.index.corpus, _nothing_to_read(error))
-    return Asked(engine.corpus.name, engine.stream(question))
+    return Asked(engine.corpus.name, engine.stream(question, filters))
 
 
 async def _nothing_to_read(error: UnknownCorpusError) -> AsyncGenerator[Event, None]:

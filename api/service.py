@@ -5,7 +5,7 @@ HTTP layer uses; nothing here opens a corpus or writes an answer.
 """
 
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Protocol
@@ -124,12 +124,14 @@ class Engine(Protocol):
         """The corpus it reads."""
         ...
 
-    def retrieve(self, question: str, options: RetrievalSettings) -> Retrieval:
-        """Find passages; blocks."""
+    def retrieve(
+        self, question: str, options: RetrievalSettings, filters: Mapping[str, Any] | None = None
+    ) -> Retrieval:
+        """Find passages in the documents that meet the filters; blocks."""
         ...
 
-    def stream(self, question: str) -> AsyncGenerator[Event, None]:
-        """Answer, event by event."""
+    def stream(self, question: str, filters: Mapping[str, Any] | None = None) -> AsyncGenerator[Event, None]:
+        """Answer from the documents that meet the filters, event by event."""
         ...
 
 

@@ -8,12 +8,14 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
+from typing import Any
 
 import httpx
 
 from errors import CorpusLockedError, RagError, run_command
+from index.filters import where
 from query_engine.build import Engines
 from query_engine.engine import Engine
 from query_engine.events import Done, Restarted, Step, Token
@@ -28,19 +30,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m query_engine", description="Ask one question.")
     parser.add_argument("question")
     parser.add_argument("--corpus", help="name of the corpus (default: RAG_INDEX__CORPUS)")
+    parser.add_argument(
+        "--filter", dest="filters", type=_json, metavar="JSON", help="search only documents that meet this filter"
+    )
     parser.add_argument("--retrieve-only", action="store_true", help="print the passages, write no answer")
     arguments = parser.parse_args(argv)
     return run_command(lambda: _ask(arguments, load_settings()))
 
 
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"this is no JSON: {error}") from error
+
+
 def _ask(arguments: argparse.Namespace, settings: Settings) -> int:
+    if arguments.filters is not None:
+        where(arguments.filters)  # before models are loaded, or a service is asked
     engines = Engines(settings)
     try:
         engine = engines.get(arguments.corpus)
         if arguments.retrieve_only:
-            _print_passages(engine.retrieve(arguments.question).passages)
+            _print_passages(engine.retrieve(arguments.question, filters=arguments.filters).passages)
         else:
-            asyncio.run(_print_answer(engine, arguments.question))
+            asyncio.run(_print_answer(engine, arguments.question, arguments.filters))
     except CorpusLockedError as error:
         if error.url is None:
             raise
@@ -51,8 +65,8 @@ def _ask(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-async def _print_answer(engine: Engine, question: str) -> None:
-    async with aclosing(engine.stream(question)) as events:
+async def _print_answer(engine: Engine, question: str, filters: Mapping[str, Any] | None) -> None:
+    async with aclosing(engine.stream(question, filters)) as events:
         async for event in events:
             match event:
                 case Step(_, text):
@@ -88,10 +102,10 @@ def _ask_service(url: str, arguments: argparse.Namespace) -> None:
     Raises:
         RagError: it cannot be reached, or refuses.
     """
-    body = {"question": arguments.question, "corpus": arguments.corpus}
+    body = {"question": arguments.question, "corpus": arguments.corpus, "filters": arguments.filters}
     try:
         if arguments.retrieve_only:
-            reply = httpx.post(f"{url}/retrieve", json={k: v for k, v in body.items() if v}, timeout=60)
+            reply = httpx.post(f"{url}/retrieve", json=body, timeout=60)
             reply.raise_for_status()
             _print_passages([Passage(**passage) for passage in reply.json()["passages"]])
             return

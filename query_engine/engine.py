@@ -14,14 +14,15 @@ import json
 import logging
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.response.schema import Response
+from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent, RetrievalStartEvent
 from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent, SynthesizeStartEvent
-from llama_index.core.schema import QueryBundle
 from llama_index_instrumentation import get_dispatcher
 
 from errors import LLMError
@@ -33,6 +34,7 @@ from query_engine.gate import Confidence, assess
 from query_engine.leaves import LeafRetriever
 from query_engine.merging import MergingRetriever
 from query_engine.passages import Passage
+from query_engine.query import Query
 from query_engine.question import clean_question
 from query_engine.synthesizer import Synthesizer
 from query_engine.worker import iterate_in_thread
@@ -78,22 +80,33 @@ class Engine:
         options = options or self._settings.retrieval
         return MergingRetriever(self.corpus, LeafRetriever(self.corpus, self._embedder, options), options)
 
-    def retrieve(self, question: str, options: RetrievalSettings | None = None) -> Retrieval:
+    def retrieve(
+        self, question: str, options: RetrievalSettings | None = None, filters: Mapping[str, Any] | None = None
+    ) -> Retrieval:
         """Find passages; blocks.
+
+        Args:
+            question: as it was asked.
+            options: default to the settings.
+            filters: which documents may be found, see `index.filters.where`; None allows all.
 
         Raises:
             QuestionError: the question cannot be asked as it stands.
+            FilterError: the filter is empty or has no meaning.
         """
-        started = time.perf_counter()
-        bundle = QueryBundle(clean_question(question))
-        passages = tuple(Passage.of(found) for found in self.retriever(options).retrieve(bundle))
-        return Retrieval(passages, {"retrieve": _ms_since(started)})
+        question = clean_question(question)
+        return self._retrieve(question, options, self._versions(filters))
 
-    async def stream(self, question: str) -> AsyncGenerator[Event, None]:
+    async def stream(self, question: str, filters: Mapping[str, Any] | None = None) -> AsyncGenerator[Event, None]:
         """Answer a question; see `events.py` for the order of events. Closing the iterator stops all work.
+
+        Args:
+            question: as it was asked.
+            filters: which documents may be found, see `index.filters.where`; None allows all.
 
         Raises:
             QuestionError: the question cannot be asked as it stands (before the first event).
+            FilterError: the filter is empty or has no meaning.
         """
         question = clean_question(question)
         answer = _Answer(question, time.perf_counter())
@@ -103,7 +116,12 @@ class Engine:
             yield steps.empty(self.corpus.name)
             yield answer.done("no_retrieval", message=steps.EMPTY.format(corpus=self.corpus.name))
             return
-        retrieval = await asyncio.to_thread(self.retrieve, question)
+        versions = await asyncio.to_thread(self._versions, filters)
+        if versions is not None and not versions:
+            yield steps.filtered_out()
+            yield answer.done("no_retrieval", message=steps.FILTERED_OUT)
+            return
+        retrieval = await asyncio.to_thread(self._retrieve, question, None, versions)
         answer.timings_ms.update(retrieval.timings_ms)
         answer.passages = retrieval.passages
         for step in steps.found(retrieval.passages):
@@ -118,6 +136,16 @@ class Engine:
         async with aclosing(self._write(answer, confidence)) as events:
             async for event in events:
                 yield event
+
+    def _versions(self, filters: Mapping[str, Any] | None) -> frozenset[str] | None:
+        return None if filters is None else self.corpus.catalogue.versions(filters)
+
+    def _retrieve(self, question: str, options: RetrievalSettings | None, versions: frozenset[str] | None) -> Retrieval:
+        started = time.perf_counter()
+        dispatcher.event(RetrievalStartEvent(str_or_query_bundle=question))
+        found = self.retriever(options).passages(Query(question, versions=versions))
+        dispatcher.event(RetrievalEndEvent(str_or_query_bundle=question, nodes=found))
+        return Retrieval(tuple(map(Passage.of, found)), {"retrieve": _ms_since(started)})
 
     async def _write(self, answer: "_Answer", confidence: Confidence) -> AsyncGenerator[Event, None]:
         """Let the authors write, one after the other until one succeeds."""

@@ -13,6 +13,7 @@ from query_engine.passages import Passage
 
 NO_ANSWER = "I don't know: the documents do not answer this question."
 EMPTY = "I don't know: the corpus '{corpus}' holds no documents yet. Bring some in with `python -m ingestion PATH`."
+FILTERED_OUT = "I don't know: no document meets the filter. List them with `GET /documents`, which takes it as well."
 AUTHORS = {
     "extractive": "quoting the sentences that answer (no language model)",
     "huggingface": "a Hugging Face model writes from these passages",
@@ -32,6 +33,11 @@ def searching(question: str, corpus: str) -> Step:
 def empty(corpus: str) -> Step:
     """Say that there is nothing to search."""
     return Step("found", f"The corpus *{corpus}* holds **no documents** yet.")
+
+
+def filtered_out() -> Step:
+    """Say that the filters leave nothing to search."""
+    return Step("found", "**No document meets the filter**, so there is nothing to search.")
 
 
 def found(passages: Sequence[Passage]) -> Iterator[Step]:

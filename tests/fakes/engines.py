@@ -14,6 +14,7 @@ from index.filters import where
 from index.ledger import SourceNote
 from index.manifest import Identity, Manifest
 from query_engine.events import Citation, Done, Event
+from query_engine.hits import LeafHit
 from query_engine.passages import Passage
 from settings import RetrievalSettings
 
@@ -35,7 +36,7 @@ def a_passage(doc_id: str = "guide/wind.md", text: str = "Wind turns blades.", u
         score=0.9,
         scores={"dense": 0.8, "fused": 0.9},
         text=text,
-        leaves=("0a1b2c.4",),
+        hits=(LeafHit("0a1b2c.4", 0.9, {"dense": 0.8}, {"dense": 1}),),
     )
 
 
@@ -169,6 +170,7 @@ class FakeEngine:
     Attributes:
         questions: what it was asked, in order.
         options: what `retrieve` was called with, in order.
+        filters: what `retrieve` and `stream` were called with, in order.
         started, ended: streams that began to work, and that were closed or played to the end.
     """
 
@@ -176,17 +178,24 @@ class FakeEngine:
         self.corpus = FakeCorpus(corpus, FakeDocuments(documents))
         self.questions: list[str] = []
         self.options: list[RetrievalSettings] = []
+        self.filters: list[Mapping[str, Any] | None] = []
         self.started = 0
         self.ended = 0
         self._script = script
 
-    def retrieve(self, question: str, options: RetrievalSettings) -> FakeRetrieval:
+    def retrieve(
+        self, question: str, options: RetrievalSettings, filters: Mapping[str, Any] | None = None
+    ) -> FakeRetrieval:
+        if filters is not None:
+            where(filters)
         self.questions.append(question)
+        self.filters.append(filters)
         self.options.append(options)
         return FakeRetrieval((a_passage(),), {"retrieve": 3.0})
 
-    async def stream(self, question: str) -> AsyncGenerator[Event, None]:
+    async def stream(self, question: str, filters: Mapping[str, Any] | None = None) -> AsyncGenerator[Event, None]:
         self.questions.append(question)
+        self.filters.append(filters)
         self.started += 1
         try:
             for act in self._script:

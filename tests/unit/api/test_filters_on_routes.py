@@ -1,0 +1,56 @@
+"""Every route that asks takes the same filters, and refuses the same ones before any work begins."""
+
+from typing import Any
+
+import pytest
+
+from errors import UnknownCorpusError
+from tests.fakes.engines import FakeEngine, a_done
+from tests.fakes.filters import group, one
+from tests.fakes.http import client_of
+
+BODIES: dict[str, dict[str, Any]] = {
+    "/run": {"question": "What?"},
+    "/evaluate": {"query": "What?", "iid": "1"},
+    "/retrieve": {"question": "What?"},
+}
+NESTED = group(one("topic", "==", "wind"), one("doc_id", "in", ["a.md", "b.md"]), condition="not")
+
+
+@pytest.mark.parametrize("path", BODIES)
+@pytest.mark.parametrize("filters", [None, NESTED])
+def test_filters_reach_the_engine_as_they_came(path: str, filters: dict[str, Any] | None) -> None:
+    engine = FakeEngine([a_done()])
+    reply = client_of(engine).post(path, json=BODIES[path] | {"filters": filters})
+
+    assert reply.status_code == 200
+    assert engine.filters == [filters]
+
+
+@pytest.mark.parametrize("path", BODIES)
+@pytest.mark.parametrize(
+    ("filters", "remedy"),
+    [
+        ({}, "Write {"),
+        (group(), "Write {"),
+        (one("year", "~", 3), "Use one of `==`"),
+        (one("year", ">", [3]), "It takes a string or a number"),
+        ({"filters": [{"key": "year", "value": 3}], "condition": "xor"}, "Use one of `and`"),
+        ({"year": 2020}, "Its fields are `filters`"),
+    ],
+)
+def test_a_filter_without_meaning_is_refused_before_any_work(path: str, filters: dict[str, Any], remedy: str) -> None:
+    engine = FakeEngine([a_done()])
+    reply = client_of(engine).post(path, json=BODIES[path] | {"filters": filters})
+
+    assert reply.status_code == 422
+    assert reply.json()["error"]["code"] == "bad_filter"
+    assert remedy in reply.json()["error"]["detail"]
+    assert engine.questions == []
+
+
+@pytest.mark.parametrize("path", ["/run", "/evaluate"])
+def test_a_filter_is_checked_even_where_there_is_nothing_to_read(path: str) -> None:
+    client = client_of(failures={"default": UnknownCorpusError.of("default", [])})
+
+    assert client.post(path, json=BODIES[path] | {"filters": {}}).json()["error"]["code"] == "bad_filter"
