@@ -109,6 +109,9 @@ class RetrievalSettings(Group):
 
     mode: Literal["hybrid", "dense", "lexical"] = Field("hybrid", description="Which searches find leaves.")
     candidates_k: int = Field(100, ge=1, le=1000, description="Leaves each search contributes to the fusion.")
+    lexical_model: Literal["bm25", "tfidf", "jelinek_mercer", "fused"] = Field(
+        "bm25", description="What orders the leaves that the lexical search found; `fused` joins all three rankings."
+    )
     fusion: Literal["evidence", "plain"] = Field(
         "evidence", description="How leaves are scored: by all the tree's evidence, or by their own two scores alone."
     )

@@ -1,7 +1,7 @@
 """Weigh what speaks for each leaf: its own match, and what its neighbours, its parent and its document add.
 
-Flow: what the searches found (`leaves.py`) -> **here** -> reranking, merging. Pure; the weights and where they come from
-stand here and nowhere else.
+Flow: what the searches found (`leaves.py`) -> **here** -> reranking, merging. Pure; the weights and where they come
+from stand here and nowhere else.
 
 A leaf is a small thing to judge: the sentence that answers often holds half of the question's words, and its company
 and year stand in the file's name. So each leaf's evidence is the weighted sum of six scorers, each in about 0..1, none
@@ -45,7 +45,9 @@ class Found:
     Attributes:
         documents: by version; hits of others are not scored.
         dense: leaf -> cosine, best first; empty when the dense search was not asked.
-        lexical: leaf -> BM25, best first; empty when the lexical search was not asked.
+        lexical: leaf -> BM25, best first; empty when the lexical search was not asked. Where another model judges the
+            words, these are the BM25 scores in its order (`lexical_models.Judged`).
+        by_model: model -> leaf -> its own score, best first; shown, not weighed.
         most_lexical: BM25 of a leaf that held nothing but the question, more often than not; above 0.
         terms: leaf -> the question's terms that it holds, for leaves of `lexical`.
         term_weights: term -> rarity, above 0.
@@ -56,6 +58,7 @@ class Found:
     documents: Mapping[str, StoredDocument]
     dense: Mapping[str, float] = field(default_factory=dict)
     lexical: Mapping[str, float] = field(default_factory=dict)
+    by_model: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     most_lexical: float = 1.0
     terms: Mapping[str, frozenset[str]] = field(default_factory=dict)
     term_weights: Mapping[str, float] = field(default_factory=dict)
@@ -91,6 +94,7 @@ def score_leaves(found: Found, weights: Mapping[Scorer, float] = WEIGHTS) -> lis
         shown |= {search: scores[name] for search, scores in _searches(found) if name in scores}
         places = {search: of[name] for search, of in ranks.items() if name in of}
         hits.append(LeafHit(name, total(values), shown, places))
+    _note_models(hits, found)
     return sorted(hits, key=lambda hit: -hit.score)
 
 
@@ -112,6 +116,7 @@ def fuse_plainly(found: Found, dense_share: float) -> list[LeafHit]:
             places = {search: of[name] for search, of in ranks.items() if name in of}
             total = sum(shares[search] * score / best[search] for search, score in shown.items())
             hits.append(LeafHit(name, total, shown, places))
+    _note_models(hits, found)
     return sorted(hits, key=lambda hit: -hit.score)
 
 
@@ -171,6 +176,14 @@ class _Evidence:
 
 def _searches(found: Found) -> tuple[tuple[str, Mapping[str, float]], ...]:
     return ("dense", found.dense), ("lexical", found.lexical)
+
+
+def _note_models(hits: Iterable[LeafHit], found: Found) -> None:
+    for model, scores in found.by_model.items():
+        ranks = _ranks(scores)
+        for hit in hits:
+            if hit.node_id in scores:
+                hit.scores[model], hit.ranks[model] = scores[hit.node_id], ranks[hit.node_id]
 
 
 def _ranks(scores: Mapping[str, float]) -> dict[str, int]:

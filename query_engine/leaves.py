@@ -23,6 +23,7 @@ from index.names import Called, document_names, question_names
 from index.nodes import split_node_id
 from query_engine.evidence import Found, fuse_plainly, score_leaves
 from query_engine.hits import LeafHit
+from query_engine.lexical_models import Judged, judge
 from query_engine.query import Query, Vector
 from settings import RetrievalSettings
 
@@ -32,7 +33,7 @@ class _ByWords:
     """What the lexical search found; empty in dense mode."""
 
     terms: Mapping[str, float]
-    hits: Mapping[str, float]
+    judged: Judged
     held: Mapping[str, frozenset[str]]
     named: list[tuple[frozenset[str], int]]
 
@@ -66,13 +67,14 @@ class LeafRetriever(BaseRetriever):
             embedding = self.embedding(query)
             dense = self._by_meaning(embedding, query)
             by_words = words.result()
-        versions = {split_node_id(name)[0] for name in (*dense, *by_words.hits)}
+        versions = {split_node_id(name)[0] for name in (*dense, *by_words.judged.lexical)}
         documents = self._corpus.documents.get_versions(versions)
         weights = {term: weight * self._corpus.words.weight(term) for term, weight in by_words.terms.items()}
         return Found(
             documents=documents,
             dense=dense,
-            lexical=by_words.hits,
+            lexical=by_words.judged.lexical,
+            by_model=by_words.judged.by_model,
             most_lexical=MAX_FREQUENCY_FACTOR * sum(weights.values()) or 1.0,
             terms=by_words.held,
             term_weights=weights,
@@ -99,14 +101,16 @@ class LeafRetriever(BaseRetriever):
 
     def _by_words(self, query: Query) -> _ByWords:
         if self._options.mode == "dense":
-            return _ByWords({}, {}, {}, [])
+            return _ByWords({}, Judged({}), {}, [])
         words, terms = self._corpus.words, self.terms(query)
         called = [(self._forms(name), name.count) for name in question_names(content_words(query.text))]
         names = frozenset[str]().union(*(forms for forms, _ in called))
         hits = dict(words.search(terms, sorted(names), self._options.candidates_k, versions=query.versions))
         documents = self._corpus.documents.get_versions(split_node_id(name)[0] for name in hits)
-        held = {name: terms.keys() & words.terms(text) for name in hits if (text := _text(name, documents))}
-        return _ByWords(terms, hits, {name: frozenset(found) for name, found in held.items()}, called)
+        texts = {name: words.terms(_text(name, documents)) for name in hits}
+        judged = judge(self._options.lexical_model, hits, texts, terms, words.weight)
+        held = {name: frozenset(terms.keys() & text) for name, text in texts.items() if text}
+        return _ByWords(terms, judged, held, called)
 
     def _forms(self, name: Called) -> frozenset[str]:
         return frozenset(term for word in name.words for term in self._corpus.words.terms(word))
