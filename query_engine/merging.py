@@ -10,7 +10,9 @@ and blocks the event loop (ADR 0003).
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 from llama_index.core.retrievers import AutoMergingRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
@@ -28,9 +30,10 @@ from settings import RetrievalSettings
 
 logger = logging.getLogger(__name__)
 
-# A passage stands where its best leaf stood, so joining moves everything between its leaves back in the list. It may
-# move as much text as this many leaves hold: then a reader of the first 2,000 characters loses next to nothing.
-MAX_DISPLACED_LEAVES = 2
+# A passage stands where its best leaf stood, so the rest of it overtakes better leaves of others. All joins together
+# move none of them back by more than this share of the text before it: whoever reads less than all loses next to
+# nothing.
+MAX_MOVED = 0.1
 
 
 def choose_passages(
@@ -41,8 +44,8 @@ def choose_passages(
     Every leaf carries its evidence, also one that no search found and that stands beside one it did. Filling the budget
     by evidence therefore decides what text between two matches is worth its length: it is read when it is worth more
     than the leaf it would push out, and only then. What was chosen and stands side by side is joined, as long as that
-    moves no more than `MAX_DISPLACED_LEAVES` better leaves back; a joined stretch that makes up a parent becomes that
-    parent.
+    moves no better leaf back by more than `MAX_MOVED` of the text before it; a joined stretch that makes up a parent
+    becomes that parent.
 
     Args:
         hits: leaves, best first.
@@ -109,17 +112,22 @@ def _join_neighbours(groups: Sequence[Group], budget_chars: int) -> list[Group]:
     """Join groups that follow each other in their document with nothing but space between them."""
     joined: list[Group] = []
     room = budget_chars - sum(group.chars for group in groups)
+    moved: Counter[int] = Counter()
+    before_it = list(accumulate((group.chars for group in groups), initial=0))
     for group in sorted(groups, key=lambda group: (group.document.doc_id, group.start)):
         before = joined[-1] if joined and joined[-1].document is group.document else None
         between = group.document.text[before.end : group.start] if before else ""
         if before and not between.strip():
             union = _united([before, group])
-            if union.displaced_leaves <= MAX_DISPLACED_LEAVES and len(between) <= room:
+            further = union.overtaken() - before.overtaken()
+            if len(between) <= room and all(
+                moved[place] + chars <= MAX_MOVED * before_it[place] for place, chars in further.items()
+            ):
+                moved.update(further)
                 joined[-1] = union
                 room -= len(between)
                 continue
-            reason = f"joining would move {union.displaced_leaves} better leaves back"
-            group.alone = before.alone = reason if len(between) <= room else "the budget is used up"
+            group.alone = before.alone = "joining would move better passages back"
         joined.append(group)
     return joined
 

@@ -1,11 +1,13 @@
 """A stretch of a document while passages are being chosen: a leaf, or several that became one.
 
-Flow: `merging.py` and its rules make and join these -> passages. A value with two measures, no rule.
+Flow: `merging.py` and its rules make and join these -> passages. A value with its measures, no rule.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from index.documents import StoredDocument
+from index.nodes import split_node_id
 from query_engine.hits import LeafHit
 
 
@@ -16,7 +18,7 @@ class Group:
     Attributes:
         node: position of the tree node it is, or begins with.
         hits: the leaves in it that were chosen, best first.
-        ranks: the places of those leaves in the ranking, from 0, rising.
+        ranks: the places of those leaves in the ranking, from 0, rising: `hits[i]` stood at `ranks[i]`.
         score: the best hit's: merging must never demote the leaf that earned the place.
         merged: why it is more than one leaf, for people; empty for a leaf.
         alone: why it was not joined with its neighbour, for people; empty where nothing stood beside it.
@@ -37,7 +39,11 @@ class Group:
         """Length of the text."""
         return self.end - self.start
 
-    @property
-    def displaced_leaves(self) -> int:
-        """How many better leaves of others it moves back."""
-        return self.ranks[-1] - self.ranks[0] + 1 - len(self.ranks)
+    def overtaken(self) -> Counter[int]:
+        """Return, for the place of each better leaf of others, how many characters of this group overtook it."""
+        chars: Counter[int] = Counter()
+        for rank, hit in zip(self.ranks, self.hits, strict=True):
+            span = self.document.tree[split_node_id(hit.node_id)[1]]
+            for place in set(range(self.ranks[0], rank)).difference(self.ranks):
+                chars[place] += span.end - span.start
+        return chars
