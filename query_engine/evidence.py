@@ -76,26 +76,35 @@ def score_leaves(found: Found, weights: Mapping[Scorer, float] = WEIGHTS) -> lis
         weights: of the scorers.
 
     Returns:
-        Hits whose `scores` hold, beside each scorer's value that is known, nothing of searches that did not find them.
+        Hits whose `scores` hold every scorer's value that is known, but `dense` and `lexical` as the searches gave them.
     """
     evidence = _Evidence(found)
-    ranks = {"dense": _ranks(found.dense), "lexical": _ranks(found.lexical)}
-    scored = {name: evidence.of(name) for name in dict.fromkeys([*found.dense, *found.lexical]) if evidence.knows(name)}
-
-    def total(values: Mapping[Scorer, float]) -> float:
-        return sum(weights.get(scorer, 0.0) * value for scorer, value in values.items())
-
-    best = sorted(scored, key=lambda name: -total(scored[name]))
+    ranks = {search: _ranks(scores) for search, scores in _searches(found)}
+    values = leaf_values(found)
+    totals = {name: _total(of, weights) for name, of in values.items()}
+    best = sorted(totals, key=lambda name: -totals[name])
     for name in evidence.beside(best[:SURROUNDED_K]):
-        scored.setdefault(name, evidence.of(name))
+        if name not in values:
+            values[name] = evidence.of(name)
+            totals[name] = _total(values[name], weights)
     hits = []
-    for name, values in scored.items():
-        shown: dict[str, float] = {scorer: value for scorer, value in values.items() if scorer not in ranks}
+    for name, total in totals.items():
+        shown: dict[str, float] = {scorer: value for scorer, value in values[name].items() if scorer not in ranks}
         shown |= {search: scores[name] for search, scores in _searches(found) if name in scores}
         places = {search: of[name] for search, of in ranks.items() if name in of}
-        hits.append(LeafHit(name, total(values), shown, places))
-    _note_models(hits, found)
+        hits.append(LeafHit(name, total, shown, places))
     return sorted(hits, key=lambda hit: -hit.score)
+
+
+def leaf_values(found: Found) -> dict[str, dict[Scorer, float]]:
+    """Return what each scorer says of every leaf that was found; none for scorers whose search was not asked."""
+    evidence = _Evidence(found)
+    names = dict.fromkeys([*found.dense, *found.lexical])
+    return {name: evidence.of(name) for name in names if evidence.knows(name)}
+
+
+def _total(values: Mapping[Scorer, float], weights: Mapping[Scorer, float]) -> float:
+    return sum(weights[scorer] * value for scorer, value in values.items())
 
 
 def fuse_plainly(found: Found, dense_share: float) -> list[LeafHit]:

@@ -181,7 +181,7 @@ class MergingRetriever(AutoMergingRetriever):
         """Return at most `top_k` passages within `budget_chars`, best first; `[]` if nothing was found."""
         hits = self._leaves.search(query)
         documents = self._documents.get_versions(split_node_id(hit.node_id)[0] for hit in hits)
-        return [_to_node(group) for group in choose_passages(hits, documents, self._options)]
+        return [to_node(group) for group in choose_passages(hits, documents, self._options)]
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return self.passages(Query.of(query_bundle))
@@ -191,7 +191,8 @@ class MergingRetriever(AutoMergingRetriever):
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
 
-def _to_node(group: Group) -> NodeWithScore:
+def to_node(group: Group) -> NodeWithScore:
+    """Return a passage as a LlamaIndex node, which `Passage.of` reads."""
     document = group.document
     tree = document.tree
     span = tree[group.node]
