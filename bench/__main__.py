@@ -1,4 +1,4 @@
-"""`python -m bench retrieval|answers|ingest|compare`: measurements on data sets, beside the stock LlamaIndex recipe.
+"""`python -m bench MEASUREMENT`: measurements on data sets, beside the stock LlamaIndex recipe.
 
 stdout holds one Markdown table, stderr the progress; the figures behind the table go to a JSON file below
 `RAG_BENCH__DIR`. Exit codes: 0 done, 1 a foreseen failure, 2 usage, 130 stopped.
@@ -21,6 +21,7 @@ from bench.machine import describe, machine
 from bench.retrieval import OURS, STOCK
 from errors import run_command
 from eval.cases import Case, read_cases
+from eval.metrics import BUDGETS_CHARS
 from settings import VERSION, Settings, load_settings
 
 _OURS = {True: OURS, False: f"{OURS}, leaves only"}
@@ -29,7 +30,14 @@ _OURS = {True: OURS, False: f"{OURS}, leaves only"}
 def main(argv: Sequence[str] | None = None) -> int:
     """Parse `argv`, run one measurement, translate its errors."""
     arguments = parse(argv)
-    measures = {"retrieval": _retrieval, "answers": _answers, "ingest": _ingest, "compare": _compare}
+    measures = {
+        "retrieval": _retrieval,
+        "answers": _answers,
+        "ingest": _ingest,
+        "compare": _compare,
+        "train-gate": _train_gate,
+        "tune": _tune,
+    }
     return run_command(lambda: measures[arguments.command](arguments, load_settings()))
 
 
@@ -83,6 +91,31 @@ def _compare(arguments: argparse.Namespace, _settings: Settings) -> int:
     for name in sorted(before["sets"].keys() ^ after["sets"].keys()):
         print(f"{name}: skipped, only one of the files holds it", file=sys.stderr)
     print(compare.table(cells))
+    return 0
+
+
+def _tune(arguments: argparse.Namespace, settings: Settings) -> int:
+    from bench import tuning  # noqa: PLC0415  # opens engines, for the reason that `build.py` gives
+
+    options = settings.retrieval.model_copy(update={"budget_chars": max(BUDGETS_CHARS)})
+    asked = []
+    for data_set in _chosen(arguments, settings):
+        with open_engine(data_set, settings) as engine:
+            asked += tuning.ask(data_set.name, engine.leaf_retriever(options), _cases(data_set, arguments.limit))
+    print(f"fitting on {len(asked)} questions, three times", file=sys.stderr, flush=True)
+    fitted = tuning.fit_robustly(asked, arguments.seed)
+    print(json.dumps({scorer: round(weight, 3) for scorer, weight in fitted.items()}), end="\n\n")
+    shipped = [(one, one.score_passages(options, tuning.WEIGHTS)) for one in asked]
+    halves = tuning.two_fold(asked, options, arguments.seed)
+    print(tuning.comparison({"shipped": tuning.means_by_set(shipped), "two-fold": tuning.means_by_set(halves)}))
+    print(f"\n{tuning.ablation(asked, options, tuning.WEIGHTS)}")
+    return 0
+
+
+def _train_gate(arguments: argparse.Namespace, settings: Settings) -> int:
+    from bench.train_gate import train_gate  # noqa: PLC0415  # scikit-learn is a requirement of development alone
+
+    print(train_gate(_chosen(arguments, settings), settings, write=arguments.write))
     return 0
 
 

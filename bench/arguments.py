@@ -8,6 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+# The gate is trained on sets whose licences allow any use of what is learnt from them.
+TRAINING_SETS = ("squad", "aragog", "cranfield", "bedrock")
+
 _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
@@ -37,6 +40,14 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     _add_ingest(commands, [sets])
     _add_compare(commands)
+    tune = commands.add_parser(
+        "tune",
+        parents=[sets, asked],
+        help="fit the weights of the tree's evidence; two-fold figures; what each part of retrieval brings",
+        description="Ask every question once, fit the weights, and print them with two tables.",
+    )
+    tune.add_argument("--seed", type=int, default=0, help="of the bootstrap samples (default: 0)", metavar="N")
+    _add_train_gate(commands)
     return parser.parse_args(argv)
 
 
@@ -83,6 +94,21 @@ def _add_compare(commands: _Commands) -> None:
     )
     parser.add_argument("before", type=Path, help="a retrieval.json")
     parser.add_argument("after", type=Path, help="a retrieval.json")
+
+
+def _add_train_gate(commands: _Commands) -> None:
+    parser = commands.add_parser(
+        "train-gate",
+        help="learn from data sets when the passages hold an answer",
+        description="Ask every question of every corpus, train the gate's classifier, print the report.",
+    )
+    parser.add_argument("--data", type=Path, help="folder of data sets (default: RAG_BENCH__DATA)")
+    parser.add_argument(
+        "--sets",
+        default=",".join(TRAINING_SETS),
+        help="names of the sets to learn from, with commas between (default: %(default)s)",
+    )
+    parser.add_argument("--write", action="store_true", help="replace query_engine/gate.json and docs/gate.md")
 
 
 def _number(least: int) -> Callable[[str], int]:

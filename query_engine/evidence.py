@@ -76,7 +76,7 @@ def score_leaves(found: Found, weights: Mapping[Scorer, float] = WEIGHTS) -> lis
         weights: of the scorers.
 
     Returns:
-        Hits whose `scores` hold every scorer's value that is known, but `dense` and `lexical` as the searches gave them.
+        Hits whose `scores` hold every scorer's known value, but `dense` and `lexical` as the searches gave them.
     """
     evidence = _Evidence(found)
     ranks = {search: _ranks(scores) for search, scores in _searches(found)}
@@ -125,7 +125,6 @@ def fuse_plainly(found: Found, dense_share: float) -> list[LeafHit]:
             places = {search: of[name] for search, of in ranks.items() if name in of}
             total = sum(shares[search] * score / best[search] for search, score in shown.items())
             hits.append(LeafHit(name, total, shown, places))
-    _note_models(hits, found)
     return sorted(hits, key=lambda hit: -hit.score)
 
 
@@ -185,14 +184,6 @@ class _Evidence:
 
 def _searches(found: Found) -> tuple[tuple[str, Mapping[str, float]], ...]:
     return ("dense", found.dense), ("lexical", found.lexical)
-
-
-def _note_models(hits: Iterable[LeafHit], found: Found) -> None:
-    for model, scores in found.by_model.items():
-        ranks = _ranks(scores)
-        for hit in hits:
-            if hit.node_id in scores:
-                hit.scores[model], hit.ranks[model] = scores[hit.node_id], ranks[hit.node_id]
 
 
 def _ranks(scores: Mapping[str, float]) -> dict[str, int]:
