@@ -4,13 +4,19 @@ Flow: `main.py`, the command line, the evaluation and the measurements -> **here
 """
 
 import threading
+from functools import partial
 from typing import Any
 
 from errors import CorpusError, UnknownCorpusError
 from index.build import Embedding, open_corpus
-from index.corpus import corpus_names
+from index.corpus import Corpus, corpus_names
 from query_engine.engine import Engine
+from query_engine.expansion.build import build_expansions, check_expansion
 from query_engine.extractive import ExtractiveSynthesizer
+from query_engine.leaf_texts import leaf_texts
+from query_engine.llms.model import LoadedModel
+from query_engine.refining import Refinement, Reranking
+from query_engine.reranking.build import build_reranker
 from query_engine.synthesizer import Synthesizer
 from query_engine.watching import WatchedSynthesizer
 from settings import Settings
@@ -28,6 +34,7 @@ class Engines:
 
     Raises:
         ModelError: a model is missing or damaged.
+        SettingsError: the settings of models, reranking or expansion contradict each other.
     """
 
     def __init__(self, settings: Settings, *, service_url: str | None = None) -> None:
@@ -36,10 +43,14 @@ class Engines:
         self.embedding = Embedding(settings)
         self._embedder = self.embedding.embedder  # now, so that a missing model stops the start
         self._writer: WatchedSynthesizer | None = None
+        self._model: LoadedModel | None = None
+        check_expansion(settings)
         if settings.llm.provider != "extractive":
-            from query_engine.llms.build import build_synthesizer  # noqa: PLC0415  # quoting needs no model library
+            from query_engine.llms.build import build_model, build_synthesizer  # noqa: PLC0415  # quoting needs neither
 
-            self._writer = WatchedSynthesizer(build_synthesizer(settings))
+            self._model = build_model(settings)
+            self._writer = WatchedSynthesizer(build_synthesizer(settings, self._model))
+        self._reranker = build_reranker(settings, self._model)
         self._engines: dict[str, Engine] = {}
         self._refused: dict[str, CorpusError] = {}
         self._lock = threading.Lock()
@@ -109,4 +120,12 @@ class Engines:
         self._refused.pop(name, None)
         quoting = ExtractiveSynthesizer(corpus.words, self._embedder, self._settings.answer.max_words)
         authors: list[Synthesizer] = [self._writer, quoting] if self._writer else [quoting]
-        return Engine(corpus, self._embedder, authors, self._settings)
+        return Engine(corpus, self._embedder, authors, self._settings, self._refinement(corpus))
+
+    def _refinement(self, corpus: Corpus) -> Refinement:
+        expansions = build_expansions(self._settings, corpus, self._embedder, self._model)
+        if self._reranker is None:
+            return Refinement(expansions)
+        # The title often says what the leaf is about: a company, a year, a person.
+        texts_of = partial(leaf_texts, corpus.documents, titled=True)
+        return Refinement(expansions, Reranking(self._reranker, texts_of, self._settings.rerank))

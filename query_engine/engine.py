@@ -36,6 +36,7 @@ from query_engine.merging import MergingRetriever
 from query_engine.passages import Passage
 from query_engine.query import Query
 from query_engine.question import clean_question
+from query_engine.refining import Refinement
 from query_engine.synthesizer import Synthesizer
 from query_engine.worker import iterate_in_thread
 from settings import VERSION, RetrievalSettings, Settings
@@ -50,11 +51,13 @@ class Retrieval:
 
     Attributes:
         passages: best first.
-        timings_ms: `retrieve`.
+        timings_ms: `retrieve`, and of it `expand` and `rerank` where they are set.
+        warnings: `code: sentence` for each stage that was left out.
     """
 
     passages: tuple[Passage, ...]
     timings_ms: dict[str, float]
+    warnings: tuple[str, ...] = ()
 
 
 class Engine:
@@ -65,23 +68,40 @@ class Engine:
         embedder: the model the corpus was built with.
         authors: who writes, in order: each is asked when the one before it failed. The last one never fails.
         settings: retrieval options and the gate's threshold.
+        refinement: what is done before and after the search for leaves; nothing by default.
     """
 
     def __init__(
-        self, corpus: Corpus, embedder: BaseEmbedding, authors: Sequence[Synthesizer], settings: Settings
+        self,
+        corpus: Corpus,
+        embedder: BaseEmbedding,
+        authors: Sequence[Synthesizer],
+        settings: Settings,
+        refinement: Refinement | None = None,
     ) -> None:
         self.corpus = corpus
         self._embedder = embedder
         self._authors = tuple(authors)
         self._settings = settings
+        self.refinement = refinement or Refinement()
 
-    def retriever(self, options: RetrievalSettings | None = None) -> MergingRetriever:
-        """Return a LlamaIndex retriever over the corpus; `options` default to the settings."""
+    def retriever(
+        self, options: RetrievalSettings | None = None, refinement: Refinement | None = None
+    ) -> MergingRetriever:
+        """Return a LlamaIndex retriever over the corpus; what is left out is as the settings say."""
         options = options or self._settings.retrieval
-        return MergingRetriever(self.corpus, LeafRetriever(self.corpus, self._embedder, options), options)
+        return MergingRetriever(self.corpus, self.leaf_retriever(options), options, refinement or self.refinement)
+
+    def leaf_retriever(self, options: RetrievalSettings) -> LeafRetriever:
+        """Return the search for leaves, before they are reordered and merged."""
+        return LeafRetriever(self.corpus, self._embedder, options)
 
     def retrieve(
-        self, question: str, options: RetrievalSettings | None = None, filters: Mapping[str, Any] | None = None
+        self,
+        question: str,
+        options: RetrievalSettings | None = None,
+        filters: Mapping[str, Any] | None = None,
+        refinement: Refinement | None = None,
     ) -> Retrieval:
         """Find passages; blocks.
 
@@ -89,13 +109,14 @@ class Engine:
             question: as it was asked.
             options: default to the settings.
             filters: which documents may be found, see `index.filters.where`; None allows all.
+            refinement: default to what the settings chose.
 
         Raises:
             QuestionError: the question cannot be asked as it stands.
             FilterError: the filter is empty or has no meaning.
         """
         question = clean_question(question)
-        return self._retrieve(question, options, self._versions(filters))
+        return self._retrieve(question, options, self._versions(filters), refinement)
 
     async def stream(self, question: str, filters: Mapping[str, Any] | None = None) -> AsyncGenerator[Event, None]:
         """Answer a question; see `events.py` for the order of events. Closing the iterator stops all work.
@@ -124,6 +145,9 @@ class Engine:
         retrieval = await asyncio.to_thread(self._retrieve, question, None, versions)
         answer.timings_ms.update(retrieval.timings_ms)
         answer.passages = retrieval.passages
+        answer.warnings += retrieval.warnings
+        for warning in retrieval.warnings:
+            yield steps.left_out(warning)
         for step in steps.found(retrieval.passages):
             yield step
         yield Retrieved(retrieval.passages)
@@ -140,12 +164,21 @@ class Engine:
     def _versions(self, filters: Mapping[str, Any] | None) -> frozenset[str] | None:
         return None if filters is None else self.corpus.catalogue.versions(filters)
 
-    def _retrieve(self, question: str, options: RetrievalSettings | None, versions: frozenset[str] | None) -> Retrieval:
+    def _retrieve(
+        self,
+        question: str,
+        options: RetrievalSettings | None,
+        versions: frozenset[str] | None,
+        refinement: Refinement | None = None,
+    ) -> Retrieval:
         started = time.perf_counter()
         dispatcher.event(RetrievalStartEvent(str_or_query_bundle=question))
-        found = self.retriever(options).passages(Query(question, versions=versions))
+        found, refined = self.retriever(options, refinement).search(Query(question, versions=versions))
         dispatcher.event(RetrievalEndEvent(str_or_query_bundle=question, nodes=found))
-        return Retrieval(tuple(map(Passage.of, found)), {"retrieve": _ms_since(started)})
+        for warning in refined.warnings:
+            logger.warning("A stage was left out: %s", warning)
+        timings_ms = {"retrieve": _ms_since(started), **refined.timings_ms}
+        return Retrieval(tuple(map(Passage.of, found)), timings_ms, refined.warnings)
 
     async def _write(self, answer: "_Answer", confidence: Confidence) -> AsyncGenerator[Event, None]:
         """Let the authors write, one after the other until one succeeds."""
@@ -179,7 +212,9 @@ class Engine:
         """Hash of everything that decides an answer: version, settings, models, documents; 16 hex digits."""
         parts = {
             "version": VERSION,
-            "settings": self._settings.model_dump(mode="json", include={"retrieval", "answer", "llm"}),
+            "settings": self._settings.model_dump(
+                mode="json", include={"retrieval", "rerank", "expansion", "answer", "llm"}
+            ),
             "identity": self.corpus.manifest.identity.fingerprint(),
             "documents": self.corpus.documents.state(),
         }

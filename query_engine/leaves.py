@@ -23,9 +23,12 @@ from index.names import Called, document_names, question_names
 from index.nodes import split_node_id
 from query_engine.evidence import Found, fuse_plainly, score_leaves
 from query_engine.hits import LeafHit
-from query_engine.lexical_models import Judged, judge
+from query_engine.lexical_models import Judged, judge, note_models
 from query_engine.query import Query, Vector
 from settings import RetrievalSettings
+
+# A longer question is a text; its first words say what it is about.
+MAX_NAMES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,11 @@ class LeafRetriever(BaseRetriever):
         """Return the leaves that any search found and their neighbours, best first; `[]` when none did."""
         found = self.find(query)
         if self._options.fusion == "plain":
-            return fuse_plainly(found, self._options.dense_share)
-        return score_leaves(found)
+            hits = fuse_plainly(found, self._options.dense_share)
+        else:
+            hits = score_leaves(found)
+        note_models(hits, found.by_model)
+        return hits
 
     def find(self, query: Query) -> Found:
         """Search, and gather what the evidence is weighed from."""
@@ -103,7 +109,7 @@ class LeafRetriever(BaseRetriever):
         if self._options.mode == "dense":
             return _ByWords({}, Judged({}), {}, [])
         words, terms = self._corpus.words, self.terms(query)
-        called = [(self._forms(name), name.count) for name in question_names(content_words(query.text))]
+        called = [(self._forms(name), name.count) for name in question_names(content_words(query.text)[:MAX_NAMES])]
         names = frozenset[str]().union(*(forms for forms, _ in called))
         hits = dict(words.search(terms, sorted(names), self._options.candidates_k, versions=query.versions))
         documents = self._corpus.documents.get_versions(split_node_id(name)[0] for name in hits)

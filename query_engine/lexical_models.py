@@ -1,6 +1,6 @@
 """Other ways than BM25 to judge a leaf by its words: TF-IDF cosine, and query likelihood with Jelinek-Mercer smoothing.
 
-Flow: the leaves that the word index found -> **here** -> their new order -> `evidence.py`. Pure. The index finds by
+Flow: the leaves that the word index found -> **here** -> their new order -> `evidence.py`. The index finds by
 BM25, whatever the model: these judge its candidates.
 
 How rare a term is comes from the index: its idf `ln(1 + (N - n + 0.5) / (n + 0.5))` is `ln((N + 1) / (n + 0.5))`, so
@@ -12,6 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
+
+from query_engine.hits import LeafHit
 
 ModelName = Literal["bm25", "tfidf", "jelinek_mercer", "fused"]
 # How much of a term's probability comes from the corpus; 0.1 to 0.9 differ by less than one question in a hundred here.
@@ -61,6 +63,15 @@ def judge(
     rankings = {"bm25": bm25, **own}
     order = _fused(rankings.values()) if model == "fused" else own[model]
     return Judged(dict(zip(order, bm25.values(), strict=True)), rankings)
+
+
+def note_models(hits: Iterable[LeafHit], by_model: Mapping[str, Mapping[str, float]]) -> None:
+    """Write each model's score and rank into the hits that it judged."""
+    ranks = {model: {leaf: rank for rank, leaf in enumerate(scores, start=1)} for model, scores in by_model.items()}
+    for hit in hits:
+        for model, scores in by_model.items():
+            if hit.node_id in scores:
+                hit.scores[model], hit.ranks[model] = scores[hit.node_id], ranks[model][hit.node_id]
 
 
 def tfidf_cosine(

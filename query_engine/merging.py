@@ -25,6 +25,7 @@ from query_engine.hits import LeafHit
 from query_engine.leaves import LeafRetriever
 from query_engine.passage_groups import Group
 from query_engine.query import Query
+from query_engine.refining import Refined, Refinement
 from query_engine.stock_merging import merge_by_stock_rule
 from settings import RetrievalSettings
 
@@ -62,7 +63,7 @@ def choose_passages(
         groups.sort(key=lambda group: -group.score)
         return _capped(_within(groups, options.budget_chars), options)
     if not options.merge:
-        leaves = [leaf for leaf in leaves if leaf.hits[0].ranks]
+        leaves = [leaf for leaf in leaves if leaf.hits[0].found]
     chosen = _within(leaves, options.budget_chars)
     for rank, group in enumerate(chosen):
         group.ranks = [rank]
@@ -138,7 +139,7 @@ def _united(family: Sequence[Group]) -> Group:
     ranks = sorted(rank for member in family for rank in member.ranks)
     document, start, end = first.document, first.start, last.end
     node = _parent_with_span(document, first.node, start, end)
-    matching = sum(bool(hit.ranks) for hit in hits)
+    matching = sum(hit.found for hit in hits)
     found = f"{matching} matching {'leaf' if matching == 1 else 'leaves'}"
     if matching < len(hits):
         found += f" and {len(hits) - matching} beside, worth more than what else the budget would hold,"
@@ -166,9 +167,16 @@ class MergingRetriever(AutoMergingRetriever):
         corpus: where the leaves come from.
         leaves: the search that finds them.
         options: see `choose_passages`.
+        refinement: what is done before and after the search; nothing by default.
     """
 
-    def __init__(self, corpus: Corpus, leaves: LeafRetriever, options: RetrievalSettings) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        leaves: LeafRetriever,
+        options: RetrievalSettings,
+        refinement: Refinement | None = None,
+    ) -> None:
         super().__init__(
             leaves,  # type: ignore[arg-type]  # any retriever of leaves serves
             StorageContext.from_defaults(docstore=corpus.docstore, vector_store=corpus.vectors),
@@ -176,12 +184,17 @@ class MergingRetriever(AutoMergingRetriever):
         self._leaves = leaves
         self._documents = corpus.documents
         self._options = options
+        self._refinement = refinement or Refinement()
 
     def passages(self, query: Query) -> list[NodeWithScore]:
         """Return at most `top_k` passages within `budget_chars`, best first; `[]` if nothing was found."""
-        hits = self._leaves.search(query)
-        documents = self._documents.get_versions(split_node_id(hit.node_id)[0] for hit in hits)
-        return [to_node(group) for group in choose_passages(hits, documents, self._options)]
+        return self.search(query)[0]
+
+    def search(self, query: Query) -> tuple[list[NodeWithScore], Refined]:
+        """Return what `passages` returns, and the leaves behind it with what was left out and how long it took."""
+        refined = self._refinement.search(query, self._leaves.search)
+        documents = self._documents.get_versions(split_node_id(hit.node_id)[0] for hit in refined.hits)
+        return [to_node(group) for group in choose_passages(refined.hits, documents, self._options)], refined
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return self.passages(Query.of(query_bundle))

@@ -61,6 +61,12 @@ def found(passages: Sequence[Passage]) -> Iterator[Step]:
         yield Step("merged", "\n".join(lines))
 
 
+def left_out(warning: str) -> Step:
+    """Say that a stage of retrieval was left out, and why."""
+    _, _, sentence = warning.partition(": ")
+    return Step("warning", f"**Searching with less than is set**: {sentence}")
+
+
 def confident(confidence: Confidence) -> Step:
     """Say why an answer is expected in the passages."""
     return Step(
