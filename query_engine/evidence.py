@@ -26,12 +26,12 @@ from query_engine.hits import LeafHit
 Scorer = Literal["dense", "neighbours", "parent", "lexical", "family", "names"]
 # Fitted on the questions of five public corpora by `python -m bench tune`, see docs/retrieval.md. They sum to 1.
 WEIGHTS: Mapping[Scorer, float] = {
-    "dense": 0.38,
-    "neighbours": 0.15,
-    "parent": 0.07,
-    "lexical": 0.18,
-    "family": 0.17,
-    "names": 0.05,
+    "dense": 0.24,
+    "neighbours": 0.17,
+    "parent": 0.06,
+    "lexical": 0.23,
+    "family": 0.23,
+    "names": 0.07,
 }
 SCORERS = tuple(WEIGHTS)
 # Leaves beside these many first ones are taken along: the tree's evidence may speak for them though no search did.
