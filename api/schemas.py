@@ -98,6 +98,8 @@ class RetrieveBody(StrictBody):
     budget_chars: Annotated[int, Field(strict=True, ge=200, le=200_000)] | None = None
     mode: Literal["hybrid", "dense", "lexical"] | None = None
     merge: Annotated[bool, Field(strict=True)] | None = None
+    rerank: StrictBool | None = None
+    rerank_query: Question | None = None
     explain: StrictBool = False
     filters: Filters | None = None
 

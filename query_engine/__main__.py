@@ -107,7 +107,10 @@ def _ask_service(url: str, arguments: argparse.Namespace) -> None:
         if arguments.retrieve_only:
             reply = httpx.post(f"{url}/retrieve", json=body, timeout=60)
             reply.raise_for_status()
-            _print_passages([Passage(**passage) for passage in reply.json()["passages"]])
+            found = reply.json()
+            for warning in found["warnings"]:
+                print(f"(left out: {warning})", file=sys.stderr)
+            _print_passages([Passage(**passage) for passage in found["passages"]])
             return
         with httpx.stream("POST", f"{url}/run", json=body, timeout=600) as reply:
             reply.raise_for_status()

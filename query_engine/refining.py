@@ -77,7 +77,7 @@ class Refinement:
             timings_ms["rerank"] = _ms_since(started)
         return Refined(hits, tuple(warnings), timings_ms)
 
-    def reranked_by(self, wanted: bool | None, query: str | None) -> "Refinement":
+    def reranked_by(self, *, wanted: bool | None, query: str | None) -> "Refinement":
         """Return these stages as one request wants them.
 
         Args:

@@ -17,13 +17,15 @@ router = APIRouter()
 
 @router.post("/retrieve")
 def retrieve(body: RetrieveBody, service: ServiceDep) -> JSONReply:
-    """Return passages, best first, and how long each stage took."""
+    """Return passages, best first, how long each stage took, and which had to be left out."""
     options = service.settings.retrieval.model_copy(
         update=body.model_dump(include={"top_k", "budget_chars", "mode", "merge"}, exclude_none=True)
     )
-    found = service.engines.get(body.corpus).retrieve(body.question, options, body.filters)
+    engine = service.engines.get(body.corpus)
+    refinement = engine.refinement.reranked_by(wanted=body.rerank, query=body.rerank_query)
+    found = engine.retrieve(body.question, options, body.filters, refinement)
     passages = [_passage(passage, explain=body.explain) for passage in found.passages]
-    return JSONReply({"passages": passages, "timings_ms": found.timings_ms})
+    return JSONReply({"passages": passages, "timings_ms": found.timings_ms, "warnings": found.warnings})
 
 
 def _passage(passage: Passage, *, explain: bool) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from index.manifest import Identity, Manifest
 from query_engine.events import Citation, Done, Event
 from query_engine.hits import LeafHit
 from query_engine.passages import Passage
+from query_engine.refining import Refinement
 from settings import RetrievalSettings
 
 Script = Sequence[Event | Exception | asyncio.Event | Callable[[], None]]
@@ -162,6 +163,7 @@ class FakeCorpus:
 class FakeRetrieval:
     passages: tuple[Passage, ...]
     timings_ms: dict[str, float]
+    warnings: tuple[str, ...] = ()
 
 
 class FakeEngine:
@@ -169,7 +171,8 @@ class FakeEngine:
 
     Attributes:
         questions: what it was asked, in order.
-        options: what `retrieve` was called with, in order.
+        options, refinements: what `retrieve` was called with, in order.
+        refinement: what `retrieve` does around its search.
         filters: what `retrieve` and `stream` were called with, in order.
         started, ended: streams that began to work, and that were closed or played to the end.
     """
@@ -178,20 +181,27 @@ class FakeEngine:
         self.corpus = FakeCorpus(corpus, FakeDocuments(documents))
         self.questions: list[str] = []
         self.options: list[RetrievalSettings] = []
+        self.refinements: list[Refinement | None] = []
+        self.refinement = Refinement()
         self.filters: list[Mapping[str, Any] | None] = []
         self.started = 0
         self.ended = 0
         self._script = script
 
     def retrieve(
-        self, question: str, options: RetrievalSettings, filters: Mapping[str, Any] | None = None
+        self,
+        question: str,
+        options: RetrievalSettings,
+        filters: Mapping[str, Any] | None = None,
+        refinement: Refinement | None = None,
     ) -> FakeRetrieval:
         if filters is not None:
             where(filters)
         self.questions.append(question)
         self.filters.append(filters)
         self.options.append(options)
-        return FakeRetrieval((a_passage(),), {"retrieve": 3.0})
+        self.refinements.append(refinement)
+        return FakeRetrieval((a_passage(),), {"retrieve": 3.0}, ("rerank_skipped: It is too slow.",))
 
     async def stream(self, question: str, filters: Mapping[str, Any] | None = None) -> AsyncGenerator[Event, None]:
         self.questions.append(question)

@@ -1,6 +1,12 @@
-from settings import RetrievalSettings
+from typing import Any
+
+import pytest
+
+from query_engine.refining import Refinement, Reranking
+from settings import RerankSettings, RetrievalSettings
 from tests.fakes.engines import FakeEngine, a_passage
 from tests.fakes.http import client_of
+from tests.fakes.reranking import LengthReranker
 
 
 def test_passages_come_with_the_promised_keys() -> None:
@@ -25,6 +31,7 @@ def test_passages_come_with_the_promised_keys() -> None:
             }
         ],
         "timings_ms": {"retrieve": 3.0},
+        "warnings": ["rerank_skipped: It is too slow."],
     }
 
 
@@ -41,3 +48,31 @@ def test_what_the_body_says_wins() -> None:
     client_of(engine, retrieval={"top_k": 5}).post("/retrieve", json=body)
 
     assert engine.options == [RetrievalSettings(top_k=3, budget_chars=500, mode="lexical", merge=False)]
+
+
+def reranking_engine() -> FakeEngine:
+    engine = FakeEngine()
+    engine.refinement = Refinement(reranking=Reranking(LengthReranker(), list, RerankSettings(query="set")))
+    return engine
+
+
+@pytest.mark.parametrize(
+    ("body", "query"),
+    [({}, "set"), ({"rerank": True}, "set"), ({"rerank_query": "mine"}, "mine"), ({"rerank": False}, None)],
+)
+def test_a_request_may_leave_reranking_out_or_give_it_a_question(body: dict[str, Any], query: str | None) -> None:
+    engine = reranking_engine()
+    client_of(engine).post("/retrieve", json={"question": "What?", **body})
+
+    (refinement,) = engine.refinements
+    assert refinement is not None
+    assert (refinement.reranking.options.query if refinement.reranking else None) == query
+
+
+@pytest.mark.parametrize("body", [{"rerank": True}, {"rerank_query": "mine"}])
+def test_reranking_that_the_service_does_not_have_is_refused(body: dict[str, Any]) -> None:
+    reply = client_of(FakeEngine()).post("/retrieve", json={"question": "What?", **body})
+
+    assert reply.status_code == 422
+    assert "no reranker" in reply.text
+    assert "RAG_RERANK__MODEL" in reply.text
