@@ -22,6 +22,8 @@
     +-- UnknownPathError         there is nothing at the path that shall be ingested
     +-- UnknownJobError          there is no such ingestion job
     +-- TooManyJobsError         too many ingestion jobs are waiting
+    +-- NothingFoundError        no paragraph meets what a client of ASK-xDD's routes asked
+    +-- KeyRefusedError          a client has no key, or a wrong one
     +-- CorpusBusyError          an ingestion is writing into the corpus
 
 Anything else that escapes is a bug of ours. Two edges translate this tree and nothing else does:
@@ -198,6 +200,18 @@ class TooManyJobsError(RagError):
     """Too many ingestion jobs are waiting already."""
 
     code = "too_many_jobs"
+
+
+class NothingFoundError(RagError):
+    """No paragraph meets what was asked, on routes where that is an error."""
+
+    code = "nothing_found"
+
+
+class KeyRefusedError(RagError):
+    """A client sent no key, or one that the service does not know."""
+
+    code = "key_refused"
 
 
 class CorpusBusyError(RagError):

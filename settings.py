@@ -9,12 +9,13 @@ disk are marked in `index/manifest.py`, not here.
 
 import difflib
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from dotenv import dotenv_values
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from errors import SettingsError
 
@@ -39,7 +40,18 @@ class ServeSettings(Group):
         None, pattern=r"^https?://", description="Base of document links; the request's own base URL if unset."
     )
     open: bool = Field(False, description="Listen beyond loopback without keys (what a competition container needs).")
+    keys: SecretStr | None = Field(
+        None, description="Keys, parted by commas, one of which `/vector` and `/hybrid` ask for; none if unset."
+    )
     log_format: Literal["console", "json"] = Field("console", description="Form of the log lines on stderr.")
+
+    @field_validator("keys")
+    @classmethod
+    def _are_words(cls, keys: SecretStr | None) -> SecretStr | None:
+        # What a header can carry; an empty one would let everybody in who sends an empty header.
+        if keys is not None and not re.fullmatch(r"[!-+\--~]+(,[!-+\--~]+)*", keys.get_secret_value()):
+            raise ValueError("a key is one or more printable ASCII characters without blanks and commas")
+        return keys
 
 
 class IndexSettings(Group):

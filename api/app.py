@@ -10,7 +10,7 @@ from api import errors
 from api.jobs import Jobs
 from api.limits import BodyLimit
 from api.pages import Pages
-from api.routes import catalogue, documents, evaluate, health, ingest, retrieve, run
+from api.routes import catalogue, documents, evaluate, health, ingest, papers, retrieve, run
 from api.service import Engines, Ingester, Service
 from settings import VERSION, Settings
 
@@ -29,6 +29,6 @@ def create_app(engines: Engines, settings: Settings, ingester: Ingester, jobs: J
     app.state.service = Service(engines, settings, pages, ingester, jobs)
     app.add_middleware(BodyLimit)
     errors.install(app, pages)
-    for module in (run, evaluate, retrieve, catalogue, documents, ingest, health):
+    for module in (run, evaluate, retrieve, papers, catalogue, documents, ingest, health):
         app.include_router(module.router)
     return app

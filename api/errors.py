@@ -28,6 +28,8 @@ STATUS: dict[type[RagError], int] = {
     errors.SettingsError: 422,
     errors.UnreadableError: 422,
     errors.IngestRefusedError: 403,
+    errors.KeyRefusedError: 403,
+    errors.NothingFoundError: 404,
     errors.UnknownPathError: 404,
     errors.UnknownJobError: 404,
     errors.CorpusBusyError: 409,

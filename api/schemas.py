@@ -52,6 +52,7 @@ def _printable(text: str) -> str:
 
 Question = Annotated[str, AfterValidator(_question)]
 CorpusName = Annotated[str, Field(pattern=CORPUS_NAME)]
+Weight = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1, max_length=fields.MAX_ENTRY_CHARS), AfterValidator(_printable)]
 
 
@@ -102,6 +103,39 @@ class RetrieveBody(StrictBody):
     rerank_query: Question | None = None
     explain: StrictBool = False
     filters: Filters | None = None
+
+
+class VectorBody(StrictBody):
+    """What `POST /vector` takes; null means the same as leaving a field out."""
+
+    question: Question
+    top_k: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
+    distance: Annotated[float, Field(strict=True, ge=0, le=2, allow_inf_nan=False)] | None = None
+    topic: Name | None = None
+    doc_type: Name | None = None
+    preprocessor_id: Name | None = None
+    paper_ids: Annotated[list[Name], Field(min_length=1, max_length=1000)] | None = None
+    paragraph_terms: Annotated[list[Name], Field(min_length=1, max_length=100)] | None = None
+    article_terms: list[Name] | None = None
+    move_to: Question | None = None
+    move_to_weight: Weight | None = None
+    move_away_from: Question | None = None
+    move_away_from_weight: Weight | None = None
+    corpus: CorpusName | None = None
+
+    @model_validator(mode="after")
+    def _weights_have_a_goal(self) -> Self:
+        if (self.move_to_weight and self.move_to is None) or (
+            self.move_away_from_weight and self.move_away_from is None
+        ):
+            raise PydanticCustomError("contradiction", "A weight needs the text that it moves to or away from.")
+        return self
+
+
+class HybridBody(VectorBody):
+    """What `POST /hybrid` takes."""
+
+    screening_top_k: Annotated[int, Field(strict=True, ge=1, le=1000)] | None = None
 
 
 class DeleteBody(StrictBody):

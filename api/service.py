@@ -22,6 +22,7 @@ from index.ledger import SourceNote
 from index.manifest import Manifest
 from ingestion.run import Progress, RunOptions
 from query_engine.events import Event
+from query_engine.papers import PaperQuestion, Paragraph
 from query_engine.passages import Passage
 from settings import RetrievalSettings, Settings
 
@@ -116,6 +117,14 @@ class Retrieval(Protocol):
         ...
 
 
+class Papers(Protocol):
+    """Searches papers."""
+
+    def search(self, question: PaperQuestion) -> Sequence[Paragraph]:
+        """Find paragraphs, nearest first; blocks."""
+        ...
+
+
 class Engine(Protocol):
     """Answers questions from one corpus."""
 
@@ -128,6 +137,10 @@ class Engine(Protocol):
         self, question: str, options: RetrievalSettings, filters: Mapping[str, Any] | None = None
     ) -> Retrieval:
         """Find passages in the documents that meet the filters; blocks."""
+        ...
+
+    def papers(self) -> Papers:
+        """Return what searches the corpus's papers."""
         ...
 
     def stream(self, question: str, filters: Mapping[str, Any] | None = None) -> AsyncGenerator[Event, None]:

@@ -111,6 +111,18 @@ class LexicalIndex:
             hits = searcher.search(query, limit=top_k, count=False).hits
             return [(str(searcher.doc(address)["node_id"][0]), float(score)) for score, address in hits]
 
+    def holding(self, text: str, versions: Collection[str] | None = None) -> list[str]:
+        """Return the node ids of all leaves that hold every term of `text`; `[]` where it has none."""
+        terms = dict.fromkeys(self.terms(text))
+        with self._failures():
+            searcher = self._index.searcher()
+            if not terms or not searcher.num_docs:
+                return []
+            clauses = [(tantivy.Occur.Must, self._clause("text", term, 1)[1]) for term in terms]
+            query = self._within(tantivy.Query.boolean_query(clauses), versions)
+            hits = searcher.search(query, limit=searcher.num_docs, count=False).hits
+            return [str(searcher.doc(address)["node_id"][0]) for _, address in hits]
+
     def _clause(self, field: str, term: str, boost: float) -> tuple[Any, Any]:
         query = tantivy.Query.term_query(self._schema, field, term)
         return tantivy.Occur.Should, query if boost == 1 else tantivy.Query.boost_query(query, boost)

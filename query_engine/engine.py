@@ -33,6 +33,7 @@ from query_engine.events import Done, Event, Restarted, Retrieved, Token
 from query_engine.gate import Confidence, assess
 from query_engine.leaves import LeafRetriever
 from query_engine.merging import MergingRetriever
+from query_engine.papers import PaperSearch
 from query_engine.passages import Passage
 from query_engine.query import Query
 from query_engine.question import clean_question
@@ -95,6 +96,10 @@ class Engine:
     def leaf_retriever(self, options: RetrievalSettings) -> LeafRetriever:
         """Return the search for leaves, before they are reordered and merged."""
         return LeafRetriever(self.corpus, self._embedder, options)
+
+    def papers(self) -> PaperSearch:
+        """Return the search for paragraphs of papers."""
+        return PaperSearch(self.corpus, self._embedder)
 
     def retrieve(
         self,

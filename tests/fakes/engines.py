@@ -15,6 +15,7 @@ from index.ledger import SourceNote
 from index.manifest import Identity, Manifest
 from query_engine.events import Citation, Done, Event
 from query_engine.hits import LeafHit
+from query_engine.papers import PaperQuestion, Paragraph
 from query_engine.passages import Passage
 from query_engine.refining import Refinement
 from settings import RetrievalSettings
@@ -166,6 +167,18 @@ class FakeRetrieval:
     warnings: tuple[str, ...] = ()
 
 
+class FakePapers:
+    """Finds what it is given, and notes what it was asked."""
+
+    def __init__(self) -> None:
+        self.questions: list[PaperQuestion] = []
+        self.found: list[Paragraph] = []
+
+    def search(self, question: PaperQuestion) -> list[Paragraph]:
+        self.questions.append(question)
+        return self.found
+
+
 class FakeEngine:
     """Plays its script for every question and notes what it was asked.
 
@@ -174,6 +187,7 @@ class FakeEngine:
         options, refinements: what `retrieve` was called with, in order.
         refinement: what `retrieve` does around its search.
         filters: what `retrieve` and `stream` were called with, in order.
+        paper_search: what `papers` returns.
         started, ended: streams that began to work, and that were closed or played to the end.
     """
 
@@ -184,9 +198,13 @@ class FakeEngine:
         self.refinements: list[Refinement | None] = []
         self.refinement = Refinement()
         self.filters: list[Mapping[str, Any] | None] = []
+        self.paper_search = FakePapers()
         self.started = 0
         self.ended = 0
         self._script = script
+
+    def papers(self) -> FakePapers:
+        return self.paper_search
 
     def retrieve(
         self,

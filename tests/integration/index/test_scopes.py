@@ -61,6 +61,12 @@ def test_words_are_searched_among_the_named_documents_only_and_score_the_same(
     assert [score for _, score in hits] == best_of(everything, far, 5)
 
 
+def test_leaves_that_hold_all_words_are_all_found(corpus: Corpus, far: frozenset[str]) -> None:
+    assert len(corpus.words.holding("betz")) == 50
+    assert len(corpus.words.holding("Betz limited")) == 20
+    assert corpus.words.holding("Betz limited", far) == corpus.words.holding("?!") == []
+
+
 def test_nothing_is_found_in_no_documents(corpus: Corpus) -> None:
     assert corpus.vectors.search(QUESTION, 5, frozenset()) == []
     assert corpus.words.search(TERMS, [], 5, frozenset()) == []

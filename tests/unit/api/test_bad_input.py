@@ -12,11 +12,13 @@ from tests.fakes.http import client_of
 
 CANARY = "canary-7731"
 JSON_TYPE = {"content-type": "application/json"}
-ASKING = {"/run": "question", "/evaluate": "query", "/retrieve": "question"}
+ASKING = {"/evaluate": "query"} | dict.fromkeys(["/run", "/retrieve", "/vector", "/hybrid"], "question")
 NEEDED = {
     "/run": {"question": "What?"},
     "/evaluate": {"query": "What?", "iid": "1"},
     "/retrieve": {"question": "What?"},
+    "/vector": {"question": "What?"},
+    "/hybrid": {"question": "What?"},
 }
 NEEDED |= {"/ingest": {"path": "wind.md"}}
 
@@ -151,6 +153,7 @@ ANYTHING = st.recursive(
     max_leaves=8,
 )
 FIELDS = ("question", "query", "iid", "corpus", "top_k", "budget_chars", "mode", "merge", "path", "metadata", "retry")
+FIELDS += ("filters", "distance", "topic", "paper_ids", "paragraph_terms", "move_to", "move_to_weight")
 
 
 @pytest.mark.parametrize("path", NEEDED)

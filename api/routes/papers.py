@@ -1,0 +1,79 @@
+"""`POST /vector`, `POST /hybrid`, `GET /`: paragraphs of papers, as clients of ASK-xDD ask for them.
+
+Flow: key and body -> `query_engine/papers.py` -> **here** -> a JSON list, or 404 where it would be empty.
+"""
+
+from typing import Any
+
+from fastapi import APIRouter
+
+from api.keys import KeyRequired
+from api.negotiation import JSONReply
+from api.schemas import HybridBody, VectorBody
+from api.service import Service, ServiceDep
+from errors import NothingFoundError
+from query_engine.expansion.steering import Steering
+from query_engine.papers import PARAGRAPH, PaperQuestion, Paragraph
+
+TOP_K = 5
+SCREENING_TOP_K = 100
+# The warn code 299 of RFC 7234: of no particular kind, and to last.
+OBSOLETE = '299 - "article_terms is obsolete and was not used."'
+
+router = APIRouter()
+
+
+@router.get("/")
+def ping() -> JSONReply:
+    """Say that the service is there."""
+    return JSONReply({"ping": "pong!"})
+
+
+@router.post("/vector", dependencies=[KeyRequired])
+def vector(body: VectorBody, service: ServiceDep) -> JSONReply:
+    """Return the paragraphs nearest to the question."""
+    return _found(service, body, None)
+
+
+@router.post("/hybrid", dependencies=[KeyRequired])
+def hybrid(body: HybridBody, service: ServiceDep) -> JSONReply:
+    """Return the paragraphs nearest to the question, of the papers that fit it best by their words."""
+    return _found(service, body, body.screening_top_k or SCREENING_TOP_K)
+
+
+def _found(service: Service, body: VectorBody, screening_top_k: int | None) -> JSONReply:
+    question = PaperQuestion(
+        text=body.question,
+        top_k=body.top_k or TOP_K,
+        max_distance=body.distance,
+        topic=body.topic,
+        doc_type=body.doc_type,
+        preprocessor_id=body.preprocessor_id,
+        paper_ids=body.paper_ids,
+        paragraph_terms=body.paragraph_terms or (),
+        screening_top_k=screening_top_k,
+        steering=Steering(
+            body.move_to, body.move_to_weight or 0.0, body.move_away_from, body.move_away_from_weight or 0.0
+        ),
+    )
+    found = service.engines.get(body.corpus).papers().search(question)
+    if not found:
+        raise NothingFoundError(
+            "No paragraph meets what was asked.",
+            "Ask with fewer conditions or a larger distance; `GET /documents` shows the topics and types there are.",
+        )
+    headers = None if body.article_terms is None else {"Warning": OBSOLETE}
+    return JSONReply([_shown(paragraph) for paragraph in found], headers=headers)
+
+
+def _shown(paragraph: Paragraph) -> dict[str, Any]:
+    metadata = paragraph.document.metadata
+    return {
+        "paper_id": paragraph.paper_id,
+        "doc_type": metadata.get("doc_type", PARAGRAPH),
+        "text": paragraph.text,
+        "distance": paragraph.distance,
+        "cosmos_object_id": metadata.get("cosmos_object_id"),
+        "article_terms": metadata.get("article_terms", []),
+        "paragraph_terms": paragraph.terms,
+    }
