@@ -1,9 +1,9 @@
-"""A word index without an index: terms are lower-case words."""
+"""A word index without an index: terms are lower-case words. And how to ask a real one."""
 
 import re
 from collections.abc import Mapping
 
-from index.lexical import content_words
+from index.lexical import LexicalIndex, content_words
 
 
 class FakeWords:
@@ -20,3 +20,8 @@ class FakeWords:
 
     def weight(self, term: str) -> float:
         return self._weights.get(term, 1.0)
+
+
+def leaves_with(words: LexicalIndex, text: str, top_k: int) -> list[tuple[str, float]]:
+    """Return what a real word index finds for the words of a text."""
+    return words.search(dict.fromkeys(words.query_terms(text), 1.0), [], top_k)

@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from index.nodes import split_node_id
 from tests.fakes.library import Library
+from tests.fakes.words import leaves_with
 
 NAMES = st.sampled_from(["a.txt", "b.md", "sub/c.txt", "sub/d.md", "e.jsonl", "f.jsonl"])
 
@@ -113,11 +114,11 @@ class Edits(RuleBasedStateMachine):
         corpus = self.library.corpus
         expected = {doc_id: word for words in self.stored.values() for doc_id, word in words.items()}
         assert set(corpus.documents.versions()) == set(expected)
-        found = {doc_id: corpus.words.search(word, 10) for doc_id, word in expected.items()}
+        found = {doc_id: leaves_with(corpus.words, word, 10) for doc_id, word in expected.items()}
         shown = {
             doc_id: {node.metadata["doc_id"] for node in corpus.docstore.nodes(name for name, _ in hits).values()}
             for doc_id, hits in found.items()
         }
         assert shown == {doc_id: {doc_id} for doc_id in expected}
         gone = {f"canary{number}" for number in range(1, self.number + 1)} - set(expected.values())
-        assert not any(corpus.words.search(word, 10) for word in gone)
+        assert not any(leaves_with(corpus.words, word, 10) for word in gone)

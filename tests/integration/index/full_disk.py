@@ -15,6 +15,7 @@ from index.corpus import Corpus
 from index.documents import StoredDocument
 from index.nodes import node_id
 from tests.fakes.corpora import MANIFEST, stored
+from tests.fakes.words import leaves_with
 
 Batch = tuple[list[StoredDocument], npt.NDArray[np.float32]]
 
@@ -91,7 +92,10 @@ def main(disk: Path, *, floor: bool) -> None:
     seen = stop(corpus, wanted)
     if floor:
         documents, rows = wanted[0]
-        seen["hits"] = [len(corpus.vectors.search(rows[0].tolist(), 3)), len(corpus.words.search(documents[0].text, 3))]
+        seen["hits"] = [
+            len(corpus.vectors.search(rows[0].tolist(), 3)),
+            len(leaves_with(corpus.words, documents[0].text, 3)),
+        ]
         corpus.close()
         subprocess.run(["mount", "-o", "remount,size=400m", str(disk)], check=True)
         corpus = Corpus(disk / "full", MANIFEST)

@@ -23,6 +23,7 @@ from index.lock import CorpusLock
 from settings import IndexSettings, Settings
 from tests.fakes.corpora import MANIFEST, make_corpus
 from tests.fakes.embedding import WordHashEmbedding, word_vector
+from tests.fakes.words import leaves_with
 
 NOUNS = "wind water solar coal gas wood tide wave heat steam oil peat biogas uranium hydrogen battery".split()
 TEXTS = {
@@ -71,7 +72,7 @@ def content(settings: Settings, name: str) -> dict[str, Any]:
                 for document in corpus.documents.each()
             ],
             "dense": [corpus.vectors.search(word_vector(query), 5) for query in QUERIES],
-            "words": [corpus.words.search(query, 5) for query in QUERIES],
+            "words": [leaves_with(corpus.words, query, 5) for query in QUERIES],
         }
 
 

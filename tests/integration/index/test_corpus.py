@@ -19,6 +19,7 @@ from index.servers import LOCAL
 from index.swap import swap_in
 from tests.fakes.corpora import MANIFEST, fill, make_corpus, stored
 from tests.fakes.embedding import WordHashEmbedding, word_vector
+from tests.fakes.words import leaves_with
 
 TEXTS = {
     "wind.md": "Turbines turn wind into power. Blades are long. Towers are tall. Gearboxes wear out.",
@@ -49,7 +50,7 @@ def test_dense_search_gives_cosines_nearest_first(corpus: Corpus) -> None:
 
 
 def test_words_are_found_in_any_inflection_and_case(corpus: Corpus) -> None:
-    hits = corpus.words.search("TOWER", 5)
+    hits = leaves_with(corpus.words, "TOWER", 5)
 
     assert len(hits) == 1
     assert corpus.docstore.nodes([hits[0][0]])[hits[0][0]].text == "Towers are tall."
@@ -57,7 +58,7 @@ def test_words_are_found_in_any_inflection_and_case(corpus: Corpus) -> None:
 
 @pytest.mark.parametrize("question", ["", "???", "🙂🙂", 'AND (OR "unclosed [title:', "the of and"])
 def test_odd_word_queries_give_a_list_not_an_error(corpus: Corpus, question: str) -> None:
-    assert isinstance(corpus.words.search(question, 5), list)
+    assert isinstance(leaves_with(corpus.words, question, 5), list)
 
 
 def test_rare_words_weigh_more(corpus: Corpus) -> None:
@@ -68,7 +69,7 @@ def test_a_changed_document_leaves_nothing_of_its_old_version(corpus: Corpus) ->
     fill(corpus, {"wind.md": "Sails came first."}, WordHashEmbedding())
 
     assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.words.count() == 4
-    assert corpus.words.search("gearboxes", 5) == []
+    assert leaves_with(corpus.words, "gearboxes", 5) == []
     assert corpus.documents.pending() == []
 
 

@@ -20,6 +20,7 @@ from index.servers import LOCAL
 from ingestion.repair import Mender
 from tests.fakes.corpora import MANIFEST, make_corpus, stored
 from tests.fakes.embedding import WordHashEmbedding, word_vector
+from tests.fakes.words import leaves_with
 
 pytestmark = pytest.mark.integration
 
@@ -91,7 +92,9 @@ def assert_equal(before: Corpus, after: Corpus) -> None:
     wanted, found = before.vectors.fetch(names), after.vectors.fetch(names)
     assert after.vectors.count() == after.words.count() == len(wanted) == LEAVES
     assert min(float(wanted[name] @ found[name]) for name in names) > 0.999
-    assert dict(after.words.search("w7 w77", 500)) == pytest.approx(dict(before.words.search("w7 w77", 500)))
+    assert dict(leaves_with(after.words, "w7 w77", 500)) == pytest.approx(
+        dict(leaves_with(before.words, "w7 w77", 500))
+    )
 
 
 def test_a_sound_corpus_is_healthy_and_nothing_is_done(folder: Path) -> None:
