@@ -136,10 +136,7 @@ class Collection:
     def nearest_each(self, embeddings: Vectors, top_k: int, where: dict[str, Any] | None = None) -> list[Hits]:
         """Return what `nearest` returns for each row, of the vectors that meet Chroma's condition `where`."""
         with self._failures():
-            available = min(top_k, int(self.raw.count()))
-            if not available:
-                return [[] for _ in embeddings]
-            found = self.raw.query(query_embeddings=embeddings, n_results=available, where=where, include=["distances"])
+            found = self.raw.query(query_embeddings=embeddings, n_results=top_k, where=where, include=["distances"])
         return [
             [(name, 1.0 - distance) for name, distance in zip(ids, distances, strict=True)]
             for ids, distances in zip(found["ids"], found["distances"], strict=True)

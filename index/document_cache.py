@@ -1,63 +1,78 @@
-"""Keep the documents that questions touch most in memory, within a bound.
+"""Keep what questions read most in memory, within a bound, and never show what a commit has taken away.
 
-Flow: `documents.py` asks here before it reads the database. Safe from many threads.
+Flow: `documents.py` asks here before it reads the database, and says here when it writes. Safe from many threads.
 """
 
 import threading
 from collections import OrderedDict
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Generic, TypeVar
 
-
-class Versioned(Protocol):
-    """A document of a version, with its text."""
-
-    @property
-    def version(self) -> str:
-        """Name of this content."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """What takes the room."""
-        ...
-
-
-T = TypeVar("T", bound=Versioned)
+T = TypeVar("T")
 
 
 class DocumentCache(Generic[T]):
-    """The most recently used documents, by version.
+    """The most recently used documents, or parts of them, by version.
+
+    All that is kept was visible at once: a commit empties the cache, and what was read while one began is not kept.
+    So an old and a new version of one document are never found together.
 
     Args:
-        max_chars: bound on the characters of their text together; the last one stays, however long.
+        load: reads, in one look, the versions that are visible.
+        size: measures one entry.
+        max_size: bound on the sizes of all together; the last one stays, however large.
     """
 
-    def __init__(self, max_chars: int) -> None:
-        self._max_chars = max_chars
-        self._chars = 0
-        self._documents: OrderedDict[str, T] = OrderedDict()
+    def __init__(self, load: Callable[[Sequence[str]], dict[str, T]], size: Callable[[T], int], max_size: int) -> None:
+        self._load = load
+        self._size_of = size
+        self._max_size = max_size
+        self._size = 0
+        self._kept: OrderedDict[str, T] = OrderedDict()
+        self._commits = 0
+        self._committing = 0
         self._lock = threading.Lock()
 
-    def get(self, version: str) -> T | None:
-        """Return a kept document, or None."""
+    def get(self, versions: Iterable[str]) -> dict[str, T]:
+        """Return version -> entry of those that are visible."""
+        wanted = set(versions)
         with self._lock:
-            if version in self._documents:
-                self._documents.move_to_end(version)
-            return self._documents.get(version)
+            commits = self._commits
+            found = {version: self._kept[version] for version in wanted & self._kept.keys()}
+            for version in found:
+                self._kept.move_to_end(version)
+        if len(found) == len(wanted):
+            return found
+        loaded = self._load(sorted(wanted - found.keys()))
+        if self._keep(loaded, commits):
+            return found | loaded
+        return self._load(sorted(wanted)) if found else loaded
 
-    def put(self, document: T) -> None:
-        """Keep a document, and let go of those used longest ago."""
+    @contextmanager
+    def committing(self) -> Iterator[None]:
+        """Put this around a transaction. A commit that raises may have been stored all the same."""
         with self._lock:
-            if document.version in self._documents:
-                return
-            self._documents[document.version] = document
-            self._chars += len(document.text)
-            while self._chars > self._max_chars and len(self._documents) > 1:
-                _, oldest = self._documents.popitem(last=False)
-                self._chars -= len(oldest.text)
+            self._commits += 1
+            self._committing += 1
+            self._kept.clear()
+            self._size = 0
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._committing -= 1
 
-    def drop(self, version: str) -> None:
-        """Let go of a document; one that is not kept is no error."""
+    def _keep(self, loaded: dict[str, T], commits: int) -> bool:
+        """Keep entries, and let go of those used longest ago; False if a commit began since `commits` was read."""
         with self._lock:
-            dropped = self._documents.pop(version, None)
-            self._chars -= len(dropped.text) if dropped else 0
+            if self._committing or commits != self._commits:
+                return False
+            for version, entry in loaded.items():
+                if version not in self._kept:
+                    self._kept[version] = entry
+                    self._size += self._size_of(entry)
+            while self._size > self._max_size and len(self._kept) > 1:
+                _, oldest = self._kept.popitem(last=False)
+                self._size -= self._size_of(oldest)
+            return True

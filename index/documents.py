@@ -12,6 +12,7 @@ and swept by the next ingestion. Which files were read is `ledger.py`'s business
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
@@ -26,14 +27,15 @@ from index.database import parents as _parents
 from index.database import pending as _pending
 from index.document_cache import DocumentCache
 from index.ledger import SourceNote, reopen, write_notes
-from index.nodes import SpanTree
+from index.nodes import SpanTree, first_leaf
 from index.totals import TotalsReader, count
 
 Metadata = dict[str, str | int | float | bool | list[str]]
 Vectors = npt.NDArray[np.floating[Any]]
 
 BATCH_ROWS = 500
-CACHED_CHARS = 64_000_000
+CACHED_CHARS = 128_000_000
+CACHED_VECTOR_BYTES = 128_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,8 @@ class DocumentStore:
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
-        self._cache = DocumentCache[StoredDocument](CACHED_CHARS)
+        self._documents = DocumentCache(self._load_versions, lambda document: len(document.text), CACHED_CHARS)
+        self._parents = DocumentCache(self._load_parents, lambda vectors: vectors.nbytes, CACHED_VECTOR_BYTES)
         self._totals = TotalsReader(engine)
 
     def count(self) -> int:
@@ -138,14 +141,7 @@ class DocumentStore:
 
     def get_versions(self, versions: Iterable[str]) -> dict[str, StoredDocument]:
         """Return version -> document for the versions that are visible; unknown ones are left out."""
-        # One look decides what is visible, kept or not: with two, a commit between them would give the old and the new
-        # version of one document.
-        visible = self._visible(versions)
-        found = {version: document for version in visible if (document := self._cache.get(version))}
-        for document in self._load(_documents.c.version, sorted(visible - found.keys())):
-            found[document.version] = document
-            self._cache.put(document)
-        return found
+        return self._documents.get(versions)
 
     def each(self) -> Iterator[StoredDocument]:
         """Yield every document, ordered by doc_id, one in memory at a time; writing meanwhile is allowed."""
@@ -159,19 +155,12 @@ class DocumentStore:
             yield from map(_from_row, rows)
             last = rows[-1].doc_id
 
-    def parent_vectors(self, versions: Iterable[str]) -> dict[str, npt.NDArray[np.float16]]:
+    def parent_vectors(self, versions: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
         """Return version -> unit vectors of the document's roots and middles, shape (parents, dimension).
 
         Row i belongs to position i of the tree. Versions that are not visible are left out.
         """
-        found: dict[str, npt.NDArray[np.float16]] = {}
-        query = sa.select(_parents, _documents.c.tree).join(_documents, _documents.c.version == _parents.c.version)
-        with failures_named(), self._engine.connect() as connection:
-            for batch in _batches(sorted(set(versions))):
-                for row in connection.execute(query.where(_parents.c.version.in_(batch))):
-                    rows = SpanTree.from_bytes(row.tree).first_leaf
-                    found[row.version] = np.frombuffer(row.vectors, "<f2").reshape(rows, -1)
-        return found
+        return self._parents.get(versions)
 
     def pending(self) -> list[str]:
         """Versions whose vectors and terms may exist without a visible document."""
@@ -206,7 +195,7 @@ class DocumentStore:
         ids = [document.doc_id for document in documents] + list(removed)
         published = [document.version for document in documents]
         columns = sa.select(_documents.c.version, _documents.c.leaf_count, _documents.c.source)
-        with self._totals.changing(), failures_named(), self._engine.begin() as connection:
+        with self._changing(), failures_named(), self._engine.begin() as connection:
             old: dict[str, int] = {}
             losing: set[str] = set()
             for batch in _batches(ids):
@@ -237,17 +226,24 @@ class DocumentStore:
         with failures_named(), self._engine.begin() as connection:
             for batch in _batches(list(versions)):
                 connection.execute(sa.delete(_pending).where(_pending.c.version.in_(batch)))
-        for version in versions:
-            self._cache.drop(version)
 
-    def _visible(self, versions: Iterable[str]) -> set[str]:
-        query = sa.select(_documents.c.version)
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        with self._totals.changing(), self._documents.committing(), self._parents.committing():
+            yield
+
+    def _load_versions(self, versions: Sequence[str]) -> dict[str, StoredDocument]:
+        return {document.version: document for document in self._load(_documents.c.version, versions)}
+
+    def _load_parents(self, versions: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
+        found: dict[str, npt.NDArray[np.float32]] = {}
+        query = sa.select(_parents, _documents.c.tree).join(_documents, _documents.c.version == _parents.c.version)
         with failures_named(), self._engine.connect() as connection:
-            return {
-                row.version
-                for batch in _batches(sorted(set(versions)))
-                for row in connection.execute(query.where(_documents.c.version.in_(batch)))
-            }
+            for batch in _batches(list(versions)):
+                for row in connection.execute(query.where(_parents.c.version.in_(batch))):
+                    parents = first_leaf(row.tree)
+                    found[row.version] = np.frombuffer(row.vectors, "<f2").reshape(parents, -1).astype(np.float32)
+        return found
 
     def _load(self, column: sa.Column[str], values: Sequence[str]) -> Iterator[StoredDocument]:
         for batch in _batches(list(values)):

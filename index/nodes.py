@@ -9,8 +9,8 @@ nothing of how a tree is cut (`ingestion/splitting.py`) or stored (`index/docume
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +20,7 @@ LEAF = len(LEVEL_NAMES) - 1
 NO_PARENT = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """One node: text `[start, end)` of the document; `parent` is a position in the tree, -1 for roots."""
 
     level: int
@@ -53,7 +52,7 @@ class SpanTree:
         """Position of the first leaf; equals `len(self)` for an empty document."""
         return next((i for i, span in enumerate(self.spans) if span.level == LEAF), len(self.spans))
 
-    @property
+    @cached_property
     def leaves(self) -> range:
         """Positions of the leaves, in document order."""
         return range(self.first_leaf, len(self.spans))
@@ -88,7 +87,12 @@ class SpanTree:
     def from_bytes(cls, data: bytes) -> "SpanTree":
         """Unpack what `to_bytes` made."""
         rows = np.frombuffer(data, dtype="<i4").reshape(-1, 4).tolist()
-        return cls([Span(*row) for row in rows])
+        return cls([Span._make(row) for row in rows])
+
+
+def first_leaf(tree: bytes) -> int:
+    """Return the position of the first leaf of a packed tree, which equals the number of its roots and middles."""
+    return int(np.searchsorted(np.frombuffer(tree, dtype="<i4")[::4], LEAF))
 
 
 def parent_vectors(tree: SpanTree, leaves: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
