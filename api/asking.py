@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from starlette.concurrency import run_in_threadpool
 
-from api.schemas import Filters
+from api.schemas import EvaluateBody, RunBody
 from api.service import Service
 from errors import UnknownCorpusError
 from index.filters import where
@@ -31,28 +31,28 @@ class Asked:
     events: AsyncGenerator[Event, None]
 
 
-async def ask(service: Service, question: str, corpus: str | None, filters: Filters | None = None) -> Asked:
+async def ask(service: Service, question: str, body: RunBody | EvaluateBody) -> Asked:
     """Open the corpus, the default one for None, and put the question to it.
 
     Args:
         service: whose engines are asked.
-        question: as it was checked.
-        corpus: its name.
-        filters: which documents may be found; None allows all.
+        question: the body's.
+        body: says where to look.
 
     Raises:
         FilterError: the filter is empty or has no meaning; once the stream has begun it would be too late to say so.
         CorpusError: the named corpus does not exist, or it cannot be opened.
     """
-    if filters is not None:
-        where(filters)
+    if body.filters is not None:
+        where(body.filters)
+    steering = None if body.steering is None else body.steering.value()
     try:
-        engine = await run_in_threadpool(service.engines.get, corpus)
+        engine = await run_in_threadpool(service.engines.get, body.corpus)
     except UnknownCorpusError as error:
-        if corpus is not None:
+        if body.corpus is not None:
             raise
         return Asked(service.settings.index.corpus, _nothing_to_read(error))
-    return Asked(engine.corpus.name, engine.stream(question, filters))
+    return Asked(engine.corpus.name, engine.stream(question, body.filters, steering))
 
 
 async def _nothing_to_read(error: UnknownCorpusError) -> AsyncGenerator[Event, None]:

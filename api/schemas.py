@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 from errors import QuestionError
 from ingestion.reading import fields
 from ingestion.run import RunOptions
+from query_engine.expansion.steering import Steering
 from query_engine.question import clean_question
 from settings import CORPUS_NAME
 
@@ -73,12 +74,36 @@ class StrictBody(BaseModel):
         return body
 
 
+class SteeringBody(StrictBody):
+    """Where a question is moved before it is compared with passages; null is the same as left out."""
+
+    move_to: Question | None = None
+    move_to_weight: Weight | None = None
+    move_away_from: Question | None = None
+    move_away_from_weight: Weight | None = None
+
+    @model_validator(mode="after")
+    def _weights_have_a_goal(self) -> Self:
+        if (self.move_to_weight and self.move_to is None) or (
+            self.move_away_from_weight and self.move_away_from is None
+        ):
+            raise PydanticCustomError("contradiction", "A weight needs the text that it moves to or away from.")
+        return self
+
+    def value(self) -> Steering:
+        """Return what the search is given."""
+        return Steering(
+            self.move_to, self.move_to_weight or 0.0, self.move_away_from, self.move_away_from_weight or 0.0
+        )
+
+
 class RunBody(BaseModel):
     """What `POST /run` takes."""
 
     question: Question
     corpus: CorpusName | None = None
     filters: Filters | None = None
+    steering: SteeringBody | None = None
 
 
 class EvaluateBody(BaseModel):
@@ -88,6 +113,7 @@ class EvaluateBody(BaseModel):
     iid: str
     corpus: CorpusName | None = None
     filters: Filters | None = None
+    steering: SteeringBody | None = None
 
 
 class RetrieveBody(StrictBody):
@@ -103,9 +129,10 @@ class RetrieveBody(StrictBody):
     rerank_query: Question | None = None
     explain: StrictBool = False
     filters: Filters | None = None
+    steering: SteeringBody | None = None
 
 
-class VectorBody(StrictBody):
+class VectorBody(SteeringBody):
     """What `POST /vector` takes; null means the same as leaving a field out."""
 
     question: Question
@@ -117,19 +144,7 @@ class VectorBody(StrictBody):
     paper_ids: Annotated[list[Name], Field(min_length=1, max_length=1000)] | None = None
     paragraph_terms: Annotated[list[Name], Field(min_length=1, max_length=100)] | None = None
     article_terms: list[Name] | None = None
-    move_to: Question | None = None
-    move_to_weight: Weight | None = None
-    move_away_from: Question | None = None
-    move_away_from_weight: Weight | None = None
     corpus: CorpusName | None = None
-
-    @model_validator(mode="after")
-    def _weights_have_a_goal(self) -> Self:
-        if (self.move_to_weight and self.move_to is None) or (
-            self.move_away_from_weight and self.move_away_from is None
-        ):
-            raise PydanticCustomError("contradiction", "A weight needs the text that it moves to or away from.")
-        return self
 
 
 class HybridBody(VectorBody):

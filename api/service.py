@@ -22,8 +22,10 @@ from index.ledger import SourceNote
 from index.manifest import Manifest
 from ingestion.run import Progress, RunOptions
 from query_engine.events import Event
+from query_engine.expansion.steering import Steering
 from query_engine.papers import PaperQuestion, Paragraph
 from query_engine.passages import Passage
+from query_engine.refining import Refinement
 from settings import RetrievalSettings, Settings
 
 
@@ -116,6 +118,11 @@ class Retrieval(Protocol):
         """By stage."""
         ...
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was left out."""
+        ...
+
 
 class Papers(Protocol):
     """Searches papers."""
@@ -133,8 +140,18 @@ class Engine(Protocol):
         """The corpus it reads."""
         ...
 
+    @property
+    def refinement(self) -> Refinement:
+        """What is done before and after its searches."""
+        ...
+
     def retrieve(
-        self, question: str, options: RetrievalSettings, filters: Mapping[str, Any] | None = None
+        self,
+        question: str,
+        options: RetrievalSettings,
+        filters: Mapping[str, Any] | None = None,
+        refinement: Refinement | None = None,
+        steering: Steering | None = None,
     ) -> Retrieval:
         """Find passages in the documents that meet the filters; blocks."""
         ...
@@ -143,7 +160,9 @@ class Engine(Protocol):
         """Return what searches the corpus's papers."""
         ...
 
-    def stream(self, question: str, filters: Mapping[str, Any] | None = None) -> AsyncGenerator[Event, None]:
+    def stream(
+        self, question: str, filters: Mapping[str, Any] | None = None, steering: Steering | None = None
+    ) -> AsyncGenerator[Event, None]:
         """Answer from the documents that meet the filters, event by event."""
         ...
 

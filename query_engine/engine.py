@@ -30,6 +30,7 @@ from index.corpus import Corpus
 from query_engine import steps
 from query_engine.citing import Citations
 from query_engine.events import Done, Event, Restarted, Retrieved, Token
+from query_engine.expansion.steering import Steering
 from query_engine.gate import Confidence, assess
 from query_engine.leaves import LeafRetriever
 from query_engine.merging import MergingRetriever
@@ -44,6 +45,8 @@ from settings import VERSION, RetrievalSettings, Settings
 
 logger = logging.getLogger(__name__)
 dispatcher = get_dispatcher(__name__)
+
+NOT_STEERED = "steering_skipped: Only the search by meaning can be steered, and the mode is lexical."
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,7 @@ class Engine:
         options: RetrievalSettings | None = None,
         filters: Mapping[str, Any] | None = None,
         refinement: Refinement | None = None,
+        steering: Steering | None = None,
     ) -> Retrieval:
         """Find passages; blocks.
 
@@ -115,20 +119,24 @@ class Engine:
             options: default to the settings.
             filters: which documents may be found, see `index.filters.where`; None allows all.
             refinement: default to what the settings chose.
+            steering: moves the question; None leaves it.
 
         Raises:
             QuestionError: the question cannot be asked as it stands.
             FilterError: the filter is empty or has no meaning.
         """
         question = clean_question(question)
-        return self._retrieve(question, options, self._versions(filters), refinement)
+        return self._retrieve(question, self._versions(filters), steering, options, refinement)
 
-    async def stream(self, question: str, filters: Mapping[str, Any] | None = None) -> AsyncGenerator[Event, None]:
+    async def stream(
+        self, question: str, filters: Mapping[str, Any] | None = None, steering: Steering | None = None
+    ) -> AsyncGenerator[Event, None]:
         """Answer a question; see `events.py` for the order of events. Closing the iterator stops all work.
 
         Args:
             question: as it was asked.
             filters: which documents may be found, see `index.filters.where`; None allows all.
+            steering: moves the question; None leaves it.
 
         Raises:
             QuestionError: the question cannot be asked as it stands (before the first event).
@@ -147,7 +155,7 @@ class Engine:
             yield steps.filtered_out()
             yield answer.done("no_retrieval", message=steps.FILTERED_OUT)
             return
-        retrieval = await asyncio.to_thread(self._retrieve, question, None, versions)
+        retrieval = await asyncio.to_thread(self._retrieve, question, versions, steering)
         answer.timings_ms.update(retrieval.timings_ms)
         answer.passages = retrieval.passages
         answer.warnings += retrieval.warnings
@@ -172,18 +180,27 @@ class Engine:
     def _retrieve(
         self,
         question: str,
-        options: RetrievalSettings | None,
         versions: frozenset[str] | None,
+        steering: Steering | None,
+        options: RetrievalSettings | None = None,
         refinement: Refinement | None = None,
     ) -> Retrieval:
         started = time.perf_counter()
         dispatcher.event(RetrievalStartEvent(str_or_query_bundle=question))
-        found, refined = self.retriever(options, refinement).search(Query(question, versions=versions))
+        options = options or self._settings.retrieval
+        query = Query(question, versions=versions)
+        warnings: tuple[str, ...] = ()
+        if steering is not None and options.mode == "lexical":
+            warnings = (NOT_STEERED,)
+        elif steering is not None:
+            query = steering.steer(query, self._embedder)
+        found, refined = self.retriever(options, refinement).search(query)
         dispatcher.event(RetrievalEndEvent(str_or_query_bundle=question, nodes=found))
-        for warning in refined.warnings:
+        warnings += refined.warnings
+        for warning in warnings:
             logger.warning("A stage was left out: %s", warning)
         timings_ms = {"retrieve": _ms_since(started), **refined.timings_ms}
-        return Retrieval(tuple(map(Passage.of, found)), timings_ms, refined.warnings)
+        return Retrieval(tuple(map(Passage.of, found)), timings_ms, warnings)
 
     async def _write(self, answer: "_Answer", confidence: Confidence) -> AsyncGenerator[Event, None]:
         """Let the authors write, one after the other until one succeeds."""

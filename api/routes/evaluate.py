@@ -18,6 +18,6 @@ router = APIRouter()
 @router.post("/evaluate")
 async def evaluate(body: EvaluateBody, request: Request, service: ServiceDep) -> JSONReply:
     """Answer; `query_id` is the request's `iid`, `generated_response` is never empty."""
-    asked = await ask(service, body.query, body.corpus, body.filters)
+    asked = await ask(service, body.query, body)
     done = await finish(asked.events, request)
     return JSONReply(to_reply(done, body.iid, service.links(request, asked.corpus)))

@@ -12,7 +12,6 @@ from api.negotiation import JSONReply
 from api.schemas import HybridBody, VectorBody
 from api.service import Service, ServiceDep
 from errors import NothingFoundError
-from query_engine.expansion.steering import Steering
 from query_engine.papers import PARAGRAPH, PaperQuestion, Paragraph
 
 TOP_K = 5
@@ -52,9 +51,7 @@ def _found(service: Service, body: VectorBody, screening_top_k: int | None) -> J
         paper_ids=body.paper_ids,
         paragraph_terms=body.paragraph_terms or (),
         screening_top_k=screening_top_k,
-        steering=Steering(
-            body.move_to, body.move_to_weight or 0.0, body.move_away_from, body.move_away_from_weight or 0.0
-        ),
+        steering=body.value(),
     )
     found = service.engines.get(body.corpus).papers().search(question)
     if not found:

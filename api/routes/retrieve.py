@@ -23,7 +23,8 @@ def retrieve(body: RetrieveBody, service: ServiceDep) -> JSONReply:
     )
     engine = service.engines.get(body.corpus)
     refinement = engine.refinement.reranked_by(wanted=body.rerank, query=body.rerank_query)
-    found = engine.retrieve(body.question, options, body.filters, refinement)
+    steering = None if body.steering is None else body.steering.value()
+    found = engine.retrieve(body.question, options, body.filters, refinement, steering)
     passages = [_passage(passage, explain=body.explain) for passage in found.passages]
     return JSONReply({"passages": passages, "timings_ms": found.timings_ms, "warnings": found.warnings})
 

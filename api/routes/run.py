@@ -22,7 +22,7 @@ router = APIRouter()
 @router.post("/run", response_class=EventSourceResponse)
 async def run(body: RunBody, request: Request, service: ServiceDep) -> EventSourceResponse:
     """Stream snapshots of the answer; the last record is `complete` and holds the whole answer."""
-    asked = await ask(service, body.question, body.corpus, body.filters)
+    asked = await ask(service, body.question, body)
     view = RunView(service.links(request, asked.corpus).numbered)
     return EventSourceResponse(
         stream_records(asked.events, view, Pace()),

@@ -14,6 +14,7 @@ from index.filters import where
 from index.ledger import SourceNote
 from index.manifest import Identity, Manifest
 from query_engine.events import Citation, Done, Event
+from query_engine.expansion.steering import Steering
 from query_engine.hits import LeafHit
 from query_engine.papers import PaperQuestion, Paragraph
 from query_engine.passages import Passage
@@ -186,7 +187,7 @@ class FakeEngine:
         questions: what it was asked, in order.
         options, refinements: what `retrieve` was called with, in order.
         refinement: what `retrieve` does around its search.
-        filters: what `retrieve` and `stream` were called with, in order.
+        filters, steerings: what `retrieve` and `stream` were called with, in order.
         paper_search: what `papers` returns.
         started, ended: streams that began to work, and that were closed or played to the end.
     """
@@ -198,6 +199,7 @@ class FakeEngine:
         self.refinements: list[Refinement | None] = []
         self.refinement = Refinement()
         self.filters: list[Mapping[str, Any] | None] = []
+        self.steerings: list[Steering | None] = []
         self.paper_search = FakePapers()
         self.started = 0
         self.ended = 0
@@ -212,18 +214,23 @@ class FakeEngine:
         options: RetrievalSettings,
         filters: Mapping[str, Any] | None = None,
         refinement: Refinement | None = None,
+        steering: Steering | None = None,
     ) -> FakeRetrieval:
         if filters is not None:
             where(filters)
         self.questions.append(question)
         self.filters.append(filters)
+        self.steerings.append(steering)
         self.options.append(options)
         self.refinements.append(refinement)
         return FakeRetrieval((a_passage(),), {"retrieve": 3.0}, ("rerank_skipped: It is too slow.",))
 
-    async def stream(self, question: str, filters: Mapping[str, Any] | None = None) -> AsyncGenerator[Event, None]:
+    async def stream(
+        self, question: str, filters: Mapping[str, Any] | None = None, steering: Steering | None = None
+    ) -> AsyncGenerator[Event, None]:
         self.questions.append(question)
         self.filters.append(filters)
+        self.steerings.append(steering)
         self.started += 1
         try:
             for act in self._script:

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from errors import FilterError
-from query_engine.engine import Engine
+from query_engine.engine import NOT_STEERED, Engine, Retrieval
 from query_engine.events import Done, Step, Token
+from query_engine.expansion.steering import Steering
 from query_engine.extractive import ExtractiveSynthesizer
 from settings import RetrievalSettings, Settings
 from tests.fakes.filters import group, one
@@ -80,6 +81,19 @@ async def test_a_filter_that_no_document_meets_is_told_and_nothing_is_written(en
     assert done.message.startswith("I don't know: no document meets the filter.")
     assert any("No document meets the filter" in event.text for event in events if isinstance(event, Step))
     assert not any(isinstance(event, Token) for event in events)
+
+
+def test_a_steered_question_finds_what_it_was_moved_to(engine: Engine) -> None:
+    def first(steering: Steering | None, mode: Any = "dense") -> Retrieval:
+        return engine.retrieve(QUESTION, RetrievalSettings(mode=mode), steering=steering)
+
+    to_sails = Steering(move_to="says On sails.md", move_to_weight=1)
+    from_sails = Steering(move_away_from="says On sails.md", move_away_from_weight=1)
+
+    assert first(to_sails).passages[0].doc_id == "sails.md"
+    assert first(from_sails).passages[-1].doc_id == "sails.md"
+    assert first(to_sails).warnings == ()
+    assert first(to_sails, "lexical").warnings == (NOT_STEERED,)
 
 
 async def test_a_filter_without_meaning_is_an_error_everywhere(engine: Engine) -> None:

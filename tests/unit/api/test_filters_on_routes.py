@@ -1,10 +1,11 @@
-"""Every route that asks takes the same filters, and refuses the same ones before any work begins."""
+"""Every route that asks takes the same filters and steering, and refuses the same ones before any work begins."""
 
 from typing import Any
 
 import pytest
 
 from errors import UnknownCorpusError
+from query_engine.expansion.steering import Steering
 from tests.fakes.engines import FakeEngine, a_done
 from tests.fakes.filters import group, one
 from tests.fakes.http import client_of
@@ -25,6 +26,29 @@ def test_filters_reach_the_engine_as_they_came(path: str, filters: dict[str, Any
 
     assert reply.status_code == 200
     assert engine.filters == [filters]
+
+
+@pytest.mark.parametrize("path", BODIES)
+def test_steering_reaches_the_engine(path: str) -> None:
+    engine = FakeEngine([a_done()])
+    client = client_of(engine)
+    client.post(path, json=BODIES[path] | {"steering": {"move_to": "sea", "move_to_weight": 1}})
+    client.post(path, json=BODIES[path])
+
+    assert engine.steerings == [Steering("sea", 1.0), None]
+
+
+@pytest.mark.parametrize("path", BODIES)
+@pytest.mark.parametrize(
+    "steering", ["sea", {"move_to": "sea", "move_to_weight": 2}, {"move_to_weight": 1}, {"towards": "sea"}]
+)
+def test_steering_without_meaning_is_refused(path: str, steering: object) -> None:
+    engine = FakeEngine([a_done()])
+    reply = client_of(engine).post(path, json=BODIES[path] | {"steering": steering})
+
+    assert reply.status_code == 422
+    assert reply.json()["error"]["field"] == "steering"
+    assert engine.questions == []
 
 
 @pytest.mark.parametrize("path", BODIES)
