@@ -15,8 +15,8 @@ T = TypeVar("T")
 class DocumentCache(Generic[T]):
     """The most recently used documents, or parts of them, by version.
 
-    All that is kept was visible at once: a commit empties the cache, and what was read while one began is not kept.
-    So an old and a new version of one document are never found together.
+    All that is kept was visible at once: a commit empties the cache, and what was read while one began or ended is not
+    kept. So an old and a new version of one document are never found together.
 
     Args:
         load: reads, in one look, the versions that are visible.
@@ -30,7 +30,7 @@ class DocumentCache(Generic[T]):
         self._max_size = max_size
         self._size = 0
         self._kept: OrderedDict[str, T] = OrderedDict()
-        self._commits = 0
+        self._commits = 0  # begun and ended
         self._committing = 0
         self._lock = threading.Lock()
 
@@ -61,10 +61,11 @@ class DocumentCache(Generic[T]):
             yield
         finally:
             with self._lock:
+                self._commits += 1
                 self._committing -= 1
 
     def _keep(self, loaded: dict[str, T], commits: int) -> bool:
-        """Keep entries, and let go of those used longest ago; False if a commit began since `commits` was read."""
+        """Keep entries, and let go of those used longest ago; False if a commit began or ended since `commits` stood."""
         with self._lock:
             if self._committing or commits != self._commits:
                 return False
