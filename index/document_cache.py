@@ -65,7 +65,7 @@ class DocumentCache(Generic[T]):
                 self._committing -= 1
 
     def _keep(self, loaded: dict[str, T], commits: int) -> bool:
-        """Keep entries, and let go of those used longest ago; False if a commit began or ended since `commits` stood."""
+        """Keep entries, and let go of those used longest ago; False if one began or ended since `commits` was read."""
         with self._lock:
             if self._committing or commits != self._commits:
                 return False
