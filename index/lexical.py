@@ -8,17 +8,22 @@ weighs words (the gate, the extractive author), so that all of them agree.
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import tantivy
 
+from index.names import document_names
 from index.storage import failure
 
 ANALYZER = "treeline_en"
 # A name is short: a hit in it says less about the leaf than a hit in its own text.
 NAMES_BOOST = 0.5
 MAX_QUERY_TERMS = 64
+# Sums of that many different powers of two are exact in a score's 24 bits.
+MARKS = 24
+KEPT_NAMES = 20_000
 # What a term's frequency multiplies its weight by at most: k1 + 1 of tantivy's BM25, whose k1 is 1.2.
 MAX_FREQUENCY_FACTOR = 2.2
 STOP_WORDS = frozenset(
@@ -26,6 +31,13 @@ STOP_WORDS = frozenset(
     "its me my no not of on or our should so such than that the their them then there these they this those to was we "
     "were what when where which who whom whose why will with would you your".split()
 )
+
+
+class NameTerms(NamedTuple):
+    """The terms of a document's title alone, and of all its names (`names.document_names`)."""
+
+    title: frozenset[str]
+    names: frozenset[str]
 
 
 class LexicalIndex:
@@ -46,6 +58,7 @@ class LexicalIndex:
             self._index = tantivy.Index(self._schema, path=str(path))
             self._index.register_tokenizer(ANALYZER, self._analyzer)
             self._index.reload()
+        self._name_terms = lru_cache(KEPT_NAMES)(self._analyze_names)
 
     def add(self, leaves: Iterable[tuple[str, str, str, str]]) -> None:
         """Add (node id, version, text, names) rows and commit."""
@@ -70,6 +83,10 @@ class LexicalIndex:
     def terms(self, text: str) -> list[str]:
         """Return the terms of `text` in order: lower-case, without accents, stemmed; stop words included."""
         return list(self._analyzer.analyze(text))
+
+    def name_terms(self, title: str, doc_id: str) -> NameTerms:
+        """Return the terms of a document's names; those asked for last are kept."""
+        return self._name_terms(title, doc_id)
 
     def query_terms(self, question: str) -> list[str]:
         """Return the distinct terms worth searching, at most 64, rarest first.
@@ -111,6 +128,28 @@ class LexicalIndex:
             hits = searcher.search(query, limit=top_k, count=False).hits
             return [(str(searcher.doc(address)["node_id"][0]), float(score)) for score, address in hits]
 
+    def held(self, terms: Iterable[str], node_ids: Collection[str]) -> dict[str, frozenset[str]]:
+        """Return leaf -> those of `terms` that its text holds, of the leaves that are there.
+
+        The index knows without anybody reading the text again: each term scores a power of two of its own.
+        """
+        found: dict[str, frozenset[str]] = dict.fromkeys(node_ids, frozenset())
+        distinct = list(dict.fromkeys(terms)) if found else []
+        with self._failures():
+            searcher = self._index.searcher()
+            leaves = tantivy.Query.term_set_query(self._schema, "node_id", list(found))
+            for start in range(0, len(distinct), MARKS):
+                marked = distinct[start : start + MARKS]
+                clauses = [(tantivy.Occur.Must, tantivy.Query.const_score_query(leaves, 0.0))]
+                for bit, term in enumerate(marked):
+                    query = tantivy.Query.term_query(self._schema, "text", term)
+                    clauses.append((tantivy.Occur.Should, tantivy.Query.const_score_query(query, float(1 << bit))))
+                hits = searcher.search(tantivy.Query.boolean_query(clauses), limit=len(found), count=False).hits
+                for score, address in hits:
+                    there = frozenset(term for bit, term in enumerate(marked) if int(score) >> bit & 1)
+                    found[str(searcher.doc(address)["node_id"][0])] |= there
+        return found
+
     def holding(self, text: str, versions: Collection[str] | None = None) -> list[str]:
         """Return the node ids of all leaves that hold every term of `text`; `[]` where it has none."""
         terms = dict.fromkeys(self.terms(text))
@@ -122,6 +161,9 @@ class LexicalIndex:
             query = self._within(tantivy.Query.boolean_query(clauses), versions)
             hits = searcher.search(query, limit=searcher.num_docs, count=False).hits
             return [str(searcher.doc(address)["node_id"][0]) for _, address in hits]
+
+    def _analyze_names(self, title: str, doc_id: str) -> NameTerms:
+        return NameTerms(frozenset(self.terms(title)), frozenset(self.terms(document_names(title, doc_id))))
 
     def _clause(self, field: str, term: str, boost: float) -> tuple[Any, Any]:
         query = tantivy.Query.term_query(self._schema, field, term)

@@ -7,9 +7,9 @@ The two searches run side by side: while the question is embedded, its words are
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -19,10 +19,11 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from index.corpus import Corpus
 from index.documents import StoredDocument
 from index.lexical import MAX_FREQUENCY_FACTOR, content_words
-from index.names import Called, document_names, question_names
+from index.names import Called, question_names
 from index.nodes import split_node_id
 from query_engine.evidence import Found, fuse_plainly, score_leaves
 from query_engine.hits import LeafHit
+from query_engine.leaf_texts import leaf_texts
 from query_engine.lexical_models import Judged, judge, note_models
 from query_engine.query import Query, Vector
 from settings import RetrievalSettings
@@ -33,12 +34,19 @@ MAX_NAMES = 64
 
 @dataclass(frozen=True, slots=True)
 class _ByWords:
-    """What the lexical search found; empty in dense mode."""
+    """What the lexical search found; empty in dense mode.
 
-    terms: Mapping[str, float]
-    judged: Judged
-    held: Mapping[str, frozenset[str]]
-    named: list[tuple[frozenset[str], int]]
+    Attributes:
+        terms: what was looked for, with weights.
+        judged: the leaves.
+        held: leaf -> which of the terms its own text holds.
+        named: for each thing that may be a document's name, the rarity of its forms among names, and its words' number.
+    """
+
+    terms: Mapping[str, float] = field(default_factory=dict)
+    judged: Judged = field(default_factory=lambda: Judged({}))
+    held: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    named: Sequence[tuple[Mapping[str, float], int]] = ()
 
 
 class LeafRetriever(BaseRetriever):
@@ -82,10 +90,10 @@ class LeafRetriever(BaseRetriever):
             lexical=by_words.judged.lexical,
             by_model=by_words.judged.by_model,
             most_lexical=MAX_FREQUENCY_FACTOR * sum(weights.values()) or 1.0,
-            terms=by_words.held,
+            terms=self._titled(by_words, documents),
             term_weights=weights,
             parents=self._parents(documents, embedding),
-            names={version: self._called(document, by_words.named) for version, document in documents.items()},
+            names=self._called(documents.values(), by_words.named),
         )
 
     def embedding(self, query: Query) -> Vector | None:
@@ -107,27 +115,51 @@ class LeafRetriever(BaseRetriever):
 
     def _by_words(self, query: Query) -> _ByWords:
         if self._options.mode == "dense":
-            return _ByWords({}, Judged({}), {}, [])
-        words, terms = self._corpus.words, self.terms(query)
-        called = [(self._forms(name), name.count) for name in question_names(content_words(query.text)[:MAX_NAMES])]
-        names = frozenset[str]().union(*(forms for forms, _ in called))
+            return _ByWords()
+        words, terms, model = self._corpus.words, self.terms(query), self._options.lexical_model
+        named = [(self._forms(name), name.count) for name in question_names(content_words(query.text)[:MAX_NAMES])]
+        names = frozenset[str]().union(*(forms for forms, _ in named))
         hits = dict(words.search(terms, sorted(names), self._options.candidates_k, versions=query.versions))
-        documents = self._corpus.documents.get_versions(split_node_id(name)[0] for name in hits)
-        texts = {name: words.terms(_text(name, documents)) for name in hits}
-        judged = judge(self._options.lexical_model, hits, texts, terms, words.weight)
-        held = {name: frozenset(terms.keys() & text) for name, text in texts.items() if text}
-        return _ByWords(terms, judged, held, called)
+        judged = judge(model, hits, {} if model == "bm25" else self._texts(hits), terms, words.weight)
+        return _ByWords(terms, judged, words.held(terms, hits), named)
 
-    def _forms(self, name: Called) -> frozenset[str]:
-        return frozenset(term for word in name.words for term in self._corpus.words.terms(word))
-
-    def _called(self, document: StoredDocument, named: list[tuple[frozenset[str], int]]) -> float:
-        """Return how much of the question names the document: the rarity of each thing that does."""
+    def _forms(self, name: Called) -> dict[str, float]:
         words = self._corpus.words
-        names = set(words.terms(document_names(document.title, document.doc_id)))
-        return sum(
-            count * max((words.name_weight(term) for term in forms & names), default=0.0) for forms, count in named
-        )
+        return {term: words.name_weight(term) for word in name.words for term in words.terms(word)}
+
+    def _texts(self, names: Iterable[str]) -> dict[str, list[str]]:
+        """Return each leaf's terms in order, its document's title before them as it was embedded."""
+        texts = leaf_texts(self._corpus.documents, list(names), titled=True)
+        return {name: self._corpus.words.terms(text) for name, text in zip(names, texts, strict=True)}
+
+    def _titled(self, found: _ByWords, documents: Mapping[str, StoredDocument]) -> dict[str, frozenset[str]]:
+        """Return leaf -> which of the question's terms it holds, its document's title being part of it."""
+        held = {}
+        for name, terms in found.held.items():
+            version, position = split_node_id(name)
+            document = documents.get(version)
+            if document is not None and position < len(document.tree):
+                title = self._corpus.words.name_terms(document.title, document.doc_id).title
+                held[name] = terms | (found.terms.keys() & title)
+        return held
+
+    def _called(
+        self, documents: Iterable[StoredDocument], named: Sequence[tuple[Mapping[str, float], int]]
+    ) -> dict[str, float]:
+        """Return version -> how much of the question names the document: the rarity of each thing that does."""
+        forms = frozenset[str]().union(*(weights for weights, _ in named))
+        called = {}
+        for document in documents:
+            names = forms & self._corpus.words.name_terms(document.title, document.doc_id).names
+            called[document.version] = float(
+                sum(
+                    count * max((weights[term] for term in weights.keys() & names), default=0.0)
+                    for weights, count in named
+                )
+                if names
+                else 0
+            )
+        return called
 
     def _parents(
         self, documents: Mapping[str, StoredDocument], embedding: Vector | None
@@ -135,10 +167,7 @@ class LeafRetriever(BaseRetriever):
         if embedding is None:
             return {}
         vectors = self._corpus.documents.parent_vectors(documents)
-        return {
-            version: dict(enumerate((rows.astype(np.float32) @ embedding).tolist()))
-            for version, rows in vectors.items()
-        }
+        return {version: dict(enumerate((rows @ embedding).tolist())) for version, rows in vectors.items()}
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return [
@@ -149,13 +178,3 @@ class LeafRetriever(BaseRetriever):
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         # The embedder and both stores are synchronous: one thread hop keeps the event loop free.
         return await asyncio.to_thread(self._retrieve, query_bundle)
-
-
-def _text(name: str, documents: Mapping[str, StoredDocument]) -> str:
-    """Return a leaf's text below its document's title, as it was embedded; empty if it is being replaced."""
-    version, position = split_node_id(name)
-    document = documents.get(version)
-    if document is None or position >= len(document.tree):
-        return ""
-    span = document.tree[position]
-    return f"{document.title}\n{document.text[span.start : span.end]}"
