@@ -63,7 +63,7 @@ class CrossEncoderReranker:
             values = self._model.predict(pairs, batch_size=len(pairs), show_progress_bar=False)
         except RuntimeError as error:  # torch's own, whatever the cause
             raise ModelError(
-                f"The cross-encoder failed: {str(error).splitlines()[0]}.", "Lower RAG_RERANK__POOL_K, or use another."
+                f"The cross-encoder failed: {_first_line(error)}.", "Lower RAG_RERANK__POOL_K, or use another."
             ) from error
         scores = [float(value) for value in values]
         if not all(map(math.isfinite, scores)):
@@ -76,7 +76,7 @@ def _load(model: str) -> CrossEncoder:
         encoder: CrossEncoder = CrossEncoder(model)
     except Exception as error:  # hub, transformers and torch each have their own
         raise ModelError(
-            f"The cross-encoder {model!r} cannot be loaded: {(str(error).splitlines() or [type(error).__name__])[0]}",
+            f"The cross-encoder {model!r} cannot be loaded: {_first_line(error)}.",
             "Set RAG_RERANK__MODEL to a sentence-transformers cross-encoder: a folder, or a reachable hub id.",
         ) from error
     if encoder.num_labels != 1:
@@ -85,3 +85,7 @@ def _load(model: str) -> CrossEncoder:
             "Set RAG_RERANK__MODEL to a model that was trained to rank.",
         )
     return encoder
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

@@ -14,6 +14,9 @@ from query_engine.deadline import Deadline
 from query_engine.hits import LeafHit
 from settings import RerankSettings
 
+# What the fused score and rank are noted as before they are dealt out anew.
+BEFORE = "search"
+
 
 class Reranker(Protocol):
     """Judges texts by a question."""
@@ -58,7 +61,7 @@ def rerank(
     """Reorder the first `pool_k` hits; those behind them follow in their order.
 
     The pool's fused scores are dealt out anew in the new order: merging weighs leaves by their scores, and is tuned to
-    how those of a search fall. The reranker's own score and rank are noted beside the search's.
+    how those of a search fall. A hit's own fused score and rank are noted as `search`, beside the reranker's.
 
     Args:
         question: the user's; `options.query` is asked instead where it is set.
@@ -84,8 +87,8 @@ def rerank(
         replace(
             pool[i],
             score=pool[rank].score,
-            scores={**pool[i].scores, reranker.name: scores[i]},
-            ranks={**pool[i].ranks, reranker.name: rank + 1},
+            scores={**pool[i].scores, BEFORE: pool[i].score, reranker.name: scores[i]},
+            ranks={**pool[i].ranks, BEFORE: i + 1, reranker.name: rank + 1},
         )
         for rank, i in enumerate(order)
         if options.min_score is None or scores[i] > options.min_score

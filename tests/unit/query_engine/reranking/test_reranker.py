@@ -38,8 +38,8 @@ def test_the_fused_scores_are_dealt_out_anew_and_every_other_score_and_rank_stay
     best = rerank("?", HITS, LengthReranker(), texts_of, RerankSettings(pool_k=3)).hits
 
     assert [hit.score for hit in best] == [0.9, 0.5, 0.4, 0.1]
-    assert best[0].scores == {"dense": 0.25, "cross_encoder": -5.0}
-    assert best[0].ranks == {"dense": 2, "cross_encoder": 1}
+    assert best[0].scores == {"dense": 0.25, "search": 0.5, "cross_encoder": -5.0}
+    assert best[0].ranks == {"dense": 2, "search": 2, "cross_encoder": 1}
     assert best[3].scores == {"dense": 0.05}
     assert HITS[1].scores == {"dense": 0.25}
 
