@@ -182,14 +182,16 @@ class Comparison:
     def _contents(self, unread: _Unread) -> Iterator[Change | FileDone]:
         file, note, stored = unread.file, unread.note, unread.stored
         source = note.source
-        unchanged, again, failures = 0, False, []
+        # Whole: each document of the file is seen, so what it held before and is not among them is gone.
+        unchanged, again, whole, failures = 0, False, True, []
         present: set[str] = set()
         unfinished = replace(note, digest=None)
         for item in self._reader.read(file):
             if self._enough:
-                again = True
+                again, whole = True, False
                 break
             if isinstance(item, UnreadableError):
+                whole = False
                 failures.append(str(item))
                 continue
             document = self._named(item, source)
@@ -208,8 +210,9 @@ class Comparison:
                 continue
             replaces = document.doc_id in stored or self._documents.source_of(document.doc_id) is not None
             self.under_way[document.doc_id] = source
+            self._released.discard(document.doc_id)
             yield Change(document, version, replaces, unfinished)
-        gone = () if again or failures else tuple(sorted(stored.keys() - present))
+        gone = tuple(sorted(stored.keys() - present)) if whole else ()
         self._released.update(gone)
         digest = None if again else note.digest
         note = replace(note, digest=digest, failures=tuple(failures))

@@ -1,5 +1,6 @@
 """A folder of files, a corpus with real stores, and an ingestion between the two that needs no model."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from errors import UnreadableError
 from index.corpus import Corpus
 from index.documents import Document
+from ingestion.comparing import Change, Comparison, FileDone
 from ingestion.pipeline import Pipeline
 from ingestion.preparing import LocalPreparation
 from ingestion.reading.files import SourceFile, list_files
@@ -14,6 +16,7 @@ from ingestion.reading.formats import read_file
 from ingestion.reading.reader import Reader
 from ingestion.run import RunOptions, Summary
 from ingestion.splitting import TreeSplitter
+from ingestion.writing import Writer
 from settings import ChunkSettings, IngestSettings
 from tests.fakes.corpora import MANIFEST
 from tests.fakes.embedding import WordHashEmbedding
@@ -50,10 +53,26 @@ class Library:
         self.check_stores_agree()
         return summary
 
+    def ingest_step_by_step(self) -> list[str]:
+        """Ingest the folder with each step committed before the next one is compared; return why records failed."""
+        comparison = Comparison(self.corpus, self._reader, str(self.files), RunOptions())
+        failures: list[str] = []
+        for step in comparison.steps(list_files(self.files)):
+            list(Writer(self.corpus, self._preparation(), threading.Event()).written(iter([step])))
+            if isinstance(step, Change):
+                del comparison.under_way[step.document.doc_id]
+            elif isinstance(step, FileDone):
+                failures += step.failures
+        self.check_stores_agree()
+        return failures
+
     def pipeline(self) -> Pipeline:
         """Return a run that has not begun."""
+        return Pipeline(self.corpus, self._reader, self._preparation())
+
+    def _preparation(self) -> LocalPreparation:
         splitter = TreeSplitter(self._chunk, lambda text: len(text.split()), 254)
-        return Pipeline(self.corpus, self._reader, LocalPreparation(self.corpus, self, splitter))
+        return LocalPreparation(self.corpus, self, splitter)
 
     def check_stores_agree(self) -> None:
         leaves = self.corpus.documents.leaf_count()

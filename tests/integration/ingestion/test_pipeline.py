@@ -114,6 +114,48 @@ def test_an_id_that_another_file_owns_is_refused_with_its_owner(library: Library
     assert document.text.strip() == "First."
 
 
+def test_files_that_exchange_their_records_end_with_what_they_hold(library: Library) -> None:
+    first, second = library.files / "one.jsonl", library.files / "two.jsonl"
+    first.write_text(records({"id": "a", "text": "Alpha text."}))
+    second.write_text(records({"id": "b", "text": "Beta text."}))
+    library.ingest()
+    first.write_text(records({"id": "b", "text": "Beta text."}))
+    second.write_text(records({"id": "a", "text": "Alpha text."}))
+
+    library.ingest()
+    summary = library.ingest()
+
+    assert summary.failed == []
+    assert library.corpus.documents.source_of("a") == "two.jsonl"
+    assert library.corpus.documents.source_of("b") == "one.jsonl"
+
+
+def test_a_refused_id_does_not_keep_what_its_file_no_longer_holds(library: Library) -> None:
+    (library.files / "one.jsonl").write_text(records({"id": "same", "text": "First."}))
+    (library.files / "two.jsonl").write_text(records({"id": "old", "text": "Once here."}))
+    library.ingest()
+    (library.files / "two.jsonl").write_text(records({"id": "same", "text": "Second."}))
+
+    summary = library.ingest()
+
+    assert "taken by one.jsonl" in summary.failed[0]["reason"]
+    assert "old" not in library.doc_ids()
+
+
+def test_an_id_that_its_file_gave_up_goes_to_one_file_only(library: Library) -> None:
+    record = records({"id": "same", "text": "A text."})
+    (library.files / "one.jsonl").write_text(record)
+    library.ingest()
+    (library.files / "one.jsonl").write_text(records({"id": "other", "text": "Another text."}))
+    (library.files / "two.jsonl").write_text(record)
+    (library.files / "zero.jsonl").write_text(record)
+
+    failures = library.ingest_step_by_step()
+
+    assert failures == ["The document id 'same' is taken by two.jsonl."]
+    assert library.corpus.documents.source_of("same") == "two.jsonl"
+
+
 def test_equal_paths_of_two_roots_live_side_by_side(library: Library) -> None:
     library.ingest(root_name="first")
     library.ingest(root_name="second")
