@@ -106,6 +106,7 @@ class Corpus:
 
         if self._lock.abandoned:
             self._check_graph()
+            self._lock.abandoned = False
         return LeafVectorStore(self._servers.open_vectors(self.folder, self.manifest), self.docstore, self.catalogue)
 
     @cached_property

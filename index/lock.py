@@ -23,7 +23,8 @@ class CorpusLock:
         url: base address of this process when it is a service.
 
     Attributes:
-        abandoned: the last holder died without releasing it.
+        abandoned: a holder died without releasing it, and nobody has looked since at what it left; set it to False
+            after looking. Until then each release passes it on.
 
     Raises:
         CorpusLockedError: another process holds it; carries that process's URL if it is a service.
@@ -44,7 +45,8 @@ class CorpusLock:
     def release(self) -> None:
         """Let others in; a second call does nothing."""
         if not self._file.closed:
-            self._file.truncate(0)
+            if not self.abandoned:
+                self._file.truncate(0)
             self._file.close()
 
 
@@ -52,7 +54,7 @@ def holder_of(folder: Path) -> str | None:
     """Say who holds the corpus in `folder`, `process 7` or `process 7 at http://...`; None if nobody does."""
     try:
         text = (folder / FILE_NAME).read_text()
-        # What is not held has an empty file, unless its holder died: only then is it locked, for a moment, to find out.
+        # What is not held has an empty file, unless a holder died: only then is it locked, for a moment, to find out.
         if text:
             _locked_file(folder / FILE_NAME).close()
     except FileNotFoundError:

@@ -118,6 +118,18 @@ def test_damage_to_the_vector_graph_is_found_though_it_kills_the_reader(folder: 
     assert_as_before(folder, sound)
 
 
+def test_a_torn_graph_is_refused_even_after_a_run_that_did_not_open_it(folder: Path) -> None:
+    flip(graph(folder, "data_level0.bin"))
+    (folder / "lock").write_text('{"pid": 1, "url": null}')  # its holder died
+    Corpus(folder, MANIFEST).close()
+
+    with (
+        closing(Corpus(folder, MANIFEST)) as corpus,
+        pytest.raises(IndexDamagedError, match=r"died \(SIGSEGV\)"),
+    ):
+        _ = corpus.vectors
+
+
 def test_a_lost_graph_is_found_though_the_database_still_counts_its_leaves(folder: Path) -> None:
     shutil.rmtree(graph(folder, "header.bin").parent)
 
