@@ -2,7 +2,7 @@
 
 Every named point is tried at its first call, its second and so on until it is not reached any more; then SIGKILL comes
 at random moments. With `--point`, `--kill-after` or `--max-file-bytes` one case is repeated. Exit code 1 when anything
-went wrong; each such case is printed with the command that repeats it.
+went wrong; each such case is printed with the command that repeats it, and the others are played all the same.
 """
 
 import argparse
@@ -10,15 +10,16 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.torture.cases import SCENARIOS, Case, Scenario, Signal
+from tests.torture.cases import SCENARIOS, Case, Result, Scenario, Signal
 from tests.torture.edits import Edits
 from tests.torture.faults import POINTS, Fault, How, When
 from tests.torture.harness import Ground, contend, random_kill
@@ -31,6 +32,7 @@ MODES: tuple[tuple[When, How], ...] = (
     ("before", "database full"),
     ("after", "database full"),
 )
+PARTS = ("points", "disks", "stops", "contention", "kills", "edits")
 COUNTED = ("cases", "struck", "corrupt", "embedded_twice", "embedded", "vectors", "out_of_reach", "slowest_s")
 # From what stops the very first write to what stops the last: the first run's largest file has about 1.5 MB.
 FILE_LIMITS = (20_000, 60_000, 120_000, 200_000, 300_000, 450_000, 700_000, 1_000_000)
@@ -49,11 +51,15 @@ class Tally:
         self._seed = seed
         self.rows: dict[str, dict[str, Any]] = {}
         self.failures: list[dict[str, Any]] = []
+        self.minutes: dict[str, float] = {}
 
     def play(self, name: str, case: Case, number: int) -> bool:
         """Play a case, count it under `name`; return whether its fault came to pass."""
-        result = self._ground.play(case, number)
-        if not result.struck and case.kill_after_s is None:
+        try:
+            result = self._ground.play(case, number)
+        except Exception as error:  # noqa: BLE001  # whatever it is, the table tells
+            result = Result(struck=False, problems=_told(error))
+        if not result.struck and not result.problems and case.kill_after_s is None:
             return False
         row = self.row(name)
         row["cases"] += 1
@@ -73,6 +79,19 @@ class Tally:
         """Return the counts of a fault."""
         return self.rows.setdefault(name, dict.fromkeys(COUNTED, 0) | {"errors": {}})
 
+    def part(self, name: str, play: Callable[[], None]) -> None:
+        """Play one part of the whole; if it fails as a whole, count that under `name`, and let the others go on."""
+        started = time.monotonic()
+        try:
+            play()
+        except Exception as error:  # noqa: BLE001  # whatever it is, the table tells
+            row = self.row(name)
+            row["cases"] += 1
+            row["corrupt"] += 1
+            self.tell(f"python -m tests.torture --parts {name}", _told(error))
+        self.minutes[name] = round((time.monotonic() - started) / 60, 1)
+        print(f"... {name}: {self.minutes[name]} minutes", file=sys.stderr, flush=True)
+
     def tell(self, command: str, problems: list[str]) -> None:
         """Keep and print what went wrong, if anything did."""
         if problems:
@@ -81,11 +100,17 @@ class Tally:
 
     def table(self) -> str:
         """Return the rows for people."""
-        lines = [f"{'fault':62} {'cases':>6} {'struck':>7} {'corrupt':>8} {'embedded twice':>15}"]
+        lines = [f"{'fault':62} {'cases':>6} {'struck':>7} {'corrupt':>8} {'embedded twice':>15} {'slowest':>9}"]
         for name, row in self.rows.items():
             again = 100 * row["embedded_twice"] / max(1, row["embedded"])
-            lines.append(f"{name:62} {row['cases']:6} {row['struck']:7} {row['corrupt']:8} {again:13.1f} %")
+            counts = f"{row['cases']:6} {row['struck']:7} {row['corrupt']:8}"
+            lines.append(f"{name:62} {counts} {again:13.1f} % {row['slowest_s']:7.2f} s")
         return "\n".join(lines)
+
+
+def _told(error: Exception) -> list[str]:
+    """Return an error with all that was noted of it, such as the sequence of edits that led to it."""
+    return "".join(traceback.format_exception(error)).splitlines()
 
 
 def _points(tally: Tally, scenarios: tuple[Scenario, ...], most_calls: int) -> None:
@@ -126,16 +151,18 @@ def _contentions(tally: Tally, ground: Ground, times: int) -> None:
 
 
 def _edit_sequences(tally: Tally, examples: int) -> None:
-    row = tally.row("edits, ingestions and deletions in any order")
-    row["cases"] = row["struck"] = examples
+    # Not shrunk, which takes longer than all the rest: a sequence of 15 steps can be read as it is.
     options = settings(
-        max_examples=examples, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
+        max_examples=examples,
+        stateful_step_count=15,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+        report_multiple_bugs=False,
     )
-    try:
-        run_state_machine_as_test(Edits, settings=options)
-    except AssertionError as error:
-        row["corrupt"] = 1
-        tally.tell("python -m tests.torture", [str(error)])
+    run_state_machine_as_test(Edits, settings=options)
+    row = tally.row("edits")
+    row["cases"] = row["struck"] = examples
 
 
 def _full_disks(tally: Tally, scenarios: tuple[Scenario, ...]) -> None:
@@ -160,6 +187,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=200, help="SIGKILLs at random moments; other numbers follow")
     parser.add_argument("--most-calls", type=int, default=1000, help="give up a point after its n-th call")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--scenario", choices=SCENARIOS, help="this one only")
     parser.add_argument("--point", choices=POINTS, help="one fault, here")
     parser.add_argument("--call", type=int, default=1)
@@ -170,28 +198,39 @@ def main() -> int:
     parser.add_argument("--max-file-bytes", type=int, help="one run that no file of may grow beyond")
     parser.add_argument("--json", type=Path, help="write the figures here")
     arguments = parser.parse_args()
-    scenarios: tuple[Scenario, ...] = (arguments.scenario,) if arguments.scenario else SCENARIOS
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         ground = Ground(Path(folder) / "ground", arguments.seed)
         tally = Tally(ground, arguments.seed)
-        chosen = list(_one(arguments))
+        try:
+            _play(tally, ground, arguments)
+        finally:  # what is known when it is stopped is told, too
+            print(tally.table(), flush=True)
+            if arguments.json:
+                figures = {"seed": arguments.seed, "minutes": round((time.monotonic() - started) / 60, 1)}
+                figures |= {"parts": tally.minutes, "rows": tally.rows, "failures": tally.failures}
+                arguments.json.parent.mkdir(parents=True, exist_ok=True)
+                arguments.json.write_text(json.dumps(figures, indent=1))
+    return 1 if tally.failures else 0
+
+
+def _play(tally: Tally, ground: Ground, arguments: argparse.Namespace) -> None:
+    if chosen := list(_one(arguments)):
         for case in chosen:
             tally.play(case.command(arguments.seed), case, 0)
-        if not chosen:
-            _points(tally, scenarios, arguments.most_calls)
-            _full_disks(tally, scenarios)
-            _stops(tally, ground, scenarios, arguments.kills // 5, arguments.seed)
-            _contentions(tally, ground, arguments.kills // 10)
-            _edit_sequences(tally, arguments.kills * 3 // 2)
-            _kills(tally, ground, scenarios, arguments.kills, arguments.seed)
-    print(tally.table())
-    if arguments.json:
-        figures = {"seed": arguments.seed, "minutes": round((time.monotonic() - started) / 60, 1)}
-        text = json.dumps(figures | {"rows": tally.rows, "failures": tally.failures}, indent=1)
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        arguments.json.write_text(text)
-    return 1 if tally.failures else 0
+        return
+    scenarios: tuple[Scenario, ...] = (arguments.scenario,) if arguments.scenario else SCENARIOS
+    kills, seed = arguments.kills, arguments.seed
+    parts: dict[str, Callable[[], None]] = {
+        "points": lambda: _points(tally, scenarios, arguments.most_calls),
+        "disks": lambda: _full_disks(tally, scenarios),
+        "stops": lambda: _stops(tally, ground, scenarios, kills // 5, seed),
+        "contention": lambda: _contentions(tally, ground, kills // 10),
+        "kills": lambda: _kills(tally, ground, scenarios, kills, seed),
+        "edits": lambda: _edit_sequences(tally, kills * 3 // 2),
+    }
+    for name in arguments.parts:
+        tally.part(name, parts[name])
 
 
 if __name__ == "__main__":
