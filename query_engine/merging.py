@@ -35,6 +35,8 @@ logger = logging.getLogger(__name__)
 # move none of them back by more than this share of the text before it: whoever reads less than all loses next to
 # nothing.
 MAX_MOVED = 0.1
+MOVES = "joining would move better passages back"
+NO_ROOM = "the budget has no room for what stands between"
 
 
 def choose_passages(
@@ -121,14 +123,13 @@ def _join_neighbours(groups: Sequence[Group], budget_chars: int) -> list[Group]:
         if before and not between.strip():
             union = _united([before, group])
             further = union.overtaken() - before.overtaken()
-            if len(between) <= room and all(
-                moved[place] + chars <= MAX_MOVED * before_it[place] for place, chars in further.items()
-            ):
+            fits = len(between) <= room
+            if fits and all(moved[place] + chars <= MAX_MOVED * before_it[place] for place, chars in further.items()):
                 moved.update(further)
                 joined[-1] = union
                 room -= len(between)
                 continue
-            group.alone = before.alone = "joining would move better passages back"
+            group.alone = before.alone = MOVES if fits else NO_ROOM
         joined.append(group)
     return joined
 
