@@ -116,7 +116,8 @@ def fuse_plainly(found: Found, dense_share: float) -> list[LeafHit]:
     """
     shares = {"dense": dense_share, "lexical": 1 - dense_share}
     ranks = {search: _ranks(scores) for search, scores in _searches(found)}
-    best = {search: max(scores.values(), default=0.0) or 1.0 for search, scores in _searches(found)}
+    # Cosines may all be below 0; shares of such a best would turn their order round.
+    best = {search: max([0.0, *scores.values()]) or 1.0 for search, scores in _searches(found)}
     evidence = _Evidence(found)
     hits = []
     for name in dict.fromkeys([*found.dense, *found.lexical]):
@@ -135,7 +136,8 @@ class _Evidence:
         self._found = found
         self._furthest = min(found.dense.values(), default=0.0)
         self._best_name = max(found.names.values(), default=0.0)
-        self._all_terms = sum(found.term_weights.values())
+        # The question may have no term of its own, and a leaf be found by its document's names.
+        self._all_terms = sum(found.term_weights.values()) or 1.0
         self._families: dict[tuple[str, int], set[str]] = {}
         for name, terms in found.terms.items():
             self._families.setdefault(self._family(name), set()).update(terms)
