@@ -1,7 +1,7 @@
 """`python -m tests.torture`: hours in which an ingestion is killed and made to fail, told in a table.
 
-Every named point is tried at its first call, its second and so on until it is not reached any more; then SIGKILL comes
-at random moments. With `--point`, `--kill-after` or `--max-file-bytes` one case is repeated. Exit code 1 when anything
+Edits, ingestions and deletions come in any order, SIGKILL and other signals at random moments; every named point is tried
+at its first call, its second and so on until it is not reached any more. With `--point`, `--kill-after` or `--max-file-bytes` one case is repeated. Exit code 1 when anything
 went wrong; each such case is printed with the command that repeats it, and the others are played all the same.
 """
 
@@ -10,19 +10,18 @@ import json
 import sys
 import tempfile
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.torture.cases import SCENARIOS, Case, Result, Scenario, Signal
+from tests.torture.cases import SCENARIOS, Case, Scenario, Signal
 from tests.torture.edits import Edits
 from tests.torture.faults import POINTS, Fault, How, When
 from tests.torture.harness import Ground, contend, random_kill
+from tests.torture.tally import Tally
 
 MODES: tuple[tuple[When, How], ...] = (
     ("before", "crash"),
@@ -32,85 +31,9 @@ MODES: tuple[tuple[When, How], ...] = (
     ("before", "database full"),
     ("after", "database full"),
 )
-PARTS = ("points", "disks", "stops", "contention", "kills", "edits")
-COUNTED = ("cases", "struck", "corrupt", "embedded_twice", "embedded", "vectors", "out_of_reach", "slowest_s")
+PARTS = ("edits", "kills", "stops", "contention", "disks", "points")
 # From what stops the very first write to what stops the last: the first run's largest file has about 1.5 MB.
 FILE_LIMITS = (20_000, 60_000, 120_000, 200_000, 300_000, 450_000, 700_000, 1_000_000)
-
-
-class Tally:
-    """What happened, by fault.
-
-    Args:
-        ground: where cases are played.
-        seed: of everything.
-    """
-
-    def __init__(self, ground: Ground, seed: int) -> None:
-        self._ground = ground
-        self._seed = seed
-        self.rows: dict[str, dict[str, Any]] = {}
-        self.failures: list[dict[str, Any]] = []
-        self.minutes: dict[str, float] = {}
-
-    def play(self, name: str, case: Case, number: int) -> bool:
-        """Play a case, count it under `name`; return whether its fault came to pass."""
-        try:
-            result = self._ground.play(case, number)
-        except Exception as error:  # noqa: BLE001  # whatever it is, the table tells
-            result = Result(struck=False, problems=_told(error))
-        if not result.struck and not result.problems and case.kill_after_s is None:
-            return False
-        row = self.row(name)
-        row["cases"] += 1
-        row["struck"] += result.struck
-        row["corrupt"] += bool(result.problems)
-        row["embedded_twice"] += result.embedded_twice
-        row["embedded"] += self._ground.embedded[case.scenario]
-        row["vectors"] += result.vectors
-        row["out_of_reach"] += result.out_of_reach
-        if result.raised:
-            row["errors"][result.raised] = row["errors"].get(result.raised, 0) + 1
-        row["slowest_s"] = max(row["slowest_s"], round(result.stop_s, 2))
-        self.tell(case.command(self._seed), result.problems)
-        return result.struck
-
-    def row(self, name: str) -> dict[str, Any]:
-        """Return the counts of a fault."""
-        return self.rows.setdefault(name, dict.fromkeys(COUNTED, 0) | {"errors": {}})
-
-    def part(self, name: str, play: Callable[[], None]) -> None:
-        """Play one part of the whole; if it fails as a whole, count that under `name`, and let the others go on."""
-        started = time.monotonic()
-        try:
-            play()
-        except Exception as error:  # noqa: BLE001  # whatever it is, the table tells
-            row = self.row(name)
-            row["cases"] += 1
-            row["corrupt"] += 1
-            self.tell(f"python -m tests.torture --parts {name}", _told(error))
-        self.minutes[name] = round((time.monotonic() - started) / 60, 1)
-        print(f"... {name}: {self.minutes[name]} minutes", file=sys.stderr, flush=True)
-
-    def tell(self, command: str, problems: list[str]) -> None:
-        """Keep and print what went wrong, if anything did."""
-        if problems:
-            self.failures.append({"command": command, "problems": problems})
-            print(f"FAILED: {command}", *problems, sep="\n  ", flush=True)
-
-    def table(self) -> str:
-        """Return the rows for people."""
-        lines = [f"{'fault':62} {'cases':>6} {'struck':>7} {'corrupt':>8} {'embedded twice':>15} {'slowest':>9}"]
-        for name, row in self.rows.items():
-            again = 100 * row["embedded_twice"] / max(1, row["embedded"])
-            counts = f"{row['cases']:6} {row['struck']:7} {row['corrupt']:8}"
-            lines.append(f"{name:62} {counts} {again:13.1f} % {row['slowest_s']:7.2f} s")
-        return "\n".join(lines)
-
-
-def _told(error: Exception) -> list[str]:
-    """Return an error with all that was noted of it, such as the sequence of edits that led to it."""
-    return "".join(traceback.format_exception(error)).splitlines()
 
 
 def _points(tally: Tally, scenarios: tuple[Scenario, ...], most_calls: int) -> None:
@@ -222,12 +145,12 @@ def _play(tally: Tally, ground: Ground, arguments: argparse.Namespace) -> None:
     scenarios: tuple[Scenario, ...] = (arguments.scenario,) if arguments.scenario else SCENARIOS
     kills, seed = arguments.kills, arguments.seed
     parts: dict[str, Callable[[], None]] = {
-        "points": lambda: _points(tally, scenarios, arguments.most_calls),
-        "disks": lambda: _full_disks(tally, scenarios),
+        "edits": lambda: _edit_sequences(tally, kills * 3 // 2),
+        "kills": lambda: _kills(tally, ground, scenarios, kills, seed),
         "stops": lambda: _stops(tally, ground, scenarios, kills // 5, seed),
         "contention": lambda: _contentions(tally, ground, kills // 10),
-        "kills": lambda: _kills(tally, ground, scenarios, kills, seed),
-        "edits": lambda: _edit_sequences(tally, kills * 3 // 2),
+        "disks": lambda: _full_disks(tally, scenarios),
+        "points": lambda: _points(tally, scenarios, arguments.most_calls),
     }
     for name in arguments.parts:
         tally.part(name, parts[name])
