@@ -1,8 +1,9 @@
 """`python -m tests.torture`: hours in which an ingestion is killed and made to fail, told in a table.
 
-Edits, ingestions and deletions come in any order, SIGKILL and other signals at random moments; every named point is tried
-at its first call, its second and so on until it is not reached any more. With `--point`, `--kill-after` or `--max-file-bytes` one case is repeated. Exit code 1 when anything
-went wrong; each such case is printed with the command that repeats it, and the others are played all the same.
+Edits, ingestions and deletions come in any order, SIGKILL and other signals at random moments; then every named point
+is tried at its first call, its second and so on until it is not reached any more. With `--point`, `--kill-after` or
+`--max-file-bytes` one case is repeated. Exit code 1 when anything went wrong; each such case is printed with the
+command that repeats it, and the others are played all the same.
 """
 
 import argparse
