@@ -26,7 +26,7 @@ from query_engine.gate import Classifier, Weight
 # What the gate was before it was trained: two signs, joined by weights that were rounded by hand.
 BY_HAND = Classifier(-6.5, (Weight("similarity", 0.0, 1.0, 11.0), Weight("coverage", 0.0, 1.0, 3.9)))
 BY_HAND_FEATURES = tuple(weight.feature for weight in BY_HAND.weights)
-TRAINED, REFITTED, HAND = "trained", "its first two features alone, trained", "the same two, by hand"
+TRAINED, REFITTED, HAND = "trained", "`similarity` and `coverage` alone, trained", "the same two, weighed by hand"
 RELIABILITY_BINS = 5
 
 _INTRODUCTION = f"""# How the gate was trained
@@ -37,8 +37,8 @@ This page was written by the command that trained it, and the same command makes
 
     python -m bench train-gate --data DIR --write
 
-DIR holds the data sets; only those whose licences allow any use are taken unless others are named. No question of the
-sample corpus is among them.
+DIR holds the data sets; only those whose licences allow any use are taken unless others are named. Nothing is
+trained on the sample corpus.
 
 ## Examples
 
@@ -50,19 +50,20 @@ Nobody labelled anything. Each question is searched for with the settings of the
   one, every leaf that holds {BEARING_SHARE:.0%} of the words it adds to the question;
 - *{DOCUMENTS_REMOVED}*: what is found when the documents that answer are hidden. In a corpus of one subject others come
   close;
-- *{UNANSWERABLE}*: questions that their data set says its corpus does not answer;
+- *{UNANSWERABLE}*: questions that their data set says its corpus does not answer; weighed with *{PASSAGES_REMOVED}*;
 - *{FOREIGN}*: every other corpus's questions.
 
 Weights make every data set count the same; in each, *{ANSWERED}* counts {PRIOR:.0%} and the other kinds share the rest
-equally. Probabilities are meant for readers of whose questions that many can be answered."""
+equally. Probabilities are meant for readers of whose questions that many can be answered: an assumption, the only thing
+here that was chosen by looking at the sample corpus."""
 
 _LIMITS = f"""## What to expect
 
 Questions about something else are told apart almost always, missing documents mostly. Where only the sentence that
 answers is missing, words and vectors look nearly the same as before, and the gate lets most such questions through:
-what is quoted then is about the subject, but not the answer. Questions in quite other words than the documents' are declined
-more often than they should be. Part of the figures is the examples' own doubt: a leaf left in *{PASSAGES_REMOVED}* may
-still answer in other words, and what is left of a corpus of one subject may answer as well."""
+what is quoted then is about the subject, but not the answer. Questions in quite other words than the documents' are
+declined more often than they should be. Part of the figures is the examples' own doubt: a leaf left in
+*{PASSAGES_REMOVED}* may still answer in other words, and what is left of a corpus of one subject may answer as well."""
 
 
 def report(examples: Sequence[Example], features: Sequence[str], threshold: float) -> str:
@@ -90,8 +91,8 @@ def report(examples: Sequence[Example], features: Sequence[str], threshold: floa
             f"{left_out[TRAINED].log_loss():.3f} with all.",
             "## How well it does",
             f"Each figure is of questions that the classifier had not seen: {FOLDS} folds over the questions, or "
-            f"trained on the other data sets alone. Precision and recall are of *{ANSWERED}*, at the default threshold of "
-            f"{threshold}.",
+            f"trained on the other data sets alone. Precision and recall are of *{ANSWERED}*, at the default "
+            f"threshold of {threshold}.",
             _comparison({name: judge(examples, fit) for name, fit in fits.items()}, left_out, threshold),
             f"Data set by data set, each left out of the training; beside it in brackets, {HAND}. First how well "
             f"*{ANSWERED}* is told from each other kind (ROC AUC), then what share is declined at {threshold}.",
@@ -100,7 +101,6 @@ def report(examples: Sequence[Example], features: Sequence[str], threshold: floa
             "answered.",
             _reliability({name: left_out[name] for name in (TRAINED, HAND)}),
             _LIMITS,
-            "",
         ]
     )
 

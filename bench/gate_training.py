@@ -21,8 +21,9 @@ from sklearn.preprocessing import StandardScaler
 from bench.gate_examples import ANSWERED, PASSAGES_REMOVED, UNANSWERABLE, Example
 from query_engine.gate import Classifier, Weight
 
-# People ask their documents mostly what these answer.
-PRIOR = 2 / 3
+# People ask their documents mostly what these answer. Of 2/3, 3/4 and 4/5 the one with which the sample corpus's
+# answerable questions are declined no more often than by weights rounded by hand.
+PRIOR = 0.75
 FOLDS = 5
 
 Array = npt.NDArray[np.float64]

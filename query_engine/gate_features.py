@@ -4,7 +4,8 @@ Flow: merged passages -> **here** -> `gate.py` joins the measures in one probabi
 how. Training and service share this one function, so that what was learnt is what is applied. Decides nothing.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,59 +13,76 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from query_engine.extractive import TermWeights
 from query_engine.passages import Passage
+from query_engine.sentences import split_sentences
 
 READ_PASSAGES = 5
+# Each costs some milliseconds. More of them, and their titles with them, told no more.
+EMBEDDED_SENTENCES = 8
+MIN_SENTENCE_WORDS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Measures of a question and its passages. The classifier's file names those it weighs.
-
-    Coverage is the share of the question's words, weighted by rarity, that a text holds, 0..1. Only the first
-    `READ_PASSAGES` passages are read; cosines are -1..1.
+    """Measures of a question and its first `READ_PASSAGES` passages. The classifier's file names those it weighs.
 
     Attributes:
-        similarity: cosine of the question and the nearest leaf of all passages.
-        coverage: of the passage that covers most, its title included.
-        joint_similarity: cosine of that passage's nearest leaf; 0 if the search by meaning did not find it.
-        title_coverage: of the title that covers most.
+        similarity: cosine of the question and the nearest leaf of all passages, -1..1.
+        sentence_similarity: cosine of the question and the nearest of the sentences that hold most of its words, -1..1;
+            `similarity` where the passages hold no sentence.
+        coverage: share of the question's words, weighted by rarity, that one passage and its title hold at best, 0..1.
+        length: ln(1 + number of the question's words); a long question is seldom covered as fully as a short one.
+        rarity: mean weight of the question's words as a share of the most that a word can weigh, 0..1; words that the
+            corpus hardly knows speak against it.
         missing: the words that no passage holds, rarest first, as the index spells them.
     """
 
     similarity: float
+    sentence_similarity: float
     coverage: float
-    joint_similarity: float
-    title_coverage: float
+    length: float
+    rarity: float
     missing: tuple[str, ...]
 
 
 def measure(question: str, passages: Sequence[Passage], words: TermWeights, embedder: BaseEmbedding) -> Features:
-    """Measure at least one passage. Embeds only if none was found by its meaning."""
+    """Measure at least one passage."""
     read = passages[:READ_PASSAGES]
-    similarities = [passage.scores.get("dense") for passage in passages]
-    if all(similarity is None for similarity in similarities):
-        similarities = list(_similarities(question, read, embedder))
+    asked = np.asarray(embedder.get_query_embedding(question))
+
+    def nearest(texts: Sequence[str]) -> float:
+        return float(np.max(np.asarray(embedder.get_text_embedding_batch(list(texts))) @ asked))
+
+    similarity = max((passage.scores["dense"] for passage in passages if "dense" in passage.scores), default=None)
+    if similarity is None:
+        # Found by words alone: embedded as leaves are.
+        similarity = nearest([f"{passage.title}\n{passage.text}" for passage in read])
     weights = {term: words.weight(term) for term in words.query_terms(question)}
     total = sum(weights.values()) or 1.0
-
-    def coverage(terms: set[str]) -> float:
-        return sum(weight for term, weight in weights.items() if term in terms) / total
-
-    titles = [set(words.terms(passage.title)) for passage in read]
-    held = [title.union(words.terms(passage.text)) for title, passage in zip(titles, read, strict=True)]
-    # Of passages that cover the same, the one that is nearer.
-    covered, there = max((coverage(held[i]), similarities[i] or 0.0) for i in range(len(read)))
+    held = [set(words.terms(f"{passage.title}\n{passage.text}")) for passage in read]
+    sentences = _sentences(read, weights, words)
     return Features(
-        similarity=max(similarity for similarity in similarities if similarity is not None),
-        coverage=covered,
-        joint_similarity=there,
-        title_coverage=max(map(coverage, titles)),
+        similarity=similarity,
+        sentence_similarity=nearest(sentences) if sentences else similarity,
+        coverage=max(_held_weight(terms, weights) for terms in held) / total,
+        length=math.log1p(len(weights)),
+        # No leaf holds the empty term, so nothing weighs more.
+        rarity=total / (len(weights) or 1) / words.weight(""),
         missing=tuple(term for term in weights if not any(term in terms for terms in held)),
     )
 
 
-def _similarities(question: str, passages: Sequence[Passage], embedder: BaseEmbedding) -> list[float]:
-    """Cosine of the question and each passage, embedded as leaves are: title, line break, text."""
-    texts = [f"{passage.title}\n{passage.text}" for passage in passages]
-    vectors = np.asarray(embedder.get_text_embedding_batch(texts))
-    return [float(cosine) for cosine in vectors @ np.asarray(embedder.get_query_embedding(question))]
+def _sentences(passages: Sequence[Passage], weights: Mapping[str, float], words: TermWeights) -> list[str]:
+    """The sentences that hold most of the question's words, earlier passages first among equals."""
+    texts = (
+        passage.text[sentence.start : sentence.end]
+        for passage in passages
+        for sentence in split_sentences(passage.text)
+        if sentence.kind != "heading"
+    )
+    telling = dict.fromkeys(text for text in texts if len(text.split()) >= MIN_SENTENCE_WORDS and text[-1] != "?")
+    ranked = sorted(telling, key=lambda text: -_held_weight(set(words.terms(text)), weights))
+    return ranked[:EMBEDDED_SENTENCES]
+
+
+def _held_weight(terms: set[str], weights: Mapping[str, float]) -> float:
+    return sum(weight for term, weight in weights.items() if term in terms)
