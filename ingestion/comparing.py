@@ -92,10 +92,10 @@ class FileDone:
     failures: tuple[str, ...] = ()
 
     def with_failures(self, reasons: Sequence[str]) -> "FileDone":
-        """Return this end with documents that failed later; what the file held before then stays."""
+        """Return this end with documents that failed later; older versions of theirs stay."""
         failures = (*self.failures, *reasons)
         note = replace(self.note, failures=failures) if self.note else None
-        return replace(self, note=note, gone=(), failures=failures)
+        return replace(self, note=note, failures=failures)
 
 
 Step = Change | FileDone | Skipped

@@ -244,3 +244,27 @@ def test_a_text_that_cannot_be_cut_costs_itself_only(library: Library, monkeypat
     assert [failure["source"] for failure in summary.failed] == ["water.txt"]
     assert library.doc_ids() == ["wind.md"]
     assert library.ingest(retry=True).new == 1
+
+
+def test_a_version_that_cannot_be_cut_leaves_the_old_one_and_keeps_nothing_else(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = library.files / "rows.jsonl"
+    rows.write_text(records({"id": "a", "text": "Alpha text."}, {"id": "b", "text": "Beta text."}))
+    library.ingest()
+    split = TreeSplitter.split
+
+    def give_up(self: TreeSplitter, text: str) -> SpanTree:
+        if "Gamma" in text:
+            raise UnreadableError("The text cannot be cut into sentences (TimeoutError).", "Look at it.")
+        return split(self, text)
+
+    monkeypatch.setattr(TreeSplitter, "split", give_up)
+    rows.write_text(records({"id": "a", "text": "Gamma text."}))
+    summary = library.ingest()
+
+    assert [failure["source"] for failure in summary.failed] == ["rows.jsonl"]
+    document = library.corpus.documents.get("a")
+    assert document is not None
+    assert document.text.strip() == "Alpha text."
+    assert "b" not in library.doc_ids()
