@@ -124,7 +124,11 @@ class RetrieveBody(StrictBody):
     top_k: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
     budget_chars: Annotated[int, Field(strict=True, ge=200, le=200_000)] | None = None
     mode: Literal["hybrid", "dense", "lexical"] | None = None
+    fusion: Literal["evidence", "plain"] | None = None
+    dense_share: Annotated[float, Field(strict=True, ge=0, le=1)] | None = None
     merge: Annotated[bool, Field(strict=True)] | None = None
+    merge_rule: Literal["evidence", "stock"] | None = None
+    max_per_document: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
     rerank: StrictBool | None = None
     rerank_query: Question | None = None
     explain: StrictBool = False

@@ -11,6 +11,7 @@ from api.negotiation import JSONReply
 from api.schemas import RetrieveBody
 from api.service import ServiceDep
 from query_engine.passages import Passage
+from settings import RetrievalSettings
 
 router = APIRouter()
 
@@ -18,9 +19,8 @@ router = APIRouter()
 @router.post("/retrieve")
 def retrieve(body: RetrieveBody, service: ServiceDep) -> JSONReply:
     """Return passages, best first, how long each stage took, and which had to be left out."""
-    options = service.settings.retrieval.model_copy(
-        update=body.model_dump(include={"top_k", "budget_chars", "mode", "merge"}, exclude_none=True)
-    )
+    chosen = body.model_dump(include=set(RetrievalSettings.model_fields), exclude_none=True)
+    options = service.settings.retrieval.model_copy(update=chosen)
     engine = service.engines.get(body.corpus)
     refinement = engine.refinement.reranked_by(wanted=body.rerank, query=body.rerank_query)
     steering = None if body.steering is None else body.steering.value()

@@ -60,14 +60,24 @@ BAD_OPTIONS = [
     ("/evaluate", {"iid": None}, "iid"),
     ("/retrieve", {"top_k": 0}, "top_k"),
     ("/retrieve", {"top_k": 201}, "top_k"),
+    ("/retrieve", {"top_k": 10_000}, "top_k"),
     ("/retrieve", {"top_k": "5"}, "top_k"),
     ("/retrieve", {"top_k": 5.0}, "top_k"),
     ("/retrieve", {"top_k": True}, "top_k"),
+    ("/retrieve", {"budget_chars": 0}, "budget_chars"),
     ("/retrieve", {"budget_chars": -1}, "budget_chars"),
     ("/retrieve", {"budget_chars": 10**30}, "budget_chars"),
     ("/retrieve", {"mode": CANARY}, "mode"),
     ("/retrieve", {"merge": "yes"}, "merge"),
     ("/retrieve", {"merge": 1}, "merge"),
+    ("/retrieve", {"merge_rule": CANARY}, "merge_rule"),
+    ("/retrieve", {"fusion": CANARY}, "fusion"),
+    ("/retrieve", {"dense_share": -0.1}, "dense_share"),
+    ("/retrieve", {"dense_share": 1.1}, "dense_share"),
+    ("/retrieve", {"dense_share": float("nan")}, "dense_share"),
+    ("/retrieve", {"dense_share": "0.5"}, "dense_share"),
+    ("/retrieve", {"max_per_document": 0}, "max_per_document"),
+    ("/retrieve", {"max_per_document": 10_000}, "max_per_document"),
     ("/retrieve", {CANARY: 1}, "body"),
     ("/retrieve", {"filters": [CANARY]}, "filters"),
     ("/run", {"filters": CANARY}, "filters"),
@@ -152,8 +162,32 @@ ANYTHING = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=8,
 )
-FIELDS = ("question", "query", "iid", "corpus", "top_k", "budget_chars", "mode", "merge", "path", "metadata", "retry")
-FIELDS += ("filters", "distance", "topic", "paper_ids", "paragraph_terms", "move_to", "move_to_weight")
+FIELDS: tuple[str, ...] = (
+    "question",
+    "query",
+    "iid",
+    "corpus",
+    "top_k",
+    "budget_chars",
+    "mode",
+    "merge",
+    "path",
+    "metadata",
+    "retry",
+)
+FIELDS += (
+    "dense_share",
+    "fusion",
+    "merge_rule",
+    "max_per_document",
+    "filters",
+    "distance",
+    "topic",
+    "paper_ids",
+    "paragraph_terms",
+    "move_to",
+    "move_to_weight",
+)
 
 
 @pytest.mark.parametrize("path", NEEDED)

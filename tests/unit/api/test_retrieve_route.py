@@ -44,10 +44,19 @@ def test_what_the_body_leaves_out_comes_from_the_settings() -> None:
 
 def test_what_the_body_says_wins() -> None:
     engine = FakeEngine()
-    body = {"question": "What?", "top_k": 3, "budget_chars": 500, "mode": "lexical", "merge": False}
-    client_of(engine, retrieval={"top_k": 5}).post("/retrieve", json=body)
+    chosen: dict[str, Any] = {
+        "top_k": 3,
+        "budget_chars": 500,
+        "mode": "lexical",
+        "fusion": "plain",
+        "dense_share": 0,
+        "merge": False,
+        "merge_rule": "stock",
+        "max_per_document": 2,
+    }
+    client_of(engine, retrieval={"top_k": 5}).post("/retrieve", json={"question": "What?", **chosen})
 
-    assert engine.options == [RetrievalSettings(top_k=3, budget_chars=500, mode="lexical", merge=False)]
+    assert engine.options == [RetrievalSettings(**chosen)]
 
 
 def reranking_engine() -> FakeEngine:
