@@ -11,6 +11,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Literal
 
 from query_engine.hits import LeafHit
@@ -54,6 +55,8 @@ def judge(
     if model == "bm25":
         return Judged(bm25)
     analyzed = [texts[leaf] for leaf in bm25]
+    # Candidates share most of their terms, and each look-up asks the index.
+    idf = cache(idf)
     judges = {"tfidf": tfidf_cosine, "jelinek_mercer": jelinek_mercer}
     own = {
         name: _best_first(dict(zip(bm25, score(query, analyzed, idf), strict=True)))
