@@ -13,9 +13,9 @@ from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
 
-from bench import compare, ingest_table, retrieval
+from bench import compare, ingest_table, latency_table, retrieval
 from bench.arguments import parse
-from bench.build import measure_ingestion, open_engine, open_stock, our_retrieval, stored_text
+from bench.build import measure_ingestion, measure_latency, open_engine, open_stock, our_retrieval, stored_text
 from bench.datasets import DataSet, find_sets
 from bench.machine import describe, machine
 from bench.retrieval import OURS, STOCK
@@ -34,6 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "retrieval": _retrieval,
         "answers": _answers,
         "ingest": _ingest,
+        "latency": _latency,
         "compare": _compare,
         "train-gate": _train_gate,
         "tune": _tune,
@@ -80,6 +81,15 @@ def _ingest(arguments: argparse.Namespace, settings: Settings) -> int:
     print(ingest_table.table(measured))
     print(f"\nMedian (smallest–largest) of {arguments.repeats} runs in turn. {describe(machine())}.")
     _keep("ingest", {one.name: one.to_dict() for one in measured}, settings)
+    return 0
+
+
+def _latency(arguments: argparse.Namespace, settings: Settings) -> int:
+    sizes = {"clients": arguments.clients, "rounds": arguments.rounds, "scale": arguments.scale}
+    measured = [measure_latency(data_set, settings, **sizes) for data_set in _chosen(arguments, settings)]
+    print(latency_table.table(measured))
+    print(f"\nEach question {arguments.rounds} times, the systems in turn. {describe(machine())}.")
+    _keep("latency", {one.name: one.to_dict() for one in measured}, settings)
     return 0
 
 

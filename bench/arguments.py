@@ -39,6 +39,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         description="Answer every question that says what the answer is, or that there is none.",
     )
     _add_ingest(commands, [sets])
+    _add_latency(commands, [sets])
     _add_compare(commands)
     tune = commands.add_parser(
         "tune",
@@ -82,6 +83,26 @@ def _add_ingest(commands: _Commands, parents: list[argparse.ArgumentParser]) -> 
         default=0,
         help="also ingest K times as many by ours (default: 0, off); where the set has fewer, documents are repeated "
         "with the words of each line shuffled",
+        metavar="K",
+    )
+
+
+def _add_latency(commands: _Commands, parents: list[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "latency",
+        parents=parents,
+        help="time of one retrieval beside the stock recipe's, by stages; throughput of /retrieve",
+        description="Ask the stock recipe and ours in turn, question by question, each in a process of its own; then "
+        "our service over HTTP, by one client and by several at once.",
+    )
+    parser.add_argument("--clients", type=_number(2), default=8, help="clients at once (default: 8)", metavar="N")
+    parser.add_argument("--rounds", type=_number(1), default=3, help="of all questions (default: 3)", metavar="R")
+    parser.add_argument(
+        "--scale",
+        type=_number(0),
+        default=0,
+        help="also ask a corpus K times as large (default: 0, off): documents repeated with the words of each line "
+        "shuffled, their vectors moved a little",
         metavar="K",
     )
 

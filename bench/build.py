@@ -7,17 +7,19 @@ The engines are imported where they are opened: `ingest` measures programs from 
 process held as well would count less in theirs.
 """
 
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench import latency
 from bench.datasets import DataSet
 from bench.ingest import Commands, Measured, Ours, measure, warm_up
-from bench.retrieval import STOCK, Retrieve
+from bench.retrieval import OURS, STOCK, Retrieve
 from bench.workload import read_texts, write_workload
 from errors import IndexMismatchError
 from eval.cases import read_cases
@@ -118,6 +120,66 @@ def measure_ingestion(data_set: DataSet, settings: Settings, *, documents: int, 
         _tell(f"{data_set.name}: warming up on one document, untimed")
         warm_up(commands, write_workload(texts, scratch / "one", 1).folder, scratch)
         return measure(measured, commands, scratch, repeats, _tell)
+
+
+def measure_latency(
+    data_set: DataSet, settings: Settings, *, clients: int, rounds: int, scale: int
+) -> latency.Measured:
+    """Ask the stock recipe and ours in turn; ours over a corpus `scale` times as large as well, if not 0.
+
+    Raises:
+        RagError: an index cannot be built, or a program failed.
+    """
+    questions = [case.question for case in read_cases(data_set.questions)]
+    stock = ["stock", str(settings.bench.dir / data_set.name / STOCK), str(load_embedding_model(STOCK_MODEL).folder)]
+    measured = latency.Measured(data_set.name, {}, clients)
+    with open_engine(data_set, settings) as engine:
+        documents = engine.corpus.documents
+        open_stock(data_set, engine, settings).close()
+        measured.systems[STOCK] = latency.Times(documents.count())
+        measured.systems[OURS] = latency.Times(documents.count(), documents.leaf_count())
+        if scale:
+            name = _larger(engine, settings, data_set.name, scale)
+            sizes = scale * documents.count(), scale * documents.leaf_count()
+            measured.systems[f"{OURS}, ×{scale}"] = latency.Times(*sizes)
+    corpora = [CORPUS, *([name] if scale else [])]
+    variables = [_service_variables(settings, data_set.name, corpus) for corpus in corpora]
+    programs = [(stock, {}), *((["ours"], of_corpus) for of_corpus in variables)]
+    with ExitStack() as stack:
+        _tell(f"{data_set.name}: asking {len(questions)} questions in turn, {rounds} times after a warm-up")
+        workers = [stack.enter_context(latency.working(*program)) for program in programs]
+        latency.ask_in_turn(dict(zip(measured.systems, workers, strict=True)), measured.systems, questions, rounds)
+    _tell(f"{data_set.name}: asking /retrieve by 1 and by {clients} clients, {rounds} times")
+    measured.per_s = latency.measure_throughput(variables[0], questions, clients, rounds)
+    return measured
+
+
+def _larger(engine: "Engine", settings: Settings, set_name: str, scale: int) -> str:
+    """Make the larger corpus, unless it is there; return its name."""
+    from bench.repeated import repeat_corpus  # noqa: PLC0415
+    from index.build import open_corpus  # noqa: PLC0415
+
+    corpus, name = engine.corpus, f"{CORPUS}-x{scale}"
+    index = settings.index.model_copy(update={"dir": settings.bench.dir / set_name})
+    settings = settings.model_copy(update={"index": index})
+    for _ in range(2):
+        with closing(open_corpus(name, settings, corpus.manifest, create=True)) as larger:
+            if larger.documents.count() == scale * corpus.documents.count():
+                return name
+            if not larger.documents.count():
+                repeat_corpus(corpus, larger, scale, _tell)
+                return name
+        shutil.rmtree(index.dir / name)  # one that was left half-made, or is of other documents
+    raise AssertionError("an empty corpus was filled")
+
+
+def _service_variables(settings: Settings, set_name: str, corpus: str) -> dict[str, str]:
+    return {
+        "RAG_INDEX__DIR": str((settings.bench.dir / set_name).resolve()),
+        "RAG_INDEX__CORPUS": corpus,
+        "RAG_SERVE__PORT": "0",
+        "RAG_LLM__PROVIDER": "extractive",
+    }
 
 
 def _made(folder: Path) -> Path:

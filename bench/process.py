@@ -12,7 +12,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -26,6 +27,8 @@ ROOT = Path(__file__).parent.parent
 # Adding up the pages of 1 GB takes the kernel 20 ms, which the measured program misses on a small machine.
 SAMPLE_S = 0.5
 READY_LIMIT_S = 120.0
+POLL_S = 0.02
+MOST_SAID_BYTES = 1_000_000
 MB = 1_000_000
 
 
@@ -75,14 +78,14 @@ def run_python(arguments: Sequence[str], variables: Mapping[str, str]) -> Run:
     """
     with tempfile.TemporaryFile("w+") as stdout, tempfile.TemporaryFile("w+") as stderr:
         started = time.perf_counter()
-        process = _start(arguments, variables, stdout=stdout, stderr=stderr)
+        process = start_python(arguments, variables, stdout=stdout, stderr=stderr)
         try:
             with _MemorySampler(process.pid) as memory:
                 _, status, usage = os.wait4(process.pid, 0)
                 wall_s = time.perf_counter() - started
                 process.returncode = os.waitstatus_to_exitcode(status)
         finally:
-            _end(process)
+            end(process)
         for stream in (stdout, stderr):
             stream.seek(0)
         if process.returncode:
@@ -100,20 +103,46 @@ def seconds_until_ready(arguments: Sequence[str], variables: Mapping[str, str]) 
         ProgramFailedError: it ended, or was not ready within `READY_LIMIT_S`.
     """
     started = time.perf_counter()
-    process = _start(arguments, variables, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    said: list[str] = []
-    try:
-        assert process.stderr is not None, "it was asked for"
-        for line in process.stderr:
-            said.append(line)
-            if address := re.search(r"on (http://\S+)$", line.strip()):
-                reason = _wait_until_ready(address[1], started + READY_LIMIT_S)
-                if reason is None:
-                    return time.perf_counter() - started
+    with serving(arguments, variables):
+        return time.perf_counter() - started
+
+
+@contextmanager
+def serving(arguments: Sequence[str], variables: Mapping[str, str]) -> Iterator[str]:
+    """Run a service, and yield its base URL once `/ready` answers 200; it is stopped at the end.
+
+    Raises:
+        ProgramFailedError: it ended, or was not ready within `READY_LIMIT_S`.
+    """
+    deadline = time.perf_counter() + READY_LIMIT_S
+    # A file, because a service would stand still once nobody empties its pipe.
+    with tempfile.TemporaryFile("w+") as stderr:
+        process = start_python(arguments, variables, stdout=subprocess.DEVNULL, stderr=stderr)
+        try:
+            url = _address(process, stderr, deadline)
+            if url is None:
+                raise ProgramFailedError.of(arguments, "ended before it listened", _said(stderr))
+            if reason := _wait_until_ready(url, deadline):
                 raise ProgramFailedError.of(arguments, f"was not ready within {READY_LIMIT_S:.0f} s", reason)
-        raise ProgramFailedError.of(arguments, "ended before it listened", "".join(said))
-    finally:
-        _end(process)
+            yield url
+        finally:
+            end(process)
+
+
+def _address(process: subprocess.Popen[str], stderr: IO[str], deadline: float) -> str | None:
+    """Return where a service says that it listens; None if it ended, or time is up, before it did."""
+    while True:
+        running = process.poll() is None and time.perf_counter() < deadline
+        if address := re.search(r"on (http://\S+)$", _said(stderr), re.MULTILINE):
+            return address[1]
+        if not running:
+            return None
+        time.sleep(POLL_S)
+
+
+def _said(stderr: IO[str]) -> str:
+    # Read at a place of its own: the offset of the file belongs to the process as well.
+    return os.pread(stderr.fileno(), MOST_SAID_BYTES, 0).decode(errors="replace")
 
 
 def _wait_until_ready(url: str, deadline: float) -> str | None:
@@ -127,18 +156,27 @@ def _wait_until_ready(url: str, deadline: float) -> str | None:
             return None
         if time.perf_counter() > deadline:
             return reply.text
-        time.sleep(0.02)
+        time.sleep(POLL_S)
 
 
-def _start(
-    arguments: Sequence[str], variables: Mapping[str, str], *, stdout: IO[str] | int, stderr: IO[str] | int
+def start_python(
+    arguments: Sequence[str],
+    variables: Mapping[str, str],
+    *,
+    stdout: IO[str] | int | None,
+    stderr: IO[str] | int | None,
+    stdin: int | None = None,
 ) -> subprocess.Popen[str]:
+    """Start `python ARGUMENTS` with these environment variables beside the inherited ones; None inherits a stream."""
     # The environment is handed on, not read: a measured program sees the settings that this one was started with.
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
-    return subprocess.Popen([sys.executable, *arguments], env=environment, stdout=stdout, stderr=stderr, text=True)
+    return subprocess.Popen(
+        [sys.executable, *arguments], env=environment, stdin=stdin, stdout=stdout, stderr=stderr, text=True
+    )
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def end(process: subprocess.Popen[str]) -> None:
+    """Stop a process, if it still runs, and wait for it."""
     if process.returncode is None:
         process.terminate()
     try:
@@ -146,8 +184,9 @@ def _end(process: subprocess.Popen[str]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    if process.stderr:
-        process.stderr.close()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream:
+            stream.close()
 
 
 class _MemorySampler:
