@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from llama_index.core.base.embeddings.base import BaseEmbedding
+
 from index.corpus import Corpus
 from index.documents import Document, StoredDocument
 from index.embedding import embed_documents
@@ -43,7 +45,7 @@ def stored(doc_id: str, text: str, *, title: str = "", version: str = "", url: s
     return StoredDocument.of(document, version or document.hash("test"), tree_of(text))
 
 
-def fill(corpus: Corpus, texts: Mapping[str, str], embedder: WordHashEmbedding) -> None:
+def fill(corpus: Corpus, texts: Mapping[str, str], embedder: BaseEmbedding) -> None:
     """Put documents (doc_id -> text) into a corpus."""
     documents = [stored(doc_id, text) for doc_id, text in texts.items()]
     leaves = [

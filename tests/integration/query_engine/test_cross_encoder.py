@@ -8,10 +8,12 @@ import pytest
 
 from errors import ModelError, OutOfTimeError
 from index.embedding_model import load_embedding_model
+from query_engine.build import Engines
 from query_engine.deadline import Deadline
 from query_engine.reranking.build import build_reranker
 from query_engine.reranking.cross_encoder import CrossEncoderReranker
-from settings import RerankSettings, Settings
+from settings import EmbedSettings, ExpansionSettings, IndexSettings, RerankSettings, Settings
+from tests.fakes.corpora import fill
 from tests.fakes.encoders import make_cross_encoder
 
 pytestmark = pytest.mark.integration
@@ -100,3 +102,27 @@ def test_a_damaged_model_is_told_of(folder: Path, tmp_path: Path) -> None:
 
     with pytest.raises(ModelError, match="cannot be loaded"):
         CrossEncoderReranker(str(tmp_path))
+
+
+def test_the_settings_build_an_engine_that_reranks_and_searches_again(
+    folder: Path, tmp_path: Path, model_cache: Path
+) -> None:
+    settings = Settings(
+        index=IndexSettings(dir=tmp_path),
+        embed=EmbedSettings(cache_dir=model_cache),
+        rerank=RerankSettings(model=str(folder)),
+        expansion=ExpansionSettings(feedback=True),
+    )
+    engines = Engines(settings)
+    try:
+        engine = engines.get(create=True)
+        fill(engine.corpus, {"wind.md": "Wind turns blades.", "sun.md": "Sun shines."}, engines.embedding.embedder)
+
+        found = engine.retrieve("What turns blades?")
+    finally:
+        engines.close()
+
+    assert found.warnings == ()
+    assert found.timings_ms.keys() == {"retrieve", "expand", "rerank"}
+    assert all({"cross_encoder", "search"} <= passage.scores.keys() for passage in found.passages)
+    assert {passage.doc_id for passage in found.passages} == {"wind.md", "sun.md"}

@@ -70,6 +70,8 @@ BAD_OPTIONS = [
     ("/retrieve", {"mode": CANARY}, "mode"),
     ("/retrieve", {"merge": "yes"}, "merge"),
     ("/retrieve", {"merge": 1}, "merge"),
+    ("/retrieve", {"rerank": "yes"}, "rerank"),
+    ("/retrieve", {"rerank_query": " "}, "rerank_query"),
     ("/retrieve", {"merge_rule": CANARY}, "merge_rule"),
     ("/retrieve", {"fusion": CANARY}, "fusion"),
     ("/retrieve", {"dense_share": -0.1}, "dense_share"),
