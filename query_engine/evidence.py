@@ -17,10 +17,11 @@ of which costs a further search:
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import fsum
 from typing import Literal
 
 from index.documents import StoredDocument
-from index.nodes import Span, node_id, split_node_id
+from index.nodes import node_id, split_node_id
 from query_engine.hits import LeafHit
 
 Scorer = Literal["dense", "neighbours", "parent", "lexical", "family", "names"]
@@ -137,10 +138,15 @@ class _Evidence:
         self._furthest = min(found.dense.values(), default=0.0)
         self._best_name = max(found.names.values(), default=0.0)
         # The question may have no term of its own, and a leaf be found by its document's names.
-        self._all_terms = sum(found.term_weights.values()) or 1.0
-        self._families: dict[tuple[str, int], set[str]] = {}
+        all_terms = fsum(found.term_weights.values()) or 1.0
+        held: dict[tuple[str, int], set[str]] = {}
         for name, terms in found.terms.items():
-            self._families.setdefault(self._family(name), set()).update(terms)
+            version, position = split_node_id(name)
+            held.setdefault((version, self._parent(version, position)), set()).update(terms)
+        # Exact sums: those of a set's floats depend on its order, which is another one in each process.
+        self._families = {
+            family: fsum(found.term_weights[term] for term in terms) / all_terms for family, terms in held.items()
+        }
 
     def knows(self, name: str) -> bool:
         """Whether the leaf belongs to a document that is there."""
@@ -152,36 +158,31 @@ class _Evidence:
         """Return the value of each scorer that can judge the leaf; lexical as a share, 0..1."""
         found = self._found
         version, position = split_node_id(name)
+        parent = self._parent(version, position)
         values: dict[Scorer, float] = {}
         if found.dense:
             values["dense"] = self._cosine(name)
-            values["neighbours"] = max(map(self._cosine, self._neighbours(name)), default=self._furthest)
-            values["parent"] = found.parents.get(version, {}).get(self._span(version, position).parent, 0.0)
+            values["neighbours"] = max(map(self._cosine, self._neighbours(version, position)), default=self._furthest)
+            values["parent"] = found.parents.get(version, {}).get(parent, 0.0)
         if found.lexical:
             values["lexical"] = found.lexical.get(name, 0.0) / found.most_lexical
-            held = self._families.get(self._family(name), ())
-            values["family"] = sum(found.term_weights[term] for term in held) / self._all_terms
+            values["family"] = self._families.get((version, parent), 0.0)
             values["names"] = found.names.get(version, 0.0) / self._best_name if self._best_name else 0.0
         return values
 
     def beside(self, names: Iterable[str]) -> list[str]:
         """Return the leaves next to these, in their order."""
-        return [neighbour for name in names for neighbour in self._neighbours(name)]
+        return [neighbour for name in names for neighbour in self._neighbours(*split_node_id(name))]
 
     def _cosine(self, name: str) -> float:
         return self._found.dense.get(name, self._furthest)
 
-    def _neighbours(self, name: str) -> list[str]:
-        version, position = split_node_id(name)
+    def _neighbours(self, version: str, position: int) -> list[str]:
         leaves = self._found.documents[version].tree.leaves
         return [node_id(version, place) for place in (position - 1, position + 1) if place in leaves]
 
-    def _family(self, name: str) -> tuple[str, int]:
-        version, position = split_node_id(name)
-        return version, self._span(version, position).parent
-
-    def _span(self, version: str, position: int) -> Span:
-        return self._found.documents[version].tree[position]
+    def _parent(self, version: str, position: int) -> int:
+        return self._found.documents[version].tree[position].parent
 
 
 def _searches(found: Found) -> tuple[tuple[str, Mapping[str, float]], ...]:
