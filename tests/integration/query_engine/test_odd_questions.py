@@ -29,7 +29,7 @@ QUESTIONS = {
     "one letter": "x",
     "a word of 8,000 letters": "x" * 8000,
     "4,000 words": "a b " * 2000,
-    "8,000 characters of many words": " ".join(f"w{number:03}" for number in range(1600)),
+    "8,000 characters of many words": " ".join(f"w{number:04}" for number in range(1333)),
     "a word too long to be looked for with a year in it": "x" * 60 + "2017",
     "underscores": "_ __ ___",
 }
