@@ -7,6 +7,7 @@ import pytest
 
 from bench import build
 from bench.__main__ import main
+from bench.worker import STAGES
 
 TEXTS = {
     "rotor.txt": "Rotor\n\nThe wind turns the rotor of a turbine. The rotor drives a generator of 4 megawatts.",
@@ -126,3 +127,20 @@ def test_a_limit_below_1_is_a_usage_error(capsys: pytest.CaptureFixture[str]) ->
         main(["answers", "--limit", "0"])
 
     assert "argument --limit: must be 1 or more, not '0'" in capsys.readouterr().err
+
+
+def test_single_questions_are_timed_beside_the_stock_recipe_and_over_http(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--clients", "2", "--rounds", "1", "--scale", "2"]
+    assert main(["latency", "--data", str(data), *arguments]) == 0
+
+    rows = capsys.readouterr().out.splitlines()
+    figures = json.loads((data.parent / "bench" / "latency.json").read_text())["sets"]["power"]
+    larger = figures["systems"]["ours, ×2"]
+    assert rows[0] == "| set | measure | stock | ours | better | ours, ×2 | growth |"
+    assert "| power | documents | 2 | 2 | – | 4 | – |" in rows
+    assert [len(system["ms"]) for system in figures["systems"].values()] == [2, 2, 2]
+    assert set(larger["stages_ms"]) == set(STAGES)
+    assert all(ms > 0 for stage in STAGES for ms in larger["stages_ms"][stage])
+    assert figures["per_s"].keys() == {"1", "2"}

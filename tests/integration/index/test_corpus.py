@@ -34,6 +34,12 @@ def corpus(tmp_path: Path) -> Iterator[Corpus]:
     corpus.close()
 
 
+def node_names(corpus: Corpus, doc_id: str) -> list[str]:
+    document = corpus.documents.get(doc_id)
+    assert document is not None
+    return [node_id(document.version, position) for position in document.tree.leaves]
+
+
 def test_every_leaf_is_in_every_store(corpus: Corpus) -> None:
     assert corpus.documents.count() == 2
     assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.words.count() == 7
@@ -59,6 +65,22 @@ def test_words_are_found_in_any_inflection_and_case(corpus: Corpus) -> None:
 @pytest.mark.parametrize("question", ["", "???", "🙂🙂", 'AND (OR "unclosed [title:', "the of and"])
 def test_odd_word_queries_give_a_list_not_an_error(corpus: Corpus, question: str) -> None:
     assert isinstance(leaves_with(corpus.words, question, 5), list)
+
+
+@pytest.mark.parametrize("before", [0, 60])
+def test_the_terms_that_each_leaf_holds_are_known(corpus: Corpus, before: int) -> None:
+    names = dict(zip(("turn", "tall"), node_names(corpus, "wind.md")[:3:2], strict=True))
+    unheld = [f"unheld{number}" for number in range(before)]
+
+    held = corpus.words.held([*unheld, "turbin", "tower", "power", "tall"], [*names.values(), "unknown.1"])
+
+    assert held == {
+        names["turn"]: {"turbin", "power"},
+        names["tall"]: {"tower", "tall"},
+        "unknown.1": set(),
+    }
+    assert corpus.words.held([], names.values()) == dict.fromkeys(names.values(), frozenset())
+    assert corpus.words.held(["turbin"], []) == {}
 
 
 def test_rare_words_weigh_more(corpus: Corpus) -> None:
