@@ -129,7 +129,7 @@ class LexicalIndex:
             return [(str(searcher.doc(address)["node_id"][0]), float(score)) for score, address in hits]
 
     def held(self, terms: Iterable[str], node_ids: Collection[str]) -> dict[str, frozenset[str]]:
-        """Return leaf -> those of `terms` that its text holds, of the leaves that are there.
+        """Return leaf -> those of `terms` that its text holds; none for a leaf that is not there.
 
         The index knows without anybody reading the text again: each term scores a power of two of its own.
         """
