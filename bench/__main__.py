@@ -106,6 +106,7 @@ def _compare(arguments: argparse.Namespace, _settings: Settings) -> int:
 
 def _tune(arguments: argparse.Namespace, settings: Settings) -> int:
     from bench import tuning  # noqa: PLC0415  # opens engines, for the reason that `build.py` gives
+    from query_engine.evidence import WEIGHTS  # noqa: PLC0415  # likewise
 
     options = settings.retrieval.model_copy(update={"budget_chars": max(BUDGETS_CHARS)})
     asked = []
@@ -115,10 +116,10 @@ def _tune(arguments: argparse.Namespace, settings: Settings) -> int:
     print(f"fitting on {len(asked)} questions, three times", file=sys.stderr, flush=True)
     fitted = tuning.fit_robustly(asked, arguments.seed)
     print(json.dumps({scorer: round(weight, 3) for scorer, weight in fitted.items()}), end="\n\n")
-    shipped = [(one, one.score_passages(options, tuning.WEIGHTS)) for one in asked]
+    shipped = [(one, one.score_passages(options, WEIGHTS)) for one in asked]
     halves = tuning.two_fold(asked, options, arguments.seed)
     print(tuning.comparison({"shipped": tuning.means_by_set(shipped), "two-fold": tuning.means_by_set(halves)}))
-    print(f"\n{tuning.ablation(asked, options, tuning.WEIGHTS)}")
+    print(f"\n{tuning.ablation(asked, options, WEIGHTS)}")
     return 0
 
 

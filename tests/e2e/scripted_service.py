@@ -29,7 +29,7 @@ class SlowEngine(FakeEngine):
         super().__init__()
         self._words = words
 
-    async def stream(self, question: str) -> AsyncGenerator[Event, None]:
+    async def stream(self, question: str, *_: object, **__: object) -> AsyncGenerator[Event, None]:
         self.questions.append(question)
         written = 0
         try:
