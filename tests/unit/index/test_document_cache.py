@@ -1,6 +1,7 @@
 """The cache of documents: what is read once stays in memory, and what a commit may have taken away does not."""
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 import pytest
 
@@ -103,3 +104,20 @@ def test_what_was_read_during_a_commit_is_not_kept() -> None:
         shelf.visible = {"new"}
 
     assert cache.get(["old"]) == {}
+
+
+def test_a_look_that_saw_the_old_and_ended_after_the_commit_is_not_kept() -> None:
+    shelf = Shelf("old")
+    commit = ExitStack()
+
+    def load(versions: Sequence[str]) -> dict[str, str]:
+        seen = shelf.load(versions)
+        shelf.visible = {"new"}
+        commit.close()
+        return seen
+
+    cache = DocumentCache(load, len, 1000)
+    commit.enter_context(cache.committing())
+    assert cache.get(["old"]).keys() == {"old"}
+
+    assert cache.get(["old", "new"]).keys() == {"new"}
