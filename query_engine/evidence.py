@@ -15,7 +15,8 @@ of which costs a further search:
     names       how well the document's title and file name match the question, as a share of the best of them
 """
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import fsum
 from typing import Literal
@@ -35,8 +36,6 @@ WEIGHTS: Mapping[Scorer, float] = {
     "names": 0.07,
 }
 SCORERS = tuple(WEIGHTS)
-# Leaves beside these many first ones are taken along: the tree's evidence may speak for them though no search did.
-SURROUNDED_K = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ class Found:
 
 
 def score_leaves(found: Found, weights: Mapping[Scorer, float] = WEIGHTS) -> list[LeafHit]:
-    """Return every leaf that was found, and the leaves beside the best of them, best first.
+    """Return every leaf that was found, and those that stand between two found ones, best first.
 
     A leaf that the dense search did not bring counts as near as the furthest one that it did: it is no nearer.
 
@@ -82,15 +81,11 @@ def score_leaves(found: Found, weights: Mapping[Scorer, float] = WEIGHTS) -> lis
     evidence = _Evidence(found)
     ranks = {search: _ranks(scores) for search, scores in _searches(found)}
     values = leaf_values(found)
-    totals = {name: _total(of, weights) for name, of in values.items()}
-    best = sorted(totals, key=lambda name: -totals[name])
-    for name in evidence.beside(best[:SURROUNDED_K]):
-        if name not in values:
-            values[name] = evidence.of(name)
-            totals[name] = _total(values[name], weights)
+    values |= {name: evidence.of(name) for name in evidence.between()}
     hits = []
-    for name, total in totals.items():
-        shown: dict[str, float] = {scorer: value for scorer, value in values[name].items() if scorer not in ranks}
+    for name, of_leaf in values.items():
+        total = _total(of_leaf, weights)
+        shown: dict[str, float] = {scorer: value for scorer, value in of_leaf.items() if scorer not in ranks}
         shown |= {search: scores[name] for search, scores in _searches(found) if name in scores}
         places = {search: of[name] for search, of in ranks.items() if name in of}
         hits.append(LeafHit(name, total, shown, places))
@@ -170,9 +165,16 @@ class _Evidence:
             values["names"] = found.names.get(version, 0.0) / self._best_name if self._best_name else 0.0
         return values
 
-    def beside(self, names: Iterable[str]) -> list[str]:
-        """Return the leaves next to these, in their order."""
-        return [neighbour for name in names for neighbour in self._neighbours(*split_node_id(name))]
+    def between(self) -> list[str]:
+        """Return the leaves that no search found, and that stand between two that were."""
+        found = dict.fromkeys(name for name in (*self._found.dense, *self._found.lexical) if self.knows(name))
+        beside = Counter(
+            neighbour
+            for name in found
+            for neighbour in self._neighbours(*split_node_id(name))
+            if neighbour not in found
+        )
+        return [name for name, neighbours in beside.items() if neighbours == 2]
 
     def _cosine(self, name: str) -> float:
         return self._found.dense.get(name, self._furthest)

@@ -12,7 +12,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from dataclasses import replace
 
 from llama_index.core.retrievers import AutoMergingRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
@@ -20,8 +20,9 @@ from llama_index.core.storage.storage_context import StorageContext
 
 from index.corpus import Corpus
 from index.documents import StoredDocument
-from index.nodes import LEVEL_NAMES, NO_PARENT, chunk_id, node_id, split_node_id
+from index.nodes import LEVEL_NAMES, chunk_id, node_id, split_node_id
 from query_engine.hits import LeafHit
+from query_engine.joining import join_neighbours
 from query_engine.leaves import LeafRetriever
 from query_engine.passage_groups import Group
 from query_engine.query import Query
@@ -31,24 +32,15 @@ from settings import RetrievalSettings
 
 logger = logging.getLogger(__name__)
 
-# A passage stands where its best leaf stood, so the rest of it overtakes better leaves of others. All joins together
-# move none of them back by more than this share of the text before it: whoever reads less than all loses next to
-# nothing.
-MAX_MOVED = 0.1
-MOVES = "joining would move better passages back"
-NO_ROOM = "the budget has no room for what stands between"
-
 
 def choose_passages(
     hits: Sequence[LeafHit], documents: Mapping[str, StoredDocument], options: RetrievalSettings
 ) -> list[Group]:
     """Choose what to read: fill the budget with leaves, best first, then merge what belongs together.
 
-    Every leaf carries its evidence, also one that no search found and that stands beside one it did. Filling the budget
+    Every leaf carries its evidence, also one that no search found and that stands between two. Filling the budget
     by evidence therefore decides what text between two matches is worth its length: it is read when it is worth more
-    than the leaf it would push out, and only then. What was chosen and stands side by side is joined, as long as that
-    moves no better leaf back by more than `MAX_MOVED` of the text before it; a joined stretch that makes up a parent
-    becomes that parent.
+    than the leaf it would push out, and only then. What was chosen and stands side by side is joined (`joining.py`).
 
     Args:
         hits: leaves, best first.
@@ -60,18 +52,34 @@ def choose_passages(
         longer than the budget is returned alone.
     """
     leaves = _leaves(hits, documents)
-    if options.merge and options.merge_rule == "stock":
-        groups = merge_by_stock_rule(leaves)
-        groups.sort(key=lambda group: -group.score)
-        return _capped(_within(groups, options.budget_chars), options)
     if not options.merge:
         leaves = [leaf for leaf in leaves if leaf.hits[0].found]
-    chosen = _within(leaves, options.budget_chars)
-    for rank, group in enumerate(chosen):
-        group.ranks = [rank]
+    full: dict[str, set[tuple[int, int]]] = {}
+    while True:
+        groups = _choose([leaf for leaf in leaves if _may_be_read(leaf, full)], options)
+        kept = _capped(groups, options.max_per_document)
+        if len(kept) == len(groups):
+            return groups[: options.top_k]
+        # A document that has its passages gets no others; what they took of the budget goes to the next leaves.
+        taken = Counter(group.document.version for group in groups)
+        for version in taken - Counter(group.document.version for group in kept):
+            full[version] = {(group.start, group.end) for group in kept if group.document.version == version}
+
+
+def _choose(leaves: Sequence[Group], options: RetrievalSettings) -> list[Group]:
+    """Return the passages that fill the budget, best first."""
+    if options.merge and options.merge_rule == "stock":
+        groups = sorted(merge_by_stock_rule(leaves), key=lambda group: -group.score)
+        return _within(groups, options.budget_chars)
+    chosen = [replace(leaf, ranks=[rank]) for rank, leaf in enumerate(_within(leaves, options.budget_chars))]
     if options.merge:
-        chosen = _join_neighbours(chosen, options.budget_chars)
-    return _capped(sorted(chosen, key=lambda group: group.ranks[0]), options)
+        chosen = join_neighbours(chosen, options.budget_chars)
+    return sorted(chosen, key=lambda group: group.ranks[0])
+
+
+def _may_be_read(leaf: Group, full: Mapping[str, set[tuple[int, int]]]) -> bool:
+    spans = full.get(leaf.document.version)
+    return spans is None or any(start <= leaf.start and leaf.end <= end for start, end in spans)
 
 
 def _leaves(hits: Sequence[LeafHit], documents: Mapping[str, StoredDocument]) -> list[Group]:
@@ -100,63 +108,15 @@ def _within(groups: Sequence[Group], budget_chars: int) -> list[Group]:
     return list(groups)
 
 
-def _capped(groups: Sequence[Group], options: RetrievalSettings) -> list[Group]:
-    """Return the first `top_k` groups, of each document at most `max_per_document`."""
-    taken: dict[str, int] = {}
+def _capped(groups: Sequence[Group], max_per_document: int | None) -> list[Group]:
+    """Return the first groups of each document."""
+    taken: Counter[str] = Counter()
     kept = []
     for group in groups:
-        taken[group.document.version] = count = taken.get(group.document.version, 0) + 1
-        if options.max_per_document is None or count <= options.max_per_document:
+        taken[group.document.version] += 1
+        if max_per_document is None or taken[group.document.version] <= max_per_document:
             kept.append(group)
-    return kept[: options.top_k]
-
-
-def _join_neighbours(groups: Sequence[Group], budget_chars: int) -> list[Group]:
-    """Join groups that follow each other in their document with nothing but space between them."""
-    joined: list[Group] = []
-    room = budget_chars - sum(group.chars for group in groups)
-    moved: Counter[int] = Counter()
-    before_it = list(accumulate((group.chars for group in groups), initial=0))
-    for group in sorted(groups, key=lambda group: (group.document.doc_id, group.start)):
-        before = joined[-1] if joined and joined[-1].document is group.document else None
-        between = group.document.text[before.end : group.start] if before else ""
-        if before and not between.strip():
-            union = _united([before, group])
-            further = union.overtaken() - before.overtaken()
-            fits = len(between) <= room
-            if fits and all(moved[place] + chars <= MAX_MOVED * before_it[place] for place, chars in further.items()):
-                moved.update(further)
-                joined[-1] = union
-                room -= len(between)
-                continue
-            group.alone = before.alone = MOVES if fits else NO_ROOM
-        joined.append(group)
-    return joined
-
-
-def _united(family: Sequence[Group]) -> Group:
-    first, last = family[0], family[-1]
-    hits = sorted((hit for member in family for hit in member.hits), key=lambda hit: -hit.score)
-    ranks = sorted(rank for member in family for rank in member.ranks)
-    document, start, end = first.document, first.start, last.end
-    node = _parent_with_span(document, first.node, start, end)
-    matching = sum(hit.found for hit in hits)
-    found = f"{matching} matching {'leaf' if matching == 1 else 'leaves'}"
-    if matching < len(hits):
-        found += f" and {len(hits) - matching} beside, worth more than what else the budget would hold,"
-    reason = f"{found} follow each other"
-    if node is not None:
-        reason = f"{found} make up this {LEVEL_NAMES[document.tree[node].level]} passage"
-    return Group(document, first.node if node is None else node, start, end, hits, ranks, hits[0].score, reason)
-
-
-def _parent_with_span(document: StoredDocument, node: int, start: int, end: int) -> int | None:
-    """Return the ancestor of `node` that is exactly this text, or None."""
-    tree = document.tree
-    while (node := tree[node].parent) != NO_PARENT:
-        if (tree[node].start, tree[node].end) == (start, end):
-            return node
-    return None
+    return kept
 
 
 class MergingRetriever(AutoMergingRetriever):

@@ -1,13 +1,11 @@
 """A stretch of a document while passages are being chosen: a leaf, or several that became one.
 
-Flow: `merging.py` and its rules make and join these -> passages. A value with its measures, no rule.
+Flow: `merging.py` and its rules make and join these -> passages. A value, no rule.
 """
 
-from collections import Counter
 from dataclasses import dataclass, field
 
 from index.documents import StoredDocument
-from index.nodes import split_node_id
 from query_engine.hits import LeafHit
 
 
@@ -38,12 +36,3 @@ class Group:
     def chars(self) -> int:
         """Length of the text."""
         return self.end - self.start
-
-    def overtaken(self) -> Counter[int]:
-        """Return, for the place of each better leaf of others, how many characters of this group overtook it."""
-        chars: Counter[int] = Counter()
-        for rank, hit in zip(self.ranks, self.hits, strict=True):
-            span = self.document.tree[split_node_id(hit.node_id)[1]]
-            for place in set(range(self.ranks[0], rank)).difference(self.ranks):
-                chars[place] += span.end - span.start
-        return chars

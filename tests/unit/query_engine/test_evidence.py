@@ -11,7 +11,6 @@ from index.documents import StoredDocument
 from index.nodes import node_id
 from query_engine.evidence import (
     SCORERS,
-    SURROUNDED_K,
     WEIGHTS,
     Found,
     Scorer,
@@ -141,23 +140,18 @@ def test_hits_show_what_the_searches_gave_and_their_ranks() -> None:
     assert hits[dense].scores.keys() == set(SCORERS) - {"lexical"}
 
 
-def test_leaves_beside_a_good_one_are_taken_along_without_a_rank() -> None:
-    hits = score_leaves(found(dense={leaf("a", 1): 0.9}))
+def test_a_leaf_between_two_that_were_found_is_taken_along_without_a_rank() -> None:
+    hits = score_leaves(found(dense={leaf("a", 0): 0.9, leaf("a", 2): 0.8}))
 
-    assert names(hits)[0] == leaf("a", 1)
-    assert set(names(hits)[1:]) == {leaf("a", 0), leaf("a", 2)}
-    assert [hit.found for hit in hits] == [True, False, False]
-    assert all("dense" not in hit.scores and not hit.ranks for hit in hits[1:])
+    assert set(names(hits)) == {leaf("a", place) for place in range(3)}
+    (between,) = [hit for hit in hits if not hit.found]
+    assert between.node_id == leaf("a", 1)
+    assert "dense" not in between.scores
+    assert not between.ranks
 
 
-def test_only_the_best_leaves_bring_others_along() -> None:
-    documents = {"long": document("long", 3 * (SURROUNDED_K + 5))}
-    dense = {leaf("long", 3 * place + 1, documents): 0.9 - place / 100 for place in range(SURROUNDED_K + 5)}
-
-    hits = score_leaves(Found(documents, dense=dense))
-
-    beside = {hit.node_id for hit in hits if not hit.found}
-    assert beside == {leaf("long", 3 * place + aside, documents) for place in range(SURROUNDED_K) for aside in (0, 2)}
+def test_a_leaf_beside_one_that_was_found_is_not_taken_along() -> None:
+    assert names(score_leaves(found(dense={leaf("a", 1): 0.9}))) == [leaf("a", 1)]
 
 
 def test_the_search_that_was_not_asked_has_no_say() -> None:

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.documents import StoredDocument
-from index.nodes import node_id
+from index.nodes import node_id, split_node_id
 from query_engine.hits import LeafHit
-from query_engine.merging import MAX_MOVED, choose_passages
+from query_engine.joining import FIRST_READ_CHARS, MAX_LATER
+from query_engine.merging import choose_passages
 from query_engine.passage_groups import Group
 from settings import RetrievalSettings
 from tests.fakes.corpora import stored
@@ -32,7 +33,8 @@ OTHER = stored("b.md", " ".join(B), version="b")
 FIRST_LEAF = DOCUMENT.tree.first_leaf
 # Documents of one leaf, which has nothing to join.
 LONE = [stored(f"lone{number:02}.md", sentences("Lonely")[0], version=f"lone{number}") for number in range(30)]
-DOCUMENTS = {document.version: document for document in (DOCUMENT, OTHER, *LONE)}
+SHORT = stored("short.md", sentences("Short")[0][:48] + "y.", version="short")
+DOCUMENTS = {document.version: document for document in (DOCUMENT, OTHER, SHORT, *LONE)}
 
 Place = tuple[StoredDocument, int]
 
@@ -116,7 +118,7 @@ def test_a_leaf_that_no_search_found_fills_the_gap_between_two_that_match() -> N
     groups = merge(hits((DOCUMENT, 0), between, (DOCUMENT, 2), *alone([0]), beside=[between]), 8000)
 
     assert texts(groups)[0] == " ".join(A[:3])
-    assert groups[0].merged.startswith("2 matching leaves and 1 beside, worth more than")
+    assert groups[0].merged.startswith("2 matching leaves and 1 between, worth more than")
     assert groups[0].merged.endswith("make up this middle passage")
 
 
@@ -134,10 +136,11 @@ def test_a_joined_passage_stands_where_its_best_leaf_stood_with_its_score() -> N
     assert groups[1].score == 0.99
 
 
-def test_neighbours_stay_apart_when_joining_would_move_a_better_leaf_back() -> None:
-    groups = merge(hits((DOCUMENT, 0), (OTHER, 0), (DOCUMENT, 1)), 8000)
+def test_neighbours_stay_apart_when_joining_would_move_a_better_leaf_out_of_what_is_read_first() -> None:
+    before = alone(range(18))
+    groups = merge(hits(*before, (DOCUMENT, 0), (LONE[-1], 0), (DOCUMENT, 1)), 8000, top_k=200)[18:]
 
-    assert texts(groups) == [A[0], B[0], A[1]]
+    assert texts(groups) == [A[0], LONE[-1].text, A[1]]
     assert [group.alone for group in groups] == [
         "joining would move better passages back",
         "",
@@ -145,24 +148,32 @@ def test_neighbours_stay_apart_when_joining_would_move_a_better_leaf_back() -> N
     ]
 
 
-@pytest.mark.parametrize(("better", "joined"), [(9, False), (10, True)])
-def test_neighbours_join_as_long_as_a_better_leaf_moves_back_by_little(better: int, joined: bool) -> None:
-    before = alone(range(better - 1))
-    groups = merge(hits(*before, (DOCUMENT, 0), (LONE[-1], 0), (DOCUMENT, 1)), 8000)
+@pytest.mark.parametrize(
+    ("better", "joined"), [(0, True), (16, True), (17, False), (18, False), (19, True), (25, True)]
+)
+def test_neighbours_join_where_better_leaves_stay_in_what_is_read_first_or_come_little_later(
+    better: int, joined: bool
+) -> None:
+    before = alone(range(better))
+    groups = merge(hits(*before, (DOCUMENT, 0), (LONE[-1], 0), (DOCUMENT, 1)), 8000, top_k=200)
 
     assert (" ".join(A[:2]) in texts(groups)) is joined
 
 
-def test_all_joins_together_move_a_leaf_back_by_little() -> None:
-    # Each join alone would move the lone leaf back by 100 of the 1,200 characters before it.
-    before = alone(range(10))
+def test_a_better_leaf_is_not_moved_back_by_many_joins_that_each_move_it_little() -> None:
+    # The lone leaf ends at 1,850 characters: one join moves it to 1,951, both would move it out of the first 2,000.
+    before = [(SHORT, 0), *alone(range(15))]
     found = hits(*before, (DOCUMENT, 0), (OTHER, 0), (LONE[-1], 0), (DOCUMENT, 1), (OTHER, 1))
 
-    shown = texts(merge(found, 8000))
+    shown = texts(merge(found, 8000, top_k=200))
 
     assert " ".join(A[:2]) in shown
     assert B[0] in shown
     assert B[1] in shown
+
+
+def test_leaves_join_in_whatever_order_they_rank() -> None:
+    assert texts(merge(hits((DOCUMENT, 0), (DOCUMENT, 2), (DOCUMENT, 1)), 8000)) == [" ".join(A[:3])]
 
 
 def test_neighbours_stay_apart_without_room_for_the_space_between_them() -> None:
@@ -186,6 +197,12 @@ def test_a_document_shows_no_more_passages_than_it_may() -> None:
     assert texts(merge(found, 8000, max_per_document=1)) == [" ".join(A[:3]), B[1]]
     assert texts(merge(found, 8000, max_per_document=1, merge=False)) == [A[0], B[1]]
     assert len(merge(found, 8000, max_per_document=2)) == 4
+
+
+def test_what_a_full_document_leaves_of_the_budget_goes_to_others() -> None:
+    found = hits((DOCUMENT, 0), (DOCUMENT, 2), (DOCUMENT, 4), (OTHER, 1), (OTHER, 3))
+
+    assert texts(merge(found, 310, max_per_document=1)) == [A[0], B[1]]
 
 
 def test_without_merging_the_leaves_that_were_found_are_shown_in_order() -> None:
@@ -260,18 +277,21 @@ def test_no_text_comes_twice_and_the_budget_holds(
 
 
 @given(found_leaves(), st.integers(200, 4000))
-def test_merging_shows_the_best_leaves_that_the_budget_holds_and_moves_none_far_back(
+def test_merging_shows_the_best_leaves_that_the_budget_holds_and_none_comes_much_later(
     found: list[LeafHit], budget_chars: int
 ) -> None:
     groups = merge(found, budget_chars, top_k=200)
 
     shown = {hit.node_id for group in groups for hit in group.hits}
     assert shown == {hit.node_id for hit in found[: budget_chars // LEAF_CHARS]}
-    before = 0
+    rank = {hit.node_id: place for place, hit in enumerate(found)}
+    read = 0
     for group in groups:
-        better = next(rank for rank, hit in enumerate(found) if hit is group.hits[0])
-        assert before <= (1 + MAX_MOVED) * better * LEAF_CHARS
-        before += len(group.hits) * LEAF_CHARS
+        for hit in group.hits:
+            by_rank = (rank[hit.node_id] + 1) * LEAF_CHARS
+            latest = max(FIRST_READ_CHARS, (1 + MAX_LATER) * by_rank)
+            assert read + group.document.tree[split_node_id(hit.node_id)[1]].end - group.start <= latest
+        read += group.chars
 
 
 @given(found_leaves(), st.integers(200, 4000))
