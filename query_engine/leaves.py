@@ -65,7 +65,7 @@ class LeafRetriever(BaseRetriever):
         self._options = options
 
     def search(self, query: Query) -> list[LeafHit]:
-        """Return the leaves that any search found and their neighbours, best first; `[]` when none did."""
+        """Return the leaves that any search found and those between two of them, best first; `[]` when none did."""
         found = self.find(query)
         if self._options.fusion == "plain":
             hits = fuse_plainly(found, self._options.dense_share)
