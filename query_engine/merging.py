@@ -32,6 +32,9 @@ from settings import RetrievalSettings
 
 logger = logging.getLogger(__name__)
 
+# A commit that replaces all that a search found, while it looks, leaves nothing to show: it searches again.
+MAX_SEARCHES = 3
+
 
 def choose_passages(
     hits: Sequence[LeafHit], documents: Mapping[str, StoredDocument], options: RetrievalSettings
@@ -153,9 +156,14 @@ class MergingRetriever(AutoMergingRetriever):
 
     def search(self, query: Query) -> tuple[list[NodeWithScore], Refined]:
         """Return what `passages` returns, and the leaves behind it with what was left out and how long it took."""
-        refined = self._refinement.search(query, self._leaves.search)
-        documents = self._documents.get_versions(split_node_id(hit.node_id)[0] for hit in refined.hits)
-        return [to_node(group) for group in choose_passages(refined.hits, documents, self._options)], refined
+        for _ in range(MAX_SEARCHES):
+            state = self._documents.state()
+            refined = self._refinement.search(query, self._leaves.search)
+            documents = self._documents.get_versions(split_node_id(hit.node_id)[0] for hit in refined.hits)
+            groups = choose_passages(refined.hits, documents, self._options)
+            if groups or self._documents.state() == state:
+                break
+        return [to_node(group) for group in groups], refined
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return self.passages(Query.of(query_bundle))

@@ -8,8 +8,10 @@ import pytest
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 import ingestion.preparing
+from query_engine.hits import LeafHit
 from query_engine.leaves import LeafRetriever
 from query_engine.merging import MergingRetriever
+from query_engine.query import Query
 from settings import ChunkSettings, RetrievalSettings
 from tests.fakes.library import Library
 
@@ -77,3 +79,30 @@ def test_no_answer_mixes_an_old_and_a_new_version_of_a_document(library: Library
     last = retriever.retrieve(QueryBundle("river"))
     assert len({hit.node.metadata["doc_id"] for hit in last}) == DOCUMENTS
     assert all(f"generation{GENERATIONS}" in hit.node.get_content() for hit in last)
+
+
+class InterruptedLeaves(LeafRetriever):
+    """A search after which, the first time, all that it found is replaced."""
+
+    def __init__(self, library: Library, options: RetrievalSettings) -> None:
+        super().__init__(library.corpus, library.embedder, options)
+        self._library = library
+        self._generation = 0
+
+    def search(self, query: Query) -> list[LeafHit]:
+        found = super().search(query)
+        if not self._generation:
+            self._generation = 1
+            write(self._library, 1)
+            self._library.ingest()
+        return found
+
+
+def test_a_question_whose_finds_are_all_replaced_meanwhile_is_searched_again(library: Library) -> None:
+    write(library, 0)
+    library.ingest()
+    options = RetrievalSettings()
+    found = MergingRetriever(library.corpus, InterruptedLeaves(library, options), options).passages(Query("river"))
+
+    assert found
+    assert all("generation1" in hit.node.get_content() for hit in found)
