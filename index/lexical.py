@@ -62,19 +62,17 @@ class LexicalIndex:
 
     def add(self, leaves: Iterable[tuple[str, str, str, str]]) -> None:
         """Add (node id, version, text, names) rows and commit."""
-        with self._failures(), self._index.writer(heap_size=64_000_000, num_threads=1) as writer:
+        with self._writer() as writer:
             for node_id, version, text, names in leaves:
                 writer.add_document(tantivy.Document(node_id=node_id, version=version, text=text, names=names))
-        self._reload()
 
     def delete(self, versions: Sequence[str]) -> None:
         """Remove all leaves of these document versions and commit; unknown versions are no error."""
         if not versions:
             return
-        with self._failures(), self._index.writer(heap_size=64_000_000, num_threads=1) as writer:
+        with self._writer() as writer:
             for version in versions:
                 writer.delete_documents_by_term("version", version)
-        self._reload()
 
     def count(self) -> int:
         """Number of leaves."""
@@ -192,8 +190,18 @@ class LexicalIndex:
                 for _, address in searcher.search(tantivy.Query.all_query(), limit=total, count=False).hits:
                     yield str(searcher.doc(address)["node_id"][0])
 
-    def _reload(self) -> None:
+    @contextmanager
+    def _writer(self) -> Iterator[Any]:
+        """Commit what is written within. tantivy's own context does so, too, but hides that a commit failed."""
         with self._failures():
+            writer = self._index.writer(heap_size=64_000_000, num_threads=1)
+            try:
+                # A commit that was cut off leaves files under names that the same commit would give again, and fail.
+                writer.garbage_collect_files()
+                yield writer
+                writer.commit()
+            finally:
+                writer.wait_merging_threads()
             self._index.reload()
 
     @contextmanager
