@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import fsum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from index.documents import StoredDocument
 from index.nodes import node_id, split_node_id
@@ -79,14 +79,14 @@ def score_leaves(found: Found, weights: Mapping[Scorer, float] = WEIGHTS) -> lis
         Hits whose `scores` hold every scorer's known value, but `dense` and `lexical` as the searches gave them.
     """
     evidence = _Evidence(found)
-    ranks = {search: _ranks(scores) for search, scores in _searches(found)}
-    values = leaf_values(found)
-    values |= {name: evidence.of(name) for name in evidence.between()}
+    searches = _searches(found)
+    ranks = {search: _ranks(scores) for search, scores in searches}
     hits = []
-    for name, of_leaf in values.items():
-        total = _total(of_leaf, weights)
-        shown: dict[str, float] = {scorer: value for scorer, value in of_leaf.items() if scorer not in ranks}
-        shown |= {search: scores[name] for search, scores in _searches(found) if name in scores}
+    for name, place in [*evidence.found.items(), *evidence.between().items()]:
+        values = evidence.of(place)
+        total = _total(values, weights)
+        shown: dict[str, float] = {scorer: value for scorer, value in values.items() if scorer not in ranks}
+        shown |= {search: scores[name] for search, scores in searches if name in scores}
         places = {search: of[name] for search, of in ranks.items() if name in of}
         hits.append(LeafHit(name, total, shown, places))
     return sorted(hits, key=lambda hit: -hit.score)
@@ -95,12 +95,11 @@ def score_leaves(found: Found, weights: Mapping[Scorer, float] = WEIGHTS) -> lis
 def leaf_values(found: Found) -> dict[str, dict[Scorer, float]]:
     """Return what each scorer says of every leaf that was found; none for scorers whose search was not asked."""
     evidence = _Evidence(found)
-    names = dict.fromkeys([*found.dense, *found.lexical])
-    return {name: evidence.of(name) for name in names if evidence.knows(name)}
+    return {name: evidence.of(place) for name, place in evidence.found.items()}
 
 
 def _total(values: Mapping[Scorer, float], weights: Mapping[Scorer, float]) -> float:
-    return sum(weights[scorer] * value for scorer, value in values.items())
+    return sum([weights[scorer] * value for scorer, value in values.items()])
 
 
 def fuse_plainly(found: Found, dense_share: float) -> list[LeafHit]:
@@ -114,77 +113,90 @@ def fuse_plainly(found: Found, dense_share: float) -> list[LeafHit]:
     ranks = {search: _ranks(scores) for search, scores in _searches(found)}
     # Cosines may all be below 0; shares of such a best would turn their order round.
     best = {search: max([0.0, *scores.values()]) or 1.0 for search, scores in _searches(found)}
-    evidence = _Evidence(found)
     hits = []
-    for name in dict.fromkeys([*found.dense, *found.lexical]):
-        if evidence.knows(name):
-            shown = {search: scores[name] for search, scores in _searches(found) if name in scores}
-            places = {search: of[name] for search, of in ranks.items() if name in of}
-            total = sum(shares[search] * score / best[search] for search, score in shown.items())
-            hits.append(LeafHit(name, total, shown, places))
+    for name in _Evidence(found).found:
+        shown = {search: scores[name] for search, scores in _searches(found) if name in scores}
+        places = {search: of[name] for search, of in ranks.items() if name in of}
+        total = sum(shares[search] * score / best[search] for search, score in shown.items())
+        hits.append(LeafHit(name, total, shown, places))
     return sorted(hits, key=lambda hit: -hit.score)
 
 
+class _Place(NamedTuple):
+    """Where a leaf stands: its document's version, and its position in the tree."""
+
+    version: str
+    position: int
+
+
 class _Evidence:
-    """The scorers' values for single leaves."""
+    """The scorers' values for single leaves.
+
+    Attributes:
+        found: where each leaf stands that a search found, those of unknown documents left out.
+    """
 
     def __init__(self, found: Found) -> None:
-        self._found = found
+        self._all = found
+        self.found = {name: place for name in {**found.dense, **found.lexical} if self._knows(place := _place(name))}
+        self._cosines = {self.found[name]: cosine for name, cosine in found.dense.items() if name in self.found}
+        self._shares = {
+            self.found[name]: bm25 / found.most_lexical for name, bm25 in found.lexical.items() if name in self.found
+        }
         self._furthest = min(found.dense.values(), default=0.0)
-        self._best_name = max(found.names.values(), default=0.0)
+        best_name = max(found.names.values(), default=0.0) or 1.0
+        self._names = {version: value / best_name for version, value in found.names.items()}
         # The question may have no term of its own, and a leaf be found by its document's names.
         all_terms = fsum(found.term_weights.values()) or 1.0
         held: dict[tuple[str, int], set[str]] = {}
         for name, terms in found.terms.items():
-            version, position = split_node_id(name)
-            held.setdefault((version, self._parent(version, position)), set()).update(terms)
+            place = _place(name)
+            held.setdefault((place.version, self._parent(place)), set()).update(terms)
         # Exact sums: those of a set's floats depend on its order, which is another one in each process.
         self._families = {
-            family: fsum(found.term_weights[term] for term in terms) / all_terms for family, terms in held.items()
+            family: fsum([found.term_weights[term] for term in terms]) / all_terms for family, terms in held.items()
         }
 
-    def knows(self, name: str) -> bool:
-        """Whether the leaf belongs to a document that is there."""
-        version, position = split_node_id(name)
-        document = self._found.documents.get(version)
-        return document is not None and position < len(document.tree)
-
-    def of(self, name: str) -> dict[Scorer, float]:
+    def of(self, place: _Place) -> dict[Scorer, float]:
         """Return the value of each scorer that can judge the leaf; lexical as a share, 0..1."""
-        found = self._found
-        version, position = split_node_id(name)
-        parent = self._parent(version, position)
+        version, parent = place.version, self._parent(place)
         values: dict[Scorer, float] = {}
-        if found.dense:
-            values["dense"] = self._cosine(name)
-            values["neighbours"] = max(map(self._cosine, self._neighbours(version, position)), default=self._furthest)
-            values["parent"] = found.parents.get(version, {}).get(parent, 0.0)
-        if found.lexical:
-            values["lexical"] = found.lexical.get(name, 0.0) / found.most_lexical
+        if self._all.dense:
+            beside = [self._cosines.get(neighbour, self._furthest) for neighbour in self._neighbours(place)]
+            values["dense"] = self._cosines.get(place, self._furthest)
+            values["neighbours"] = max(beside, default=self._furthest)
+            values["parent"] = self._all.parents.get(version, {}).get(parent, 0.0)
+        if self._all.lexical:
+            values["lexical"] = self._shares.get(place, 0.0)
             values["family"] = self._families.get((version, parent), 0.0)
-            values["names"] = found.names.get(version, 0.0) / self._best_name if self._best_name else 0.0
+            values["names"] = self._names.get(version, 0.0)
         return values
 
-    def between(self) -> list[str]:
+    def between(self) -> dict[str, _Place]:
         """Return the leaves that no search found, and that stand between two that were."""
-        found = dict.fromkeys(name for name in (*self._found.dense, *self._found.lexical) if self.knows(name))
+        found = set(self.found.values())
         beside = Counter(
-            neighbour
-            for name in found
-            for neighbour in self._neighbours(*split_node_id(name))
-            if neighbour not in found
+            [neighbour for place in found for neighbour in self._neighbours(place) if neighbour not in found]
         )
-        return [name for name, neighbours in beside.items() if neighbours == 2]
+        # In a fixed order, as a set's is another one in each process.
+        return {node_id(*place): place for place in sorted(beside) if beside[place] == 2}
 
-    def _cosine(self, name: str) -> float:
-        return self._found.dense.get(name, self._furthest)
+    def _knows(self, place: _Place) -> bool:
+        """Whether the leaf belongs to a document that is there."""
+        document = self._all.documents.get(place.version)
+        return document is not None and place.position < len(document.tree)
 
-    def _neighbours(self, version: str, position: int) -> list[str]:
-        leaves = self._found.documents[version].tree.leaves
-        return [node_id(version, place) for place in (position - 1, position + 1) if place in leaves]
+    def _neighbours(self, place: _Place) -> list[_Place]:
+        version, position = place
+        leaves = self._all.documents[version].tree.leaves
+        return [_Place(version, beside) for beside in (position - 1, position + 1) if beside in leaves]
 
-    def _parent(self, version: str, position: int) -> int:
-        return self._found.documents[version].tree[position].parent
+    def _parent(self, place: _Place) -> int:
+        return self._all.documents[place.version].tree[place.position].parent
+
+
+def _place(name: str) -> _Place:
+    return _Place(*split_node_id(name))
 
 
 def _searches(found: Found) -> tuple[tuple[str, Mapping[str, float]], ...]:
