@@ -14,7 +14,7 @@
     +-- ModelError               a model file is missing, damaged or cannot be loaded
     +-- ClusterError             the Ray cluster cannot be reached, or its workers die
     +-- LLMError                 a language model failed to write an answer
-    +-- OutOfTimeError           a stage of retrieval reached its time limit
+    +-- OutOfTimeError           a question, or a stage of its retrieval, reached its time limit
     +-- QuestionError            a question cannot be asked as it stands
     +-- UnknownDocumentError     the named document is not in the corpus
     +-- FilterError              a filter of documents cannot be understood
@@ -22,6 +22,7 @@
     +-- UnknownPathError         there is nothing at the path that shall be ingested
     +-- UnknownJobError          there is no such ingestion job
     +-- TooManyJobsError         too many ingestion jobs are waiting
+    +-- TooManyQuestionsError    too many questions are being answered and waiting
     +-- NothingFoundError        no paragraph meets what a client of ASK-xDD's routes asked
     +-- KeyRefusedError          a client has no key, or a wrong one
     +-- CorpusBusyError          an ingestion is writing into the corpus
@@ -33,7 +34,6 @@ Anything else that escapes is a bug of ours. Two edges translate this tree and n
 import json
 import sys
 from collections.abc import Callable
-from typing import ClassVar
 
 
 class RagError(Exception):
@@ -43,7 +43,7 @@ class RagError(Exception):
     may. Both parts live in `args`, so the error survives pickling between processes.
     """
 
-    code: ClassVar[str] = "rag_error"
+    code: str = "rag_error"
 
     def __init__(self, fact: str, remedy: str) -> None:
         super().__init__(fact, remedy)
@@ -155,13 +155,18 @@ class ClusterError(RagError):
 
 
 class LLMError(RagError):
-    """A language model failed before or while it wrote an answer."""
+    """A language model failed before or while it wrote an answer; `code` tells the ways apart, see `docs/models.md`."""
 
     code = "llm_failed"
 
+    def __init__(self, fact: str, remedy: str, code: str = "llm_failed") -> None:
+        super().__init__(fact, remedy)
+        self.args = (fact, remedy, code)
+        self.code = code
+
 
 class OutOfTimeError(RagError):
-    """A stage that can be left out reached its time limit."""
+    """A question, or a stage of its retrieval that can be left out, reached its time limit."""
 
     code = "out_of_time"
 
@@ -200,6 +205,12 @@ class TooManyJobsError(RagError):
     """Too many ingestion jobs are waiting already."""
 
     code = "too_many_jobs"
+
+
+class TooManyQuestionsError(RagError):
+    """So many questions are being answered and waiting that no other one is taken."""
+
+    code = "too_many_questions"
 
 
 class NothingFoundError(RagError):

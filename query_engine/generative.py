@@ -113,5 +113,8 @@ def _nothing_written(reply: Reply) -> LLMError:
         return LLMError(
             "The language model spent its whole answer on reasoning.",
             "Raise RAG_LLM__MAX_NEW_TOKENS or switch the model's reasoning off.",
+            code="llm_reasoning",
         )
-    return LLMError("The language model wrote nothing.", "Try another model, or look at the model server's log.")
+    return LLMError(
+        "The language model wrote nothing.", "Try another model, or look at the model server's log.", code="llm_empty"
+    )

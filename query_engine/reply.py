@@ -73,6 +73,7 @@ class Reply:
                 raise LLMError(
                     "The language model mixed its reasoning into the answer.",
                     "Switch its reasoning off, or serve it with a reasoning parser.",
+                    code="llm_reasoning",
                 )
             self._thinking = False
 

@@ -17,9 +17,9 @@ from pydantic import PrivateAttr
 from safetensors import SafetensorError
 from transformers import BitsAndBytesConfig, StoppingCriteria, StoppingCriteriaList, TextStreamer
 
-from errors import LLMError, ModelError, SettingsError
+from errors import ModelError, SettingsError
 from query_engine.llms.gguf import packaged_gguf, read_header
-from query_engine.llms.local import TEMPLATE_OPTIONS, LocalLLM, ModelThread
+from query_engine.llms.local import TEMPLATE_OPTIONS, LocalLLM, ModelThread, first_line, generation_failed
 from query_engine.llms.model import LoadedModel
 from settings import LLMSettings
 
@@ -66,10 +66,7 @@ class StoppableHuggingFaceLLM(LocalLLM, HuggingFaceLLM):
                     **self.generate_kwargs,
                 )
             except RuntimeError as error:
-                raise LLMError(
-                    f"The model failed while it wrote: {_first_line(error)}.",
-                    "Use a smaller model, or lower RAG_LLM__CONTEXT_TOKENS.",
-                ) from error
+                raise generation_failed(error) from error
 
         return self._thread.stream(generate)
 
@@ -178,7 +175,7 @@ def _device(wanted: str) -> str:
 
 
 def _load_error(name: str, error: Exception, *, local: bool) -> ModelError:
-    reason = _first_line(error)
+    reason = first_line(error)
     if "chat_template" in reason or "chat template" in reason:
         return ModelError(f"The model {name} has no usable chat template.", "Choose an instruct or chat model.")
     if local:
@@ -187,8 +184,3 @@ def _load_error(name: str, error: Exception, *, local: bool) -> ModelError:
         f"The model {name} cannot be fetched from the Hugging Face hub or loaded: {reason}.",
         "Check its name and the network, or set RAG_LLM__MODEL to a local folder or GGUF file.",
     )
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[0].rstrip(".")[:200]

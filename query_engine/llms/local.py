@@ -20,6 +20,7 @@ from llama_index.core.base.llms.types import (
 )
 from llama_index.core.llms import CustomLLM
 
+from errors import LLMError
 from query_engine.llms.model import chat_stream
 
 HEARTBEAT_S = 0.1
@@ -64,6 +65,21 @@ def _next(pieces: "queue.SimpleQueue[str | None]") -> str | None:
         return pieces.get(timeout=HEARTBEAT_S)
     except queue.Empty:
         return ""
+
+
+def generation_failed(error: Exception) -> LLMError:
+    """Say that a model of this machine broke off, usually for lack of memory."""
+    return LLMError(
+        f"The model failed while it wrote: {first_line(error)}.",
+        "Use a smaller model, or lower RAG_LLM__CONTEXT_TOKENS.",
+        code="llm_broke",
+    )
+
+
+def first_line(error: Exception) -> str:
+    """Return what a library's error says, without the lines that name its own source files."""
+    lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith(("Check ", "Exception "))]
+    return (lines or [type(error).__name__])[0].strip().rstrip(".")[:200]
 
 
 class LocalLLM(CustomLLM):

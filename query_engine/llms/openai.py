@@ -5,6 +5,7 @@ moment its reader closes it, and is retried only while nothing has arrived, so n
 """
 
 import asyncio
+import json
 import math
 import random
 import time
@@ -19,6 +20,7 @@ from llama_index.llms.openai_like import OpenAILike
 from openai import AsyncOpenAI
 
 from errors import LLMError, SettingsError
+from query_engine.llms import server_failures as failures
 from query_engine.llms.local import HEARTBEAT_S
 from query_engine.llms.model import LoadedModel, chat_stream
 from settings import LLMSettings
@@ -54,7 +56,7 @@ class ServerLLM(OpenAILike):
                     runner.run(_rest(waiting))
                     if not waiting.done():
                         if time.monotonic() - started > self.timeout:
-                            raise _stalled(self.timeout, received)
+                            raise failures.stalled(self.timeout, received)
                         yield ""
                         continue
                     piece, waiting = waiting.result(), None
@@ -92,11 +94,13 @@ class ServerLLM(OpenAILike):
                 pieces += bool(text)
                 finished = finished or ends
                 if pieces > 2 * (self.max_tokens or math.inf):
-                    raise _endless(f"{pieces} pieces of text when asked for {self.max_tokens} tokens")
+                    raise failures.endless(
+                        f"{pieces} pieces of text when asked for {self.max_tokens} tokens", "llm_endless"
+                    )
                 if text or reasons:
                     yield text
         if not finished:
-            raise _cut(pieces) if chunks else _garbage()
+            raise failures.cut(pieces) if chunks else failures.garbage()
 
     async def _open(self, client: AsyncOpenAI, messages: Sequence[ChatMessage]) -> Any:
         """Send the request; try again after a refusal that may pass in time."""
@@ -143,7 +147,7 @@ class _LimitedStream(httpx.AsyncByteStream):
         async for part in self._stream:
             received += len(part)
             if received > self._limit:
-                raise _endless(f"more than {self._limit // 1024} KiB for one answer")
+                raise failures.endless(f"more than {self._limit // 1024} KiB for one answer", "llm_too_large")
             yield part
 
     async def aclose(self) -> None:
@@ -157,95 +161,35 @@ def _read(chunk: Any) -> tuple[str, bool, bool]:
     """
     choices = getattr(chunk, "choices", None)
     if not isinstance(choices, list):
-        raise _garbage()
+        raise failures.garbage()
     if not choices:
         return "", False, False
     delta = getattr(choices[0], "delta", None)
     text = getattr(delta, "content", None)
     if not isinstance(text, str | None):
-        raise _garbage()
+        raise failures.garbage()
     reasons = bool(getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None))
     return text or "", reasons, bool(getattr(choices[0], "finish_reason", None))
 
 
-def _garbage() -> LLMError:
-    return LLMError(
-        "The language model server answered with something that is no chat completion stream.",
-        "Check that RAG_LLM__BASE_URL points at an OpenAI-compatible server and ends in /v1.",
-    )
-
-
-def _cut(received: int) -> LLMError:
-    where = "in the middle of the answer" if received else "before the first word"
-    return LLMError(f"The language model server ended its stream {where}.", "Look at the server's log, then retry.")
-
-
-def _endless(what: str) -> LLMError:
-    return LLMError(f"The language model server sent {what}.", "Look at the server: it does not keep to the limit.")
-
-
-def _stalled(timeout_s: float, received: int) -> LLMError:
-    what = "no further token" if received else "no token"
-    return LLMError(
-        f"The language model server sent {what} for {timeout_s:g} s.",
-        "Look whether it is overloaded, or raise RAG_LLM__TIMEOUT_S.",
-    )
-
-
 def _translated(error: Exception, received: int, timeout_s: float) -> LLMError:
     if isinstance(error, openai.APITimeoutError | httpx.TimeoutException):
-        return _stalled(timeout_s, received)
+        return failures.stalled(timeout_s, received)
     if isinstance(error, openai.APIStatusError):
-        return _refused(error)
+        return failures.refused(error.status_code, _said(error))
     if isinstance(error, openai.APIConnectionError):
-        return LLMError(
-            "The language model server cannot be reached.",
-            "Start it, or correct RAG_LLM__BASE_URL.",
-        )
+        return failures.unreachable()
     if isinstance(error, openai.APIError):
-        return LLMError(
-            f"The language model server reported an error while it answered: {_short(error.message)}.",
-            "Look at the server's log, then retry.",
-        )
-    return _cut(received) if isinstance(error, httpx.HTTPError) else _garbage()
-
-
-def _refused(error: openai.APIStatusError) -> LLMError:
-    match error.status_code:
-        case 401 | 403:
-            # The server's own words may repeat the key.
-            return LLMError(
-                f"The language model server refused the key (HTTP {error.status_code}).", "Set RAG_LLM__API_KEY."
-            )
-        case 404:
-            return LLMError(
-                "The language model server does not know the model or the address (HTTP 404).",
-                "Check RAG_LLM__MODEL, and that RAG_LLM__BASE_URL ends in /v1.",
-            )
-        case 429:
-            return LLMError(
-                "The language model server takes no more requests for now (HTTP 429).",
-                "Wait, or raise the server's limits.",
-            )
-        case status if status >= 500:
-            return LLMError(
-                f"The language model server failed (HTTP {status}).", "Look at the server's log, then retry."
-            )
-        case status:
-            return LLMError(
-                f"The language model server rejected the request (HTTP {status}): {_short(_said(error))}.",
-                "Check RAG_LLM__MODEL, RAG_LLM__CONTEXT_TOKENS and RAG_LLM__MAX_NEW_TOKENS against the server.",
-            )
+        return failures.reported(error.message)
+    if isinstance(error, httpx.HTTPError):
+        return failures.cut(received)
+    return failures.broken() if isinstance(error, json.JSONDecodeError) else failures.garbage()
 
 
 def _said(error: openai.APIStatusError) -> str:
     """The server's own words."""
     body = error.body if isinstance(error.body, dict) else {}
     return str(body.get("message") or error.message)
-
-
-def _short(message: str) -> str:
-    return " ".join(message.split())[:200].rstrip(".")
 
 
 def connect_openai(settings: LLMSettings) -> LoadedModel:

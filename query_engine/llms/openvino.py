@@ -13,9 +13,9 @@ import openvino_genai
 from llama_index.core.base.llms.types import ChatMessage, LLMMetadata
 from pydantic import PrivateAttr
 
-from errors import LLMError, ModelError, SettingsError
+from errors import ModelError, SettingsError
 from query_engine.llms.gguf import exact_gguf, packaged_gguf, read_header
-from query_engine.llms.local import TEMPLATE_OPTIONS, LocalLLM, ModelThread
+from query_engine.llms.local import TEMPLATE_OPTIONS, LocalLLM, ModelThread, first_line, generation_failed
 from query_engine.llms.model import LoadedModel
 from settings import LLMSettings
 
@@ -87,10 +87,7 @@ class OpenVINOLLM(LocalLLM):
             try:
                 self._pipeline.generate(tokens, self._config, _Streamer(self._tokenizer, emit, stop))
             except RuntimeError as error:
-                raise LLMError(
-                    f"The model failed while it wrote: {_first_line(error)}.",
-                    "Use a smaller model, or lower RAG_LLM__CONTEXT_TOKENS.",
-                ) from error
+                raise generation_failed(error) from error
 
         return self._thread.stream(generate)
 
@@ -138,7 +135,7 @@ def load_openvino(settings: LLMSettings, cache_dir: Path) -> LoadedModel:
         llm.templated([ChatMessage(content="?")])
     except RuntimeError as error:
         raise ModelError(
-            f"OpenVINO cannot load the model {path} on {device}: {_first_line(error)}.",
+            f"OpenVINO cannot load the model {path} on {device}: {first_line(error)}.",
             "Download it again, choose another model, or set RAG_LLM__DEVICE=CPU.",
         ) from error
     return LoadedModel(
@@ -165,8 +162,3 @@ def _checked(path: Path, cache_dir: Path) -> tuple[Path, int | None]:
     if exact != path:
         read_header(exact)
     return exact, header.context_tokens
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith(("Check ", "Exception "))]
-    return (lines or [type(error).__name__])[0].strip().rstrip(".")[:200]

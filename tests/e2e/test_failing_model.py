@@ -32,6 +32,6 @@ def test_a_dead_model_server_leaves_a_marked_answer_of_quotes(variables: dict[st
     assert any("failed" in step for step in arena.shown_steps())
     assert reply["generated_response"] == arena.report
     assert reply["synthesizer"] == "extractive"
-    assert reply["warnings"][0].startswith("llm_failed: ")
+    assert reply["warnings"][0].startswith("llm_unreachable: ")
     assert (health.status_code, health.json()["llm_ready"], health.json()["status"]) == (200, False, "degraded")
     assert "Traceback" not in str(arena.records)

@@ -69,52 +69,65 @@ def test_control_tokens_of_documents_and_questions_arrive_broken(server: Scripte
 
 
 FAILURES = {
-    "a refused key": (Script(status=401), "refused the key (HTTP 401)"),
-    "an unknown model": (Script(status=404), "does not know the model or the address (HTTP 404)"),
-    "a rejected request": (Script(status=400), "rejected the request (HTTP 400): The script says so."),
-    "too many requests, for long": (Script(status=429, headers={"Retry-After": "30"}), "no more requests for now"),
-    "an end before the first word": (Script(cut_after=0), "ended its stream before the first word"),
-    "an end in the middle": (Script(cut_after=2), "ended its stream in the middle of the answer"),
-    "an end without a sign": (Script(finish=None), "ended its stream in the middle of the answer"),
-    "broken JSON": (Script(garbage_after=1), "no chat completion stream"),
-    "JSON of another kind": (Script(garbage_after=1, garbage='data: {"a": 1}'), "no chat completion stream"),
+    "a refused key": (Script(status=401), "llm_key_refused", "refused the key (HTTP 401)"),
+    "an unknown model": (Script(status=404), "llm_not_found", "does not know the model or the address (HTTP 404)"),
+    "a rejected request": (Script(status=400), "llm_rejected", "rejected the request (HTTP 400): The script says so."),
+    "too many requests, for long": (
+        Script(status=429, headers={"Retry-After": "30"}),
+        "llm_busy",
+        "no more requests for now",
+    ),
+    "a failure for long": (Script(status=500, headers={"Retry-After": "30"}), "llm_server_error", "failed (HTTP 500)"),
+    "a pause for long": (Script(status=503, headers={"Retry-After": "30"}), "llm_unavailable", "not available for now"),
+    "an end before the first word": (Script(cut_after=0), "llm_cut", "ended its stream before the first word"),
+    "an end in the middle": (Script(cut_after=2), "llm_cut", "ended its stream in the middle of the answer"),
+    "an end without a sign": (Script(finish=None), "llm_cut", "ended its stream in the middle of the answer"),
+    "broken JSON": (Script(garbage_after=1), "llm_bad_json", "no chat completion stream"),
+    "JSON of another kind": (Script(garbage_after=1, garbage='data: {"a": 1}'), "llm_wrong_type", "no chat completion"),
     "a number for text": (
         Script(garbage_after=1, garbage='data: {"choices": [{"delta": {"content": 7}}]}'),
+        "llm_wrong_type",
         "no chat completion stream",
     ),
     "an error in the stream": (
         Script(garbage_after=1, garbage='data: {"error": {"message": "out of memory"}}'),
+        "llm_reported",
         "reported an error while it answered: out of memory.",
     ),
-    "a line without end": (Script(garbage_after=1, garbage="data: " + "x" * 3_000_000), "more than 456 KiB"),
-    "an endless answer": (Script(text="on and ", endless=True), "101 pieces of text when asked for 50 tokens"),
-    "an empty answer": (Script(text=""), "wrote nothing"),
-    "control characters only": (Script(text="\x00 \x1b"), "wrote nothing"),
+    "a line without end": (
+        Script(garbage_after=1, garbage="data: " + "x" * 3_000_000),
+        "llm_too_large",
+        "more than 456 KiB",
+    ),
+    "an endless answer": (Script(text="on and ", endless=True), "llm_endless", "101 pieces of text when asked for 50"),
+    "an empty answer": (Script(text=""), "llm_empty", "wrote nothing"),
+    "control characters only": (Script(text="\x00 \x1b"), "llm_empty", "wrote nothing"),
 }
 
 
-@pytest.mark.parametrize(("script", "fact"), FAILURES.values(), ids=FAILURES)
-def test_each_failure_is_told_apart(server: ScriptedLLM, script: Script, fact: str) -> None:
+@pytest.mark.parametrize(("script", "code", "fact"), FAILURES.values(), ids=FAILURES)
+def test_each_failure_is_told_apart(server: ScriptedLLM, script: Script, code: str, fact: str) -> None:
     server.play(script)
 
     with pytest.raises(LLMError) as failure:
         answer(server.base_url)
 
-    assert fact in failure.value.fact
+    assert (failure.value.code, fact in failure.value.fact) == (code, True), failure.value.fact
     assert len(server.requests) == 1
     assert server.wait_until(lambda server: server.open_streams == 0)
 
 
 @pytest.mark.parametrize(
-    ("after", "fact"),
-    [(0, "sent no token for 0.3 s"), (2, "sent no further token for 0.3 s")],
+    ("after", "code", "fact"),
+    [(0, "llm_slow", "sent no token for 0.3 s"), (2, "llm_stalled", "sent no further token for 0.3 s")],
     ids=["at once", "later"],
 )
-def test_a_server_that_falls_silent_is_given_up(server: ScriptedLLM, after: int, fact: str) -> None:
+def test_a_server_that_falls_silent_is_given_up(server: ScriptedLLM, after: int, code: str, fact: str) -> None:
     server.play(Script(stall_after=after))
 
-    with pytest.raises(LLMError, match=fact):
+    with pytest.raises(LLMError, match=fact) as failure:
         answer(server.base_url, timeout_s=0.3)
+    assert failure.value.code == code
     assert server.wait_until(lambda server: server.open_streams == 0)
 
 
@@ -129,7 +142,7 @@ def test_a_passing_refusal_is_tried_again(server: ScriptedLLM, status: int) -> N
 def test_a_lasting_refusal_is_tried_three_times(server: ScriptedLLM) -> None:
     server.play(Script(status=503, headers={"Retry-After": "0"}))
 
-    with pytest.raises(LLMError, match=r"failed \(HTTP 503\)"):
+    with pytest.raises(LLMError, match="not available for now"):
         answer(server.base_url)
     assert len(server.requests) == 3
 
@@ -145,8 +158,9 @@ def test_nothing_is_tried_again_once_text_has_come(server: ScriptedLLM) -> None:
 def test_a_server_that_is_not_there_is_named() -> None:
     with socket.socket() as deaf:  # bound, but not listening: connections are refused
         deaf.bind(("127.0.0.1", 0))
-        with pytest.raises(LLMError, match="cannot be reached"):
+        with pytest.raises(LLMError, match="cannot be reached") as failure:
             answer(f"http://127.0.0.1:{deaf.getsockname()[1]}/v1", timeout_s=0.5)
+    assert failure.value.code == "llm_unreachable"
 
 
 def test_the_key_is_in_no_error(server: ScriptedLLM) -> None:
