@@ -43,6 +43,13 @@ class ServeSettings(Group):
     keys: SecretStr | None = Field(
         None, description="Keys, parted by commas, one of which `/vector` and `/hybrid` ask for; none if unset."
     )
+    slots: int = Field(
+        4,
+        ge=1,
+        le=1000,
+        description="Questions that are answered at once, over all routes; raise it where the model runs elsewhere.",
+    )
+    queue: int = Field(16, ge=0, le=10_000, description="Questions that may wait for that; further ones get a 429.")
     log_format: Literal["console", "json"] = Field("console", description="Form of the log lines on stderr.")
 
     @field_validator("keys")
@@ -198,7 +205,17 @@ class AnswerSettings(Group):
         60, ge=10, le=1000, description="Words of a quoted answer; how-, why- and two-part questions get twice as many."
     )
     max_context_chars: int = Field(6000, ge=500, le=200_000, description="Passage text given to a language model.")
+    deadline_s: float = Field(
+        240, gt=0, le=570, description="An answer ends before this, waiting included, with the best there is by then."
+    )
     min_confidence: float = Field(0.5, ge=0, le=1, description="Below this the documents are said not to answer.")
+
+
+class CacheSettings(Group):
+    """How long whole answers are kept for `/query` and `/v1/chat/completions`."""
+
+    entries: int = Field(256, ge=0, le=100_000, description="Answers kept in memory; 0 keeps none.")
+    ttl_s: float = Field(300, gt=0, le=86_400, description="After that a kept answer is made anew.")
 
 
 class BenchSettings(Group):
@@ -223,6 +240,7 @@ class Settings(Group):
     expansion: ExpansionSettings = ExpansionSettings()
     llm: LLMSettings = LLMSettings()
     answer: AnswerSettings = AnswerSettings()
+    cache: CacheSettings = CacheSettings()
     bench: BenchSettings = BenchSettings()
 
 

@@ -18,7 +18,7 @@ class Step:
     """One thing the engine did, as Markdown for people.
 
     Attributes:
-        kind: `search`, `found`, `merged`, `gate`, `write` or `warning`.
+        kind: `conversation`, `cache`, `search`, `found`, `merged`, `gate`, `write` or `warning`.
         text: what happened, one short paragraph or list.
     """
 
@@ -83,6 +83,7 @@ class Done:
         warnings: `code: sentence` for everything that lowered the quality (a failed model, a missing node).
         timings_ms: by stage: `retrieve`, `write`, `total`.
         fingerprint: hash of settings, models and index version; equal fingerprints give comparable answers.
+        cache_hit: the answer was given before and kept; `timings_ms` then holds only `total`.
     """
 
     answer: str | None
@@ -94,6 +95,7 @@ class Done:
     warnings: tuple[str, ...]
     timings_ms: dict[str, float]
     fingerprint: str
+    cache_hit: bool = False
 
 
 Event = Step | Retrieved | Token | Restarted | Done

@@ -7,6 +7,7 @@ readers vote on steps one by one. Decides nothing.
 from collections.abc import Iterator, Sequence
 
 from errors import LLMError
+from query_engine.conversation import Condensed
 from query_engine.events import Step
 from query_engine.gate import Confidence
 from query_engine.passages import Passage
@@ -24,10 +25,42 @@ SHOWN_DOCUMENTS = 5
 SHOWN_MERGES = 3
 
 
+def looking_back(turns: int) -> Step:
+    """Say that the question is read together with what was said before."""
+    return Step("conversation", f"**Reading** the question with the {_count(turns, 'message')} before it.")
+
+
+def condensed(found: Condensed) -> Step:
+    """Say what is asked instead of a question that leans on a conversation."""
+    told = {
+        "model": f"**Understood** from the conversation as: “{found.question}”",
+        "words": f"**The question points back**, so it takes along the words of the one before: “{found.question}”",
+        "unchanged": "**Asked as it stands**: nothing is taken over from the conversation.",
+    }[found.how]
+    if found.warnings:
+        told += f" {found.warnings[0].partition(': ')[2]}"
+    return Step("conversation", told)
+
+
+def remembered() -> Step:
+    """Say that the answer was given before."""
+    return Step("cache", "**Answered before** from the same documents and settings; what follows is that answer.")
+
+
 def searching(question: str, corpus: str) -> Step:
     """Say what is searched; the first thing a reader sees."""
     shown = question if len(question) <= 300 else f"{question[:299]}…"
     return Step("search", f"**Searching** the corpus *{corpus}* by meaning and by words for: “{shown}”")
+
+
+def waiting(questions: int) -> Step:
+    """Say how many questions have to end before this one begins."""
+    return Step("wait", f"**Waiting** for {_count(questions, 'question')} that came before.")
+
+
+def out_of_time(fact: str) -> Step:
+    """Say that the answer ends here because its time is over."""
+    return Step("warning", f"**Out of time**: {fact} The answer is the best there is by now.")
 
 
 def empty(corpus: str) -> Step:
