@@ -11,11 +11,20 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from bench import compare, ingest_table, latency_table, retrieval
 from bench.arguments import parse
-from bench.build import measure_ingestion, measure_latency, open_engine, open_stock, our_retrieval, stored_text
+from bench.build import (
+    answer_over_pages,
+    measure_ingestion,
+    measure_latency,
+    open_engine,
+    open_stock,
+    our_retrieval,
+    stored_text,
+)
 from bench.datasets import DataSet, find_sets
 from bench.machine import describe, machine
 from bench.retrieval import OURS, STOCK
@@ -33,6 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     measures = {
         "retrieval": _retrieval,
         "answers": _answers,
+        "crag": _crag,
         "ingest": _ingest,
         "latency": _latency,
         "compare": _compare,
@@ -60,18 +70,33 @@ def _retrieval(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _answers(arguments: argparse.Namespace, settings: Settings) -> int:
-    from bench import answers  # noqa: PLC0415  # for the reason that `build.py` gives
+    from bench import answer_tables, answers  # noqa: PLC0415  # for the reason that `build.py` gives
+    from eval.likeness import Likeness  # noqa: PLC0415  # ROUGE is a requirement of development alone
+    from index.build import Embedding  # noqa: PLC0415
 
+    chosen = _chosen(arguments, settings)
+    cases = {data_set.name: _cases(data_set, arguments.limit) for data_set in chosen}
+    likeness = Likeness(Embedding(settings).embedder)
     answered: dict[str, list[answers.Answered]] = {}
-    for data_set in _chosen(arguments, settings):
-        cases = [case for case in _cases(data_set, arguments.limit) if case.answer or case.unanswerable]
-        if not cases:
-            print(f"{data_set.name}: skipped, its questions have no answers", file=sys.stderr)
-            continue
+    for data_set in chosen:
+        asked = list(answers.questions_for(data_set.name, cases))
         with open_engine(data_set, settings) as engine:
-            answered[data_set.name] = asyncio.run(answers.answer_all(cases, engine, stored_text(engine)))
-    print(answers.table(answered))
+            answered[data_set.name] = asyncio.run(answers.answer_all(asked, engine, stored_text(engine), likeness))
+    print(answer_tables.quality_table(answered), end="\n\n")
+    print(answer_tables.silence_table(answered))
     _keep("answers", {name: [row.to_dict() for row in rows] for name, rows in answered.items()}, settings)
+    return 0
+
+
+def _crag(arguments: argparse.Namespace, settings: Settings) -> int:
+    from bench import crag  # noqa: PLC0415  # for the reason that `build.py` gives
+
+    path = crag.find_file(arguments.data or settings.bench.data or Path())
+    questions = crag.read_questions(path, arguments.limit)
+    rows = asyncio.run(answer_over_pages(questions, settings))
+    print(crag.table(rows))
+    print(f"\n{describe(machine())}.")
+    _keep("crag", {path.name: [row.to_dict() for row in rows]}, settings)
     return 0
 
 

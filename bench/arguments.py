@@ -35,9 +35,15 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     commands.add_parser(
         "answers",
         parents=[sets, asked],
-        help="key-word recall, declined questions, true quotes, latency",
-        description="Answer every question that says what the answer is, or that there is none.",
+        help="what answers say, when they decline, true quotes, latency",
+        description="Ask each corpus its own questions, near misses, and the other sets' questions.",
     )
+    commands.add_parser(
+        "crag",
+        parents=[asked],
+        help="answers over the web pages that come with each question: score, time",
+        description="Answer each question of a CRAG file from an index of its own pages, made in memory.",
+    ).add_argument("--data", type=Path, help="the file, or a folder that holds it, or holds it in `crag/`")
     _add_ingest(commands, [sets])
     _add_latency(commands, [sets])
     _add_compare(commands)

@@ -10,7 +10,7 @@ process held as well would count less in theirs.
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -30,11 +30,14 @@ from ingestion.reading.reader import Reader
 from settings import Settings
 
 if TYPE_CHECKING:
+    from bench.crag import Answered, Question
     from bench.stock import StockRecipe
     from query_engine.engine import Engine
 
 CORPUS = "ours"
 STOCK_MODEL = "minilm"
+# Long enough to be cut: what cuts it is loaded with the first such text.
+WARM_UP = f"<html><body><p>{'An engine is warmed up before it is timed. ' * 200}</p></body></html>"
 
 
 @contextmanager
@@ -67,6 +70,28 @@ def open_engine(data_set: DataSet, settings: Settings) -> Iterator["Engine"]:
         yield engines.get()
     finally:
         engines.close()
+
+
+async def answer_over_pages(questions: Sequence["Question"], settings: Settings) -> list["Answered"]:
+    """Answer each question over its own pages, after one untimed page, as a service that is up would.
+
+    Raises:
+        RagError: whatever reading, embedding or the engine raises.
+    """
+    from bench import crag  # noqa: PLC0415
+    from ingestion.reading.pages import Page, read_pages  # noqa: PLC0415
+    from query_engine.build import Engines  # noqa: PLC0415
+
+    answered = []
+    engines = Engines(settings)
+    with closing(engines), Reader(settings.ingest) as reader:
+        with engines.over(read_pages([Page("http://localhost/", WARM_UP)], reader)[0]) as engine:
+            [event async for event in engine.stream("What is warmed up?")]
+        for question in questions:
+            row = await crag.answer(question, lambda pages: read_pages(pages, reader), engines.over)
+            _tell(f"{row.score:+d} {row.total_s:.1f} s, {row.unread} unread: {question.query} -> {row.said[:160]}")
+            answered.append(row)
+    return answered
 
 
 def open_stock(data_set: DataSet, engine: "Engine", settings: Settings) -> "StockRecipe":

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import chromadb
 import httpx
@@ -173,6 +174,30 @@ def open_embedded(folder: Path) -> Collection:
     with failures_named(meaning):
         client = chromadb.PersistentClient(str(folder), settings=ChromaSettings(anonymized_telemetry=False))
     return Collection(client, client, EMBEDDED_NAME, meaning)
+
+
+def open_in_memory() -> Collection:
+    """Make a collection that is written nowhere; closing it deletes it.
+
+    Raises:
+        IndexDamagedError: Chroma fails.
+    """
+
+    def meaning(error: Exception) -> CorpusError:
+        return failure("The vector store", error, None)
+
+    with failures_named(meaning):
+        client = chromadb.EphemeralClient(settings=ChromaSettings(anonymized_telemetry=False))
+    # Chroma's clients of this kind share one store in a process.
+    return _Ephemeral(client, client, uuid4().hex, meaning)
+
+
+class _Ephemeral(Collection):
+    """A collection that goes when it is closed."""
+
+    def close(self) -> None:
+        self.drop()
+        super().close()
 
 
 def open_served(url: str, name: str, corpus: str) -> Collection:

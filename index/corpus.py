@@ -161,7 +161,7 @@ class Corpus:
             IndexDamagedError: a store failed.
         """
         if documents:
-            check_space(self.folder, _bytes_of(documents, embeddings))
+            self._check_space(documents, embeddings)
         names = [node_id(document.version, position) for document in documents for position in document.tree.leaves]
         if documents:
             self.documents.announce([document.version for document in documents])
@@ -225,6 +225,9 @@ class Corpus:
     def reset_words(self) -> None:
         """Delete the word index, which is not open yet, to build it anew."""
         shutil.rmtree(self.folder / "words", ignore_errors=True)
+
+    def _check_space(self, documents: Sequence[StoredDocument], embeddings: npt.NDArray[np.float32]) -> None:
+        check_space(self.folder, _bytes_of(documents, embeddings))
 
     def _check_graph(self) -> None:
         """Look at the vectors from a child process, after a holder died: if they are torn, they would kill this one."""

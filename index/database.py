@@ -86,6 +86,19 @@ def open_file(path: Path) -> Database:
     return engine
 
 
+def open_memory(name: str) -> Database:
+    """Open an SQLite database that lives in memory under `name`, with all tables, until the engine is disposed of."""
+    engine = sa.create_engine(
+        f"sqlite:///file:{name}?mode=memory&cache=shared&uri=true",
+        # Threads get connections of their own, as with a file; the first one is kept, and with it what was written.
+        poolclass=sa.QueuePool,
+        connect_args={"check_same_thread": False},
+    )
+    with failures_named():
+        tables.create_all(engine)
+    return engine
+
+
 def open_schema(url: str, schema: str) -> Database:
     """Open one schema of a PostgreSQL database, with all tables; it is made when missing.
 

@@ -44,18 +44,19 @@ class LexicalIndex:
     """Leaves of one corpus by their words. One process writes; searches may run in many threads.
 
     Args:
-        path: folder of the index; made when missing.
+        path: folder of the index; made when missing. None keeps it in memory.
 
     Every method raises IndexDamagedError where the index is damaged, StorageError where the disk is full or refuses.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
         self._analyzer = _analyzer()
         self._schema = _schema()
         self._path = path
         with self._failures():
-            path.mkdir(parents=True, exist_ok=True)
-            self._index = tantivy.Index(self._schema, path=str(path))
+            if path:
+                path.mkdir(parents=True, exist_ok=True)
+            self._index = tantivy.Index(self._schema, path=str(path) if path else None)
             self._index.register_tokenizer(ANALYZER, self._analyzer)
             self._index.reload()
         self._name_terms = lru_cache(KEPT_NAMES)(self._analyze_names)

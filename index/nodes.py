@@ -4,7 +4,7 @@ Flow: ingestion cuts a document -> **this tree** -> stored with the document -> 
 
 A node is (level, start, end, parent): its text is a slice, so text is stored once and a citation is a span.
 Offsets are absolute, unlike LlamaIndex's leaf offsets, which are relative to the parent. This module knows
-nothing of how a tree is cut (`ingestion/splitting.py`) or stored (`index/documents.py`).
+nothing of how a tree is cut (`index/splitting.py`) or stored (`index/documents.py`).
 """
 
 from bisect import bisect_right

@@ -39,15 +39,17 @@ def is_refusal(cause: str) -> bool:
     return any(word in cause for word in _REFUSALS)
 
 
-def failure(store: str, error: BaseException, folder: Path) -> CorpusError:
+def failure(store: str, error: BaseException, folder: Path | None) -> CorpusError:
     """Return what a store's own error means: a disk that is full or refuses, or damage.
 
     Args:
         store: the store, as the subject of a sentence.
         error: what its library raised.
-        folder: the store's folder, inside the corpus folder.
+        folder: the store's folder, inside the corpus folder; None for a store in memory.
     """
     cause = str(error).strip().rstrip(".")
+    if folder is None:
+        return IndexDamagedError(f"{store} in memory failed: {cause}.", "Ask again, over fewer or shorter documents.")
     if is_refusal(cause):
         return StorageError(
             f"{store} in {folder} cannot be written or read: {cause}.",

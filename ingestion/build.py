@@ -15,6 +15,7 @@ from index.build import Embedding, open_corpus, servers_of
 from index.corpus import Corpus, check_corpus_name, exists
 from index.ledger import SourceNote
 from index.lock import CorpusLock
+from index.splitting import TreeSplitter
 from index.swap import finish_swap, rebuilt, swap_in
 from ingestion.comparing import FileReader
 from ingestion.pipeline import Pipeline
@@ -22,7 +23,6 @@ from ingestion.preparing import LocalPreparation, Preparation
 from ingestion.reading.files import Skipped, SourceFile, list_files
 from ingestion.reading.reader import Reader
 from ingestion.run import Progress, RunOptions, Summary
-from ingestion.splitting import TreeSplitter
 from settings import Settings
 
 Tell = Callable[[Progress], None]

@@ -9,8 +9,8 @@ from typing import Protocol
 
 from errors import UnreadableError
 from index.corpus import Corpus
+from index.splitting import TreeSplitter
 from ingestion.comparing import Change, FileDone, Step
-from ingestion.splitting import TreeSplitter
 from ingestion.stages import Prefetched
 from ingestion.vectorizing import EmbedderSource, Vectorizer
 

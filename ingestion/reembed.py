@@ -19,11 +19,11 @@ from index.documents import Document, StoredDocument
 from index.ledger import SourceNote
 from index.manifest import Manifest
 from index.servers import Servers
+from index.splitting import TreeSplitter
 from index.swap import finish_swap, rebuilt, reembedded, swap_in
 from ingestion.comparing import Change, Step, fingerprint
 from ingestion.preparing import LocalPreparation, Preparation
 from ingestion.run import Progress, RunStopped, Summary
-from ingestion.splitting import TreeSplitter
 from ingestion.writing import Writer
 from settings import Settings
 

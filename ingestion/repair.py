@@ -16,8 +16,8 @@ from index.documents import StoredDocument
 from index.embedding import embed_documents
 from index.examination import Diagnosis, Repair, examine
 from index.nodes import node_id, split_node_id
+from index.splitting import TreeSplitter
 from ingestion.preparing import BATCH_LEAVES
-from ingestion.splitting import TreeSplitter
 from ingestion.vectorizing import EmbedderSource
 from settings import Settings
 

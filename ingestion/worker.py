@@ -12,12 +12,12 @@ import numpy.typing as npt
 from errors import UnreadableError
 from index.build import Embedding
 from index.documents import Document
+from index.splitting import TreeSplitter
 from ingestion.batching import grouped
 from ingestion.comparing import Change
 from ingestion.preparing import cut
 from ingestion.reading.files import SourceFile
 from ingestion.reading.reader import Reader
-from ingestion.splitting import TreeSplitter
 from ingestion.vectorizing import Vectorizer
 from settings import Settings
 

@@ -4,17 +4,23 @@ Flow: `main.py`, the command line, the evaluation and the measurements -> **here
 """
 
 import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any
 
 from errors import CorpusError, UnknownCorpusError
 from index.build import Embedding, open_corpus
 from index.corpus import Corpus, corpus_names
+from index.documents import Document
+from query_engine.conversation import Condenser
 from query_engine.engine import Engine
 from query_engine.expansion.build import build_expansions, check_expansion
 from query_engine.extractive import ExtractiveSynthesizer
 from query_engine.leaf_texts import leaf_texts
+from query_engine.llms.asking import Asker
 from query_engine.llms.model import LoadedModel
+from query_engine.over import corpus_over
 from query_engine.refining import Refinement, Reranking
 from query_engine.reranking.build import build_reranker
 from query_engine.synthesizer import Synthesizer
@@ -72,6 +78,21 @@ class Engines:
                 self._engines[name] = self._open(name, create=create)
             return self._engines[name]
 
+    @contextmanager
+    def over(self, documents: Sequence[Document]) -> Iterator[Engine]:
+        """Open an engine over these documents alone, which live in memory until the end of the `with` block.
+
+        Args:
+            documents: what came with a question, such as pages that a search engine found; few, as they are cut and
+                embedded now.
+
+        Raises:
+            ModelError: the embedding model failed.
+            IndexDamagedError: a store failed.
+        """
+        with closing(corpus_over(documents, self._settings.chunk, self.embedding)) as corpus:
+            yield self._engine(corpus)
+
     def names(self) -> list[str]:
         """Corpora on disk, sorted."""
         return corpus_names(self._settings.index.dir)
@@ -118,9 +139,18 @@ class Engines:
             self._refused[name] = error
             raise
         self._refused.pop(name, None)
+        return self._engine(corpus)
+
+    def _engine(self, corpus: Corpus) -> Engine:
         quoting = ExtractiveSynthesizer(corpus.words, self._embedder, self._settings.answer.max_words)
         authors: list[Synthesizer] = [self._writer, quoting] if self._writer else [quoting]
-        return Engine(corpus, self._embedder, authors, self._settings, self._refinement(corpus))
+        refinement, condenser = self._refinement(corpus), self._condenser()
+        return Engine(corpus, self._embedder, authors, self._settings, refinement, condenser=condenser)
+
+    def _condenser(self) -> Condenser:
+        if self._model is None:
+            return Condenser()
+        return Condenser(Asker(self._model, self._settings.llm.max_new_tokens), self._settings.expansion.timeout_s)
 
     def _refinement(self, corpus: Corpus) -> Refinement:
         expansions = build_expansions(self._settings, corpus, self._embedder, self._model)

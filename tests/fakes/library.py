@@ -8,6 +8,7 @@ from typing import Any
 from errors import UnreadableError
 from index.corpus import Corpus
 from index.documents import Document
+from index.splitting import TreeSplitter
 from ingestion.comparing import Change, Comparison, FileDone
 from ingestion.pipeline import Pipeline
 from ingestion.preparing import LocalPreparation
@@ -15,7 +16,6 @@ from ingestion.reading.files import SourceFile, list_files
 from ingestion.reading.formats import read_file
 from ingestion.reading.reader import Reader
 from ingestion.run import RunOptions, Summary
-from ingestion.splitting import TreeSplitter
 from ingestion.writing import Writer
 from settings import ChunkSettings, IngestSettings
 from tests.fakes.corpora import MANIFEST

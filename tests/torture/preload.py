@@ -4,8 +4,8 @@ import sqlalchemy.dialects.sqlite.pysqlite  # noqa: F401
 
 import index.lexical
 import index.vectors  # noqa: F401
+from index.splitting import TreeSplitter
 from ingestion.reading.formats import _namer
-from ingestion.splitting import TreeSplitter
 from settings import ChunkSettings
 from tests.torture import child, looking  # noqa: F401
 

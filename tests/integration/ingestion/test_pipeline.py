@@ -8,8 +8,8 @@ import pytest
 
 from errors import UnreadableError
 from index.nodes import SpanTree
+from index.splitting import TreeSplitter
 from ingestion.reading.reader import Reader
-from ingestion.splitting import TreeSplitter
 from settings import IngestSettings
 from tests.fakes.library import Library
 from tests.fakes.words import leaves_with

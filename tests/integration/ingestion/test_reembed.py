@@ -13,12 +13,12 @@ from errors import CorpusLockedError, IndexMismatchError, UnknownCorpusError
 from index.build import Embedding, open_corpus
 from index.corpus import Corpus
 from index.ledger import SourceNote
+from index.splitting import TreeSplitter
 from ingestion.build import ingest
 from ingestion.comparing import fingerprint
 from ingestion.preparing import LocalPreparation
 from ingestion.reembed import Copying, reembed
 from ingestion.run import Progress
-from ingestion.splitting import TreeSplitter
 from settings import ChunkSettings, EmbedSettings, IndexSettings, Settings
 from tests.fakes.corpora import MANIFEST, fill, make_corpus
 from tests.fakes.embedding import WordHashEmbedding

@@ -7,7 +7,7 @@ from llama_index.core.schema import Document as LlamaDocument
 
 from index.documents import Document, StoredDocument
 from index.nodes import LEAF, NO_PARENT
-from ingestion.splitting import TITLE_TOKENS, TreeSplitter
+from index.splitting import TITLE_TOKENS, TreeSplitter
 from settings import ChunkSettings
 
 CHUNK = ChunkSettings(root_tokens=64, middle_tokens=32, leaf_tokens=16)

@@ -1,0 +1,203 @@
+"""Measure answers over given pages: questions that come with the web pages a search engine found for them.
+
+Flow: a CRAG file (JSON lines, as bz2 or plain) -> **here** -> table and JSON. Each question gets an engine over its own
+pages; the time is that of all of it: reading the HTML, cutting, embedding, searching, answering.
+
+Scored as CRAG scores: 1 for a right answer, 0 for "I don't know", -1 for a wrong one. What is right is told without a
+language model: the answer, or one of its alternatives, stands in what was said, both normalised. That is severe with
+reference answers that are whole sentences; nobody says those word for word.
+"""
+
+import bz2
+import json
+import statistics
+import time
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from bench.datasets import NoDataSetError
+from errors import RagError
+from eval.metrics import contains
+from index.documents import Document
+from ingestion.reading.pages import Page
+from query_engine.events import Done, Event
+
+UNKNOWN = ("i don't know", "i don’t know")
+
+
+class BadQuestionsError(RagError):
+    """A line of the file is no question with pages."""
+
+    code = "bad_questions"
+
+
+class Found(BaseModel):
+    """A page that the search engine found."""
+
+    model_config = ConfigDict(frozen=True)
+
+    page_url: str
+    page_result: str
+
+
+class Question(BaseModel):
+    """A question with its pages; unknown keys are ignored.
+
+    Attributes:
+        alternatives: other right answers.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    interaction_id: str
+    query: str
+    question_type: str
+    answer: str
+    alternatives: tuple[str, ...] = Field((), alias="alternative_answers")
+    search_results: tuple[Found, ...]
+
+    @field_validator("alternatives", mode="before")
+    @classmethod
+    def _written_out(cls, value: object) -> object:
+        """Read a list that was written as text."""
+        return json.loads(value) if isinstance(value, str) else value
+
+    def pages(self) -> list[Page]:
+        """Return the pages in the search engine's order."""
+        return [Page(found.page_url, found.page_result) for found in self.search_results]
+
+
+class Answers(Protocol):
+    """Answers a question as a stream that ends in one `Done`."""
+
+    def stream(self, question: str) -> AsyncGenerator[Event, None]:
+        """Yield the events of one answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """One question and what came of it.
+
+    Attributes:
+        said: what a person reads.
+        score: 1, 0 or -1.
+        linked: citations that link to one of the question's pages.
+        citations: number of all.
+        unread: pages that could not be read.
+        total_s: from the pages' HTML to the last event.
+    """
+
+    question: Question
+    said: str
+    score: int
+    linked: int
+    citations: int
+    unread: int
+    total_s: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as JSON-ready values."""
+        return {
+            "id": self.question.interaction_id,
+            "type": self.question.question_type,
+            "question": self.question.query,
+            "reference": self.question.answer,
+            "said": self.said,
+            "score": self.score,
+            "citations": self.citations,
+            "linked": self.linked,
+            "unread": self.unread,
+            "total_s": round(self.total_s, 3),
+        }
+
+
+def find_file(data: Path) -> Path:
+    """Return the questions below `data`: itself, or the first JSON lines of it or of its subfolder `crag`.
+
+    Raises:
+        NoDataSetError: there are none.
+    """
+    if data.is_file():
+        return data
+    found = [path for folder in (data / "crag", data) for path in sorted(folder.glob("*.jsonl*")) if path.is_file()]
+    if not found:
+        raise NoDataSetError(f"There are no CRAG questions in {data}.", "Name a CRAG file: JSON lines, bz2 or plain.")
+    return found[0]
+
+
+def read_questions(path: Path, limit: int | None = None) -> list[Question]:
+    """Return the first questions of a file.
+
+    Raises:
+        BadQuestionsError: a line is none; it is named.
+    """
+    with bz2.open(path, "rt", encoding="utf-8") if path.suffix == ".bz2" else path.open(encoding="utf-8") as lines:
+        return [
+            _question(path, number, line) for number, line in enumerate(lines, 1) if limit is None or number <= limit
+        ]
+
+
+def _question(path: Path, number: int, line: str) -> Question:
+    try:
+        return Question.model_validate_json(line)
+    except (ValidationError, ValueError) as error:
+        raise BadQuestionsError(
+            f"Line {number} of {path} is no question with pages: {str(error).splitlines()[0]}.", "Mend or remove it."
+        ) from error
+
+
+def score(said: str, question: Question) -> int:
+    """Return 1 where a right answer stands in what was said, 0 for not knowing, else -1."""
+    if said.strip().lower().startswith(UNKNOWN):
+        return 0
+    return 1 if any(contains(said, right) for right in (question.answer, *question.alternatives)) else -1
+
+
+async def answer(
+    question: Question,
+    read: Callable[[Sequence[Page]], tuple[list[Document], list[str]]],
+    over: Callable[[Sequence[Document]], AbstractContextManager[Answers]],
+) -> Answered:
+    """Answer one question over its own pages.
+
+    Args:
+        question: with its pages.
+        read: pages -> documents, and why others are none.
+        over: documents -> an engine over them.
+    """
+    started = time.perf_counter()
+    documents, reasons = read(question.pages())
+    with over(documents) as engine:
+        *_, done = [event async for event in engine.stream(question.query)]
+    assert isinstance(done, Done), "a stream ends in Done"
+    total_s = time.perf_counter() - started
+    addresses = {page.url for page in question.pages()}
+    linked = sum(citation.url in addresses for citation in done.citations)
+    right = score(done.message, question)
+    return Answered(question, done.message, right, linked, len(done.citations), len(reasons), total_s)
+
+
+def table(rows: Sequence[Answered]) -> str:
+    """Return a Markdown table: all questions, then each type of question."""
+    lines = [
+        "| questions | n | score | right | not known | wrong | citations with the page's address | p50, s | max, s |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for name, some in _groups(rows):
+        counts = [sum(row.score == value for row in some) for value in (1, 0, -1)]
+        times = [row.total_s for row in some]
+        cells = [name, str(len(some)), f"{statistics.mean(row.score for row in some):+.2f}", *map(str, counts)]
+        cells.append(f"{sum(row.linked for row in some)} of {sum(row.citations for row in some)}")
+        lines.append(f"| {' | '.join([*cells, f'{statistics.median(times):.2f}', f'{max(times):.2f}'])} |")
+    return "\n".join(lines)
+
+
+def _groups(rows: Sequence[Answered]) -> Iterator[tuple[str, list[Answered]]]:
+    yield "**all**", list(rows)
+    for kind in sorted({row.question.question_type for row in rows}):
+        yield kind, [row for row in rows if row.question.question_type == kind]

@@ -1,0 +1,50 @@
+"""Read web pages that came with a question, as a search engine returned them.
+
+Flow: address and HTML -> **here** -> a file of its own for the parsing process (`reader.py`) -> `Document`s for an
+engine over them. Pages are strangers' bytes, so they are parsed where all others are: in the child process, under its
+limits.
+"""
+
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from errors import UnreadableError
+from index.documents import Document
+from ingestion.reading import fields
+from ingestion.reading.files import SourceFile
+from ingestion.reading.reader import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A web page.
+
+    Attributes:
+        url: its address; names the document, and is what citations link to if it is http or https.
+        html: the whole page; may be empty.
+    """
+
+    url: str
+    html: str
+
+
+def read_pages(pages: Iterable[Page], reader: Reader) -> tuple[list[Document], list[str]]:
+    """Return the documents of the pages that can be read, in order, and `url: reason` for the others.
+
+    A page that is given twice is read once.
+    """
+    documents: list[Document] = []
+    reasons: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="pages-") as folder:
+        path = Path(folder) / "page.html"
+        for page in dict.fromkeys(pages):
+            # What half a surrogate pair stood for is lost anyway.
+            path.write_bytes(page.html.encode("utf-8", errors="replace"))
+            for item in reader.read(SourceFile(path, page.url, path.stat().st_size)):
+                if isinstance(item, UnreadableError):
+                    reasons.append(f"{page.url}: {item}")
+                else:
+                    documents.append(replace(item, url=fields.web_address(page.url) or item.url))
+    return documents, reasons
