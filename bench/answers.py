@@ -1,20 +1,28 @@
-"""Measure whole answers: what they say, when they decline, whether their quotes are true.
+"""Measure whole answers: what they say, when they decline, whether their quotes are true, what they cost.
 
-Flow: data sets -> `build.py` (our engine) -> **here** -> table and JSON.
+Flow: data sets -> `build.py` (our engine) -> **here** -> `answer_tables.py`, and JSON.
 
 Answers come from `Engine.stream`, the one path that every view uses. A quote is checked against the stored document,
-not against the passage it was taken from.
+not against the passage it was taken from. Each corpus is asked four kinds of questions: its own that it answers and
+that it does not, those of the other sets, and near misses (`near_misses/`): written for this, about its subject, with
+answers that are not in it.
 """
 
-import statistics
+import re
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
 
-from eval.cases import Case
-from eval.metrics import Mean, score_answer, score_answers
-from query_engine.events import Citation, Done, Event
+from eval.cases import Case, read_cases
+from eval.metrics import Scores, contains, score_answer
+from query_engine.events import Citation, Done, Event, Retrieved
+
+Kind = Literal["answerable", "no answer", "other corpora", "near miss"]
+KINDS: tuple[Kind, ...] = ("answerable", "no answer", "other corpora", "near miss")
+NEAR_MISSES = Path(__file__).with_name("near_misses")
+LOW_CONFIDENCE = "low_confidence"
 
 
 class Answers(Protocol):
@@ -24,93 +32,120 @@ class Answers(Protocol):
         """Yield the events of one answer."""
 
 
+class Compares(Protocol):
+    """Says how alike an answer and its reference are; `Likeness` does."""
+
+    def score(self, answer: str | None, reference: str) -> Scores:
+        """Return scores by name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answered:
     """One case and its answer.
 
     Attributes:
+        kind: what kind of question it is for the corpus that was asked.
         verbatim: citations whose quote stands in the document, letter for letter, at the offsets given.
         total_ms: from the question to the last event.
+        after_ms: of these, those after the passages were found: the gate and the author.
+        likeness: how alike the answer is to the reference; empty without one.
     """
 
     case: Case
+    kind: Kind
     done: Done
     verbatim: int
     total_ms: float
+    after_ms: float
+    likeness: Scores = field(default_factory=dict)
+
+    @property
+    def declined(self) -> bool:
+        """Whether nothing was answered."""
+        return self.done.answer is None
+
+    @property
+    def low(self) -> bool:
+        """Whether it was answered with a warning that it may be no answer."""
+        return any(warning.startswith(f"{LOW_CONFIDENCE}:") for warning in self.done.warnings)
+
+    @property
+    def bold_right(self) -> bool | None:
+        """Whether a word in bold belongs to the short answer, or the other way round; None where nothing is bold."""
+        bold = re.findall(r"\*\*(.+?)\*\*", self.done.answer or "")
+        if not bold or not self.case.answer or "contains" not in score_answer(self.case, None):
+            return None
+        answer = self.case.answer
+        return any(contains(text, answer) or contains(answer, text) for text in bold)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as JSON-ready values."""
         return {
             "id": self.case.id,
+            "kind": self.kind,
             "category": self.case.category,
             "answer": self.done.answer,
             "gate_reason": self.done.gate_reason,
+            "low_confidence": self.low,
             "synthesizer": self.done.synthesizer,
             "citations": len(self.done.citations),
             "verbatim": self.verbatim,
             "total_ms": round(self.total_ms, 1),
-            "scores": score_answer(self.case, self.done.answer),
+            "after_ms": round(self.after_ms, 1),
+            "scores": {**score_answer(self.case, self.done.answer), **self.likeness},
         }
 
 
-async def answer_all(cases: Sequence[Case], engine: Answers, text_of: Callable[[str], str | None]) -> list[Answered]:
+def questions_for(name: str, sets: Mapping[str, Sequence[Case]]) -> Iterator[tuple[Kind, Case]]:
+    """Yield what is asked of a set's corpus: its own questions, near misses if there are any, then the other sets'.
+
+    Args:
+        name: of the set.
+        sets: all that are measured, by name. A question of which nothing is known is left out.
+    """
+    for case in sets[name]:
+        if case.unanswerable:
+            yield "no answer", case
+        elif case.answer or case.relevance or case.relevant_docs:
+            yield "answerable", case
+    near_misses = NEAR_MISSES / f"{name}.jsonl"
+    for case in read_cases(near_misses) if near_misses.exists() else ():
+        yield "near miss", case
+    for other, cases in sets.items():
+        if other != name:
+            for case in cases:
+                yield "other corpora", case
+
+
+async def answer_all(
+    asked: Sequence[tuple[Kind, Case]],
+    engine: Answers,
+    text_of: Callable[[str], str | None],
+    compares: Compares,
+) -> list[Answered]:
     """Answer the cases one after the other.
 
     Args:
-        cases: in the order to ask.
+        asked: in the order to ask.
         engine: answers.
         text_of: doc_id -> the stored document's text, None if there is no such document.
+        compares: with the references.
     """
     answered = []
-    for case in cases:
-        started = time.perf_counter()
-        *_, done = [event async for event in engine.stream(case.question)]
-        total_ms = (time.perf_counter() - started) * 1000
+    for kind, case in asked:
+        started = found = time.perf_counter()
+        done: Event | None = None
+        async for done in engine.stream(case.question):
+            if isinstance(done, Retrieved):
+                found = time.perf_counter()
+        ended = time.perf_counter()
         assert isinstance(done, Done), "a stream ends in Done"
         verbatim = sum(_is_verbatim(citation, text_of(citation.doc_id)) for citation in done.citations)
-        answered.append(Answered(case, done, verbatim, total_ms))
+        likeness = compares.score(done.answer, case.answer) if case.answer and kind == "answerable" else {}
+        times_ms = (ended - started) * 1000, (ended - found) * 1000
+        answered.append(Answered(case, kind, done, verbatim, *times_ms, likeness))
     return answered
-
-
-def table(answered: dict[str, list[Answered]]) -> str:
-    """Return a Markdown table: for each data set all cases, then its categories. Every mean and share has its n."""
-    lines = [
-        "| set | category | cases | key-word recall (n) | short answer contained (n) | mean words | "
-        "answerable declined | no_answer declined | quotes verbatim | median ms |",
-        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|",
-    ]
-    for name, rows in answered.items():
-        lines.append(_row(name, "**all**", rows))
-        categories = sorted({row.case.category for row in rows if row.case.category})
-        lines += [_row(name, kind, [row for row in rows if row.case.category == kind]) for kind in categories]
-    return "\n".join(lines)
 
 
 def _is_verbatim(citation: Citation, text: str | None) -> bool:
     return text is not None and text[citation.start : citation.end] == citation.quote
-
-
-def _row(name: str, category: str, rows: Sequence[Answered]) -> str:
-    means = score_answers([row.case for row in rows], {row.case.id: row.done.answer for row in rows})
-    words = [len(row.done.answer.split()) for row in rows if row.done.answer]
-    cells = [
-        name,
-        category,
-        str(len(rows)),
-        _mean(means.get("recall")),
-        _mean(means.get("contains")),
-        f"{statistics.mean(words):.0f}" if words else "–",
-        _share(means.get("declined")),
-        _share(means.get("declined_no_answer")),
-        f"{sum(row.verbatim for row in rows)} of {sum(len(row.done.citations) for row in rows)}",
-        f"{statistics.median(row.total_ms for row in rows):.0f}",
-    ]
-    return f"| {' | '.join(cells)} |"
-
-
-def _mean(mean: Mean | None) -> str:
-    return "–" if mean is None or mean.value is None else f"{mean.value:.3f} ({mean.n})"
-
-
-def _share(mean: Mean | None) -> str:
-    return "–" if mean is None or mean.value is None else f"{round(mean.value * mean.n)} of {mean.n}"

@@ -74,6 +74,11 @@ def content_words(text: str) -> set[str]:
     return set(words(text)) - STOP_WORDS
 
 
+def spoken(answer: str) -> str:
+    """Return an answer without its `[n]` marks and bold signs."""
+    return re.sub(r"\s*\[\d+\]|\*\*", "", answer).strip()
+
+
 def word_recall(text: str, reference: str) -> float:
     """Share of the reference's content words that stand in `text`; 0 if it has none."""
     return _share(content_words(reference), set(words(text)))
@@ -194,7 +199,7 @@ def score_answer(case: Case, answer: str | None) -> Scores:
     declined = float(answer is None)
     if case.answer is None:
         return {"declined_no_answer": declined} if case.unanswerable else {}
-    text = re.sub(r"\[\d+\]", " ", answer or "")
+    text = spoken(answer or "")
     scores = {"recall": word_recall(text, case.answer), "declined": declined}
     if len(words(case.answer)) <= SHORT_ANSWER_WORDS:
         scores["contains"] = contains(text, case.answer)

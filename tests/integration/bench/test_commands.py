@@ -103,7 +103,7 @@ def test_answers_are_measured_on_a_corpus_that_changed_since_the_last_run(
     assert "rotor" not in first["answer"]
     assert second["scores"]["contains"] == 1.0
     assert first["verbatim"] == first["citations"] > 0
-    assert capsys.readouterr().out.startswith("| set | category | cases |")
+    assert capsys.readouterr().out.startswith("| set | category | answerable |")
 
 
 @pytest.mark.parametrize(
