@@ -24,7 +24,7 @@ def to_reply(done: Done, iid: str, links: Links) -> dict[str, Any]:
     return {
         "query_id": iid,
         "generated_response": message_of(done),
-        "citations": [_citation(citation, links) for citation in done.citations],
+        "citations": [citation_of(citation, links) for citation in done.citations],
         "contexts": [passage.text for passage in done.passages],
         "answered": done.answer is not None,
         "gate_reason": done.gate_reason,
@@ -35,7 +35,8 @@ def to_reply(done: Done, iid: str, links: Links) -> dict[str, Any]:
     }
 
 
-def _citation(citation: Citation, links: Links) -> dict[str, Any]:
+def citation_of(citation: Citation, links: Links) -> dict[str, Any]:
+    """Return a citation as JSON-ready values; `url` is the document's own or leads to its page here."""
     return {
         "number": citation.number,
         "doc_id": citation.doc_id,

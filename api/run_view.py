@@ -94,8 +94,8 @@ class RunView:
             case Done(citations=citations):
                 self._end(message_of(event), {"citations": self._cite(citations)})
 
-    def fail(self, reason: str) -> None:
-        """End because the engine failed; `reason` is a sentence for people.
+    def fail(self, reason: str, code: str = "internal") -> None:  # noqa: ARG002  # a record has no place for it
+        """End because the engine failed; `reason` is a sentence for people, `code` for programs.
 
         What is written so far makes a better ending than an error, which clients show instead of it.
         """
@@ -120,6 +120,10 @@ class RunView:
             due.append({**self._snapshot(), "complete": True, **self._ending})
             self.complete = True
         return due
+
+    def messages(self) -> list[bytes]:
+        """Return what there is to send now, one server-sent event a record."""
+        return [f"data: {to_line(record)}\n\n".encode("ascii") for record in self.records()]
 
     def _end(self, text: str, ending: Ending) -> None:
         urls = ending["citations"]

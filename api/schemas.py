@@ -116,6 +116,17 @@ class EvaluateBody(BaseModel):
     steering: SteeringBody | None = None
 
 
+class QueryBody(StrictBody):
+    """What `POST /query` and `POST /query/stream` take."""
+
+    question: Question
+    top_k: Annotated[int, Field(strict=True, ge=1, le=200)] = 4
+    include_context: StrictBool = False
+    corpus: CorpusName | None = None
+    filters: Filters | None = None
+    steering: SteeringBody | None = None
+
+
 class RetrieveBody(StrictBody):
     """What `POST /retrieve` takes; what is left out comes from the settings."""
 

@@ -66,17 +66,18 @@ class AnswerCache:
         return None if events is None else _replay(events)
 
     async def keep(
-        self, key: str, events: AsyncGenerator[Event, None], current_key: Callable[[], Awaitable[str]]
+        self, events: AsyncGenerator[Event, None], current_key: Callable[[], Awaitable[str]]
     ) -> AsyncGenerator[Event, None]:
         """Pass events on, and keep them once they are complete.
 
         Args:
-            key: of the answer that begins.
             events: of the engine; closed with this generator.
-            current_key: returns the key the same question has now; documents that changed meanwhile change it.
+            current_key: returns the key that the question has now. It is asked before the first event and after the
+                last one: documents that changed meanwhile change it, and then nothing is kept.
         """
         seen: list[Event] = []
         async with aclosing(events):
+            key = await current_key()
             async for event in events:
                 seen.append(event)
                 if isinstance(event, Done) and not event.warnings and await current_key() == key:

@@ -121,7 +121,8 @@ def carry_words(turns: Sequence[Turn], question: str) -> Condensed:
             about = [*_subject(turn.text), *(about if points_back(turn.text) else [])]
     said = {word.casefold() for word in _WORD.findall(question)}
     carried = [word for word in dict.fromkeys(about) if word.casefold() not in said][:MAX_CARRIED_WORDS]
-    if not carried or not points_back(question):
+    # Whoever writes that much has said what it is about.
+    if not carried or len(question) > MAX_QUESTION_CHARS or not points_back(question):
         return Condensed(question, "unchanged")
     return Condensed(f"{question} ({' '.join(carried)})", "words")
 

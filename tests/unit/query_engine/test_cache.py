@@ -26,10 +26,12 @@ async def all_of(events: AsyncGenerator[Event, None] | None) -> list[Event]:
 
 
 async def keep(cache: AnswerCache, *events: Event | Exception, key: str = "k", later: str = "k") -> list[Event]:
-    async def current() -> str:
-        return later
+    keys = iter((key, later))
 
-    return await all_of(cache.keep(key, playing(events), current))
+    async def current() -> str:
+        return next(keys)
+
+    return await all_of(cache.keep(playing(events), current))
 
 
 async def test_a_kept_answer_is_told_like_the_first_one() -> None:
@@ -84,7 +86,7 @@ async def test_an_answer_that_its_reader_left_is_not_kept_and_its_engine_is_clos
     async def current() -> str:
         return "k"
 
-    async with aclosing(cache.keep("k", engine(), current)) as events:
+    async with aclosing(cache.keep(engine(), current)) as events:
         await anext(events)
 
     assert closed == [True]

@@ -1,0 +1,82 @@
+"""`GET /v1/models`, `POST /v1/chat/completions`: the service as OpenAI's clients see it. Corpora are models.
+
+Flow: body -> `remembering.py` -> **here** -> JSON, or chunks (`chat_view.py` says which). The last message is the
+question; the engine reads it together with those before it.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from datetime import datetime
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from api.asking import AskerDep
+from api.chat_schemas import ChatBody
+from api.chat_view import ChatView, Completion, to_completion
+from api.negotiation import JSONReply
+from api.remembering import Inquiry, ask_or_recall
+from api.service import Service, ServiceDep
+from api.streaming import Pace, finish, sse_response, stream_records
+from errors import IndexDamagedError, UnknownCorpusError
+from index.manifest import Manifest
+from query_engine.events import Event, Step
+
+router = APIRouter(prefix="/v1")
+
+
+@router.get("/models")
+def models(service: ServiceDep) -> JSONReply:
+    """List the corpora on disk as models."""
+    return JSONReply({"object": "list", "data": [_model(service, name) for name in service.engines.names()]})
+
+
+@router.get("/models/{name}")
+def model(name: str, service: ServiceDep) -> JSONReply:
+    """Return one corpus as a model."""
+    _check_model(service, name)
+    return JSONReply(_model(service, name))
+
+
+@router.post("/chat/completions", response_model=None)
+async def chat(body: ChatBody, request: Request, service: ServiceDep, asker: AskerDep) -> Response:
+    """Answer the last message, whole or in chunks."""
+    await run_in_threadpool(_check_model, service, body.model)
+    steering = None if body.steering is None else body.steering.value()
+    inquiry = Inquiry(body.question, body.model, body.filters, steering, body.top_k, body.turns)
+    asked = await ask_or_recall(service, asker, inquiry)
+    completion = Completion(body.model, service.links(request, asked.corpus), body.prompt, body.ignored)
+    if body.stream:
+        usage = body.stream_options is not None and bool(body.stream_options.include_usage)
+        return sse_response(stream_records(asked.events, ChatView(completion, include_usage=usage), Pace()))
+    steps: list[Step] = []
+    done = await finish(_noting(asked.events, steps), request)
+    return JSONReply(to_completion(completion, done, steps))
+
+
+def _check_model(service: Service, name: str) -> None:
+    names = service.engines.names()
+    if name not in names:
+        known = (
+            f"Models are corpora: {', '.join(names)}." if names else "Bring documents in first: no corpus exists yet."
+        )
+        raise UnknownCorpusError("There is no such model.", known)
+
+
+def _model(service: Service, name: str) -> dict[str, Any]:
+    try:
+        made_at = Manifest.read(service.settings.index.dir / name).created_at
+        created = int(datetime.fromisoformat(made_at).timestamp())
+    except IndexDamagedError:
+        created = 0  # listed all the same: asking it says what is wrong
+    return {"id": name, "object": "model", "created": created, "owned_by": "treeline"}
+
+
+async def _noting(events: AsyncGenerator[Event, None], steps: list[Step]) -> AsyncGenerator[Event, None]:
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, Step):
+                steps.append(event)
+            yield event

@@ -1,0 +1,50 @@
+"""`POST /query`, `POST /query/stream`, `POST /cache/clear`: answers as clients of bedrock-rag-eval ask for them.
+
+Flow: body -> `remembering.py` -> **here** -> JSON, or server-sent events (`query_view.py` says which).
+"""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from sse_starlette import EventSourceResponse
+
+from api.asking import AskerDep
+from api.negotiation import JSONReply
+from api.query_view import QueryView, to_query_reply
+from api.remembering import Inquiry, ask_or_recall
+from api.schemas import QueryBody
+from api.service import ServiceDep
+from api.streaming import Pace, finish, sse_response, stream_records
+
+router = APIRouter()
+
+
+@router.post("/query")
+async def query(body: QueryBody, request: Request, service: ServiceDep, asker: AskerDep) -> JSONReply:
+    """Answer; `answer` is null where the documents do not answer the question."""
+    asked = await ask_or_recall(service, asker, _inquiry(body))
+    done = await finish(asked.events, request)
+    links = service.links(request, asked.corpus)
+    return JSONReply(to_query_reply(done, links, include_context=body.include_context))
+
+
+@router.post("/query/stream", response_class=EventSourceResponse)
+async def query_stream(body: QueryBody, request: Request, service: ServiceDep, asker: AskerDep) -> EventSourceResponse:
+    """Stream the answer; the last event is `done` with what `/query` replies, or `error`."""
+    asked = await ask_or_recall(service, asker, _inquiry(body))
+    view = QueryView(service.links(request, asked.corpus), include_context=body.include_context)
+    return sse_response(stream_records(asked.events, view, Pace()))
+
+
+@router.post("/cache/clear")
+async def clear_cache(service: ServiceDep) -> JSONReply:
+    """Forget all kept answers; `cleared` says how many there were."""
+    reply: dict[str, Any] = {"cleared": service.answers.clear()}
+    if not service.settings.cache.entries:
+        reply["reason"] = "The cache is off: RAG_CACHE__ENTRIES is 0."
+    return JSONReply(reply)
+
+
+def _inquiry(body: QueryBody) -> Inquiry:
+    steering = None if body.steering is None else body.steering.value()
+    return Inquiry(body.question, body.corpus, body.filters, steering, body.top_k)
