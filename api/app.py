@@ -12,6 +12,8 @@ from api.limits import BodyLimit
 from api.pages import Pages
 from api.routes import catalogue, documents, evaluate, health, ingest, papers, retrieve, run
 from api.service import Engines, Ingester, Service
+from api.slots import Slots
+from query_engine.cache import AnswerCache
 from settings import VERSION, Settings
 
 
@@ -26,7 +28,9 @@ def create_app(engines: Engines, settings: Settings, ingester: Ingester, jobs: J
         responses={422: {"model": errors.ErrorReply}},
     )
     pages = Pages()
-    app.state.service = Service(engines, settings, pages, ingester, jobs)
+    answers = AnswerCache(settings.cache.entries, settings.cache.ttl_s)
+    slots = Slots(settings.serve.slots, settings.serve.queue)
+    app.state.service = Service(engines, settings, pages, ingester, jobs, slots, answers)
     app.add_middleware(BodyLimit)
     errors.install(app, pages)
     for module in (run, evaluate, retrieve, papers, catalogue, documents, ingest, health):

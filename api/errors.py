@@ -34,17 +34,24 @@ STATUS: dict[type[RagError], int] = {
     errors.UnknownJobError: 404,
     errors.CorpusBusyError: 409,
     errors.TooManyJobsError: 429,
+    errors.TooManyQuestionsError: 429,
     errors.UnknownCorpusError: 404,
     errors.UnknownDocumentError: 404,
     errors.CorpusError: 503,
     errors.ModelError: 503,
     errors.ClusterError: 503,
     errors.LLMError: 503,
+    errors.OutOfTimeError: 503,
     errors.RagError: 500,
 }
 """Status by class; a class that is not listed has the status of its nearest ancestor."""
 
-RETRY_AFTER_S: dict[type[RagError], int] = {errors.CorpusBusyError: 10, errors.TooManyJobsError: 30}
+RETRY_AFTER_S: dict[type[RagError], int] = {
+    errors.CorpusBusyError: 10,
+    errors.TooManyJobsError: 30,
+    errors.TooManyQuestionsError: 5,
+    errors.OutOfTimeError: 30,
+}
 """When it is worth asking again, for what goes away by itself."""
 
 HTTP_CODES: dict[int, tuple[str, str]] = {

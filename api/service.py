@@ -15,12 +15,16 @@ from fastapi import Depends, Request
 from api.jobs import Jobs, Result
 from api.links import Links
 from api.pages import Pages
+from api.slots import Slots
 from api.write_locks import WriteLocks
 from index.catalogue import DocumentBrief, Statistics
 from index.documents import StoredDocument
 from index.ledger import SourceNote
 from index.manifest import Manifest
 from ingestion.run import Progress, RunOptions
+from query_engine.cache import AnswerCache
+from query_engine.conversation import Turn
+from query_engine.deadline import Deadline
 from query_engine.events import Event
 from query_engine.expansion.steering import Steering
 from query_engine.papers import PaperQuestion, Paragraph
@@ -152,6 +156,8 @@ class Engine(Protocol):
         filters: Mapping[str, Any] | None = None,
         refinement: Refinement | None = None,
         steering: Steering | None = None,
+        *,
+        deadline: Deadline | None = None,
     ) -> Retrieval:
         """Find passages in the documents that meet the filters; blocks."""
         ...
@@ -161,9 +167,20 @@ class Engine(Protocol):
         ...
 
     def stream(
-        self, question: str, filters: Mapping[str, Any] | None = None, steering: Steering | None = None
+        self,
+        question: str,
+        filters: Mapping[str, Any] | None = None,
+        steering: Steering | None = None,
+        *,
+        deadline: Deadline | None = None,
+        top_k: int | None = None,
+        turns: Sequence[Turn] = (),
     ) -> AsyncGenerator[Event, None]:
-        """Answer from the documents that meet the filters, event by event."""
+        """Answer from the documents that meet the filters, event by event; closing it waits for its threads."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Hash everything that decides an answer; blocks."""
         ...
 
 
@@ -211,6 +228,8 @@ class Service:
     pages: Pages
     ingester: Ingester
     jobs: Jobs
+    slots: Slots
+    answers: AnswerCache
     write_locks: WriteLocks = field(default_factory=WriteLocks)
 
     def links(self, request: Request, corpus: str) -> Links:

@@ -1,6 +1,7 @@
 """Drive an answer for HTTP: when records are sent, and that work stops when nobody waits for it any more.
 
-Flow: `engine.stream` -> **here** (folded by `RunView`) -> the body of `/run`; or -> the one `Done` of `/evaluate`.
+Flow: `engine.stream` -> **here** (folded by a view) -> the body of `/run`, `/query/stream`, a streamed chat completion;
+or -> the one `Done` of `/evaluate`, `/query`.
 
 A language model writes up to a hundred tokens a second, and each record repeats the whole text. So tokens are gathered:
 ten records a second at first, fewer in a long answer. The first token and the end are never held back, and a pause of
@@ -10,23 +11,54 @@ the model never hides what it wrote before.
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
+from typing import Protocol
 
 import anyio
+from sse_starlette import EventSourceResponse
 from starlette.requests import ClientDisconnect, Request
 
-from api.run_view import RunView, to_line
 from errors import RagError
 from query_engine.events import Done, Event
+from query_engine.worker import Reading
 
 UNFORESEEN = "Something unforeseen went wrong; the service's log says what."
 
 SHORTEST_PAUSE_S = 0.1
 SMOOTH_RECORDS = 90
 RECORDS_PER_DOUBLING = 20
+SEND_TIMEOUT_S = 30
+PING_S = 15
+SHUTDOWN_GRACE_S = 25
 
 logger = logging.getLogger(__name__)
+
+
+class View(Protocol):
+    """Folds events into server-sent events.
+
+    Attributes:
+        urgent: what was taken since the last messages should be sent at once.
+        unsent: something was taken that has not been sent.
+        complete: the last message has been made.
+    """
+
+    urgent: bool
+    unsent: bool
+    complete: bool
+
+    def take(self, event: Event) -> None:
+        """Fold one event into the state."""
+        ...
+
+    def fail(self, reason: str, code: str) -> None:
+        """End because the engine failed."""
+        ...
+
+    def messages(self) -> Iterable[bytes]:
+        """Return what there is to send now."""
+        ...
 
 
 class Pace:
@@ -52,28 +84,37 @@ class Pace:
         self._due_s = self._clock() + SHORTEST_PAUSE_S * 2**doublings
 
 
-async def stream_records(events: AsyncGenerator[Event, None], view: RunView, pace: Pace) -> AsyncGenerator[bytes, None]:
+async def stream_records(events: AsyncGenerator[Event, None], view: View, pace: Pace) -> AsyncGenerator[bytes, None]:
     """Yield one SSE message a record; the last one is `complete`, whatever the engine does.
 
     However this generator ends, `events` is closed, so the engine stops working.
     """
-    coming: asyncio.Future[Event] | None = None
+    reading = Reading(events)
     try:
         while not view.complete:
             if view.urgent or (view.unsent and not pace.wait_s()):
-                for record in view.records():
-                    yield f"data: {to_line(record)}\n\n".encode("ascii")
+                for message in view.messages():
+                    yield message
                 pace.sent()
-                continue
-            coming = coming or asyncio.ensure_future(anext(events))
-            await asyncio.wait({coming}, timeout=pace.wait_s() if view.unsent else None)
-            if coming.done():
-                arrived, coming = coming, None
-                _take(arrived, view)
+            elif await reading.wait(pace.wait_s() if view.unsent else None):
+                _take(reading, view)
     finally:
         # The response cancels again and again until this generator is gone; closing the engine must not be cut short.
         with anyio.CancelScope(shield=True):
-            await _close(events, coming)
+            await reading.close()
+
+
+def sse_response(messages: AsyncGenerator[bytes, None]) -> EventSourceResponse:
+    """Return a response that sends these messages as they come, past caches and buffering proxies."""
+    return EventSourceResponse(
+        messages,
+        headers={"Cache-Control": "no-cache"},
+        ping=PING_S,
+        # A reader that stopped reading must not hold the engine for ever.
+        send_timeout=SEND_TIMEOUT_S,
+        # Without a grace period a SIGTERM would cut running answers at once.
+        shutdown_grace_period=SHUTDOWN_GRACE_S,
+    )
 
 
 async def finish(events: AsyncGenerator[Event, None], request: Request) -> Done:
@@ -84,7 +125,7 @@ async def finish(events: AsyncGenerator[Event, None], request: Request) -> Done:
         RagError: what the engine foresaw.
     """
     answer = asyncio.ensure_future(_last_of(events))
-    leaving = asyncio.ensure_future(_disconnected(request))
+    leaving = asyncio.ensure_future(disconnected(request))
     try:
         await asyncio.wait({answer, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if not answer.done():
@@ -96,23 +137,22 @@ async def finish(events: AsyncGenerator[Event, None], request: Request) -> Done:
         await asyncio.wait({answer, leaving})
 
 
-def _take(arrived: asyncio.Future[Event], view: RunView) -> None:
+async def disconnected(request: Request) -> None:
+    """Return when the client of `request`, whose body has been read, has left."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _take(reading: Reading[Event], view: View) -> None:
     try:
-        view.take(arrived.result())
+        view.take(reading.take())
     except RagError as error:
         logger.warning("An answer failed: %s", error)
-        view.fail(str(error))
+        view.fail(str(error), error.code)
     except Exception:
         # 200 is on the wire already, so a bug of ours has to end the answer in the stream.
         logger.exception("An answer failed")
-        view.fail(UNFORESEEN)
-
-
-async def _close(events: AsyncGenerator[Event, None], coming: asyncio.Future[Event] | None) -> None:
-    if coming is not None:
-        coming.cancel()
-        await asyncio.wait({coming})
-    await events.aclose()
+        view.fail(UNFORESEEN, "internal")
 
 
 async def _last_of(events: AsyncGenerator[Event, None]) -> Done:
@@ -121,8 +161,3 @@ async def _last_of(events: AsyncGenerator[Event, None]) -> Done:
             if isinstance(event, Done):
                 return event
     raise RuntimeError("The engine's events ended without Done.")
-
-
-async def _disconnected(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass

@@ -1,8 +1,10 @@
-"""A time limit that work looks at between its parts.
+"""A time limit that work looks at between its parts, and the word that nobody waits for it any more.
 
-Flow: `reranking/` and `expansion/` set one for each question -> **here** -> whoever works checks it.
+Flow: a question has one, made when it arrives; `reranking/` and `expansion/` have shorter ones within it -> **here** ->
+whoever works checks it.
 """
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -15,23 +17,49 @@ class Deadline:
     Args:
         timeout_s: seconds until it has passed.
         clock: seconds that never go back.
+        stop: see below; one of its own if None.
+
+    Attributes:
+        stop: set by whoever waited for the work and has left; safe to set and read from any thread.
     """
 
-    def __init__(self, timeout_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, timeout_s: float, clock: Callable[[], float] = time.monotonic, stop: threading.Event | None = None
+    ) -> None:
         self._timeout_s = timeout_s
         self._clock = clock
         self._end = clock() + timeout_s
+        self.stop = stop or threading.Event()
+
+    def left_s(self) -> float:
+        """Seconds until it has passed, never below 0."""
+        return max(0.0, self._end - self._clock())
+
+    def within(self, timeout_s: float) -> "Deadline":
+        """Return one that passes after `timeout_s`, or with this one if that is sooner; both have the same `stop`."""
+        return Deadline(min(timeout_s, self.left_s()), self._clock, self.stop)
+
+    def sparing(self, reserve_s: float) -> "Deadline":
+        """Return an earlier one: it leaves `reserve_s` for what has to follow, or a fifth if there is little left."""
+        left_s = self.left_s()
+        return self.within(left_s - min(reserve_s, left_s / 5))
+
+    def check_wanted(self, where: str) -> None:
+        """Return if somebody waits, even if it is late; arguments and errors are those of `check`."""
+        if self.stop.is_set():
+            raise OutOfTimeError(f"The work was given up {where}.", "Nobody waits for it any more.")
 
     def check(self, where: str) -> None:
-        """Return if there is time left.
+        """Return if there is time left and somebody waits.
 
         Args:
             where: how far the work has come, to end the sentence "The limit of 5 s was reached ...".
 
         Raises:
-            OutOfTimeError: there is none.
+            OutOfTimeError: there is none, or nobody does.
         """
-        if self._clock() >= self._end:
+        self.check_wanted(where)
+        if not self.left_s():
             raise OutOfTimeError(
                 f"The limit of {self._timeout_s:g} s was reached {where}.", "Raise the limit, or give it less to do."
             )

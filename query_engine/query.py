@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from llama_index.core.schema import QueryBundle
 
+from query_engine.deadline import Deadline
+
 Vector = npt.NDArray[np.float32]
 
 
@@ -23,12 +25,18 @@ class Query:
         terms: index term -> weight above 0 that the lexical search looks for; None stands for the text's own words,
             each of weight 1.
         versions: document versions that may be found; None allows all, an empty set finds nothing.
+        deadline: of what can be left out; its `stop` is looked at between the stages. None sets no limit.
     """
 
     text: str
     embedding: Vector | None = None
     terms: Mapping[str, float] | None = None
     versions: frozenset[str] | None = None
+    deadline: Deadline | None = None
+
+    def limit(self, timeout_s: float) -> Deadline:
+        """Return the limit of a stage that may take `timeout_s`, and not longer than the question."""
+        return Deadline(timeout_s) if self.deadline is None else self.deadline.within(timeout_s)
 
     @classmethod
     def of(cls, bundle: QueryBundle) -> "Query":

@@ -59,7 +59,11 @@ class Refinement:
     reranking: Reranking | None = None
 
     def search(self, query: Query, retrieve: Retrieve) -> Refined:
-        """Expand, search by `retrieve`, rerank."""
+        """Expand, search by `retrieve`, rerank.
+
+        Raises:
+            OutOfTimeError: nobody waits for the query any more.
+        """
         warnings: list[str] = []
         timings_ms: dict[str, float] = {}
         if self.expansions:
@@ -68,10 +72,13 @@ class Refinement:
             query = expanded.query
             warnings += expanded.warnings
             timings_ms["expand"] = _ms_since(started)
+        _check_wanted(query, "before the search")
         hits = retrieve(query)
+        _check_wanted(query, "after the search")
         if by := self.reranking:
             started = time.perf_counter()
-            reranked = rerank(query.text, hits, by.reranker, by.texts_of, by.options)
+            limit = query.limit(by.options.timeout_s)
+            reranked = rerank(query.text, hits, by.reranker, by.texts_of, by.options, deadline=limit)
             hits = reranked.hits
             warnings += [reranked.warning] if reranked.warning else []
             timings_ms["rerank"] = _ms_since(started)
@@ -99,6 +106,11 @@ class Refinement:
             return self
         options = self.reranking.options.model_copy(update={"query": query})
         return replace(self, reranking=replace(self.reranking, options=options))
+
+
+def _check_wanted(query: Query, where: str) -> None:
+    if query.deadline is not None:
+        query.deadline.check_wanted(where)
 
 
 def _ms_since(started: float) -> float:

@@ -6,12 +6,15 @@ readers vote on steps one by one. Decides nothing.
 
 from collections.abc import Iterator, Sequence
 
-from errors import LLMError
+from errors import RagError
 from query_engine.conversation import Condensed
 from query_engine.events import Step
 from query_engine.gate import Confidence
 from query_engine.passages import Passage
+from query_engine.planning import Plan
+from query_engine.sufficiency import Covered
 
+TOO_LATE = "I don't know: the time for this question was over before an answer was found. Please ask again later."
 NO_ANSWER = "I don't know: the documents do not answer this question."
 EMPTY = "I don't know: the corpus '{corpus}' holds no documents yet. Bring some in with `python -m ingestion PATH`."
 FILTERED_OUT = "I don't know: no document meets the filter. List them with `GET /documents`, which takes it as well."
@@ -94,6 +97,29 @@ def found(passages: Sequence[Passage]) -> Iterator[Step]:
         yield Step("merged", "\n".join(lines))
 
 
+def planned(plan: Plan) -> Step:
+    """Say into which parts the question was taken apart, and by whom."""
+    by = "by its grammar" if plan.by == "grammar" else "by the language model"
+    lines = [f"**The question asks for several things** ({by}); each is searched for by itself:"]
+    return Step("plan", "\n".join([*lines, *(f"- {_shortened(part.text)}" for part in plan.parts)]))
+
+
+def searching_again(number: int, wording: str) -> Step:
+    """Say that one part was not covered, and in which words it is searched for now."""
+    return Step("plan", f"**Searching again** (round {number}) for what was not found: “{_shortened(wording)}”")
+
+
+def covered(parts: Sequence[Covered]) -> Step:
+    """Say which parts the passages cover."""
+    lines = [f"**Evidence for {sum(part.sufficient for part in parts)} of {len(parts)} parts**:"]
+    lines += [
+        f"- {_shortened(part.text)}: {'found' if part.sufficient else 'not enough'} "
+        f"({_count(len(part.passages), 'passage')}, confidence {part.confidence.value:.2f})"
+        for part in parts
+    ]
+    return Step("plan", "\n".join(lines))
+
+
 def left_out(warning: str) -> Step:
     """Say that a stage of retrieval was left out, and why."""
     _, _, sentence = warning.partition(": ")
@@ -124,7 +150,7 @@ def writing(author: str) -> Step:
     return Step("write", f"**Writing**: {AUTHORS[author]}.")
 
 
-def failed(author: str, error: LLMError) -> Step:
+def failed(author: str, error: RagError) -> Step:
     """Say that an author failed and that another one takes over."""
     return Step(
         "warning", f"**The {author} model failed**: {error.fact} The answer is quoted from the passages instead."
@@ -134,6 +160,10 @@ def failed(author: str, error: LLMError) -> Step:
 def nothing_written(confidence: Confidence) -> Step:
     """Say that the author found no answer in the passages."""
     return Step("gate", f"**No answer was found** in the passages (confidence before reading: {confidence.value:.2f}).")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 200 else f"{text[:199]}…"
 
 
 def _count(number: int, noun: str) -> str:

@@ -1,16 +1,16 @@
 """`POST /vector`, `POST /hybrid`, `GET /`: paragraphs of papers, as clients of ASK-xDD ask for them.
 
-Flow: key and body -> `query_engine/papers.py` -> **here** -> a JSON list, or 404 where it would be empty.
+Flow: key and body -> `asking.py` -> `query_engine/papers.py` -> **here** -> a JSON list, or 404 for an empty one.
 """
 
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 
+from api.asking import Asker, AskerDep
 from api.keys import KeyRequired
 from api.negotiation import JSONReply
 from api.schemas import HybridBody, VectorBody
-from api.service import Service, ServiceDep
 from errors import NothingFoundError
 from query_engine.papers import PARAGRAPH, PaperQuestion, Paragraph
 
@@ -29,18 +29,18 @@ def ping() -> JSONReply:
 
 
 @router.post("/vector", dependencies=[KeyRequired])
-def vector(body: VectorBody, service: ServiceDep) -> JSONReply:
+async def vector(body: VectorBody, request: Request, asker: AskerDep) -> JSONReply:
     """Return the paragraphs nearest to the question."""
-    return _found(service, body, None)
+    return await _found(asker, request, body, None)
 
 
 @router.post("/hybrid", dependencies=[KeyRequired])
-def hybrid(body: HybridBody, service: ServiceDep) -> JSONReply:
+async def hybrid(body: HybridBody, request: Request, asker: AskerDep) -> JSONReply:
     """Return the paragraphs nearest to the question, of the papers that fit it best by their words."""
-    return _found(service, body, body.screening_top_k or SCREENING_TOP_K)
+    return await _found(asker, request, body, body.screening_top_k or SCREENING_TOP_K)
 
 
-def _found(service: Service, body: VectorBody, screening_top_k: int | None) -> JSONReply:
+async def _found(asker: Asker, request: Request, body: VectorBody, screening_top_k: int | None) -> JSONReply:
     question = PaperQuestion(
         text=body.question,
         top_k=body.top_k or TOP_K,
@@ -53,7 +53,7 @@ def _found(service: Service, body: VectorBody, screening_top_k: int | None) -> J
         screening_top_k=screening_top_k,
         steering=body.value(),
     )
-    found = service.engines.get(body.corpus).papers().search(question)
+    found = await asker.search(request, body.corpus, lambda engine, _: engine.papers().search(question))
     if not found:
         raise NothingFoundError(
             "No paragraph meets what was asked.",

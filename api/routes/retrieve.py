@@ -1,15 +1,17 @@
 """`POST /retrieve`: the passages found for a question, without an answer. For evaluation and debugging.
 
-Flow: body -> engine's retrieval -> **here** -> JSON.
+Flow: body -> `asking.py` -> engine's retrieval -> **here** -> JSON.
 """
 
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 
+from api.asking import AskerDep
 from api.negotiation import JSONReply
 from api.schemas import RetrieveBody
-from api.service import ServiceDep
+from api.service import Engine, Retrieval, ServiceDep
+from query_engine.deadline import Deadline
 from query_engine.passages import Passage
 from settings import RetrievalSettings
 
@@ -17,14 +19,17 @@ router = APIRouter()
 
 
 @router.post("/retrieve")
-def retrieve(body: RetrieveBody, service: ServiceDep) -> JSONReply:
+async def retrieve(body: RetrieveBody, request: Request, service: ServiceDep, asker: AskerDep) -> JSONReply:
     """Return passages, best first, how long each stage took, and which had to be left out."""
     chosen = body.model_dump(include=set(RetrievalSettings.model_fields), exclude_none=True)
     options = service.settings.retrieval.model_copy(update=chosen)
-    engine = service.engines.get(body.corpus)
-    refinement = engine.refinement.reranked_by(wanted=body.rerank, query=body.rerank_query)
     steering = None if body.steering is None else body.steering.value()
-    found = engine.retrieve(body.question, options, body.filters, refinement, steering)
+
+    def search(engine: Engine, deadline: Deadline) -> Retrieval:
+        refinement = engine.refinement.reranked_by(wanted=body.rerank, query=body.rerank_query)
+        return engine.retrieve(body.question, options, body.filters, refinement, steering, deadline=deadline)
+
+    found = await asker.search(request, body.corpus, search)
     passages = [_passage(passage, explain=body.explain) for passage in found.passages]
     return JSONReply({"passages": passages, "timings_ms": found.timings_ms, "warnings": found.warnings})
 

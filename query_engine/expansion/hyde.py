@@ -9,7 +9,6 @@ Gao et al., "Precise Zero-Shot Dense Retrieval without Relevance Labels" (HyDE),
 
 from dataclasses import replace
 
-from query_engine.deadline import Deadline
 from query_engine.expansion.expansion import Retrieve, mean_direction
 from query_engine.expansion.question import QuestionReader
 from query_engine.llms.asking import Asker
@@ -48,6 +47,6 @@ class Hyde:
             OutOfTimeError: it took too long.
         """
         question = self._asker.quoted(query.text, self._asker.prompt_tokens // 2)
-        passage = self._asker.ask(PROMPT.format(question=question), Deadline(self._timeout_s))
+        passage = self._asker.ask(PROMPT.format(question=question), query.limit(self._timeout_s))
         made_up = self._reader.embedded_passage(passage[:MAX_PASSAGE_CHARS])
         return replace(query, embedding=mean_direction([self._reader.embedding(query), made_up]))

@@ -10,7 +10,6 @@ from collections import Counter
 from dataclasses import replace
 
 from errors import LLMError
-from query_engine.deadline import Deadline
 from query_engine.expansion.expansion import Retrieve, mean_direction
 from query_engine.expansion.question import QuestionReader
 from query_engine.llms.asking import Asker
@@ -49,7 +48,7 @@ class MultiQuery:
             OutOfTimeError: it took too long.
         """
         question = self._asker.quoted(query.text, self._asker.prompt_tokens // 2)
-        reply = self._asker.ask(PROMPT.format(question=question), Deadline(self._timeout_s))
+        reply = self._asker.ask(PROMPT.format(question=question), query.limit(self._timeout_s))
         wordings = parse_wordings(reply, query.text)
         if not wordings:
             raise LLMError("The language model wrote no other wording of the question.", "Use a larger model.")

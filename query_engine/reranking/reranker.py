@@ -57,6 +57,8 @@ def rerank(
     reranker: Reranker,
     texts_of: Callable[[Sequence[str]], list[str]],
     options: RerankSettings,
+    *,
+    deadline: Deadline | None = None,
 ) -> Reranked:
     """Reorder the first `pool_k` hits; those behind them follow in their order.
 
@@ -70,6 +72,7 @@ def rerank(
         texts_of: node ids -> the texts to judge, in the same order.
         options: pool, time limit, and what is dropped: with `min_score` all leaves that did not score more than that,
             with `top_k` all but so many; leaves that were not judged go with them.
+        deadline: the time limit where it is not the options' own.
 
     Returns:
         New hits; those given are not changed.
@@ -77,7 +80,7 @@ def rerank(
     pool, rest = list(hits[: options.pool_k]), list(hits[options.pool_k :])
     if not pool:
         return Reranked([])
-    deadline = Deadline(options.timeout_s)
+    deadline = deadline or Deadline(options.timeout_s)
     try:
         scores = reranker.score(options.query or question, texts_of([hit.node_id for hit in pool]), deadline)
     except RagError as error:

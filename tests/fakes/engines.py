@@ -13,6 +13,8 @@ from index.documents import StoredDocument
 from index.filters import where
 from index.ledger import SourceNote
 from index.manifest import Identity, Manifest
+from query_engine.conversation import Turn
+from query_engine.deadline import Deadline
 from query_engine.events import Citation, Done, Event
 from query_engine.expansion.steering import Steering
 from query_engine.hits import LeafHit
@@ -187,7 +189,9 @@ class FakeEngine:
         questions: what it was asked, in order.
         options, refinements: what `retrieve` was called with, in order.
         refinement: what `retrieve` does around its search.
-        filters, steerings: what `retrieve` and `stream` were called with, in order.
+        filters, steerings, deadlines: what `retrieve` and `stream` were called with, in order.
+        limits, conversations: the `top_k` and `turns` that `stream` was called with, in order.
+        version: what `fingerprint` returns.
         paper_search: what `papers` returns.
         started, ended: streams that began to work, and that were closed or played to the end.
     """
@@ -200,10 +204,17 @@ class FakeEngine:
         self.refinement = Refinement()
         self.filters: list[Mapping[str, Any] | None] = []
         self.steerings: list[Steering | None] = []
+        self.deadlines: list[Deadline | None] = []
+        self.limits: list[int | None] = []
+        self.conversations: list[tuple[Turn, ...]] = []
+        self.version = "0123456789abcdef"
         self.paper_search = FakePapers()
         self.started = 0
         self.ended = 0
         self._script = script
+
+    def fingerprint(self) -> str:
+        return self.version
 
     def papers(self) -> FakePapers:
         return self.paper_search
@@ -215,22 +226,35 @@ class FakeEngine:
         filters: Mapping[str, Any] | None = None,
         refinement: Refinement | None = None,
         steering: Steering | None = None,
+        *,
+        deadline: Deadline | None = None,
     ) -> FakeRetrieval:
         if filters is not None:
             where(filters)
         self.questions.append(question)
         self.filters.append(filters)
         self.steerings.append(steering)
+        self.deadlines.append(deadline)
         self.options.append(options)
         self.refinements.append(refinement)
         return FakeRetrieval((a_passage(),), {"retrieve": 3.0}, ("rerank_skipped: It is too slow.",))
 
     async def stream(
-        self, question: str, filters: Mapping[str, Any] | None = None, steering: Steering | None = None
+        self,
+        question: str,
+        filters: Mapping[str, Any] | None = None,
+        steering: Steering | None = None,
+        *,
+        deadline: Deadline | None = None,
+        top_k: int | None = None,
+        turns: Sequence[Turn] = (),
     ) -> AsyncGenerator[Event, None]:
+        self.limits.append(top_k)
+        self.conversations.append(tuple(turns))
         self.questions.append(question)
         self.filters.append(filters)
         self.steerings.append(steering)
+        self.deadlines.append(deadline)
         self.started += 1
         try:
             for act in self._script:
