@@ -209,6 +209,10 @@ class AnswerSettings(Group):
         240, gt=0, le=570, description="An answer ends before this, waiting included, with the best there is by then."
     )
     min_confidence: float = Field(0.5, ge=0, le=1, description="Below this the documents are said not to answer.")
+    plan: bool = Field(True, description="Search for each part of questions that ask for several things.")
+    plan_timeout_s: float = Field(
+        10, gt=0, le=600, description="Longer planning by a language model is given up, and grammar takes over."
+    )
 
 
 class CacheSettings(Group):

@@ -21,6 +21,7 @@ from query_engine.leaf_texts import leaf_texts
 from query_engine.llms.asking import Asker
 from query_engine.llms.model import LoadedModel
 from query_engine.over import corpus_over
+from query_engine.planning import Planner
 from query_engine.refining import Refinement, Reranking
 from query_engine.reranking.build import build_reranker
 from query_engine.synthesizer import Synthesizer
@@ -144,13 +145,19 @@ class Engines:
     def _engine(self, corpus: Corpus) -> Engine:
         quoting = ExtractiveSynthesizer(corpus.words, self._embedder, self._settings.answer.max_words)
         authors: list[Synthesizer] = [self._writer, quoting] if self._writer else [quoting]
-        refinement, condenser = self._refinement(corpus), self._condenser()
-        return Engine(corpus, self._embedder, authors, self._settings, refinement, condenser=condenser)
+        refinement, condenser, planner = self._refinement(corpus), self._condenser(), self._planner()
+        return Engine(corpus, self._embedder, authors, self._settings, refinement, condenser=condenser, planner=planner)
 
     def _condenser(self) -> Condenser:
         if self._model is None:
             return Condenser()
         return Condenser(Asker(self._model, self._settings.llm.max_new_tokens), self._settings.expansion.timeout_s)
+
+    def _planner(self) -> Planner:
+        timeout_s = self._settings.answer.plan_timeout_s
+        if self._model is None:
+            return Planner(None, timeout_s)
+        return Planner(Asker(self._model, self._settings.llm.max_new_tokens), timeout_s)
 
     def _refinement(self, corpus: Corpus) -> Refinement:
         expansions = build_expansions(self._settings, corpus, self._embedder, self._model)

@@ -18,7 +18,7 @@ class Step:
     """One thing the engine did, as Markdown for people.
 
     Attributes:
-        kind: `conversation`, `cache`, `search`, `found`, `merged`, `gate`, `write` or `warning`.
+        kind: `conversation`, `cache`, `search`, `plan`, `found`, `merged`, `gate`, `write` or `warning`.
         text: what happened, one short paragraph or list.
     """
 

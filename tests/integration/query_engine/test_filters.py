@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from errors import FilterError
-from query_engine.engine import NOT_STEERED, Engine, Retrieval
+from query_engine.engine import NOT_STEERED, Engine
 from query_engine.events import Done, Step, Token
 from query_engine.expansion.steering import Steering
 from query_engine.extractive import ExtractiveSynthesizer
+from query_engine.retrieval import Retrieval
 from settings import RetrievalSettings, Settings
 from tests.fakes.filters import group, one
 from tests.fakes.library import Library

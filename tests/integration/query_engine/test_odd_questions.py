@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from index.corpus import Corpus
-from query_engine.engine import Engine, Retrieval
+from query_engine.engine import Engine
 from query_engine.extractive import ExtractiveSynthesizer
+from query_engine.retrieval import Retrieval
 from settings import RetrievalSettings, Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding

@@ -1,0 +1,165 @@
+"""Gather the evidence for a question that has parts: searched for side by side, judged, searched again, merged.
+
+Flow: `planning.py` -> **here** -> the gate and the authors, who read one list of passages as ever. The list takes the
+first passage of the whole question, the first of each part, then the second of each, until the budget of one search is
+full: an answer gets no more to read than any other, but something for each of its parts.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import zip_longest
+
+from query_engine import steps
+from query_engine.candidates import TermWeights
+from query_engine.deadline import Deadline
+from query_engine.events import Step
+from query_engine.gate import Confidence
+from query_engine.passages import Passage
+from query_engine.planning import Plan
+from query_engine.retrieval import Retrieval
+from query_engine.sufficiency import Covered, keep_what_is_missing, name_what_was_found
+from query_engine.worker import in_thread
+from settings import RetrievalSettings
+
+MAX_ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What gathering works with. The functions block.
+
+    Attributes:
+        search: query -> what one search finds for it.
+        judge: question and passages -> how likely these hold the answer.
+        words: the corpus's terms and their rarity.
+        min_confidence: from this on a part is covered.
+        options: `budget_chars` and `top_k` of the merged list.
+        deadline: of the question.
+    """
+
+    search: Callable[[str], Retrieval]
+    judge: Callable[[str, Sequence[Passage]], Confidence]
+    words: TermWeights
+    min_confidence: float
+    options: RetrievalSettings
+    deadline: Deadline
+
+
+class Gathering:
+    """The evidence for one question.
+
+    Args:
+        question: the whole one; it is searched for beside its parts.
+        plan: takes it apart.
+        means: what to work with.
+
+    Attributes:
+        retrieval: one list of passages for all parts, once `steps` has ended; of a question without parts what one
+            search found.
+        parts: each part with its own evidence; none of a question without parts.
+    """
+
+    def __init__(self, question: str, plan: Callable[[str, Deadline], Plan], means: Means) -> None:
+        self._question = question
+        self._plan = plan
+        self._means = means
+        self.retrieval = Retrieval((), {})
+        self.parts: list[Covered] = []
+
+    async def steps(self) -> AsyncGenerator[Step, None]:
+        """Plan, search, judge, search again; yield what is done."""
+        plan = await in_thread(partial(self._plan, self._question, self._means.deadline), self._means.deadline.stop)
+        if not plan.parts:
+            (whole,) = await self._searched([self._question])
+            self.retrieval = replace(whole, warnings=plan.warnings + whole.warnings)
+            return
+        started = time.perf_counter()
+        yield steps.planned(plan)
+        queries = [part.query for part in plan.parts]
+        whole, *found = await self._searched([self._question, *queries])
+        retrievals = [whole, *found]
+        self.parts = [
+            await self._judged(part.text, part.query, one.passages) for part, one in zip(plan.parts, found, strict=True)
+        ]
+        asked = {self._question, *queries}
+        for number in range(2, MAX_ROUNDS + 1):
+            wordings = {at: one for at, one in self._wordings(number, queries).items() if one not in asked}
+            asked.update(wordings.values())
+            for wording in wordings.values():
+                yield steps.searching_again(number, wording)
+            again = await self._searched(wordings.values())
+            retrievals += again
+            for at, retrieval in zip(wordings, again, strict=True):
+                await self._improve(at, queries[at], retrieval)
+        yield steps.covered(self.parts)
+        passages = merge([whole.passages, *(part.passages for part in self.parts)], self._means.options)
+        timings_ms = {"retrieve": round((time.perf_counter() - started) * 1000, 1)}
+        warnings = dict.fromkeys([*plan.warnings, *(warning for one in retrievals for warning in one.warnings)])
+        self.retrieval = Retrieval(passages, timings_ms, tuple(warnings))
+
+    def confidence(self, whole: Confidence) -> Confidence:
+        """Return the better of two judgements: of the whole question, and of its least covered part."""
+        if not self.parts:
+            return whole
+        least = min((part.confidence for part in self.parts), key=lambda one: one.value)
+        return max(whole, least, key=lambda one: one.value)
+
+    async def _searched(self, queries: Iterable[str]) -> list[Retrieval]:
+        stop = self._means.deadline.stop
+        return await asyncio.gather(*(in_thread(partial(self._means.search, query), stop) for query in queries))
+
+    async def _judged(self, text: str, query: str, passages: tuple[Passage, ...]) -> Covered:
+        confidence = await in_thread(partial(self._means.judge, query, passages))
+        return Covered(text, passages, confidence, confidence.value >= self._means.min_confidence)
+
+    async def _improve(self, at: int, query: str, retrieval: Retrieval) -> None:
+        """Take what another search found into a part's evidence, if that covers the part better."""
+        part = self.parts[at]
+        judged = await self._judged(part.text, query, merge([part.passages, retrieval.passages], self._means.options))
+        if judged.confidence.value > part.confidence.value:
+            self.parts[at] = judged
+
+    def _wordings(self, number: int, queries: Sequence[str]) -> dict[int, str]:
+        """Return another wording for each part that is not covered, as far as there is one."""
+        found: dict[int, str] = {}
+        for at, part in enumerate(self.parts):
+            if part.sufficient:
+                continue
+            if number == 2:
+                others = [passage for other in self.parts if other is not part for passage in other.passages[:1]]
+                wording = name_what_was_found(queries[at], self._question, others, self._means.words)
+            else:
+                wording = keep_what_is_missing(queries[at], part.confidence, self._means.words)
+            if wording:
+                found[at] = wording
+        return found
+
+
+def merge(lists: Iterable[Sequence[Passage]], options: RetrievalSettings) -> tuple[Passage, ...]:
+    """Return one list: the first of each, then the second of each, and so on; no text twice, and within the budget.
+
+    Of two passages that overlap the one that comes first stays, unless the other one holds all of it and more: that one
+    takes its place.
+    """
+    chosen: list[Passage] = []
+    room = options.budget_chars
+    for passage in (one for row in zip_longest(*lists) for one in row if one is not None):
+        overlapping = [at for at, other in enumerate(chosen) if _overlap(passage, other)]
+        held = [at for at in overlapping if passage.start <= chosen[at].start and chosen[at].end <= passage.end]
+        if len(held) < len(overlapping) or any(len(chosen[at].text) == len(passage.text) for at in held):
+            continue
+        freed = sum(len(chosen[at].text) for at in held)
+        if chosen and len(passage.text) - freed > room:
+            continue
+        room += freed - len(passage.text)
+        place = held[0] if held else len(chosen)
+        chosen = [other for at, other in enumerate(chosen) if at not in held]
+        chosen.insert(place, passage)
+    return tuple(chosen[: options.top_k])
+
+
+def _overlap(one: Passage, other: Passage) -> bool:
+    return one.doc_id == other.doc_id and one.start < other.end and other.start < one.end
