@@ -10,7 +10,7 @@ from api import errors
 from api.jobs import Jobs
 from api.limits import BodyLimit
 from api.pages import Pages
-from api.routes import catalogue, documents, evaluate, health, ingest, papers, retrieve, run
+from api.routes import catalogue, chat, documents, evaluate, health, ingest, papers, query, retrieve, run
 from api.service import Engines, Ingester, Service
 from api.slots import Slots
 from query_engine.cache import AnswerCache
@@ -33,6 +33,6 @@ def create_app(engines: Engines, settings: Settings, ingester: Ingester, jobs: J
     app.state.service = Service(engines, settings, pages, ingester, jobs, slots, answers)
     app.add_middleware(BodyLimit)
     errors.install(app, pages)
-    for module in (run, evaluate, retrieve, papers, catalogue, documents, ingest, health):
+    for module in (run, evaluate, query, chat, retrieve, papers, catalogue, documents, ingest, health):
         app.include_router(module.router)
     return app

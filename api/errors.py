@@ -17,6 +17,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 import errors
+from api import chat_errors
 from api.negotiation import JSONReply, prefers_html
 from api.pages import Pages
 from errors import RagError
@@ -62,7 +63,7 @@ HTTP_CODES: dict[int, tuple[str, str]] = {
 """Code and detail of what the framework raises by status."""
 
 INVALID = "invalid_request"
-ABOUT_THE_WHOLE = ("unknown_field", "contradiction")
+ABOUT_THE_WHOLE = ("unknown_field", "contradiction", "not_on_offer")
 """Our own reasons to refuse a body that belong to no single field."""
 
 
@@ -87,6 +88,9 @@ def install(app: FastAPI, pages: Pages) -> None:
     """Register the handlers of every failure a route can end in."""
 
     def reply(request: Request, status: int, error: ErrorDetail, headers: Mapping[str, str] | None = None) -> Response:
+        if request.url.path.startswith(chat_errors.PREFIX):
+            status = chat_errors.status_of(status)
+            return JSONReply(chat_errors.to_error(status, error.detail, error.code, error.field), status, headers)
         if prefers_html(request):
             return pages.error(status, error.detail)
         body = ErrorReply(error=error).model_dump(exclude_none=True)

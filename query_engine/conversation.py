@@ -124,7 +124,9 @@ def carry_words(turns: Sequence[Turn], question: str) -> Condensed:
     # Whoever writes that much has said what it is about.
     if not carried or len(question) > MAX_QUESTION_CHARS or not points_back(question):
         return Condensed(question, "unchanged")
-    return Condensed(f"{question} ({' '.join(carried)})", "words")
+    # Before the question mark: what follows it would look like a second question.
+    asked = question.rstrip("?!. ")
+    return Condensed(f"{asked} ({' '.join(carried)}){question[len(asked) :]}", "words")
 
 
 def points_back(question: str) -> bool:

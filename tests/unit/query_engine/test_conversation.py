@@ -39,7 +39,7 @@ def test_a_question_that_stands_on_its_own_stays_as_it_is(question: str) -> None
 def test_without_a_model_the_words_of_the_question_before_come_along() -> None:
     condensed = Condenser().condense(TOWER, "Who built it?")
 
-    assert (condensed.question, condensed.how) == ("Who built it? (tall Eiffel Tower)", "words")
+    assert (condensed.question, condensed.how) == ("Who built it (tall Eiffel Tower)?", "words")
 
 
 def test_the_subject_lasts_through_several_turns_and_ends_with_a_new_one() -> None:
@@ -52,7 +52,7 @@ def test_the_subject_lasts_through_several_turns_and_ends_with_a_new_one() -> No
 def test_a_name_that_was_the_answer_comes_along() -> None:
     turns = (user("Who invented dynamite?"), assistant("**Alfred Nobel** invented it. [1]"))
 
-    assert carry_words(turns, "When was he born?").question == "When was he born? (invented dynamite Alfred Nobel)"
+    assert carry_words(turns, "When was he born?").question == "When was he born (invented dynamite Alfred Nobel)?"
 
 
 def test_a_model_rewrites_the_question_and_sees_the_turns_as_plain_text() -> None:
@@ -75,7 +75,7 @@ def test_a_model_rewrites_the_question_and_sees_the_turns_as_plain_text() -> Non
 def test_a_model_that_cannot_be_trusted_is_replaced_by_the_words_and_that_is_told(says: list[object]) -> None:
     condensed = Condenser(asker(FakeLLM(says=says))).condense(TOWER, "Who built it?")
 
-    assert (condensed.question, condensed.how) == ("Who built it? (tall Eiffel Tower)", "words")
+    assert (condensed.question, condensed.how) == ("Who built it (tall Eiffel Tower)?", "words")
     assert [warning.partition(":")[0] for warning in condensed.warnings] == ["conversation"]
 
 

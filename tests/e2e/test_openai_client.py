@@ -1,0 +1,100 @@
+"""OpenAI's own client against the real service, and what stays in its cache."""
+
+import json
+from collections.abc import Iterator
+
+import httpx
+import openai
+import pytest
+from openai.types.chat import ChatCompletionMessageParam
+
+from tests.e2e.conftest import BETZ
+from tests.e2e.program import Program
+
+FOLLOW_UP = "In which year did he publish it?"
+
+
+@pytest.fixture
+def client(service: Program) -> Iterator[openai.OpenAI]:
+    with openai.OpenAI(base_url=f"{service.url}/v1", api_key="unused", timeout=60, max_retries=0) as client:
+        yield client
+
+
+def asking(question: str) -> list[ChatCompletionMessageParam]:
+    return [{"role": "user", "content": question}]
+
+
+def test_the_corpus_is_a_model(client: openai.OpenAI) -> None:
+    assert [model.id for model in client.models.list()] == ["default"]
+    assert client.models.retrieve("default").created > 1_700_000_000
+
+
+def test_a_whole_completion_is_what_evaluate_says(client: openai.OpenAI, service: Program) -> None:
+    completion = client.chat.completions.create(model="default", messages=asking(BETZ), temperature=0)
+    evaluated = httpx.post(f"{service.url}/evaluate", json={"query": BETZ, "iid": "1"}, timeout=60).json()
+
+    assert completion.choices[0].message.content == evaluated["generated_response"]
+    assert completion.usage is not None
+    assert completion.usage.completion_tokens > 0
+    assert completion.model_extra is not None
+    assert completion.model_extra["citations"] == evaluated["citations"]
+    assert completion.model_extra["treeline"]["ignored"] == ["temperature"]
+
+
+def test_the_streaming_helper_reads_the_same_answer(client: openai.OpenAI, service: Program) -> None:
+    httpx.post(f"{service.url}/cache/clear")
+    with client.chat.completions.stream(
+        model="default", messages=asking(BETZ), stream_options={"include_usage": True}
+    ) as stream:
+        deltas = [event.delta for event in stream if event.type == "content.delta"]
+        completion = stream.get_final_completion()
+
+    whole = client.chat.completions.create(model="default", messages=asking(BETZ))
+    assert "59.3 per cent" in "".join(deltas)
+    assert completion.choices[0].message.content == "".join(deltas) == whole.choices[0].message.content
+    assert completion.choices[0].finish_reason == "stop"
+    assert completion.usage is not None
+    assert completion.usage.prompt_tokens > 0
+    assert completion.usage.completion_tokens > 0
+
+
+def test_a_follow_up_is_answered_from_the_conversation(client: openai.OpenAI) -> None:
+    first = client.chat.completions.create(model="default", messages=asking("What is the Betz limit?"))
+    turns: list[ChatCompletionMessageParam] = [
+        *asking("What is the Betz limit?"),
+        {"role": "assistant", "content": first.choices[0].message.content},
+        *asking(FOLLOW_UP),
+    ]
+    followed = client.chat.completions.create(model="default", messages=turns)
+
+    assert "1919" in (followed.choices[0].message.content or "")
+    message = followed.choices[0].message.model_extra or {}
+    assert "The question points back" in message["reasoning_content"]
+    assert "Betz limit" in message["reasoning_content"]
+
+
+def test_errors_are_the_clients_own_kinds(client: openai.OpenAI) -> None:
+    with pytest.raises(openai.NotFoundError, match="There is no such model") as missing:
+        client.chat.completions.create(model="gpt", messages=asking(BETZ))
+    assert missing.value.code == "model_not_found"
+    with pytest.raises(openai.BadRequestError, match="does not offer n"):
+        client.chat.completions.create(model="default", messages=asking(BETZ), n=2)
+
+
+def test_query_tells_what_it_kept_and_forgets_it_when_told(service: Program) -> None:
+    body = {"question": BETZ, "include_context": True, "top_k": 3}
+    with httpx.Client(base_url=service.url, timeout=60) as http:
+        http.post("/cache/clear")
+        first, again = (http.post("/query", json=body).json() for _ in range(2))
+        streamed = http.post("/query/stream", json=body).text
+        assert http.post("/cache/clear").json() == {"cleared": 1}
+        anew = http.post("/query", json=body).json()
+
+    assert [reply["cache_hit"] for reply in (first, again, anew)] == [False, True, False]
+    assert first["answer"] == again["answer"] == anew["answer"]
+    assert 0 < first["retrieved_count"] <= 3
+    assert first["max_score"] == max(passage["score"] for passage in first["retrieved"])
+    last = streamed.replace("\r\n", "\n").strip().split("\n\n")[-1]
+    assert last.startswith("event: done\n")
+    assert json.loads(last.partition("data: ")[2])["cache_hit"] is True
+    assert {citation["doc_id"] for citation in first["citations"]} <= {p["doc_id"] for p in first["retrieved"]}
