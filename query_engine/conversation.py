@@ -79,18 +79,25 @@ class Condenser:
         self._asker = asker
         self._timeout_s = timeout_s
 
-    def condense(self, turns: Sequence[Turn], question: str) -> Condensed:
-        """Return the question as it can be asked without the turns before it, oldest first; blocks."""
+    def condense(self, turns: Sequence[Turn], question: str, deadline: Deadline | None = None) -> Condensed:
+        """Return the question as it can be asked without the turns before it; blocks.
+
+        Args:
+            turns: oldest first.
+            question: as it was asked.
+            deadline: of the whole question; None leaves only this step's own limit.
+        """
         if self._asker is None:
             return carry_words(turns, question)
         try:
-            rewritten = self._rewritten(self._asker, turns, question)
+            rewritten = self._rewritten(self._asker, turns, question, deadline)
         except (LLMError, OutOfTimeError) as error:
             carried = carry_words(turns, question)
             return Condensed(carried.question, carried.how, (f"conversation: {error.fact}",))
         return Condensed(rewritten, "unchanged" if rewritten == question else "model")
 
-    def _rewritten(self, asker: Asker, turns: Sequence[Turn], question: str) -> str:
+    def _rewritten(self, asker: Asker, turns: Sequence[Turn], question: str, deadline: Deadline | None) -> str:
+        limit = Deadline(self._timeout_s) if deadline is None else deadline.within(self._timeout_s)
         room_tokens = asker.prompt_tokens // TURN_SHARE
         conversation = [
             f"{'User' if turn.role == 'user' else 'Assistant'}: {asker.quoted(_plain(turn.text), room_tokens)}"
@@ -98,9 +105,7 @@ class Condenser:
         ]
         template = (PROMPTS / "condense.txt").read_text(encoding="utf-8").strip()
         asked = asker.quoted(question, room_tokens * 2)
-        reply = asker.ask(
-            template.format(conversation="\n".join(conversation), question=asked), Deadline(self._timeout_s)
-        )
+        reply = asker.ask(template.format(conversation="\n".join(conversation), question=asked), limit)
         rewritten = reply.strip().splitlines()[0].strip().strip("\"'“”")
         known = {word.casefold() for text in (*conversation, question) for word in _WORD.findall(text)}
         if len(rewritten) > MAX_QUESTION_CHARS or not _grounded(rewritten, known):

@@ -2,6 +2,7 @@ import pytest
 
 from errors import LLMError
 from query_engine.conversation import Condenser, Turn, carry_words, points_back
+from query_engine.deadline import Deadline
 from tests.fakes.llm import FakeLLM, asker
 
 
@@ -85,3 +86,13 @@ def test_a_question_the_model_repeats_counts_as_unchanged() -> None:
     condensed = Condenser(asker(FakeLLM(says=[question]))).condense(TOWER, question)
 
     assert (condensed.question, condensed.how) == (question, "unchanged")
+
+
+def test_a_model_that_nobody_waits_for_any_more_is_stopped() -> None:
+    llm, deadline = FakeLLM(says=["Who ", "built the Eiffel Tower?"]), Deadline(60)
+    deadline.stop.set()
+
+    condensed = Condenser(asker(llm)).condense(TOWER, "Who built it?", deadline)
+
+    assert (llm.given, llm.closed) == (1, 1)
+    assert condensed.warnings
