@@ -33,6 +33,7 @@ from query_engine.in_time import in_time
 from query_engine.leaves import LeafRetriever
 from query_engine.merging import MergingRetriever
 from query_engine.papers import PaperSearch
+from query_engine.partwise import PartwiseSynthesizer
 from query_engine.passages import Passage
 from query_engine.planning import ONE_PASS, Plan, Planner
 from query_engine.query import Query
@@ -173,7 +174,7 @@ class Engine:
         question = answer.question
         if turns:
             yield steps.looking_back(len(turns))
-            condensed = await in_thread(partial(self._condenser.condense, turns, question))
+            condensed = await in_thread(partial(self._condenser.condense, turns, question, deadline), deadline.stop)
             answer.question = question = clean_question(condensed.question)
             answer.warnings += condensed.warnings
             yield steps.condensed(condensed)
@@ -211,7 +212,7 @@ class Engine:
             yield answer.done("generated_no_answer_low_confidence" if retrieval.passages else "no_retrieval")
             return
         yield steps.confident(confidence)
-        async with aclosing(write(self._authors, answer, deadline)) as events:
+        async with aclosing(write(self._writers(gathering), answer, deadline)) as events:
             async for event in events:
                 yield event
         if answer.text.strip():
@@ -229,6 +230,13 @@ class Engine:
 
     def _judge(self, question: str, passages: Sequence[Passage]) -> Confidence:
         return assess(question, passages, self.corpus.words, self._embedder)
+
+    def _writers(self, gathering: Gathering) -> Sequence[Synthesizer]:
+        """Return the authors; the last one, who quotes, is asked for each part that can be answered by itself."""
+        if not gathering.apart:
+            return self._authors
+        *models, quoting = self._authors
+        return [*models, PartwiseSynthesizer(quoting, gathering.parts, 2 * self._settings.answer.max_words)]
 
     def _versions(self, filters: Mapping[str, Any] | None) -> frozenset[str] | None:
         return None if filters is None else self.corpus.catalogue.versions(filters)

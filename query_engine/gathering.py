@@ -17,6 +17,7 @@ from query_engine.candidates import TermWeights
 from query_engine.deadline import Deadline
 from query_engine.events import Step
 from query_engine.gate import Confidence
+from query_engine.grammar import Part
 from query_engine.passages import Passage
 from query_engine.planning import Plan
 from query_engine.retrieval import Retrieval
@@ -81,24 +82,27 @@ class Gathering:
         queries = [part.query for part in plan.parts]
         whole, *found = await self._searched([self._question, *queries])
         retrievals = [whole, *found]
-        self.parts = [
-            await self._judged(part.text, part.query, one.passages) for part, one in zip(plan.parts, found, strict=True)
-        ]
+        self.parts = [await self._judged(part, one.passages) for part, one in zip(plan.parts, found, strict=True)]
         asked = {self._question, *queries}
         for number in range(2, MAX_ROUNDS + 1):
-            wordings = {at: one for at, one in self._wordings(number, queries).items() if one not in asked}
+            wordings = {at: one for at, one in self._wordings(number).items() if one not in asked}
             asked.update(wordings.values())
             for wording in wordings.values():
                 yield steps.searching_again(number, wording)
             again = await self._searched(wordings.values())
             retrievals += again
             for at, retrieval in zip(wordings, again, strict=True):
-                await self._improve(at, queries[at], retrieval)
+                await self._improve(at, retrieval)
         yield steps.covered(self.parts)
         passages = merge([whole.passages, *(part.passages for part in self.parts)], self._means.options)
         timings_ms = {"retrieve": round((time.perf_counter() - started) * 1000, 1)}
         warnings = dict.fromkeys([*plan.warnings, *(warning for one in retrievals for warning in one.warnings)])
         self.retrieval = Retrieval(passages, timings_ms, tuple(warnings))
+
+    @property
+    def apart(self) -> bool:
+        """Whether each part can be answered by itself."""
+        return bool(self.parts) and all(one.part.alone for one in self.parts)
 
     def confidence(self, whole: Confidence) -> Confidence:
         """Return the better of two judgements: of the whole question, and of its least covered part."""
@@ -111,28 +115,29 @@ class Gathering:
         stop = self._means.deadline.stop
         return await asyncio.gather(*(in_thread(partial(self._means.search, query), stop) for query in queries))
 
-    async def _judged(self, text: str, query: str, passages: tuple[Passage, ...]) -> Covered:
-        confidence = await in_thread(partial(self._means.judge, query, passages))
-        return Covered(text, passages, confidence, confidence.value >= self._means.min_confidence)
+    async def _judged(self, part: Part, passages: tuple[Passage, ...]) -> Covered:
+        confidence = await in_thread(partial(self._means.judge, part.query, passages))
+        return Covered(part, passages, confidence, confidence.value >= self._means.min_confidence)
 
-    async def _improve(self, at: int, query: str, retrieval: Retrieval) -> None:
+    async def _improve(self, at: int, retrieval: Retrieval) -> None:
         """Take what another search found into a part's evidence, if that covers the part better."""
-        part = self.parts[at]
-        judged = await self._judged(part.text, query, merge([part.passages, retrieval.passages], self._means.options))
-        if judged.confidence.value > part.confidence.value:
+        before = self.parts[at]
+        passages = merge([before.passages, retrieval.passages], self._means.options)
+        judged = await self._judged(before.part, passages)
+        if judged.confidence.value > before.confidence.value:
             self.parts[at] = judged
 
-    def _wordings(self, number: int, queries: Sequence[str]) -> dict[int, str]:
+    def _wordings(self, number: int) -> dict[int, str]:
         """Return another wording for each part that is not covered, as far as there is one."""
         found: dict[int, str] = {}
-        for at, part in enumerate(self.parts):
-            if part.sufficient:
+        for at, one in enumerate(self.parts):
+            if one.sufficient:
                 continue
             if number == 2:
-                others = [passage for other in self.parts if other is not part for passage in other.passages[:1]]
-                wording = name_what_was_found(queries[at], self._question, others, self._means.words)
+                others = [passage for other in self.parts if other is not one for passage in other.passages[:1]]
+                wording = name_what_was_found(one.part.query, self._question, others, self._means.words)
             else:
-                wording = keep_what_is_missing(queries[at], part.confidence, self._means.words)
+                wording = keep_what_is_missing(one.part.query, one.confidence, self._means.words)
             if wording:
                 found[at] = wording
         return found

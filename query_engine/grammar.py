@@ -53,10 +53,12 @@ class Part(NamedTuple):
     Attributes:
         text: for people.
         query: what is searched for: with what the text refers to.
+        alone: it can be answered by itself: it asks something, and refers to no other part.
     """
 
     text: str
     query: str
+    alone: bool = True
 
 
 def split_question(question: str) -> tuple[Part, ...]:
@@ -65,26 +67,27 @@ def split_question(question: str) -> tuple[Part, ...]:
         return ()
     parts: list[Part] = []
     before = ""
-    for clause in _clauses(" ".join(question.split())):
+    for clause, asks in _clauses(" ".join(question.split())):
         refers = bool(before) and _REFERS_BACK.search(clause) is not None
         things = _compared(clause) or [clause]
-        parts += [Part(thing, f"{before} {thing}" if refers else thing) for thing in things]
+        parts += [Part(thing, f"{before} {thing}" if refers else thing, asks and not refers) for thing in things]
         before = clause
     distinct = tuple(dict.fromkeys(parts))
     return distinct[:MAX_PARTS] if len(distinct) > 1 else ()
 
 
-def _clauses(question: str) -> list[str]:
-    """Cut between sentences, and before clauses that ask something else."""
+def _clauses(question: str) -> list[tuple[str, bool]]:
+    """Cut between sentences, and before clauses that ask something else; say of each whether it asks."""
     sentences = _SENTENCE.split(question)
     telling = [one for one in sentences if one.endswith("?") or not (_TO_SOMEBODY.search(one) or _ORDER.match(one))]
-    clauses: list[str] = []
+    clauses: list[tuple[str, bool]] = []
     for sentence in telling or sentences[:1]:
         pieces = _coordinated(_LINK.sub("", sentence.rstrip(" ?.!")))
         setting = _SETTING.match(pieces[0])
-        clauses.append(pieces[0])
-        clauses += [f"{setting[1]}, {one}" if setting and not _SETTING.match(one) else one for one in pieces[1:]]
-    return [clause for clause in clauses if clause]
+        pieces[1:] = [f"{setting[1]}, {one}" if setting and not _SETTING.match(one) else one for one in pieces[1:]]
+        # Questions to a search engine often lack their mark; a statement among others ends in a full stop.
+        clauses += [(piece, not sentence.endswith(".") or len(telling) < 2) for piece in pieces if piece]
+    return clauses
 
 
 def _coordinated(sentence: str) -> list[str]:

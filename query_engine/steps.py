@@ -7,6 +7,7 @@ readers vote on steps one by one. Decides nothing.
 from collections.abc import Iterator, Sequence
 
 from errors import RagError
+from query_engine.citing import Checked
 from query_engine.conversation import Condensed
 from query_engine.events import Step
 from query_engine.gate import Confidence
@@ -111,11 +112,11 @@ def searching_again(number: int, wording: str) -> Step:
 
 def covered(parts: Sequence[Covered]) -> Step:
     """Say which parts the passages cover."""
-    lines = [f"**Evidence for {sum(part.sufficient for part in parts)} of {len(parts)} parts**:"]
+    lines = [f"**Evidence for {sum(one.sufficient for one in parts)} of {len(parts)} parts**:"]
     lines += [
-        f"- {_shortened(part.text)}: {'found' if part.sufficient else 'not enough'} "
-        f"({_count(len(part.passages), 'passage')}, confidence {part.confidence.value:.2f})"
-        for part in parts
+        f"- {_shortened(one.part.text)}: {'found' if one.sufficient else 'not enough'} "
+        f"({_count(len(one.passages), 'passage')}, confidence {one.confidence.value:.2f})"
+        for one in parts
     ]
     return Step("plan", "\n".join(lines))
 
@@ -148,6 +149,15 @@ def declined(confidence: Confidence) -> Step:
 def writing(author: str) -> Step:
     """Say who writes."""
     return Step("write", f"**Writing**: {AUTHORS[author]}.")
+
+
+def grounded(checked: Checked) -> Step:
+    """Say how the sentences of a language model fared."""
+    return Step(
+        "write",
+        f"**Checked what the model wrote**: {_count(checked.supported, 'sentence')} stand in the passages, "
+        f"{checked.replaced} replaced by the quote that does, {checked.dropped} left out.",
+    )
 
 
 def failed(author: str, error: RagError) -> Step:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from query_engine.candidates import TermWeights
 from query_engine.gate import Confidence
+from query_engine.grammar import Part
 from query_engine.passages import Passage
 from query_engine.sentences import split_sentences
 
@@ -26,13 +27,13 @@ class Covered:
     """What was found for one part.
 
     Attributes:
-        text: the part, for people.
+        part: what was searched for.
         passages: best first.
         confidence: the gate's judgement of them.
         sufficient: whether it is high enough.
     """
 
-    text: str
+    part: Part
     passages: tuple[Passage, ...]
     confidence: Confidence
     sufficient: bool
