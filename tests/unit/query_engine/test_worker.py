@@ -1,13 +1,14 @@
-"""Blocking iterators read asynchronously: order, errors, leaving early."""
+"""Blocking work read asynchronously: order, errors, leaving early."""
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
+from contextvars import ContextVar
 
 import pytest
 
-from query_engine.worker import iterate_in_thread
+from query_engine.worker import Reading, in_thread, iterate_in_thread
 
 
 async def test_pieces_come_in_order() -> None:
@@ -55,3 +56,81 @@ async def test_the_event_loop_runs_on_while_the_worker_blocks() -> None:
     await asyncio.sleep(0)
     release.set()  # only a free event loop gets here
     assert await reading == "done"
+
+
+async def test_a_thread_returns_its_result_or_raises_its_error() -> None:
+    assert await in_thread(lambda: 7) == 7
+    with pytest.raises(RuntimeError, match="cut"):
+        await in_thread(lambda: _raise(RuntimeError("cut")))
+
+
+async def test_a_cancelled_thread_is_told_to_stop_and_waited_for() -> None:
+    began, stop, ended = asyncio.Event(), threading.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def work() -> None:
+        loop.call_soon_threadsafe(began.set)
+        stop.wait()
+        ended.set()
+
+    working = asyncio.create_task(in_thread(work, stop))
+    await began.wait()
+    working.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+
+    assert ended.is_set()
+
+
+async def test_more_threads_work_at_once_than_a_pool_would_have() -> None:
+    everybody = threading.Barrier(50)
+
+    await asyncio.gather(*(in_thread(everybody.wait) for _ in range(50)))
+
+
+async def test_what_a_thread_sees_of_the_context_is_what_its_caller_set() -> None:
+    name: ContextVar[str] = ContextVar("name", default="")
+    name.set("asker")
+
+    assert await in_thread(name.get) == "asker"
+
+
+async def test_a_reading_that_was_waited_for_in_vain_loses_nothing() -> None:
+    go_on = asyncio.Event()
+
+    async def items() -> AsyncGenerator[int, None]:
+        yield 1
+        await go_on.wait()
+        yield 2
+
+    reading = Reading(items())
+    assert await reading.wait()
+    assert reading.take() == 1
+    assert not await reading.wait(0)
+    go_on.set()
+    assert await reading.wait()
+    assert reading.take() == 2
+    assert await reading.wait()
+    with pytest.raises(StopAsyncIteration):
+        reading.take()
+
+
+async def test_closing_a_reading_closes_a_generator_that_is_at_work() -> None:
+    closed: list[str] = []
+
+    async def items() -> AsyncGenerator[int, None]:
+        try:
+            await asyncio.Event().wait()
+            yield 1
+        finally:
+            closed.append("closed")
+
+    reading = Reading(items())
+    await reading.wait(0)
+    await reading.close()
+
+    assert closed == ["closed"]
+
+
+def _raise(error: Exception) -> None:
+    raise error
