@@ -93,6 +93,18 @@ def test_a_service_without_documents_gets_some_answers_and_forgets_them_again(cl
     assert client.delete("/documents/wind.md").status_code == 404
 
 
+def test_no_kept_answer_outlives_the_documents_it_was_written_from(client: httpx.Client) -> None:
+    def query() -> tuple[bool, bool]:
+        reply = client.post("/query", json={"question": BETZ, "corpus": "kept"})
+        assert reply.status_code == 200, reply.text
+        return reply.json()["answered"], reply.json()["cache_hit"]
+
+    ingest(client, path="energy", corpus="kept")
+    assert [query(), query()] == [(True, False), (True, True)]
+    assert client.delete("/documents/wind.md", params={"corpus": "kept"}).status_code == 200
+    assert [query(), query()] == [(False, False), (False, True)]
+
+
 def test_a_file_that_cannot_be_read_is_told_and_retried(client: httpx.Client, library: Path) -> None:
     (library / "odd" / "bad.pdf").write_bytes(b"%PDF-1.7 and nothing more")
     (library / "odd" / "good.txt").write_text("A barrage uses the tide.")

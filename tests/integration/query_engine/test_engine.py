@@ -16,6 +16,7 @@ from pydantic import Field
 
 from errors import LLMError, QuestionError
 from index.corpus import Corpus
+from query_engine.conversation import Turn
 from query_engine.engine import Engine
 from query_engine.events import Done, Event, Restarted, Retrieved, Step, Token
 from query_engine.extractive import ExtractiveSynthesizer
@@ -206,6 +207,27 @@ def test_retrieval_serves_any_llamaindex_query_engine(make: MakeEngine, monkeypa
     sources = query_engine.query(QUESTION).source_nodes
 
     assert any("Albert Betz" in source.node.get_content() for source in sources)
+
+
+async def test_a_question_that_points_back_is_answered_with_the_words_of_the_one_before(make: MakeEngine) -> None:
+    turns = (Turn("user", "What is the rotor limit?"), Turn("assistant", "I don't know."))
+    events = [event async for event in make().stream("Who published it?", turns=turns)]
+    done = events[-1]
+
+    assert isinstance(done, Done)
+    assert "Albert Betz" in (done.answer or "")
+    assert [event.text for event in events if isinstance(event, Step) and event.kind == "conversation"] == [
+        "**Reading** the question with the 2 messages before it.",
+        "**The question points back**, so it takes along the words of the one before: "
+        "“Who published it (rotor limit)?”",
+    ]
+
+
+async def test_an_answer_is_written_from_no_more_passages_than_wanted(make: MakeEngine) -> None:
+    engine = make()
+    found = [[event async for event in engine.stream(QUESTION, top_k=top_k)][-1] for top_k in (1, None)]
+
+    assert [len(done.passages) for done in found if isinstance(done, Done)] == [1, 2]
 
 
 class Recorder(BaseEventHandler):
