@@ -12,7 +12,9 @@ from tests.fakes.http import client_of
 
 CANARY = "canary-7731"
 JSON_TYPE = {"content-type": "application/json"}
-ASKING = {"/evaluate": "query"} | dict.fromkeys(["/run", "/retrieve", "/vector", "/hybrid"], "question")
+ASKING = {"/evaluate": "query"} | dict.fromkeys(
+    ["/run", "/retrieve", "/vector", "/hybrid", "/query", "/query/stream"], "question"
+)
 NEEDED = {
     "/run": {"question": "What?"},
     "/evaluate": {"query": "What?", "iid": "1"},
@@ -20,6 +22,7 @@ NEEDED = {
     "/vector": {"question": "What?"},
     "/hybrid": {"question": "What?"},
 }
+NEEDED |= {"/query": {"question": "What?"}, "/query/stream": {"question": "What?"}}
 NEEDED |= {"/ingest": {"path": "wind.md"}}
 
 BAD_QUESTIONS = {
@@ -67,6 +70,9 @@ BAD_OPTIONS = [
     ("/retrieve", {"budget_chars": 0}, "budget_chars"),
     ("/retrieve", {"budget_chars": -1}, "budget_chars"),
     ("/retrieve", {"budget_chars": 10**30}, "budget_chars"),
+    ("/query", {"top_k": 0}, "top_k"),
+    ("/query", {"top_k": "4"}, "top_k"),
+    ("/query", {"include_context": "yes"}, "include_context"),
     ("/retrieve", {"mode": CANARY}, "mode"),
     ("/retrieve", {"merge": "yes"}, "merge"),
     ("/retrieve", {"merge": 1}, "merge"),

@@ -204,3 +204,41 @@ def test_an_answer_that_changed_at_its_end_is_told_whole() -> None:
 
     assert content.startswith("Wnd.\n")
     assert content.endswith("The answer:*\n\nWind.")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"question=canary-7731", b'["canary-7731"]', b"null", b"[" * 100_000, b'{"model": "canary-7731"}',
+     b'{"model": 7, "messages": "canary-7731"}', b'{"model": "default", "messages": [{"role": "canary-7731"}]}',
+     b'{"model": "default", "messages": [{"role": "user", "content": "canary-7731 \\ud800"}], "top_k": 0}'],
+)  # fmt: skip
+def test_a_body_that_makes_no_sense_is_a_400_that_repeats_nothing(body: bytes) -> None:
+    client = client_of(FakeEngine(ANSWER))
+    reply = client.post("/v1/chat/completions", content=body, headers={"content-type": "application/json"})
+
+    assert reply.status_code == 400
+    assert reply.json()["error"]["type"] == "invalid_request_error"
+    assert "canary" not in reply.text
+
+
+def test_half_a_character_and_nul_in_a_message_become_replacement_characters() -> None:
+    engine = FakeEngine(ANSWER)
+    body = b'{"model": "default", "messages": [{"role": "user", "content": "W\\u0000at \\ud800?"}]}'
+    reply = client_of(engine).post("/v1/chat/completions", content=body, headers={"content-type": "application/json"})
+
+    assert reply.status_code == 200
+    assert engine.questions == ["W\ufffdat ??"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_full_service_refuses_and_a_kept_answer_needs_no_slot(stream: bool) -> None:
+    client = client_of(FakeEngine(ANSWER), serve={"slots": 1, "queue": 0})
+    assert ask(client).status_code == 200
+    client.app.state.service.slots.enter()  # type: ignore[attr-defined]  # a FastAPI application
+
+    refused = ask(client, {"role": "user", "content": "What else?"}, stream=stream)
+
+    assert (refused.status_code, refused.json()["error"]["code"]) == (429, "rate_limit_exceeded")
+    assert refused.json()["error"]["type"] == "rate_limit_error"
+    assert int(refused.headers["retry-after"]) > 0
+    assert ask(client, stream=stream).status_code == 200

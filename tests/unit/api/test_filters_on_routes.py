@@ -14,6 +14,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "/run": {"question": "What?"},
     "/evaluate": {"query": "What?", "iid": "1"},
     "/retrieve": {"question": "What?"},
+    "/query": {"question": "What?"},
+    "/query/stream": {"question": "What?"},
 }
 NESTED = group(one("topic", "==", "wind"), one("doc_id", "in", ["a.md", "b.md"]), condition="not")
 
@@ -73,7 +75,7 @@ def test_a_filter_without_meaning_is_refused_before_any_work(path: str, filters:
     assert engine.questions == []
 
 
-@pytest.mark.parametrize("path", ["/run", "/evaluate"])
+@pytest.mark.parametrize("path", ["/run", "/evaluate", "/query"])
 def test_a_filter_is_checked_even_where_there_is_nothing_to_read(path: str) -> None:
     client = client_of(failures={"default": UnknownCorpusError.of("default", [])})
 
