@@ -4,13 +4,14 @@ Flow: `engine.stream` -> **here** (folded by a view) -> the body of `/run`, `/qu
 or -> the one `Done` of `/evaluate`, `/query`.
 
 A language model writes up to a hundred tokens a second, and each record repeats the whole text. So tokens are gathered:
-ten records a second at first, fewer in a long answer. The first token and the end are never held back, and a pause of
-the model never hides what it wrote before.
+eight records a second at first, fewer in a long answer. Steps and the first token wait for no more than that rate, the
+end for nothing, and a pause of the model never hides what it wrote before.
 """
 
 import asyncio
 import logging
 import time
+from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from typing import Protocol
@@ -25,9 +26,12 @@ from query_engine.worker import Reading
 
 UNFORESEEN = "Something unforeseen went wrong; the service's log says what."
 
-SHORTEST_PAUSE_S = 0.1
+# Two less than clients are promised: an answer that comes in one piece ends with two records at once.
+RECORDS_PER_S = 8
 SMOOTH_RECORDS = 90
 RECORDS_PER_DOUBLING = 20
+# A longer record counts as several; so 2 MB are not reached either.
+RECORD_BYTES = 7000
 SEND_TIMEOUT_S = 30
 PING_S = 15
 SHUTDOWN_GRACE_S = 25
@@ -62,7 +66,7 @@ class View(Protocol):
 
 
 class Pace:
-    """When the next gathered tokens may be sent: a ten-minute answer stays under 250 records.
+    """When the next record may be sent: ten a second at most, and a ten-minute answer stays under 250 and 2 MB.
 
     Args:
         clock: seconds that never run backwards.
@@ -70,18 +74,22 @@ class Pace:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._records = 0
+        self._weight = 0.0
         self._due_s = clock()
+        self._recent_s: deque[float] = deque(maxlen=RECORDS_PER_S)
 
-    def wait_s(self) -> float:
-        """Seconds until the next record may be sent; 0 when it may be sent now."""
-        return max(0.0, self._due_s - self._clock())
+    def wait_s(self, *, urgent: bool = False) -> float:
+        """Seconds until the next record may be sent, 0 when it may be sent now; gathered tokens wait longer."""
+        full = len(self._recent_s) == RECORDS_PER_S
+        free_s = self._recent_s[0] + 1 if full else 0.0
+        return max(0.0, (free_s if urgent else max(free_s, self._due_s)) - self._clock())
 
-    def sent(self) -> None:
-        """Note that a record was sent."""
-        self._records += 1
-        doublings = max(0, (self._records - SMOOTH_RECORDS) // RECORDS_PER_DOUBLING + 1)
-        self._due_s = self._clock() + SHORTEST_PAUSE_S * 2**doublings
+    def sent(self, size_bytes: int) -> None:
+        """Note that a record was sent. A large one counts as several, because those that follow repeat it."""
+        self._recent_s.append(self._clock())
+        self._weight += max(1.0, size_bytes / RECORD_BYTES)
+        doublings = max(0, int((self._weight - SMOOTH_RECORDS) // RECORDS_PER_DOUBLING) + 1)
+        self._due_s = self._clock() + 2**doublings / RECORDS_PER_S
 
 
 async def stream_records(events: AsyncGenerator[Event, None], view: View, pace: Pace) -> AsyncGenerator[bytes, None]:
@@ -91,13 +99,15 @@ async def stream_records(events: AsyncGenerator[Event, None], view: View, pace: 
     """
     reading = Reading(events)
     try:
+        over = False
         while not view.complete:
-            if view.urgent or (view.unsent and not pace.wait_s()):
+            wait_s = None if not view.unsent else 0 if over else pace.wait_s(urgent=view.urgent)
+            if wait_s == 0:
                 for message in view.messages():
                     yield message
-                pace.sent()
-            elif await reading.wait(pace.wait_s() if view.unsent else None):
-                _take(reading, view)
+                    pace.sent(len(message))
+            elif await reading.wait(wait_s):
+                over = _take(reading, view)
     finally:
         # The response cancels again and again until this generator is gone; closing the engine must not be cut short.
         with anyio.CancelScope(shield=True):
@@ -143,9 +153,11 @@ async def disconnected(request: Request) -> None:
         pass
 
 
-def _take(reading: Reading[Event], view: View) -> None:
+def _take(reading: Reading[Event], view: View) -> bool:
+    """Hand what came to the view, and say whether it was the last."""
     try:
-        view.take(reading.take())
+        event = reading.take()
+        view.take(event)
     except RagError as error:
         logger.warning("An answer failed: %s", error)
         view.fail(str(error), error.code)
@@ -153,6 +165,9 @@ def _take(reading: Reading[Event], view: View) -> None:
         # 200 is on the wire already, so a bug of ours has to end the answer in the stream.
         logger.exception("An answer failed")
         view.fail(UNFORESEEN, "internal")
+    else:
+        return isinstance(event, Done)
+    return True
 
 
 async def _last_of(events: AsyncGenerator[Event, None]) -> Done:

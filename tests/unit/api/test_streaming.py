@@ -1,7 +1,6 @@
 import asyncio
-import itertools
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import anyio
@@ -11,7 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 from api.run_view import RunView
 from api.streaming import Pace, finish, stream_records
 from errors import LLMError
-from query_engine.events import Step, Token
+from query_engine.events import Event, Step, Token
 from tests.fakes.engines import FakeEngine, a_done
 
 STEPS = (Step("search", "**Searching**"), Step("found", "**Found**"))
@@ -74,8 +73,28 @@ async def test_a_pause_of_the_model_does_not_hide_what_it_wrote() -> None:
     await stream.aclose()
 
 
+def ticking(clock: Clock, tokens_per_s: float, tokens: Iterable[str]) -> Iterator[Event | Callable[[], None]]:
+    """Tokens of a model of that speed."""
+
+    def tick() -> None:
+        clock.now_s += 1 / tokens_per_s
+
+    for token in tokens:
+        yield tick
+        yield Token(token)
+
+
+async def sent(script: Sequence[Any], clock: Clock) -> list[tuple[float, bytes]]:
+    """Return each record with the time it was sent at."""
+    messages = streamed(FakeEngine(script), Pace(clock))
+    return [(clock.now_s, message) async for message in messages]
+
+
 @pytest.mark.parametrize(("answer_s", "tokens_per_s"), [(5, 100), (60, 30), (600, 50)])
-def test_the_pace_keeps_any_answer_under_250_records_and_10_a_second(answer_s: int, tokens_per_s: int) -> None:
+@pytest.mark.parametrize("size_bytes", [500, 30_000])
+def test_the_pace_keeps_any_answer_under_250_records_and_10_a_second(
+    answer_s: int, tokens_per_s: int, size_bytes: int
+) -> None:
     clock = Clock()
     pace = Pace(clock)
     sent_s = []
@@ -83,11 +102,37 @@ def test_the_pace_keeps_any_answer_under_250_records_and_10_a_second(answer_s: i
         clock.now_s = tick / tokens_per_s
         if not pace.wait_s():
             sent_s.append(clock.now_s)
-            pace.sent()
+            pace.sent(size_bytes)
 
     assert len(sent_s) < 250
-    assert all(later - earlier >= 0.0999 for earlier, later in itertools.pairwise(sent_s))
-    assert len([moment for moment in sent_s if moment < 5]) >= 40
+    assert len(sent_s) * size_bytes < 2_000_000
+    assert all(later - earlier >= 0.999 for earlier, later in zip(sent_s, sent_s[8:], strict=False))
+    assert len([moment for moment in sent_s if moment < 5]) >= 20
+
+
+@pytest.mark.parametrize("tokens_per_s", [5, 17, 85])
+@pytest.mark.parametrize("word", ["turbine ", "турбина "], ids=["one byte a letter", "six bytes a letter"])
+async def test_an_answer_of_a_thousand_words_stays_under_2_mb_on_the_wire(tokens_per_s: float, word: str) -> None:
+    clock = Clock()
+    found = [Step("found", f"**Found** *{number}*: " + "similar in meaning " * 30) for number in range(6)]
+    answer = (word * 1000).strip()
+
+    records = await sent([*STEPS, *found, *ticking(clock, tokens_per_s, [word] * 1000), a_done(answer)], clock)
+
+    assert len(records) < 250
+    assert sum(len(message) for _, message in records) < 2_000_000
+    shown = [len(parsed(message)["final_report"] or "") for _, message in records]
+    assert shown == sorted(shown)
+
+
+async def test_a_burst_of_steps_is_gathered_and_none_is_lost() -> None:
+    clock = Clock()
+    burst = [Step("search", f"**Part {number}**") for number in range(40)]
+
+    records = await sent([*burst, Token("Wind turns."), a_done("Wind turns.")], clock)
+
+    assert len(records) <= 10
+    assert "**Part 39**" in parsed(records[-1][1])["intermediate_steps"]
 
 
 async def test_a_foreseen_failure_ends_the_stream_with_its_words() -> None:
