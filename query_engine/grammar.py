@@ -69,8 +69,9 @@ def split_question(question: str) -> tuple[Part, ...]:
     before = ""
     for clause, asks in _clauses(" ".join(question.split())):
         refers = bool(before) and _REFERS_BACK.search(clause) is not None
-        things = _compared(clause) or [clause]
-        parts += [Part(thing, f"{before} {thing}" if refers else thing, asks and not refers) for thing in things]
+        things, whole = _compared(clause)
+        alone = asks and whole and not refers
+        parts += [Part(thing, f"{before} {thing}" if refers else thing, alone) for thing in things]
         before = clause
     distinct = tuple(dict.fromkeys(parts))
     return distinct[:MAX_PARTS] if len(distinct) > 1 else ()
@@ -108,13 +109,13 @@ def _asks_by_itself(clause: str) -> bool:
     return len(words) > 3 or (len(words) == 3 and _HAS_VERB.search(" ".join(words[1:])) is not None)
 
 
-def _compared(clause: str) -> list[str]:
-    """Return a clause once for each thing that it compares or lists; `[]` where there are not at least two."""
-    clause = _TAIL.sub("", clause)
-    for rule in _RULES:
-        if things := rule(clause):
-            return things
-    return []
+def _compared(clause: str) -> tuple[list[str], bool]:
+    """Return a clause once for each thing that it compares or lists, and whether each still says what is asked."""
+    named = _TAIL.sub("", clause)
+    for rule in (*_BARE_RULES, *_WHOLE_RULES):
+        if things := rule(named):
+            return things, rule in _WHOLE_RULES
+    return [clause], True
 
 
 def _difference(clause: str) -> list[str]:
@@ -200,16 +201,9 @@ def _names(clause: str) -> list[str]:
     return _each(clause, found.start("things"), found.end("things"), _things(found["things"])) if found else []
 
 
-_RULES: tuple[Callable[[str], list[str]], ...] = (
-    _difference,
-    _differ,
-    _versus,
-    _which_of,
-    _alternatives,
-    _than,
-    _both,
-    _names,
-)
+# The first name the things alone, the second repeat the question for each.
+_BARE_RULES: tuple[Callable[[str], list[str]], ...] = (_difference, _differ, _versus, _than)
+_WHOLE_RULES: tuple[Callable[[str], list[str]], ...] = (_which_of, _alternatives, _both, _names)
 
 
 def _each(clause: str, start: int, end: int, things: list[str]) -> list[str]:

@@ -23,7 +23,7 @@ MAX_PART_CHARS = 300
 MIN_WORDS = 6
 # What lets a question ask for more than one thing.
 _MAY_BE_SEVERAL = re.compile(
-    r"\?.*\?|[,;]|\b(?:and|or|than|both|each|versus|vs|compared?|differ\w*|that|who|which|whose|also|then)\b",
+    r"\?.*\?|[,;]|\b(?:and|or|than|both|each|versus|vs|compared?|differ\w*|also|then)\b|\s(?:that|who|which|whose)\b",
     re.I | re.S,
 )
 _NUMBERING = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):])\s*")

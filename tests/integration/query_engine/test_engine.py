@@ -21,7 +21,7 @@ from query_engine.engine import Engine
 from query_engine.events import Done, Event, Restarted, Retrieved, Step, Token
 from query_engine.extractive import ExtractiveSynthesizer
 from query_engine.synthesizer import Synthesizer
-from settings import RetrievalSettings, Settings
+from settings import AnswerSettings, RetrievalSettings, Settings
 from tests.fakes.corpora import fill, make_corpus
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.synthesizers import ScriptedSynthesizer
@@ -250,3 +250,29 @@ async def test_retrieval_and_synthesis_emit_llamaindex_events(make: MakeEngine) 
 
     for name in ("RetrievalStartEvent", "RetrievalEndEvent", "SynthesizeStartEvent", "SynthesizeEndEvent"):
         assert name in recorder.names
+
+
+BOTH = "Who published the rotor limit in 1919, and which rivers run turbines too?"
+
+
+async def test_a_question_for_two_things_is_looked_up_part_by_part_and_told(make: MakeEngine) -> None:
+    events, done = await answer(make(), BOTH)
+
+    plans = [event.text for event in events if isinstance(event, Step) and event.kind == "plan"]
+    assert "- Who published the rotor limit in 1919\n- which rivers run turbines too" in plans[0]
+    assert "Evidence for 2 of 2 parts" in plans[-1]
+    assert done.answer is not None
+    assert "1919" in done.answer
+    assert "Rivers run turbines too." in done.answer
+    texts = [passage.text for passage in done.passages]
+    assert len(set(texts)) == len(texts)
+
+
+async def test_planning_can_be_switched_off_and_simple_questions_never_plan(make: MakeEngine) -> None:
+    engine = make()
+    simple, _ = await answer(engine)
+    engine._settings = Settings(answer=AnswerSettings(plan=False))
+    off, _ = await answer(engine, BOTH)
+
+    for events in (simple, off):
+        assert not [event for event in events if isinstance(event, Step) and event.kind == "plan"]
