@@ -105,9 +105,11 @@ class Condenser:
         ]
         template = (PROMPTS / "condense.txt").read_text(encoding="utf-8").strip()
         asked = asker.quoted(question, room_tokens * 2)
-        reply = asker.ask(template.format(conversation="\n".join(conversation), question=asked), limit)
+        reply = asker.ask(template.format(conversation="\n".join(conversation), question=asked), limit, one_line=True)
         rewritten = reply.strip().splitlines()[0].strip().strip("\"'“”")
         known = {word.casefold() for text in (*conversation, question) for word in _WORD.findall(text)}
+        if question.endswith("?") and not rewritten.endswith("?"):
+            raise LLMError("The language model wrote no question.", "Use a larger model.")
         if len(rewritten) > MAX_QUESTION_CHARS or not _grounded(rewritten, known):
             raise LLMError("The language model's wording is not about the conversation.", "Use a larger model.")
         return rewritten

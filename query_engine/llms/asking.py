@@ -44,8 +44,13 @@ class Asker:
         """Length of a text for the model."""
         return self._count(text)
 
-    def ask(self, prompt: str, deadline: Deadline) -> str:
+    def ask(self, prompt: str, deadline: Deadline, *, one_line: bool = False) -> str:
         """Return the model's reply, without its reasoning, never blank.
+
+        Args:
+            prompt: as the user's message.
+            deadline: until when.
+            one_line: only the first line is wanted: the model is stopped behind it. Small ones go on for ever.
 
         Raises:
             LLMError: the model failed, wrote nothing, or declined.
@@ -56,6 +61,8 @@ class Asker:
             for chunk in stream:
                 deadline.check("while the language model was writing")
                 text += reply.feed(chunk.delta or "")
+                if one_line and "\n" in text.lstrip():
+                    return text.strip().splitlines()[0].strip()
         text = (text + reply.finish()).strip()
         if not text:
             raise LLMError("The language model wrote nothing of use.", "Use a larger model.")

@@ -93,7 +93,7 @@ class OpenVINOLLM(LocalLLM):
 
 
 class _Streamer(openvino_genai.TextStreamer):  # type: ignore[misc]  # the library has no types
-    """Hands finished text on; asked after every token, also when the text is not finished."""
+    """Hands finished text on. The library asks `_show` alone: an overridden `write` it never calls."""
 
     def __init__(self, tokenizer: Any, emit: Callable[[str], None], stop: threading.Event) -> None:
         super().__init__(tokenizer, self._show)
@@ -101,15 +101,11 @@ class _Streamer(openvino_genai.TextStreamer):  # type: ignore[misc]  # the libra
         self._stop = stop
 
     def _show(self, text: str) -> openvino_genai.StreamingStatus:
+        if self._stop.is_set():
+            return openvino_genai.StreamingStatus.CANCEL
         if text:
             self._emit(text)
         return openvino_genai.StreamingStatus.RUNNING
-
-    def write(self, token: int | list[int]) -> openvino_genai.StreamingStatus:
-        """Take the next token."""
-        if self._stop.is_set():
-            return openvino_genai.StreamingStatus.CANCEL
-        return super().write(token)
 
 
 def load_openvino(settings: LLMSettings, cache_dir: Path) -> LoadedModel:

@@ -57,11 +57,12 @@ def test_a_name_that_was_the_answer_comes_along() -> None:
 
 
 def test_a_model_rewrites_the_question_and_sees_the_turns_as_plain_text() -> None:
-    llm = FakeLLM(says=['"Who built the ', 'Eiffel Tower?"\n'])
+    llm = FakeLLM(says=['"Who built the ', 'Eiffel Tower?"\n', "When was the ", "Eiffel Tower built?"])
 
     condensed = Condenser(asker(llm)).condense(TOWER, "Who built it?")
 
     assert (condensed.question, condensed.how, condensed.warnings) == ("Who built the Eiffel Tower?", "model", ())
+    assert (llm.given, llm.closed) == (2, 1), "one line is enough"
     prompt = llm.asked[0][-1].content or ""
     assert "User: How tall is the Eiffel Tower?\nAssistant: It is 330 metres tall.\n" in prompt
     assert "Question: Who built it?" in prompt
@@ -70,8 +71,8 @@ def test_a_model_rewrites_the_question_and_sees_the_turns_as_plain_text() -> Non
 @pytest.mark.parametrize(
     "says",
     [[LLMError("The model broke.", "Restart it.")], ["Who won the lottery?"], ["Who built the Eiffel Tower in 1723?"],
-     ["tower " * 200]],
-    ids=["it fails", "it changes the subject", "it makes up a number", "it never ends"],
+     ["tower " * 200], ["The tower was built by Eiffel."]],
+    ids=["it fails", "it changes the subject", "it makes up a number", "it never ends", "it answers"],
 )  # fmt: skip
 def test_a_model_that_cannot_be_trusted_is_replaced_by_the_words_and_that_is_told(says: list[object]) -> None:
     condensed = Condenser(asker(FakeLLM(says=says))).condense(TOWER, "Who built it?")
