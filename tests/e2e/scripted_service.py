@@ -47,11 +47,14 @@ def main() -> int:
     """Serve on a free port until a signal comes."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=2)
-    words = round(parser.parse_args().seconds / PAUSE_S)
-    return run_command(lambda: serve(words))
+    parser.add_argument("--slots", type=int, default=4)
+    parser.add_argument("--queue", type=int, default=16)
+    given = parser.parse_args()
+    settings = Settings(serve=ServeSettings(slots=given.slots, queue=given.queue))
+    return run_command(lambda: serve(round(given.seconds / PAUSE_S), settings))
 
 
-def serve(words: int) -> int:
+def serve(words: int, settings: Settings) -> int:
     """Serve answers of so many words."""
     configure_logging("console")
     exit_on_sigterm()
@@ -59,7 +62,7 @@ def serve(words: int) -> int:
         listener.listen(BACKLOG)
         sys.stderr.write(f"scripted service on {url_of(listener)}\n")
         engines = FakeEngines({"default": SlowEngine(words)})
-        run_server(create_app(engines, Settings(), FakeIngester(), Jobs()), listener)
+        run_server(create_app(engines, settings, FakeIngester(), Jobs()), listener)
     return 0
 
 
