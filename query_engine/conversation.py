@@ -38,6 +38,8 @@ _BEGINS_ELLIPTIC = re.compile(
     r"(?!.*\b(?:which|what|whom|whose|is|are|was|were|do|does|did|can|could|will|would|should|has|have|had)\b)",
     re.IGNORECASE | re.DOTALL,
 )
+# Small models repeat the end of the prompt.
+_LABEL = re.compile(r"^\W*(?:the )?(?:standalone )?question(?: on its own)?\s*:", re.IGNORECASE)
 _BOLD = re.compile(r"\*\*(.{2,80}?)\*\*")
 _GENERIC = frozenset(
     "tell explain describe define show give list name mean means called happen happens work works".split()
@@ -106,7 +108,7 @@ class Condenser:
         template = (PROMPTS / "condense.txt").read_text(encoding="utf-8").strip()
         asked = asker.quoted(question, room_tokens * 2)
         reply = asker.ask(template.format(conversation="\n".join(conversation), question=asked), limit, one_line=True)
-        rewritten = reply.strip().splitlines()[0].strip().strip("\"'“”")
+        rewritten = _LABEL.sub("", reply.strip().splitlines()[0]).strip(" \"'“”")
         known = {word.casefold() for text in (*conversation, question) for word in _WORD.findall(text)}
         if question.endswith("?") and not rewritten.endswith("?"):
             raise LLMError("The language model wrote no question.", "Use a larger model.")

@@ -81,10 +81,11 @@ def test_a_model_that_cannot_be_trusted_is_replaced_by_the_words_and_that_is_tol
     assert [warning.partition(":")[0] for warning in condensed.warnings] == ["conversation"]
 
 
-def test_a_question_the_model_repeats_counts_as_unchanged() -> None:
+@pytest.mark.parametrize("says", ["{}", 'The question on its own: "{}"', "Question: {}\n"])
+def test_a_question_the_model_repeats_counts_as_unchanged(says: str) -> None:
     question = "What is a heat pump?"
 
-    condensed = Condenser(asker(FakeLLM(says=[question]))).condense(TOWER, question)
+    condensed = Condenser(asker(FakeLLM(says=[says.format(question)]))).condense(TOWER, question)
 
     assert (condensed.question, condensed.how) == (question, "unchanged")
 
