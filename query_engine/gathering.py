@@ -26,6 +26,8 @@ from query_engine.worker import in_thread
 from settings import RetrievalSettings
 
 MAX_ROUNDS = 3
+# Parts that differ by so few terms name things; others are questions of their own.
+MAX_NAME_TERMS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +67,21 @@ class Gathering:
 
     def __init__(self, question: str, plan: Callable[[str, Deadline], Plan], means: Means) -> None:
         self._question = question
-        self._plan = plan
+        self._planned = plan
         self._means = means
         self.retrieval = Retrieval((), {})
         self.parts: list[Covered] = []
+        self._asked: tuple[Part, ...] = ()
 
     async def steps(self) -> AsyncGenerator[Step, None]:
         """Plan, search, judge, search again; yield what is done."""
-        plan = await in_thread(partial(self._plan, self._question, self._means.deadline), self._means.deadline.stop)
+        plan = await in_thread(partial(self._planned, self._question, self._means.deadline), self._means.deadline.stop)
         if not plan.parts:
             (whole,) = await self._searched([self._question])
             self.retrieval = replace(whole, warnings=plan.warnings + whole.warnings)
             return
         started = time.perf_counter()
+        self._asked = plan.parts
         yield steps.planned(plan)
         queries = [part.query for part in plan.parts]
         whole, *found = await self._searched([self._question, *queries])
@@ -105,8 +109,8 @@ class Gathering:
         return bool(self.parts) and all(one.part.alone for one in self.parts)
 
     def confidence(self, whole: Confidence) -> Confidence:
-        """Return the better of two judgements: of the whole question, and of its least covered part."""
-        if not self.parts:
+        """Return the better of two judgements: of the whole question, and, if all parts are covered, of the least."""
+        if not self.parts or not all(part.sufficient for part in self.parts):
             return whole
         least = min((part.confidence for part in self.parts), key=lambda one: one.value)
         return max(whole, least, key=lambda one: one.value)
@@ -117,7 +121,16 @@ class Gathering:
 
     async def _judged(self, part: Part, passages: tuple[Passage, ...]) -> Covered:
         confidence = await in_thread(partial(self._means.judge, part.query, passages))
-        return Covered(part, passages, confidence, confidence.value >= self._means.min_confidence)
+        own = self._own_terms(part)
+        # The gate forgives a word that no passage holds. Of things that are compared it may be the very name.
+        lacks = len(own) <= MAX_NAME_TERMS and not own.isdisjoint(confidence.missing)
+        return Covered(part, passages, confidence, confidence.value >= self._means.min_confidence and not lacks)
+
+    def _own_terms(self, part: Part) -> set[str]:
+        """Return the terms of a part that no other part has."""
+        terms = self._means.words.query_terms
+        others = [other.query for other in self._asked if other != part]
+        return set(terms(part.query)) - {term for other in others for term in terms(other)}
 
     async def _improve(self, at: int, retrieval: Retrieval) -> None:
         """Take what another search found into a part's evidence, if that covers the part better."""

@@ -108,6 +108,20 @@ async def test_an_answer_is_as_likely_as_its_least_covered_part_or_as_the_whole(
     assert gathering.confidence(sure(0.8)).value == 0.8
 
 
+async def test_a_compared_thing_that_no_passage_names_is_not_covered_however_near_they_are() -> None:
+    plan = Plan(
+        (Part("larger: Mars", "which planet is larger: mars"), Part("larger: Vulcan", "which planet is larger: vulcan"))
+    )
+    found = {part.query: [at(0, "Mars is a larger planet.")] for part in plan.parts}
+    gathering = Search(found, {"Mars is a larger planet.": sure(0.9, "vulcan")}).gathering(plan)
+
+    *_, covered = await steps_of(gathering)
+
+    assert [part.sufficient for part in gathering.parts] == [True, False]
+    assert "Evidence for 1 of 2" in covered.text
+    assert gathering.confidence(sure(0.2)).value == 0.2
+
+
 async def test_what_is_not_covered_is_searched_for_again_by_the_names_that_were_found() -> None:
     found = {
         "mars": [at(0, "A record says that mars was mapped by Mariner Nine.")],
