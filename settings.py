@@ -43,11 +43,11 @@ class ServeSettings(Group):
     keys: SecretStr | None = Field(
         None, description="Keys, parted by commas, one of which `/vector` and `/hybrid` ask for; none if unset."
     )
-    slots: int = Field(
-        4,
+    slots: int | None = Field(
+        None,
         ge=1,
         le=1000,
-        description="Questions that are answered at once, over all routes; raise it where the model runs elsewhere.",
+        description="Questions answered at once, over all routes; one a core if unset. More where the model is remote.",
     )
     queue: int = Field(16, ge=0, le=10_000, description="Questions that may wait for that; further ones get a 429.")
     log_format: Literal["console", "json"] = Field("console", description="Form of the log lines on stderr.")

@@ -4,6 +4,8 @@ Flow: `main.py` (or a test, with fakes) -> **here** -> an ASGI application. Whoe
 closes them.
 """
 
+import os
+
 from fastapi import FastAPI
 
 from api import errors
@@ -15,6 +17,9 @@ from api.service import Engines, Ingester, Service
 from api.slots import Slots
 from query_engine.cache import AnswerCache
 from settings import VERSION, Settings
+
+# So that one question that hangs does not stop the service.
+LEAST_SLOTS = 2
 
 
 def create_app(engines: Engines, settings: Settings, ingester: Ingester, jobs: Jobs) -> FastAPI:
@@ -29,7 +34,8 @@ def create_app(engines: Engines, settings: Settings, ingester: Ingester, jobs: J
     )
     pages = Pages()
     answers = AnswerCache(settings.cache.entries, settings.cache.ttl_s)
-    slots = Slots(settings.serve.slots, settings.serve.queue)
+    # Quotes cost the processor and nothing else: more at once than cores would only make each of them late.
+    slots = Slots(settings.serve.slots or max(LEAST_SLOTS, os.cpu_count() or 1), settings.serve.queue)
     app.state.service = Service(engines, settings, pages, ingester, jobs, slots, answers)
     app.add_middleware(BodyLimit)
     errors.install(app, pages)
