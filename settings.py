@@ -196,6 +196,12 @@ class LLMSettings(Group):
     temperature: float = Field(0.1, ge=0, le=2, description="Sampling temperature; 0 is greedy.")
     top_p: float = Field(0.9, gt=0, le=1, description="Nucleus sampling.")
     timeout_s: float = Field(60, gt=0, le=600, description="Longest wait for the server's next token.")
+    prompt: Literal["brief", "short", "report", "summary"] = Field(
+        "brief", description="What is asked for: 1 to 3 sentences, one fact in 50 words, a report, or a summary."
+    )
+    grounding: bool = Field(
+        True, description="Replace or leave out generated sentences that the passages do not support."
+    )
 
 
 class AnswerSettings(Group):
@@ -209,6 +215,12 @@ class AnswerSettings(Group):
         240, gt=0, le=570, description="An answer ends before this, waiting included, with the best there is by then."
     )
     min_confidence: float = Field(0.5, ge=0, le=1, description="Below this the documents are said not to answer.")
+    low_confidence: float = Field(
+        0.65, ge=0, le=1, description="Below this an answer comes with a warning that it may be none."
+    )
+    only_sure: bool = Field(
+        False, description="Quote only what shows the date, number or name asked for, and most of the question's words."
+    )
     plan: bool = Field(True, description="Search for each part of questions that ask for several things.")
     plan_timeout_s: float = Field(
         10, gt=0, le=600, description="Longer planning by a language model is given up, and grammar takes over."

@@ -56,7 +56,7 @@ class Engines:
             from query_engine.llms.build import build_model, build_synthesizer  # noqa: PLC0415  # quoting needs neither
 
             self._model = build_model(settings)
-            self._writer = WatchedSynthesizer(build_synthesizer(settings, self._model))
+            self._writer = WatchedSynthesizer(build_synthesizer(settings, self._model, self._embedder))
         self._reranker = build_reranker(settings, self._model)
         self._engines: dict[str, Engine] = {}
         self._refused: dict[str, CorpusError] = {}

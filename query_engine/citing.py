@@ -7,14 +7,46 @@ the text, none is unused, and what was streamed never has to be renumbered. Whic
 synthesizers' business.
 """
 
+from dataclasses import dataclass
+
 from query_engine.events import Citation
 from query_engine.passages import Passage
 
 
+@dataclass(slots=True)
+class Checked:
+    """How the sentences of a language model fared when they were compared with the passages.
+
+    Attributes:
+        supported: shown as they were.
+        replaced: by the quote that is nearest in meaning.
+        dropped: left out.
+    """
+
+    supported: int = 0
+    replaced: int = 0
+    dropped: int = 0
+
+    def warning(self) -> str | None:
+        """What a reader must know about it, as `code: sentence`."""
+        lost = self.replaced + self.dropped
+        if not lost:
+            return None
+        return (
+            f"unsupported_sentences: {lost} of {lost + self.supported} generated sentences had no support in the "
+            f"passages: {self.replaced} replaced by a quote, {self.dropped} left out."
+        )
+
+
 class Citations:
-    """The growing list of an answer's citations; one instance for one answer."""
+    """The growing list of an answer's citations; one instance for one answer.
+
+    Attributes:
+        checked: counted by an author that checks what a model writes.
+    """
 
     def __init__(self) -> None:
+        self.checked = Checked()
         self._numbers: dict[str, int] = {}
         self._quotes: dict[tuple[str, int, int], Citation] = {}
 

@@ -1,26 +1,25 @@
-"""Let a language model write the answer, and cite what it used.
+"""Let a language model write the answer, show what of it the passages support, and cite where.
 
-Flow: engine (passages that passed the gate) -> prompt -> language model -> reply without reasoning -> **here** ->
-pieces of text with `[n]`. Works with any LlamaIndex LLM; how one is built, stopped and timed out is `llms/`.
+Flow: engine (passages that passed the gate) -> prompt -> language model -> reply without reasoning -> sentences with
+their marks -> `drafting.py` -> **here** -> pieces of text with `[n]`, one a sentence. Works with any LlamaIndex LLM;
+how one is built, stopped and timed out is `llms/`.
 """
 
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 
+from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
 
 from errors import LLMError
 from query_engine.citing import Citations
+from query_engine.drafting import Draft, Rules
+from query_engine.grounding import Evidence
 from query_engine.passages import Passage
 from query_engine.prompting import Prompt, PromptBuilder
-from query_engine.rank_marks import RankMarks
+from query_engine.rank_marks import MarkedSentences
 from query_engine.reply import Reply
-from query_engine.sentences import split_sentences
-from query_engine.support import best_support, supported_by
-
-# Citations that may be added to an answer whose author gave none.
-MAX_ADDED_MARKS = 3
 
 
 class GenerativeSynthesizer:
@@ -31,41 +30,58 @@ class GenerativeSynthesizer:
         label: the model, for people.
         llm: any LlamaIndex LLM; closing its stream must stop it.
         prompts: made for this model's context window.
+        embedder: the corpus's own; compares sentences with the passages.
+        rules: what is shown.
     """
 
-    def __init__(self, name: str, label: str, llm: LLM, prompts: PromptBuilder) -> None:
+    def __init__(
+        self,
+        name: str,
+        label: str,
+        llm: LLM,
+        prompts: PromptBuilder,
+        *,
+        embedder: BaseEmbedding,
+        rules: Rules | None = None,
+    ) -> None:
         self.name = name
         self.label = label
         self._llm = llm
         self._prompts = prompts
+        self._embedder = embedder
+        self._rules = rules or Rules()
 
     def write(
-        self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
+        self,
+        question: str,
+        passages: Sequence[Passage],
+        citations: Citations,
+        stop: threading.Event,
+        query_time: str | None = None,
     ) -> Iterator[str]:
-        """Yield the answer as the model writes it; nothing without passages or when the model declines.
+        """Yield the answer sentence by sentence; nothing without passages or when the model declines.
 
         Raises:
-            LLMError: the model failed or wrote nothing.
+            LLMError: the model failed, wrote nothing, or nothing that the passages support.
         """
         if not passages or stop.is_set():
             return
-        prompt = self._prompts.build(question, passages)
-        citer = _Citer(question, prompt.passages, citations)
-        marks, reply = RankMarks(citer.cite), Reply()
+        prompt = self._prompts.build(question, passages, query_time)
+        evidence = Evidence(prompt.passages, self._embedder)
+        draft = Draft(prompt.passages, evidence, citations, self._rules)
+        sentences, reply = MarkedSentences(), Reply()
         with closing(self._deltas(prompt, stop)) as deltas:
             for delta in deltas:
-                if piece := marks.feed(reply.feed(delta)):
-                    yield piece
-                if reply.declined or _repeats(marks.text, piece):
+                for sentence in sentences.feed(reply.feed(delta)):
+                    if piece := draft.add(sentence):
+                        yield piece
+                if reply.declined or draft.ended:
                     break
-        if piece := marks.feed(reply.finish()) + marks.finish():
-            yield piece
-        if reply.declined or stop.is_set():
-            return
-        if not marks.text:
-            raise _nothing_written(reply)
-        if not marks.cited and (added := citer.added(marks.text)):
-            yield added
+        for sentence in [*sentences.feed(reply.finish()), *sentences.finish()]:
+            if not stop.is_set() and (piece := draft.add(sentence)):
+                yield piece
+        if not (draft.words or reply.declined or stop.is_set()):
+            raise _nothing_shown(reply, citations)
 
     def _deltas(self, prompt: Prompt, stop: threading.Event) -> Generator[str, None, None]:
         """What the model says, until it ends or `stop` is set."""
@@ -76,39 +92,13 @@ class GenerativeSynthesizer:
                 yield chunk.delta or ""
 
 
-class _Citer:
-    """Finds the quotes behind an answer's marks."""
-
-    def __init__(self, question: str, passages: Sequence[Passage], citations: Citations) -> None:
-        self._question = question
-        self._passages = passages
-        self._citations = citations
-
-    def cite(self, rank: int, before: str) -> int | None:
-        """Number the passage of that rank, quoting what supports the last sentence of `before`."""
-        if not 1 <= rank <= len(self._passages):
-            return None
-        statement = before[split_sentences(before)[-1].start :] if before.strip() else ""
-        support = best_support(self._passages[rank - 1], statement, self._question)
-        return self._citations.cite(support.passage, support.start, support.end)
-
-    def added(self, answer: str) -> str:
-        """Marks for an answer without any: of the sentences that plainly support it, if there are such."""
-        found = supported_by(answer, self._passages, self._question, limit=MAX_ADDED_MARKS)
-        numbers = [self._citations.cite(support.passage, support.start, support.end) for support in found]
-        return "".join(f" [{number}]" if i == 0 else f"[{number}]" for i, number in enumerate(dict.fromkeys(numbers)))
-
-
-def _repeats(text: str, piece: str) -> bool:
-    """Whether `piece` ended a sentence that the text held already: small models fall into loops."""
-    if not any(mark in piece for mark in ".!?\n"):
-        return False
-    sentences = [text[sentence.start : sentence.end] for sentence in split_sentences(text)]
-    complete = [sentence for sentence in sentences if sentence[-1] in ".!?" and len(sentence.split()) >= 4]
-    return len(set(complete)) < len(complete)
-
-
-def _nothing_written(reply: Reply) -> LLMError:
+def _nothing_shown(reply: Reply, citations: Citations) -> LLMError:
+    if citations.checked.dropped:
+        return LLMError(
+            "Nothing that the language model wrote has support in the passages.",
+            "Use a larger model, or set RAG_LLM__GROUNDING=false if it writes in another language than the documents.",
+            code="llm_unsupported",
+        )
     if reply.reasoned:
         return LLMError(
             "The language model spent its whole answer on reasoning.",

@@ -2,10 +2,10 @@
 
 Flow: passages that passed the gate -> **here** -> chat messages for a language model -> `generative.py`.
 
-The wording lives in `prompts/`. The worked example costs about 150 tokens and is what makes very small models answer to
-the point. There is no system message: several chat templates refuse one. The template is applied by the model itself.
-Text that could pass for its control tokens (`control_tokens.py`), for a document's border or for a citation is defused,
-so that documents and questions stay text.
+The wording lives in `prompts/`, one file a style. The worked example costs about 150 tokens and is what makes very
+small models answer to the point. There is no system message: several chat templates refuse one. The template is applied
+by the model itself. Text that could pass for its control tokens (`control_tokens.py`), for a document's border or for a
+citation is defused, so that documents and questions stay text.
 """
 
 import re
@@ -50,6 +50,7 @@ class PromptBuilder:
         max_prompt_tokens: the model's context less the room for the answer.
         count_tokens: length of a text for this model.
         control_tokens: the model's own special tokens, if its tokenizer is known.
+        style: which of the templates, one of `settings.PROMPTS`.
     """
 
     def __init__(
@@ -59,20 +60,22 @@ class PromptBuilder:
         max_prompt_tokens: int,
         count_tokens: Callable[[str], int],
         control_tokens: Iterable[str] = (),
+        style: str = "brief",
     ) -> None:
         self._max_context_chars = max_context_chars
         self._max_prompt_tokens = max_prompt_tokens
         self._count = count_tokens
         self._defused = ControlTokens(control_tokens).defuse
-        self._question = _read("question")
-        example = self._question.format(documents=_read("example_documents"), question=_read("example_question"))
+        self._question = _read(style).replace("{abstention}", _read("abstention"))
+        documents, question = _read("example_documents"), _read("example_question")
+        example = self._question.format(documents=documents, question=question, time="")
         self._opening = (
             ChatMessage(role=MessageRole.USER, content=example),
-            ChatMessage(role=MessageRole.ASSISTANT, content=_read("example_answer")),
+            ChatMessage(role=MessageRole.ASSISTANT, content=_read(f"example_{style}")),
         )
 
-    def build(self, question: str, passages: Sequence[Passage]) -> Prompt:
-        """Put as many passages as fit, best first, before the question.
+    def build(self, question: str, passages: Sequence[Passage], query_time: str | None = None) -> Prompt:
+        """Put as many passages as fit, best first, before the question, and when it was asked, if that is known.
 
         The last one is cut at the end of a sentence; the very first is cut between words if even its first sentence is
         too long.
@@ -81,7 +84,8 @@ class PromptBuilder:
             LLMError: the question leaves no room for any document.
         """
         question = self._defused(question)
-        texts = [message.content or "" for message in self._opening] + [self._question, question]
+        time = f"The question was asked at {self._defused(query_time)}.\n" if query_time else ""
+        texts = [message.content or "" for message in self._opening] + [self._question, question, time]
         room_tokens = self._max_prompt_tokens - sum(self._count(text) + TEMPLATE_TOKENS for text in texts)
         room_chars = self._max_context_chars
         shown: list[Passage] = []
@@ -101,7 +105,7 @@ class PromptBuilder:
                 f"The question leaves no room for documents in the model's {self._max_prompt_tokens} prompt tokens.",
                 "Ask a shorter question, or raise RAG_LLM__CONTEXT_TOKENS if the model allows it.",
             )
-        content = self._question.format(documents="\n".join(blocks), question=question)
+        content = self._question.format(documents="\n".join(blocks), question=question, time=time)
         return Prompt((*self._opening, ChatMessage(role=MessageRole.USER, content=content)), tuple(shown))
 
     def _fitting(self, passage: Passage, rank: int, room_chars: int, room_tokens: int) -> Passage | None:

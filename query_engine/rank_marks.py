@@ -1,84 +1,96 @@
-"""Turn the rank marks a language model writes into citation numbers, while the text streams.
+"""Cut what a language model writes into sentences, and read which documents each of them cites.
 
-Flow: the model's visible text -> **here** -> the answer. A model cites the documents of its prompt by rank: `[2]`,
-`[1, 3]`, `[DOC 1]`; readers get the numbers of `citing.py`. Marks without a document are dropped. Text is held back
-only while it may still become a mark, with the white space before it.
+Flow: the model's visible text, piece by piece -> **here** -> `drafting.py`. A model cites the documents of its prompt
+by rank: `[2]`, `[1, 3]`, `[DOC 1]`, before the full stop or after it. A sentence is handed over once the next one has
+begun, since a mark may still follow it.
 """
 
 import re
-from collections.abc import Callable
+from dataclasses import dataclass
+
+from query_engine.sentences import split_sentences
 
 _LABELS = ("documents", "document", "docs", "doc", "ranks", "rank", "sources", "source", "passages", "passage", "and")
 _FILLER = rf"\s|[,;&#=:._–-]|{'|'.join(_LABELS)}"
 _MARK = re.compile(rf"\[(?:{_FILLER})*\d{{1,3}}(?!\d)(?:{_FILLER}|\d{{1,3}}(?!\d))*\]", re.IGNORECASE)
 _MAX_MARK_CHARS = 48
 _BEGUN = re.compile(r"\[[\w\s,;&#=:.–-]*\Z", re.ASCII)
-_TAIL_CHARS = 800
+_ITEM = re.compile(r"\d{1,2}[.)]\s+")
 
 
-class RankMarks:
-    """Rewrites one answer.
-
-    Args:
-        cite: called with a mark's rank and the text before it; returns the citation number, or None to drop the mark.
+@dataclass(frozen=True, slots=True)
+class MarkedSentence:
+    """One sentence as the model meant it.
 
     Attributes:
-        text: what was let through so far, without marks.
-        cited: whether any mark was kept.
+        lead: what stands before it: space, line breaks, the sign of a list item or a heading.
+        text: without its marks.
+        marks: where in `text` each rank was cited, `(offset, rank)`, in order.
+        heading: it is marked as a heading.
     """
 
-    def __init__(self, cite: Callable[[int, str], int | None]) -> None:
-        self._cite = cite
-        self._held = ""
-        self._space = ""
-        self._group: list[int] = []
-        self.text = ""
-        self.cited = False
+    lead: str
+    text: str
+    marks: tuple[tuple[int, int], ...]
+    heading: bool
 
-    def feed(self, piece: str) -> str:
-        """Take the next piece of text and return what can be shown."""
-        buffer = self._held + piece
-        shown, position = "", 0
-        for match in _MARK.finditer(buffer):
+
+class MarkedSentences:
+    """Reads one answer."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._plain = ""
+        self._marks: list[tuple[int, int]] = []
+
+    def feed(self, piece: str) -> list[MarkedSentence]:
+        """Take the next piece of text and return the sentences that are finished by it."""
+        self._read(self._held + piece)
+        return self._finished(last=False)
+
+    def finish(self) -> list[MarkedSentence]:
+        """Return what was held back; the text is over."""
+        self._plain, self._held = self._plain + self._held, ""
+        return self._finished(last=True)
+
+    def _read(self, text: str) -> None:
+        """Move text to `_plain` and marks to `_marks`; hold back what may still become a mark."""
+        position = 0
+        for match in _MARK.finditer(text):
             if len(match[0]) > _MAX_MARK_CHARS:
                 continue
-            shown += self._plain(buffer[position : match.start()]) + self._mark(match[0])
+            self._plain = (self._plain + text[position : match.start()]).rstrip(" \t")
+            self._marks += [(len(self._plain), int(rank)) for rank in re.findall(r"\d+", match[0])]
             position = match.end()
-        rest = buffer[position:]
+        rest = text[position:]
         self._held = _possible_mark(rest)
-        return shown + self._plain(rest[: len(rest) - len(self._held)])
+        self._plain += rest[: len(rest) - len(self._held)]
 
-    def finish(self) -> str:
-        """Return what was held back; the text is over."""
-        rest, self._held = self._held, ""
-        return self._plain(rest)
+    def _finished(self, *, last: bool) -> list[MarkedSentence]:
+        found = split_sentences(self._plain)
+        done = found if last else found[:-1]
+        limits = [sentence.start for sentence in found[1:]] + [len(self._plain) + 1]
+        sentences, lead_from, marks_from = [], 0, 0
+        for sentence, limit in zip(done, limits, strict=False):
+            start, end = sentence.start + _item_chars(self._plain, sentence.start), sentence.end
+            # A mark before all text, or after the sentence's end, stands at its end.
+            marks = tuple(
+                ((at if start < at < end else end) - start, rank)
+                for at, rank in self._marks
+                if marks_from <= at < limit
+            )
+            lead, heading = self._plain[lead_from:start], sentence.kind == "heading"
+            sentences.append(MarkedSentence(lead, self._plain[start:end], marks, heading))
+            lead_from, marks_from = end, limit
+        self._plain = self._plain[lead_from:]
+        self._marks = [(at - lead_from, rank) for at, rank in self._marks if at >= marks_from]
+        return sentences
 
-    def _plain(self, text: str) -> str:
-        visible = text.rstrip()
-        if not visible:
-            self._space += text
-            return ""
-        shown = self._space + visible
-        self._space = text[len(visible) :]
-        self._group = []
-        self.text += shown
-        return shown
 
-    def _mark(self, mark: str) -> str:
-        statement = self.text[-_TAIL_CHARS:]
-        numbers = []
-        for rank in map(int, re.findall(r"\d+", mark)):
-            number = self._cite(rank, statement)
-            if number is not None and number not in self._group:
-                self._group.append(number)
-                numbers.append(f"[{number}]")
-        if not numbers:
-            # A paragraph break must survive the mark that stood before it.
-            self._space = self._space if "\n" in self._space else ""
-            return ""
-        self.cited = True
-        space, self._space = self._space, ""
-        return space + "".join(numbers)
+def _item_chars(text: str, start: int) -> int:
+    """Length of the number of a list item, which is no number of the sentence."""
+    item = _ITEM.match(text, start)
+    return item.end() - start if item else 0
 
 
 def _possible_mark(text: str) -> str:

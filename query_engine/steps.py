@@ -136,6 +136,16 @@ def confident(confidence: Confidence) -> Step:
     )
 
 
+def doubtful(confidence: Confidence) -> Step:
+    """Say that the answer may be none."""
+    missing = f" No passage mentions: {', '.join(confidence.missing[:5])}." if confidence.missing else ""
+    return Step(
+        "gate",
+        f"**Low confidence**: passages about this were found, but perhaps not the answer (probability "
+        f"{confidence.value:.2f}).{missing}",
+    )
+
+
 def declined(confidence: Confidence) -> Step:
     """Say why no answer is given."""
     missing = f" No passage mentions: {', '.join(confidence.missing[:5])}." if confidence.missing else ""

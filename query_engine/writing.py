@@ -132,6 +132,9 @@ async def write(authors: Sequence[Synthesizer], answer: Answer, deadline: Deadli
         answer.timings_ms["write"] = ms_since(started)
         if closings:
             await asyncio.wait(closings)
+    if told := answer.citations.checked.warning():
+        answer.warnings.append(told)
+        yield steps.grounded(answer.citations.checked)
 
 
 def _work(author: Synthesizer, answer: Answer) -> Callable[[threading.Event], Iterator[str]]:

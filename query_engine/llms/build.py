@@ -6,7 +6,10 @@ seconds and hundreds of megabytes.
 
 import logging
 
+from llama_index.core.base.embeddings.base import BaseEmbedding
+
 from errors import ModelError, SettingsError
+from query_engine.drafting import Rules
 from query_engine.generative import GenerativeSynthesizer
 from query_engine.llms.model import LoadedModel
 from query_engine.prompting import PromptBuilder
@@ -14,6 +17,8 @@ from settings import Settings
 
 # Less room than this for the prompt leaves nothing for documents.
 MIN_PROMPT_TOKENS = 384
+# What the template `short` promises.
+SHORT_WORDS = 50
 
 logger = logging.getLogger(__name__)
 
@@ -49,18 +54,17 @@ def build_model(settings: Settings) -> LoadedModel:
             )
 
 
-def build_synthesizer(settings: Settings, model: LoadedModel | None = None) -> GenerativeSynthesizer:
-    """Return the author that writes with the settings' language model.
+def build_synthesizer(settings: Settings, model: LoadedModel, embedder: BaseEmbedding) -> GenerativeSynthesizer:
+    """Return the author that writes with a language model.
 
     Args:
         settings: all of them.
-        model: where it is loaded already.
+        model: made by `build_model`.
+        embedder: the corpora's own; compares what is written with the passages.
 
     Raises:
-        SettingsError: as `build_model`, or the answer's length leaves no room for a prompt.
-        ModelError: as `build_model`.
+        SettingsError: the answer's length leaves no room for a prompt.
     """
-    model = model or build_model(settings)
     prompt_tokens = model.context_tokens - settings.llm.max_new_tokens
     if prompt_tokens < MIN_PROMPT_TOKENS:
         raise SettingsError(
@@ -73,6 +77,8 @@ def build_synthesizer(settings: Settings, model: LoadedModel | None = None) -> G
         max_prompt_tokens=prompt_tokens,
         count_tokens=model.count_tokens,
         control_tokens=model.control_tokens,
+        style=settings.llm.prompt,
     )
+    rules = Rules(settings.llm.grounding, SHORT_WORDS if settings.llm.prompt == "short" else None)
     logger.info("Answers are written by %s", model.label)
-    return GenerativeSynthesizer(settings.llm.provider, model.label, model.llm, prompts)
+    return GenerativeSynthesizer(settings.llm.provider, model.label, model.llm, prompts, embedder=embedder, rules=rules)

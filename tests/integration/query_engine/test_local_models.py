@@ -3,6 +3,7 @@
 import re
 import shutil
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,13 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from errors import LLMError, ModelError, SettingsError
 from query_engine.citing import Citations
 from query_engine.generative import GenerativeSynthesizer
-from query_engine.llms.build import build_model, build_synthesizer
+from query_engine.llms.build import build_model
 from query_engine.llms.gguf import packaged_gguf
 from query_engine.llms.local import LocalLLM
 from query_engine.llms.model import LoadedModel
 from query_engine.prompting import PromptBuilder
 from settings import EmbedSettings, LLMSettings, Settings
+from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.llm import passage
 
 FRANCE = [ChatMessage(role=MessageRole.USER, content="What is the capital of France? Answer in one sentence.")]
@@ -43,7 +45,7 @@ def author_of(model: LoadedModel, max_prompt_tokens: int = 3000) -> GenerativeSy
         count_tokens=model.count_tokens,
         control_tokens=model.control_tokens,
     )
-    return GenerativeSynthesizer("local", model.label, model.llm, prompts)
+    return GenerativeSynthesizer("local", model.label, model.llm, prompts, embedder=WordHashEmbedding())
 
 
 def test_an_answer_streams_in_pieces(llm: LocalLLM) -> None:
@@ -66,11 +68,16 @@ def test_the_author_writes_and_cites(model: LoadedModel) -> None:
 
 def test_a_stream_that_is_closed_stops_the_model_and_frees_it(llm: LocalLLM) -> None:
     before = set(threading.enumerate())
+    began = time.monotonic()
+    list(llm.stream_chat(STORY))
+    whole_s = time.monotonic() - began
     stream = llm.stream_chat(STORY)
     assert next(filter(None, (each.delta for each in stream)))
 
+    began = time.monotonic()
     stream.close()
 
+    assert time.monotonic() - began < whole_s / 3
     assert len(set(threading.enumerate()) - before) <= 1  # the model's own thread waits for the next prompt
     assert "Paris" in str(llm.chat(FRANCE).message.content)
 
@@ -130,7 +137,7 @@ def test_a_missing_or_damaged_model_is_one_clear_line(tmp_path: Path, provider: 
     llm = LLMSettings(provider=provider, model=str(tmp_path / name))
 
     with pytest.raises(ModelError, match=fact) as failure:
-        build_synthesizer(Settings(llm=llm, embed=EmbedSettings(cache_dir=tmp_path)))
+        build_model(Settings(llm=llm, embed=EmbedSettings(cache_dir=tmp_path)))
     assert "\n" not in str(failure.value)
     assert "Traceback" not in str(failure.value)
 

@@ -5,10 +5,17 @@ from pathlib import Path
 import pytest
 
 from errors import ModelError, SettingsError
-from query_engine.llms.build import build_synthesizer
+from query_engine.generative import GenerativeSynthesizer
+from query_engine.llms.build import build_model, build_synthesizer
 from settings import LLMSettings, Settings
+from tests.fakes.embedding import WordHashEmbedding
 
 HOME = Path(__file__).parents[4]
+
+
+def author_of(llm: LLMSettings) -> GenerativeSynthesizer:
+    settings = Settings(llm=llm)
+    return build_synthesizer(settings, build_model(settings), WordHashEmbedding())
 
 
 @pytest.mark.parametrize(
@@ -26,13 +33,13 @@ HOME = Path(__file__).parents[4]
 )
 def test_settings_that_cannot_work_are_refused(llm: LLMSettings, fact: str) -> None:
     with pytest.raises(SettingsError, match=fact):
-        build_synthesizer(Settings(llm=llm))
+        author_of(llm)
 
 
 def test_a_server_is_described_without_its_key() -> None:
     llm = LLMSettings(provider="openai", base_url="http://127.0.0.1:1/v1", model="m", api_key="secret")
 
-    author = build_synthesizer(Settings(llm=llm))
+    author = author_of(llm)
 
     assert (author.name, author.label) == ("openai", "m at http://127.0.0.1:1/v1")
 
@@ -42,7 +49,7 @@ def test_a_provider_without_its_library_says_what_to_install(monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "torch", None)
 
     with pytest.raises(ModelError, match=r"huggingface needs torch.* KEEP_TORCH=true"):
-        build_synthesizer(Settings(llm=LLMSettings(provider="huggingface")))
+        author_of(LLMSettings(provider="huggingface"))
 
 
 def test_no_model_library_is_imported_before_a_provider_is_chosen() -> None:

@@ -1,0 +1,179 @@
+"""What a text claims, as far as words tell: content words, numbers, names, and what it denies.
+
+Flow: generated sentences and the passages they cite -> **here** -> `grounding.py` compares the two. Pure; it reads
+English best, and knows nothing of what the words mean.
+"""
+
+import re
+from dataclasses import dataclass
+
+# Words that say nothing about what a sentence is about.
+_STOP_WORDS = frozenset(
+    "a about after all also although an and any are as at be because been before being between both but by can could "
+    "did do does during each for from had has have how however i if in into is it its itself just may might more most "
+    "much no nor not of on only or other our out over own per same should so some such than that the their them then "
+    "there these they this those through to too under up used using very was we were what when where whether which "
+    "while who whom whose why will with would you your he she his her him i me us let yes according cannot without "
+    "nobody never none nothing hardly rarely unable".split()
+)
+# What models put around a claim without claiming it.
+_FRAME_WORDS = frozenset(
+    "document documents passage passages text source sources provided given mention mentions mentioned state states "
+    "stated describe describes described explain explains example called known namely thus therefore".split()
+)
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
+# "No, it is" denies nothing of what follows.
+_REPLY = re.compile(r"^\s*(?:yes|no)\s*[,.:;–—]\s*", re.IGNORECASE)
+_ADDRESS = re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)
+# Words are compared by their beginnings, so that "captured" supports "capture".
+_STEM_CHARS = 6
+_SPELT = {
+    word: str(number)
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen twenty".split()
+    )
+} | dict(zip("thirty forty fifty sixty seventy eighty ninety".split(), map(str, range(30, 100, 10)), strict=True))
+_SCALES = frozenset(
+    "hundred hundreds thousand thousands million millions billion billions trillion trillions half third quarter "
+    "twice double triple".split()
+)
+_DENIALS = frozenset("not no never none neither nor cannot without nobody nothing hardly rarely unable".split())
+_OPPOSITES = tuple(
+    (frozenset(left.split()), frozenset(right.split()))
+    for left, right in (
+        ("more higher greater larger rise rises rose increase increases increased grow grows grew",
+         "less fewer lower smaller fall falls fell decrease decreases decreased reduce reduces reduced shrink shrinks"),
+        ("before earlier", "after later"),
+        ("always all every", "never none rarely"),
+        ("first", "last"),
+        ("best largest highest most", "worst smallest lowest least"),
+        ("cheap cheaper", "expensive costly"),
+        ("north northern", "south southern"),
+        ("east eastern", "west western"),
+        ("allow allows allowed", "forbid forbids forbade prevent prevents prevented"),
+        ("won win", "lost lose"),
+    )
+)  # fmt: skip
+_CLAUSE = re.compile(
+    r"\s*(?:;|—|–(?=\s)|,\s+(?:and|but|or|while|whereas|which|who|because|so|although|with|where|making|including|"
+    r"thereby|leading|resulting)\b|\b(?:because|whereas|although)\b|(?<=\w)\s+and\s+(?=(?:it|they|he|she|is|are|was|"
+    r"were|has|have|had|can|will)\b))\s*",
+    re.IGNORECASE,
+)
+_LEAST_CLAUSE_WORDS = 2
+_DENIED_WORDS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What one piece of text says.
+
+    Attributes:
+        words: stems of its content words.
+        numbers: as figures, however they were spelt; words of scale too.
+        names: stems of words with a capital inside a sentence.
+        opening: stem of the first content word where that begins the text with a capital: perhaps a name.
+        denied: stems of the content words that follow a denial.
+        affirmed: stems of the content words that follow none; a word may stand in both.
+        sides: for each pair of opposites that one side of occurs in it, (pair, side).
+        addresses: of the web.
+    """
+
+    words: frozenset[str]
+    numbers: frozenset[str]
+    names: frozenset[str]
+    opening: str | None
+    denied: frozenset[str]
+    affirmed: frozenset[str]
+    sides: frozenset[tuple[int, int]]
+    addresses: frozenset[str]
+
+
+def read_claim(text: str) -> Claim:
+    """Read a sentence or a part of one."""
+    text = _REPLY.sub("", text)
+    addresses = frozenset(_ADDRESS.findall(text))
+    spelt = list(_WORD.finditer(text))
+    plain = [match[0].replace("’", "'") for match in spelt]
+    lower = [word.lower() for word in plain]
+    affirmed: set[str] = set()
+    names: set[str] = set()
+    denied: set[str] = set()
+    open_denials = 0
+    opening = None
+    for position, (word, low) in enumerate(zip(plain, lower, strict=True)):
+        if low in _DENIALS or low.endswith("n't"):
+            open_denials = _DENIED_WORDS
+        if word[0].isdigit() or low in _STOP_WORDS or low in _FRAME_WORDS or low in _SPELT or low in _SCALES:
+            continue
+        stem = stem_of(low)
+        (denied if open_denials else affirmed).add(stem)
+        open_denials = max(0, open_denials - 1)
+        if word[0].isupper():
+            if position and _inside(text, spelt[position].start()):
+                names.add(stem)
+            elif not position:
+                opening = stem
+    sides = {(pair, side) for pair, both in enumerate(_OPPOSITES) for side in (0, 1) if both[side] & set(lower)}
+    return Claim(
+        frozenset(affirmed | denied),
+        _numbers(lower),
+        frozenset(names),
+        opening,
+        frozenset(denied),
+        frozenset(affirmed),
+        frozenset(sides),
+        addresses,
+    )
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Return stems of a text's content words, and its numbers."""
+    claim = read_claim(text)
+    return claim.words | claim.numbers
+
+
+def split_clauses(text: str) -> list[str]:
+    """Cut a sentence where a further claim may begin; a clause of less than two content words is none of its own."""
+    clauses: list[str] = []
+    position = 0
+    for match in [*_CLAUSE.finditer(text), None]:
+        part = text[position : match.start() if match else len(text)]
+        position = match.end() if match else position
+        if clauses and (len(content_words(part)) < _LEAST_CLAUSE_WORDS or _too_short(clauses[-1])):
+            clauses[-1] += f" {part}"
+        elif part.strip():
+            clauses.append(part)
+    return clauses
+
+
+def _too_short(clause: str) -> bool:
+    return len(content_words(clause)) < _LEAST_CLAUSE_WORDS
+
+
+def stem_of(word: str) -> str:
+    """Return what two forms of a word usually share."""
+    word = word.removesuffix("'s")
+    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
+        word = word[:-1]
+    return word[:_STEM_CHARS]
+
+
+def _inside(text: str, start: int) -> bool:
+    """Whether a word stands within a sentence, not at its beginning."""
+    before = text[:start].rstrip(" \t\n\"'“‘(*_")
+    return bool(before) and before[-1] not in ".!?:•|"
+
+
+def _numbers(lower: list[str]) -> frozenset[str]:
+    found = set()
+    for word in lower:
+        if word[0].isdigit():
+            figure = re.sub(r",(?=\d{3}(?!\d))", "", word).replace(",", ".")
+            found.add(figure.rstrip("0").rstrip(".") if "." in figure else figure)
+        elif word in _SPELT:
+            found.add(_SPELT[word])
+        elif word in _SCALES:
+            found.add(stem_of(word))
+    return frozenset(found)

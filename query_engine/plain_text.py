@@ -1,0 +1,19 @@
+"""Keep text of documents and models from acting as Markdown or HTML where it is shown.
+
+Flow: quoted and generated sentences, titles, questions -> **here** -> answers and steps, which readers see rendered.
+Such text must neither load an image nor hold a link: the only links of an answer are its citations, and those are made
+elsewhere. What is broken stays readable. Pure.
+"""
+
+import re
+
+# Renderers make links of bare addresses too, unless their scheme is gone.
+_SCHEME = re.compile(r"\b(?:(?:https?|ftp|file)://|(?:javascript|vbscript):|data:(?=\w+/)|www\.)(?=\S)", re.IGNORECASE)
+# `![alt](url)`, `[text](url)`, `[text][ref]`, `[ref]: url`; citation marks are no references.
+_LINK = re.compile(r"!(?=\[)|(?<=\])(?=\(|:)")
+_TAG = re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
+
+
+def as_text(text: str) -> str:
+    """Return the text with its links, images and tags broken by a space, and addresses without their scheme."""
+    return _TAG.sub("< ", _LINK.sub(lambda match: "" if match[0] else " ", _SCHEME.sub("", text)))
