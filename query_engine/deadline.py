@@ -61,5 +61,5 @@ class Deadline:
         self.check_wanted(where)
         if not self.left_s():
             raise OutOfTimeError(
-                f"The limit of {self._timeout_s:g} s was reached {where}.", "Raise the limit, or give it less to do."
+                f"The limit of {self._timeout_s:.3g} s was reached {where}.", "Raise the limit, or give it less to do."
             )
