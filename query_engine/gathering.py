@@ -2,7 +2,8 @@
 
 Flow: `planning.py` -> **here** -> the gate and the authors, who read one list of passages as ever. The list takes the
 first passage of the whole question, the first of each part, then the second of each, until the budget of one search is
-full: an answer gets no more to read than any other, but something for each of its parts.
+full: an answer gets no more to read than any other, but something for each of its parts. Where a part refers to
+another one, half of the list stays as it is without a plan.
 """
 
 import asyncio
@@ -98,10 +99,20 @@ class Gathering:
             for at, retrieval in zip(wordings, again, strict=True):
                 await self._improve(at, retrieval)
         yield steps.covered(self.parts)
-        passages = merge([whole.passages, *(part.passages for part in self.parts)], self._means.options)
+        passages = self._merged(whole.passages)
         timings_ms = {"retrieve": round((time.perf_counter() - started) * 1000, 1)}
         warnings = dict.fromkeys([*plan.warnings, *(warning for one in retrievals for warning in one.warnings)])
         self.retrieval = Retrieval(passages, timings_ms, tuple(warnings))
+
+    def _merged(self, whole: tuple[Passage, ...]) -> tuple[Passage, ...]:
+        """Return the parts' evidence and the whole question's as one list.
+
+        Parts that cannot be answered by themselves leave half of the list as the whole question's search has it: what
+        they refer to stands there.
+        """
+        half = self._means.options.model_copy(update={"budget_chars": self._means.options.budget_chars // 2})
+        kept = () if self.apart else merge([whole], half)
+        return merge([whole, *(part.passages for part in self.parts)], self._means.options, kept)
 
     @property
     def apart(self) -> bool:
@@ -156,14 +167,16 @@ class Gathering:
         return found
 
 
-def merge(lists: Iterable[Sequence[Passage]], options: RetrievalSettings) -> tuple[Passage, ...]:
-    """Return one list: the first of each, then the second of each, and so on; no text twice, and within the budget.
+def merge(
+    lists: Iterable[Sequence[Passage]], options: RetrievalSettings, kept: Sequence[Passage] = ()
+) -> tuple[Passage, ...]:
+    """Return one list: what is `kept`, then the first of each, then the second of each, and so on, within the budget.
 
-    Of two passages that overlap the one that comes first stays, unless the other one holds all of it and more: that one
-    takes its place.
+    No text stands there twice: of two passages that overlap the one that comes first stays, unless the other one holds
+    all of it and more. That one takes its place.
     """
-    chosen: list[Passage] = []
-    room = options.budget_chars
+    chosen = list(kept)
+    room = options.budget_chars - sum(len(passage.text) for passage in kept)
     for passage in (one for row in zip_longest(*lists) for one in row if one is not None):
         overlapping = [at for at, other in enumerate(chosen) if _overlap(passage, other)]
         held = [at for at in overlapping if passage.start <= chosen[at].start and chosen[at].end <= passage.end]

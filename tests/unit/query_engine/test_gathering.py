@@ -87,6 +87,27 @@ async def test_each_part_has_its_evidence_and_the_list_takes_turns() -> None:
     assert gathering.apart
 
 
+async def test_parts_that_refer_to_others_leave_half_of_the_list_as_it_is() -> None:
+    plan = Plan((Part("Mars", "mars"), Part("and its moons", "mars and its moons", alone=False)))
+    longer = "x" * (OPTIONS.budget_chars // 4)
+    found = {
+        WHOLE: [at(10_000 * n, f"{n}{longer}") for n in range(3)],
+        "mars": [at(50_000, "Mars."), at(60_000, "More.")],
+    }
+    gathering = Search(found, {}).gathering(plan)
+
+    await steps_of(gathering)
+
+    assert not gathering.apart
+    assert [passage.text[:5] for passage in gathering.retrieval.passages] == [
+        "0xxxx",
+        "Mars.",
+        "1xxxx",
+        "More.",
+        "2xxxx",
+    ]
+
+
 async def test_the_searches_run_side_by_side() -> None:
     together = threading.Barrier(3, timeout=10)
 
