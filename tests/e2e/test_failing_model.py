@@ -9,6 +9,15 @@ from tests.e2e.arena import Arena, violations
 from tests.e2e.conftest import BETZ, MAIN
 from tests.e2e.program import Program, run
 
+CONVERSATION = {
+    "model": "dead-model",
+    "messages": [
+        {"role": "user", "content": "What is the Betz limit?"},
+        {"role": "assistant", "content": "It bounds what a rotor captures. [1]"},
+        {"role": "user", "content": "Who published it?"},
+    ],
+}
+
 
 def test_a_dead_model_server_leaves_a_marked_answer_of_quotes(variables: dict[str, str], folder: Path) -> None:
     # A corpus of its own: the one that all tests share is held by the shared service.
@@ -24,6 +33,8 @@ def test_a_dead_model_server_leaves_a_marked_answer_of_quotes(variables: dict[st
         with Program([MAIN], {**own, **model}, folder) as program:
             body = httpx.post(f"{program.url}/run", json={"question": BETZ}, timeout=120).content
             reply = httpx.post(f"{program.url}/evaluate", json={"query": BETZ, "iid": "1"}, timeout=120).json()
+            chat = httpx.post(f"{program.url}/v1/chat/completions", json=CONVERSATION, timeout=120).json()
+            assert httpx.post(f"{program.url}/cache/clear").json() == {"cleared": 0}
             health = httpx.get(f"{program.url}/health")
 
     arena = Arena().read([body])
@@ -32,6 +43,9 @@ def test_a_dead_model_server_leaves_a_marked_answer_of_quotes(variables: dict[st
     assert any("failed" in step for step in arena.shown_steps())
     assert reply["generated_response"] == arena.report
     assert reply["synthesizer"] == "extractive"
-    assert reply["warnings"][0].startswith("llm_unreachable: ")
+    assert any(warning.startswith("llm_unreachable: ") for warning in reply["warnings"])
+    assert {warning.partition(":")[0] for warning in chat["treeline"]["warnings"]} >= {"conversation"}
+    assert "Who published it (Betz limit)?" in chat["choices"][0]["message"]["reasoning_content"]
+    assert "Albert Betz" in chat["choices"][0]["message"]["content"]
     assert (health.status_code, health.json()["llm_ready"], health.json()["status"]) == (200, False, "degraded")
     assert "Traceback" not in str(arena.records)
