@@ -46,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "ingest": _ingest,
         "latency": _latency,
         "compare": _compare,
+        "grounding": _grounding,
         "train-gate": _train_gate,
         "tune": _tune,
     }
@@ -115,6 +116,23 @@ def _latency(arguments: argparse.Namespace, settings: Settings) -> int:
     print(latency_table.table(measured))
     print(f"\nEach question {arguments.rounds} times, the systems in turn. {describe(machine())}.")
     _keep("latency", {one.name: one.to_dict() for one in measured}, settings)
+    return 0
+
+
+def _grounding(arguments: argparse.Namespace, settings: Settings) -> int:
+    from bench import grounding  # noqa: PLC0415  # for the reason that `build.py` gives
+    from bench.build import measure_grounding, measure_written  # noqa: PLC0415  # likewise
+
+    sets = _chosen(arguments, settings)
+    counts = [arguments.count // len(sets) + (place < arguments.count % len(sets)) for place in range(len(sets))]
+    fates = {
+        one.name: measure_grounding(one, settings, count, arguments.seed)
+        for one, count in zip(sets, counts, strict=True)
+    }
+    print(grounding.table(fates))
+    for data_set in sets if arguments.ask else ():
+        print(f"\n{data_set.name}: {measure_written(data_set, settings, arguments.ask)}")
+    _keep("grounding", {name: [fate.to_dict() for fate in rows] for name, rows in fates.items()}, settings)
     return 0
 
 

@@ -54,6 +54,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         description="Ask every question once, fit the weights, and print them with two tables.",
     )
     tune.add_argument("--seed", type=int, default=0, help="of the bootstrap samples (default: 0)", metavar="N")
+    _add_grounding(commands, [sets])
     _add_train_gate(commands)
     return parser.parse_args(argv)
 
@@ -121,6 +122,26 @@ def _add_compare(commands: _Commands) -> None:
     )
     parser.add_argument("before", type=Path, help="a retrieval.json")
     parser.add_argument("after", type=Path, help="a retrieval.json")
+
+
+def _add_grounding(commands: _Commands, parents: list[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "grounding",
+        parents=parents,
+        help="planted sentences that the check of generated answers catches, and true ones that it spares",
+        description="Have a scripted author write sentences that the sets' passages support, and as many that they do "
+        "not; count what is shown.",
+    )
+    parser.add_argument("--count", type=_number(1), default=100, help="of each sort (default: 100)", metavar="N")
+    parser.add_argument("--seed", type=int, default=0, help="of the planted sentences (default: 0)", metavar="N")
+    parser.add_argument(
+        "--ask",
+        type=_number(0),
+        default=0,
+        help="also have the language model of the settings (SmolLM2 by OpenVINO if they name none) answer the first N "
+        "questions of each set (default: 0)",
+        metavar="N",
+    )
 
 
 def _add_train_gate(commands: _Commands) -> None:

@@ -31,6 +31,7 @@ from settings import Settings
 
 if TYPE_CHECKING:
     from bench.crag import Answered, Question
+    from bench.grounding import Fate
     from bench.stock import StockRecipe
     from query_engine.engine import Engine
 
@@ -145,6 +146,47 @@ def measure_ingestion(data_set: DataSet, settings: Settings, *, documents: int, 
         _tell(f"{data_set.name}: warming up on one document, untimed")
         warm_up(commands, write_workload(texts, scratch / "one", 1).folder, scratch)
         return measure(measured, commands, scratch, repeats, _tell)
+
+
+def measure_grounding(data_set: DataSet, settings: Settings, count: int, seed: int) -> "list[Fate]":
+    """Plant sentences made from the data set's texts, `count` of each sort, and see what the author shows of them."""
+    from bench.grounding import judge  # noqa: PLC0415
+    from bench.planted import plant  # noqa: PLC0415
+    from index.build import Embedding  # noqa: PLC0415
+
+    _tell(f"{data_set.name}: reading {data_set.corpus}")
+    with Reader(settings.ingest) as reader:
+        texts = [
+            text.data.decode(errors="replace") for text in islice(read_texts(list_files(data_set.corpus), reader), 60)
+        ]
+    return judge(plant(texts, read_cases(data_set.questions), count, seed), Embedding(settings).embedder)
+
+
+def measure_written(data_set: DataSet, settings: Settings, questions: int) -> str:
+    """Have a real language model answer the first questions, and say how its sentences fared."""
+    from bench.grounding import write  # noqa: PLC0415
+    from index.build import Embedding  # noqa: PLC0415
+    from query_engine.citing import Checked  # noqa: PLC0415
+    from query_engine.llms.build import build_model, build_synthesizer  # noqa: PLC0415
+
+    if settings.llm.provider == "extractive":
+        settings = settings.model_copy(update={"llm": settings.llm.model_copy(update={"provider": "openvino"})})
+    model = build_model(settings)
+    sums, lost = Checked(), 0
+    with open_engine(data_set, settings) as engine:
+        author = build_synthesizer(settings, model, Embedding(settings).embedder)
+        for case in read_cases(data_set.questions)[:questions]:
+            checked = write(author, case.question, engine.retrieve(case.question).passages)
+            checked = checked or Checked()
+            lost += checked == Checked()
+            sums.supported += checked.supported
+            sums.replaced += checked.replaced
+            sums.dropped += checked.dropped
+    total = sums.supported + sums.replaced + sums.dropped
+    return (
+        f"{model.label} wrote {total} sentences for {questions} questions: {sums.supported} supported, {sums.replaced} "
+        f"replaced by a quote, {sums.dropped} left out; {lost} answers failed or were declined."
+    )
 
 
 def measure_latency(
