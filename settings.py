@@ -22,6 +22,7 @@ from errors import SettingsError
 VERSION = "0.1.0"
 PREFIX = "RAG_"
 RAY_ADDRESS = r"^(local|[^\s:/]+:\d{1,5})$"
+OTHER_MODEL = r"(huggingface|openvino|openai)(:[^,@\s]+)?(@https?://[^,@\s]+)?"
 CORPUS_NAME = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 
 
@@ -189,6 +190,16 @@ class LLMSettings(Group):
     )
     base_url: str | None = Field(None, pattern=r"^https?://", description="OpenAI-compatible server, ending in /v1.")
     api_key: SecretStr | None = Field(None, description="Key for that server.")
+    fallbacks: str | None = Field(
+        None,
+        pattern=rf"^{OTHER_MODEL}(\s*,\s*{OTHER_MODEL})*$",
+        description="Models that take over in turn, `PROVIDER:MODEL` or `PROVIDER:MODEL@URL`, with commas between.",
+    )
+    query_model: str | None = Field(
+        None,
+        pattern=rf"^{OTHER_MODEL}$",
+        description="Model for planning, rephrasing and ranking, named likewise; the one that writes if unset.",
+    )
     device: str = Field("auto", description="`auto`, `cpu` or `cuda` for `huggingface`; `CPU` or `GPU` for `openvino`.")
     four_bit: bool = Field(False, description="Load a Hugging Face model in 4 bits (needs CUDA and bitsandbytes).")
     context_tokens: int = Field(4096, ge=512, le=1_000_000, description="The model's context window.")

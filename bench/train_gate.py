@@ -25,7 +25,7 @@ from query_engine.passages import Passage
 from settings import Settings
 
 # Of all that were tried, those that held up on data sets left out of the training.
-FEATURES = ("sentence_similarity", "coverage", "length", "rarity")
+FEATURES = ("similarity", "sentence_similarity", "coverage", "length", "rarity")
 REPORT = Path(__file__).parents[1] / "docs" / "gate.md"
 
 

@@ -48,6 +48,7 @@ from settings import VERSION, RetrievalSettings, Settings
 logger = logging.getLogger(__name__)
 dispatcher = get_dispatcher(__name__)
 
+LOW_CONFIDENCE = "low_confidence: The passages are about this, but perhaps do not answer it."
 NOT_STEERED = "steering_skipped: Only the search by meaning can be steered, and the mode is lexical."
 
 
@@ -211,7 +212,11 @@ class Engine:
             yield steps.declined(confidence)
             yield answer.done("generated_no_answer_low_confidence" if retrieval.passages else "no_retrieval")
             return
-        yield steps.confident(confidence)
+        if confidence.value < self._settings.answer.low_confidence:
+            answer.warnings.append(LOW_CONFIDENCE)
+            yield steps.doubtful(confidence)
+        else:
+            yield steps.confident(confidence)
         async with aclosing(write(self._writers(gathering), answer, deadline)) as events:
             async for event in events:
                 yield event

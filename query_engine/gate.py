@@ -15,7 +15,7 @@ from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
-from query_engine.extractive import TermWeights
+from query_engine.candidates import TermWeights
 from query_engine.gate_features import Features, measure
 from query_engine.passages import Passage
 

@@ -1,35 +1,33 @@
 """Measure what suggests that the passages hold an answer.
 
 Flow: merged passages -> **here** -> `gate.py` joins the measures in one probability; `bench/gate_training.py` learns
-how. Training and service share this one function, so that what was learnt is what is applied. Decides nothing.
+how. Training and service share this one function, so that what was learnt is what is applied. The sentences are those
+that `candidates.py` offers for quoting. Decides nothing.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
-from query_engine.extractive import TermWeights
+from query_engine.candidates import TermWeights, best_candidates, question_weights
 from query_engine.passages import Passage
-from query_engine.sentences import split_sentences
 
 READ_PASSAGES = 5
-# Each costs some milliseconds. More of them, and their titles with them, told no more.
-EMBEDDED_SENTENCES = 8
-MIN_SENTENCE_WORDS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Measures of a question and its first `READ_PASSAGES` passages. The classifier's file names those it weighs.
+    """Measures of a question and its passages. The classifier's file names those it weighs.
 
     Attributes:
         similarity: cosine of the question and the nearest leaf of all passages, -1..1.
-        sentence_similarity: cosine of the question and the nearest of the sentences that hold most of its words, -1..1;
+        sentence_similarity: cosine of the question and the nearest of the sentences that may be quoted, -1..1;
             `similarity` where the passages hold no sentence.
-        coverage: share of the question's words, weighted by rarity, that one passage and its title hold at best, 0..1.
+        coverage: share of the question's words, weighted by rarity, that one of the first `READ_PASSAGES` passages and
+            its title hold at best, 0..1.
         length: ln(1 + number of the question's words); a long question is seldom covered as fully as a short one.
         rarity: mean weight of the question's words as a share of the most that a word can weigh, 0..1; words that the
             corpus hardly knows speak against it.
@@ -56,33 +54,19 @@ def measure(question: str, passages: Sequence[Passage], words: TermWeights, embe
     if similarity is None:
         # Found by words alone: embedded as leaves are.
         similarity = nearest([f"{passage.title}\n{passage.text}" for passage in read])
-    weights = {term: words.weight(term) for term in words.query_terms(question)}
-    total = sum(weights.values()) or 1.0
-    held = [set(words.terms(f"{passage.title}\n{passage.text}")) for passage in read]
-    sentences = _sentences(read, weights, words)
+    weights = question_weights(question, words)
+    held = [frozenset(words.terms(f"{passage.title}\n{passage.text}")) for passage in read]
+    sentences = best_candidates(weights, passages, words)
     return Features(
         similarity=similarity,
-        sentence_similarity=nearest(sentences) if sentences else similarity,
-        coverage=max(_held_weight(terms, weights) for terms in held) / total,
+        sentence_similarity=nearest([one.embedded_text for one in sentences]) if sentences else similarity,
+        coverage=max(_covered(terms, weights) for terms in held),
         length=math.log1p(len(weights)),
         # No leaf holds the empty term, so nothing weighs more.
-        rarity=total / (len(weights) or 1) / words.weight(""),
+        rarity=sum(map(words.weight, weights)) / (len(weights) or 1) / words.weight(""),
         missing=tuple(term for term in weights if not any(term in terms for terms in held)),
     )
 
 
-def _sentences(passages: Sequence[Passage], weights: Mapping[str, float], words: TermWeights) -> list[str]:
-    """The sentences that hold most of the question's words, earlier passages first among equals."""
-    texts = (
-        passage.text[sentence.start : sentence.end]
-        for passage in passages
-        for sentence in split_sentences(passage.text)
-        if sentence.kind != "heading"
-    )
-    telling = dict.fromkeys(text for text in texts if len(text.split()) >= MIN_SENTENCE_WORDS and text[-1] != "?")
-    ranked = sorted(telling, key=lambda text: -_held_weight(set(words.terms(text)), weights))
-    return ranked[:EMBEDDED_SENTENCES]
-
-
-def _held_weight(terms: set[str], weights: Mapping[str, float]) -> float:
+def _covered(terms: frozenset[str], weights: dict[str, float]) -> float:
     return sum(weight for term, weight in weights.items() if term in terms)

@@ -11,6 +11,8 @@ from itertools import pairwise
 from typing import Literal
 
 MAX_CHARS = 600
+# Prose is wrapped at some 45 characters at least, in narrow columns; a shorter line is a heading or a label.
+LABEL_CHARS = 32
 
 # A sentence ends at . ! ? (with closing quotes or brackets) before space and something that can begin a sentence,
 # unless the dot belongs to an abbreviation, an initial or a numbered item.
@@ -21,6 +23,9 @@ _ABBREVIATION = re.compile(
     r"nov|dec|\d{1,3})$",
     re.IGNORECASE,
 )
+# What a line begins with that may begin a sentence, and what it ends with where the sentence goes on.
+_BEGINS = re.compile(r"\s*[\"'“‘(\[]*[A-Z0-9\u00c0-\u00de]")
+_GOES_ON = (",", ";", "-", "–", "(", "")
 # A line that stands for itself: heading, list item, table row, quote, fence.
 _OWN_LINE = re.compile(r"\s*(?:#{1,6}\s|[-*+•▪◦]\s|\d{1,3}[.)]\s|\||>|```|~~~)")
 
@@ -51,12 +56,14 @@ def _blocks(text: str) -> list[tuple[int, int]]:
     blocks: list[tuple[int, int]] = []
     begin: int | None = None
     position = 0
+    label = False
     for line in text.splitlines(keepends=True):
         end = position + len(line)
         blank, own = not line.strip(), bool(_OWN_LINE.match(line))
-        if begin is not None and (blank or own):
+        if begin is not None and (blank or own or (label and _BEGINS.match(line))):
             blocks.append((begin, position))
             begin = None
+        label = _is_label(line)
         if own and line.lstrip().startswith(("#", "|", "`", "~")):
             blocks.append((position, end))
         elif not blank and begin is None:
@@ -65,6 +72,12 @@ def _blocks(text: str) -> list[tuple[int, int]]:
     if begin is not None:
         blocks.append((begin, position))
     return blocks
+
+
+def _is_label(line: str) -> bool:
+    """Whether a line is too short to be wrapped prose, and no part of a list of names and values."""
+    text = line.strip()
+    return len(text) <= LABEL_CHARS and ":" not in text and text[-1:] not in _GOES_ON
 
 
 def _in_block(text: str, start: int, end: int) -> list[Sentence]:

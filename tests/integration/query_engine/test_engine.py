@@ -74,7 +74,7 @@ async def test_an_answer_is_quoted_cited_and_explained(make: MakeEngine) -> None
     _, done = await answer(engine)
 
     assert done.answer is not None
-    assert "Albert Betz published the rotor limit in 1919. [1]" in done.answer
+    assert "**Albert Betz** published the rotor limit in 1919. [1]" in done.answer
     assert done.synthesizer == "extractive"
     assert done.gate_reason == "generated_answer"
     for citation in done.citations:
@@ -112,6 +112,21 @@ async def test_a_foreign_question_is_declined_before_anyone_writes(make: MakeEng
     assert done.gate_reason == "generated_no_answer_low_confidence"
     assert done.synthesizer is None
     assert not any(isinstance(event, Token) for event in events)
+
+
+async def test_a_doubtful_answer_is_given_and_said_to_be_doubtful(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = make()
+    certain = (await answer(engine))[1]
+    monkeypatch.setattr(engine, "_settings", Settings(answer=AnswerSettings(low_confidence=1.0)))
+    events, doubtful = await answer(engine)
+
+    assert doubtful.answer == certain.answer
+    assert doubtful.gate_reason == "generated_answer"
+    assert [warning.partition(":")[0] for warning in doubtful.warnings] == ["low_confidence"]
+    assert certain.warnings == ()
+    assert any(isinstance(event, Step) and event.text.startswith("**Low confidence**") for event in events)
 
 
 async def test_an_author_that_finds_nothing_makes_a_declined_answer(make: MakeEngine) -> None:

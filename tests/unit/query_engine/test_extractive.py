@@ -4,6 +4,7 @@ import math
 import re
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 
 from query_engine.citing import Citations
 from query_engine.extractive import ExtractiveSynthesizer
@@ -42,7 +43,7 @@ COOKING = a_passage("cook.md", "Boil the pasta for nine minutes. Drain it well a
 def test_the_sentence_that_holds_the_words_comes_first_with_its_mark() -> None:
     text, _ = write("Who published the limit of a rotor?", [COOKING, BETZ])
 
-    assert text.startswith("Albert Betz published the limit of a rotor in 1919. [1]")
+    assert text.startswith("**Albert Betz** published the limit of a rotor in 1919. [1]")
 
 
 def test_every_quote_is_the_text_at_its_span() -> None:
@@ -77,6 +78,48 @@ def test_no_sentence_is_quoted_twice() -> None:
     assert text.count("59 per cent") == 1
 
 
+def test_what_is_said_again_in_nearly_the_same_words_is_left_out_but_other_figures_are_not() -> None:
+    again = [
+        a_passage("a.md", "To see the rotor limit of a machine, read the plate."),
+        a_passage("b.md", "To see the rotor limit of a big machine, read the plate."),
+    ]
+    figures = a_passage("a.md", "The rotor limit of type 1 is low. The rotor limit of type 2 is low.")
+
+    assert write("What is the rotor limit?", again)[0].count("plate") == 1
+    assert write("What is the rotor limit?", [figures])[0].count("low") == 2
+
+
+def test_the_first_quote_shows_what_is_asked_for_in_bold_and_cites_it_as_it_stands() -> None:
+    text, citations = write("In which year was the rotor limit published?", [BETZ])
+
+    assert text.startswith("Albert Betz published the limit of a rotor in **1919**. [1]")
+    assert citations.all()[0].quote == "Albert Betz published the limit of a rotor in 1919."
+
+
+def test_a_first_sentence_that_leaves_open_whom_it_is_about_is_led_by_the_title() -> None:
+    chopin = replace(a_passage("c.md", "In 1835 he obtained citizenship in France."), title="Frédéric Chopin")
+    text, citations = write("When did he obtain citizenship?", [chopin])
+
+    assert text == "Frédéric Chopin: In **1835** he obtained citizenship in France. [1]"
+    assert citations.all()[0].quote == "In 1835 he obtained citizenship in France."
+    assert write("When?", [replace(chopin, title="A very long title " * 3)])[0].startswith("In ")
+
+
+def test_a_quote_neither_loads_nor_links_anything_and_is_cited_as_it_stands() -> None:
+    sentence = "The rotor limit and how it follows from the flow of air is shown here: ![plot](https://a.org/x.png)."
+    text, citations = write("What is the rotor limit?", [a_passage("a.md", sentence)])
+
+    assert "![" not in text
+    assert "https://" not in text
+    assert citations.all()[0].quote == sentence
+
+
+def test_a_sentence_with_stars_of_its_own_gets_no_others() -> None:
+    text, _ = write("When was the rotor limit found?", [a_passage("a.md", "The rotor limit was found in 1919*.")])
+
+    assert text == "The rotor limit was found in 1919*. [1]"
+
+
 def test_line_breaks_inside_a_sentence_do_not_reach_the_reader() -> None:
     text, citations = write("What is the rotor limit?", [a_passage("a.md", "The rotor limit\nis 59 per cent.")])
 
@@ -87,7 +130,7 @@ def test_line_breaks_inside_a_sentence_do_not_reach_the_reader() -> None:
 def test_questions_in_the_text_are_not_offered_as_answers() -> None:
     text, _ = write("What is the rotor limit?", [a_passage("a.md", "What is the rotor limit? It is 59 per cent.")])
 
-    assert text == "It is 59 per cent. [1]"
+    assert text == "Wind: It is 59 per cent. [1]"
 
 
 def test_headings_and_labels_are_not_quoted() -> None:

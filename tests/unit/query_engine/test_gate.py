@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from query_engine.candidates import EMBEDDED_SENTENCES
 from query_engine.gate import SHIPPED, Classifier, Weight, assess, read_classifier
-from query_engine.gate_features import EMBEDDED_SENTENCES, Features, measure
+from query_engine.gate_features import Features, measure
 from query_engine.passages import Passage
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.engines import a_passage

@@ -1,0 +1,64 @@
+"""Remember the vectors of what was embedded last, so that the stages of one answer embed nothing twice.
+
+Flow: search, gate, author -> **here** -> the corpus's embedder. The question is asked for by all three, and the gate
+and the author read the same sentences; an embedder is asked once for each. Ingestion goes past this.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from pydantic import PrivateAttr
+
+# Some tens of answers under way; 384 numbers each, some 3 MB.
+KEPT_VECTORS = 1024
+
+
+class RecentEmbedding(BaseEmbedding):
+    """An embedder that keeps its last vectors, questions apart from texts. Safe to call from many threads.
+
+    Args:
+        embedder: embeds what is not kept.
+    """
+
+    _embedder: BaseEmbedding = PrivateAttr()
+    _kept: "OrderedDict[tuple[str, str], list[float]]" = PrivateAttr(default_factory=OrderedDict)
+    _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
+
+    def __init__(self, embedder: BaseEmbedding) -> None:
+        super().__init__(model_name=embedder.model_name, embed_batch_size=embedder.embed_batch_size)
+        self._embedder = embedder
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Name for LlamaIndex's events."""
+        return "RecentEmbedding"
+
+    def _vectors(
+        self, kind: str, texts: Sequence[str], embed: Callable[[list[str]], list[list[float]]]
+    ) -> list[list[float]]:
+        with self._lock:
+            known = {text: self._kept[kind, text] for text in texts if (kind, text) in self._kept}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if missing:
+            known |= zip(missing, embed(missing), strict=True)
+        with self._lock:
+            for text in dict.fromkeys(texts):
+                self._kept[kind, text] = known[text]
+                self._kept.move_to_end((kind, text))
+            while len(self._kept) > KEPT_VECTORS:
+                self._kept.popitem(last=False)
+        return [known[text] for text in texts]
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return self._vectors("question", [query], lambda _: [self._embedder.get_query_embedding(query)])[0]
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return self._get_query_embedding(query)
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._get_text_embeddings([text])[0]
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        return self._vectors("text", texts, self._embedder.get_text_embedding_batch)
