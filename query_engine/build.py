@@ -22,6 +22,7 @@ from query_engine.llms.asking import Asker
 from query_engine.llms.model import LoadedModel
 from query_engine.over import corpus_over
 from query_engine.planning import Planner
+from query_engine.recent import RecentEmbedding
 from query_engine.refining import Refinement, Reranking
 from query_engine.reranking.build import build_reranker
 from query_engine.synthesizer import Synthesizer
@@ -48,7 +49,7 @@ class Engines:
         self._settings = settings
         self._service_url = service_url
         self.embedding = Embedding(settings)
-        self._embedder = self.embedding.embedder  # now, so that a missing model stops the start
+        self._embedder = RecentEmbedding(self.embedding.embedder)  # now, so that a missing model stops the start
         self._writer: WatchedSynthesizer | None = None
         self._model: LoadedModel | None = None
         check_expansion(settings)
