@@ -4,8 +4,8 @@ Flow: `api/asking.py` -> **here** -> the events of an earlier answer, or of the 
 the events themselves: whoever reads an answer from here reads what the first reader read, and one step more.
 
 An answer belongs to the documents and settings it was made from: its key holds the engine's fingerprint, so it is found
-no more once a document came, went or changed. Failures are not kept, nor is an answer with a warning: what it lacks may
-be there a moment later. Not safe for threads; it lives on the event loop.
+no more once a document came, went or changed. Failures are not kept, nor is an answer with a warning that may be gone a
+moment later. Not safe for threads; it lives on the event loop.
 """
 
 import json
@@ -22,6 +22,9 @@ from query_engine import steps
 from query_engine.conversation import Turn
 from query_engine.events import Done, Event
 from query_engine.expansion.steering import Steering
+
+# What the same documents and settings would bring about again.
+LASTING_WARNINGS = frozenset({"low_confidence", "steering_skipped"})
 
 
 def answer_key(
@@ -80,7 +83,7 @@ class AnswerCache:
             key = await current_key()
             async for event in events:
                 seen.append(event)
-                if isinstance(event, Done) and not event.warnings and await current_key() == key:
+                if isinstance(event, Done) and _lasts(event) and await current_key() == key:
                     self._keep(key, seen)
                 yield event
 
@@ -94,6 +97,10 @@ class AnswerCache:
     def _keep(self, key: str, events: Sequence[Event]) -> None:
         if self._kept.maxsize:
             self._kept[key] = tuple(events)
+
+
+def _lasts(done: Done) -> bool:
+    return all(warning.partition(":")[0] in LASTING_WARNINGS for warning in done.warnings)
 
 
 async def _replay(events: Sequence[Event]) -> AsyncGenerator[Event, None]:

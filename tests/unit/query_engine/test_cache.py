@@ -49,9 +49,10 @@ async def test_a_kept_answer_is_told_like_the_first_one() -> None:
     assert (again[-1].answer, again[-1].cache_hit, list(again[-1].timings_ms)) == (a_done().answer, True, ["total"])
 
 
-async def test_a_declined_question_is_kept_as_well() -> None:
+@pytest.mark.parametrize("done", [a_done(None), a_done(warnings=("low_confidence: Perhaps not the answer.",))])
+async def test_what_would_come_out_the_same_is_kept_as_well(done: Done) -> None:
     cache = AnswerCache(2, 60)
-    await keep(cache, a_done(None))
+    await keep(cache, done)
 
     assert cache.find("k") is not None
 

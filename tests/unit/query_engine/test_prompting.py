@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from errors import LLMError
-from query_engine.prompting import TEMPLATE_TOKENS, Prompt, PromptBuilder
+from query_engine.prompting import PROMPTS, TEMPLATE_TOKENS, Prompt, PromptBuilder
 from tests.fakes.llm import passage
 
 SENTENCE = "Blades turn in the wind. "
@@ -117,3 +117,8 @@ def test_a_documents_own_reference_marks_cannot_be_taken_for_ranks() -> None:
 
 def test_braces_in_documents_and_questions_are_text() -> None:
     assert "{documents} {0}" in asked(builder().build("{question}?", [passage("{documents} {0}")]))
+
+
+@pytest.mark.parametrize("style", ["brief", "short", "report", "summary"])
+def test_every_style_keeps_the_users_language(style: str) -> None:
+    assert "language of the question" in (PROMPTS / f"{style}.txt").read_text(encoding="utf-8")
