@@ -11,7 +11,7 @@ everybody, and the interpreter could not end before they do.
 import asyncio
 import contextvars
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from concurrent.futures import Future
 from typing import Generic, TypeVar
 
@@ -48,6 +48,21 @@ async def in_thread(work: Callable[[], Result], stop: threading.Event | None = N
             stop.set()
         await ended(thread)
         raise
+
+
+async def in_threads(works: Iterable[Callable[[], Result]], stop: threading.Event) -> list[Result]:
+    """Return what each of `works` returns, in order; all run at once, and all have ended when this ends.
+
+    Raises:
+        Exception: the first one's that failed, in their order.
+    """
+    outcomes = await asyncio.gather(*(in_thread(work, stop) for work in works), return_exceptions=True)
+    results = []
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome
+        results.append(outcome)
+    return results
 
 
 async def ended(thread: asyncio.Future[Result]) -> None:

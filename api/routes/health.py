@@ -50,6 +50,7 @@ def ready(service: ServiceDep) -> JSONReply:
         "corpora": status["corpora"],
         "embedding": status["embedding"],
         "synthesizer": status["synthesizer"],
+        "questions": {"running": service.slots.running, "waiting": service.slots.waiting},
         "versions": _versions(),
     }
     return JSONReply(body, 503 if reasons else 200)

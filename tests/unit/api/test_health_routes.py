@@ -5,7 +5,7 @@ from starlette.testclient import TestClient
 from api.app import create_app
 from api.jobs import Jobs
 from errors import CorpusLockedError, IndexDamagedError
-from settings import VERSION, Settings
+from settings import VERSION, ServeSettings, Settings
 from tests.fakes.engines import FakeEngine, FakeEngines
 from tests.fakes.ingesting import FakeIngester
 
@@ -60,6 +60,15 @@ def test_ready_says_what_is_loaded_with_versions() -> None:
     assert (body["embedding"], body["synthesizer"], body["default_corpus"]) == ("minilm", "extractive", "default")
     assert body["versions"]["treeline"] == VERSION
     assert body["versions"].keys() == {"treeline", "python", "llama-index-core", "chromadb", "tantivy"}
+
+
+def test_ready_counts_the_questions_that_run_and_wait() -> None:
+    settings = Settings(serve=ServeSettings(slots=2))
+    client = TestClient(create_app(engines_with(), settings, FakeIngester(), Jobs()))
+    for _ in range(5):
+        client.app.state.service.slots.enter()  # type: ignore[attr-defined]  # a FastAPI application
+
+    assert client.get("/ready").json()["questions"] == {"running": 2, "waiting": 3}
 
 
 def test_a_service_without_documents_is_not_ready() -> None:

@@ -5,10 +5,11 @@ import threading
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from contextvars import ContextVar
+from functools import partial
 
 import pytest
 
-from query_engine.worker import Reading, in_thread, iterate_in_thread
+from query_engine.worker import Reading, in_thread, in_threads, iterate_in_thread
 
 
 async def test_pieces_come_in_order() -> None:
@@ -86,6 +87,32 @@ async def test_more_threads_work_at_once_than_a_pool_would_have() -> None:
     everybody = threading.Barrier(50)
 
     await asyncio.gather(*(in_thread(everybody.wait) for _ in range(50)))
+
+
+async def test_many_threads_return_in_order() -> None:
+    together = threading.Barrier(3)
+
+    def work(number: int) -> int:
+        together.wait()
+        return number
+
+    assert await in_threads([partial(work, number) for number in range(3)], threading.Event()) == [0, 1, 2]
+
+
+async def test_one_of_many_that_fails_is_told_when_the_others_have_ended() -> None:
+    failed, ended = threading.Event(), threading.Event()
+
+    def fail() -> None:
+        failed.set()
+        raise RuntimeError("cut")
+
+    def outlast() -> None:
+        failed.wait()
+        ended.set()
+
+    with pytest.raises(RuntimeError, match="cut"):
+        await in_threads([fail, outlast], threading.Event())
+    assert ended.is_set()
 
 
 async def test_what_a_thread_sees_of_the_context_is_what_its_caller_set() -> None:
