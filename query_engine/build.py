@@ -19,14 +19,14 @@ from query_engine.expansion.build import build_expansions, check_expansion
 from query_engine.extractive import ExtractiveSynthesizer
 from query_engine.leaf_texts import leaf_texts
 from query_engine.llms.asking import Asker
-from query_engine.llms.model import LoadedModel
 from query_engine.over import corpus_over
 from query_engine.planning import Planner
 from query_engine.recent import RecentEmbedding
 from query_engine.refining import Refinement, Reranking
 from query_engine.reranking.build import build_reranker
+from query_engine.roster import build_roster
+from query_engine.sure import SureSynthesizer
 from query_engine.synthesizer import Synthesizer
-from query_engine.watching import WatchedSynthesizer
 from settings import Settings
 
 
@@ -50,14 +50,9 @@ class Engines:
         self._service_url = service_url
         self.embedding = Embedding(settings)
         self._embedder = RecentEmbedding(self.embedding.embedder)  # now, so that a missing model stops the start
-        self._writer: WatchedSynthesizer | None = None
-        self._model: LoadedModel | None = None
         check_expansion(settings)
-        if settings.llm.provider != "extractive":
-            from query_engine.llms.build import build_model, build_synthesizer  # noqa: PLC0415  # quoting needs neither
-
-            self._model = build_model(settings)
-            self._writer = WatchedSynthesizer(build_synthesizer(settings, self._model, self._embedder))
+        self._roster = build_roster(settings, self._embedder)
+        self._model = self._roster.query_model
         self._reranker = build_reranker(settings, self._model)
         self._engines: dict[str, Engine] = {}
         self._refused: dict[str, CorpusError] = {}
@@ -115,8 +110,8 @@ class Engines:
             },
             "embedding": self.embedding.manifest.model,
             "synthesizer": self._settings.llm.provider,
-            "llm_ready": self._writer.ready if self._writer else True,
-            "llm_reason": self._writer.reason if self._writer else "No language model is used: answers are quotes.",
+            "llm_ready": self._roster.ready,
+            "llm_reason": self._roster.reason,
         }
 
     def close(self) -> None:
@@ -144,8 +139,10 @@ class Engines:
         return self._engine(corpus)
 
     def _engine(self, corpus: Corpus) -> Engine:
-        quoting = ExtractiveSynthesizer(corpus.words, self._embedder, self._settings.answer.max_words)
-        authors: list[Synthesizer] = [self._writer, quoting] if self._writer else [quoting]
+        quoting: Synthesizer = ExtractiveSynthesizer(corpus.words, self._embedder, self._settings.answer.max_words)
+        if self._settings.answer.only_sure:
+            quoting = SureSynthesizer(quoting, corpus.words)
+        authors: list[Synthesizer] = [*self._roster.writers, quoting]
         refinement, condenser, planner = self._refinement(corpus), self._condenser(), self._planner()
         return Engine(corpus, self._embedder, authors, self._settings, refinement, condenser=condenser, planner=planner)
 

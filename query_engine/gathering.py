@@ -1,12 +1,11 @@
 """Gather the evidence for a question that has parts: searched for side by side, judged, searched again, merged.
 
-Flow: `planning.py` -> **here** -> the gate and the authors, who read one list of passages as ever. The list takes the
-first passage of the whole question, the first of each part, then the second of each, until the budget of one search is
-full: an answer gets no more to read than any other, but something for each of its parts. Where a part refers to
-another one, half of the list stays as it is without a plan.
+Flow: `planning.py` -> **here** -> the gate and the authors, who read one list of passages as ever. The whole question
+is searched for first. Where parts refer to each other and its passages cover them all, that was it. Otherwise the list
+takes the first passage of the whole question, the first of each part, then the second of each, until the budget of one
+search is full: an answer gets no more to read than any other, but something for each of its parts.
 """
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +22,7 @@ from query_engine.passages import Passage
 from query_engine.planning import Plan
 from query_engine.retrieval import Retrieval
 from query_engine.sufficiency import Covered, keep_what_is_missing, name_what_was_found
-from query_engine.worker import in_thread
+from query_engine.worker import in_thread, in_threads
 from settings import RetrievalSettings
 
 MAX_ROUNDS = 3
@@ -73,6 +72,7 @@ class Gathering:
         self.retrieval = Retrieval((), {})
         self.parts: list[Covered] = []
         self._asked: tuple[Part, ...] = ()
+        self._whole: Confidence | None = None
 
     async def steps(self) -> AsyncGenerator[Step, None]:
         """Plan, search, judge, search again; yield what is done."""
@@ -84,11 +84,26 @@ class Gathering:
         started = time.perf_counter()
         self._asked = plan.parts
         yield steps.planned(plan)
-        queries = [part.query for part in plan.parts]
-        whole, *found = await self._searched([self._question, *queries])
-        retrievals = [whole, *found]
-        self.parts = [await self._judged(part, one.passages) for part, one in zip(plan.parts, found, strict=True)]
-        asked = {self._question, *queries}
+        (whole,) = await self._searched([self._question])
+        self._whole = await in_thread(partial(self._means.judge, self._question, whole.passages))
+        self.parts = [await self._judged(part, whole.passages) for part in plan.parts]
+        retrievals = [whole]
+        passages = whole.passages
+        if self.apart or not self._all_covered():
+            async for step in self._search_parts(retrievals):
+                yield step
+            passages = merge([whole.passages, *(part.passages for part in self.parts)], self._means.options)
+        yield steps.covered(self.parts)
+        timings_ms = {"retrieve": round((time.perf_counter() - started) * 1000, 1)}
+        warnings = dict.fromkeys([*plan.warnings, *(warning for one in retrievals for warning in one.warnings)])
+        self.retrieval = Retrieval(passages, timings_ms, tuple(warnings))
+
+    async def _search_parts(self, retrievals: list[Retrieval]) -> AsyncGenerator[Step, None]:
+        """Search for the parts side by side, and again for those that are not covered; note what was retrieved."""
+        found = await self._searched([part.query for part in self._asked])
+        retrievals += found
+        self.parts = [await self._judged(part, one.passages) for part, one in zip(self._asked, found, strict=True)]
+        asked = {self._question, *(part.query for part in self._asked)}
         for number in range(2, MAX_ROUNDS + 1):
             wordings = {at: one for at, one in self._wordings(number).items() if one not in asked}
             asked.update(wordings.values())
@@ -98,37 +113,27 @@ class Gathering:
             retrievals += again
             for at, retrieval in zip(wordings, again, strict=True):
                 await self._improve(at, retrieval)
-        yield steps.covered(self.parts)
-        passages = self._merged(whole.passages)
-        timings_ms = {"retrieve": round((time.perf_counter() - started) * 1000, 1)}
-        warnings = dict.fromkeys([*plan.warnings, *(warning for one in retrievals for warning in one.warnings)])
-        self.retrieval = Retrieval(passages, timings_ms, tuple(warnings))
-
-    def _merged(self, whole: tuple[Passage, ...]) -> tuple[Passage, ...]:
-        """Return the parts' evidence and the whole question's as one list.
-
-        Parts that cannot be answered by themselves leave half of the list as the whole question's search has it: what
-        they refer to stands there.
-        """
-        half = self._means.options.model_copy(update={"budget_chars": self._means.options.budget_chars // 2})
-        kept = () if self.apart else merge([whole], half)
-        return merge([whole, *(part.passages for part in self.parts)], self._means.options, kept)
 
     @property
     def apart(self) -> bool:
         """Whether each part can be answered by itself."""
         return bool(self.parts) and all(one.part.alone for one in self.parts)
 
-    def confidence(self, whole: Confidence) -> Confidence:
-        """Return the better of two judgements: of the whole question, and, if all parts are covered, of the least."""
-        if not self.parts or not all(part.sufficient for part in self.parts):
-            return whole
-        least = min((part.confidence for part in self.parts), key=lambda one: one.value)
-        return max(whole, least, key=lambda one: one.value)
+    def confidence(self, merged: Confidence) -> Confidence:
+        """Return the best of three judgements: of all passages, of the whole question's, of the least covered part's.
+
+        The last one counts only if all parts are covered.
+        """
+        judged = [merged, *([self._whole] if self._whole else [])]
+        if self.parts and self._all_covered():
+            judged.append(min((part.confidence for part in self.parts), key=lambda one: one.value))
+        return max(judged, key=lambda one: one.value)
+
+    def _all_covered(self) -> bool:
+        return all(part.sufficient for part in self.parts)
 
     async def _searched(self, queries: Iterable[str]) -> list[Retrieval]:
-        stop = self._means.deadline.stop
-        return await asyncio.gather(*(in_thread(partial(self._means.search, query), stop) for query in queries))
+        return await in_threads((partial(self._means.search, query) for query in queries), self._means.deadline.stop)
 
     async def _judged(self, part: Part, passages: tuple[Passage, ...]) -> Covered:
         confidence = await in_thread(partial(self._means.judge, part.query, passages))
@@ -167,16 +172,14 @@ class Gathering:
         return found
 
 
-def merge(
-    lists: Iterable[Sequence[Passage]], options: RetrievalSettings, kept: Sequence[Passage] = ()
-) -> tuple[Passage, ...]:
-    """Return one list: what is `kept`, then the first of each, then the second of each, and so on, within the budget.
+def merge(lists: Iterable[Sequence[Passage]], options: RetrievalSettings) -> tuple[Passage, ...]:
+    """Return one list: the first of each, then the second of each, and so on, within the budget.
 
     No text stands there twice: of two passages that overlap the one that comes first stays, unless the other one holds
     all of it and more. That one takes its place.
     """
-    chosen = list(kept)
-    room = options.budget_chars - sum(len(passage.text) for passage in kept)
+    chosen: list[Passage] = []
+    room = options.budget_chars
     for passage in (one for row in zip_longest(*lists) for one in row if one is not None):
         overlapping = [at for at, other in enumerate(chosen) if _overlap(passage, other)]
         held = [at for at in overlapping if passage.start <= chosen[at].start and chosen[at].end <= passage.end]

@@ -87,33 +87,46 @@ async def test_each_part_has_its_evidence_and_the_list_takes_turns() -> None:
     assert gathering.apart
 
 
-async def test_parts_that_refer_to_others_leave_half_of_the_list_as_it_is() -> None:
-    plan = Plan((Part("Mars", "mars"), Part("and its moons", "mars and its moons", alone=False)))
-    longer = "x" * (OPTIONS.budget_chars // 4)
-    found = {
-        WHOLE: [at(10_000 * n, f"{n}{longer}") for n in range(3)],
-        "mars": [at(50_000, "Mars."), at(60_000, "More.")],
-    }
-    gathering = Search(found, {}).gathering(plan)
+REFERRING = Plan((Part("Mars", "mars"), Part("and its moons", "mars and its moons", alone=False)))
+
+
+async def test_where_one_pass_covers_parts_that_refer_to_each_other_it_stays_one_pass() -> None:
+    search = Search({WHOLE: [at(0, "Mars."), at(9, "Moons.")]}, {"Mars.": sure(0.9)})
+    gathering = search.gathering(REFERRING)
+
+    _, covered = await steps_of(gathering)
+
+    assert search.asked == [WHOLE]
+    assert "Evidence for 2 of 2 parts" in covered.text
+    assert [passage.text for passage in gathering.retrieval.passages] == ["Mars.", "Moons."]
+    assert not gathering.apart
+
+
+async def test_where_it_does_not_cover_them_the_parts_are_searched_for() -> None:
+    found = {WHOLE: [at(0, "Planets.")], "mars and its moons": [at(50, "Moons.")]}
+    gathering = (search := Search(found, {"Moons.": sure(0.9)})).gathering(REFERRING)
 
     await steps_of(gathering)
 
-    assert not gathering.apart
-    assert [passage.text[:5] for passage in gathering.retrieval.passages] == [
-        "0xxxx",
-        "Mars.",
-        "1xxxx",
-        "More.",
-        "2xxxx",
-    ]
+    assert {"mars", "mars and its moons"} <= set(search.asked)
+    assert [passage.text for passage in gathering.retrieval.passages] == ["Planets.", "Moons."]
+
+
+async def test_the_whole_question_is_judged_by_its_own_passages_too() -> None:
+    found = {WHOLE: [at(0, "Planets.")], "mars": [at(50, "Mars.")]}
+    gathering = Search(found, {"Planets.": sure(0.8)}).gathering()
+    await steps_of(gathering)
+
+    assert gathering.confidence(sure(0.1)).value == 0.8
 
 
 async def test_the_searches_run_side_by_side() -> None:
-    together = threading.Barrier(3, timeout=10)
+    together = threading.Barrier(2, timeout=10)
 
     class Meeting(Search):
         def search(self, query: str) -> Retrieval:
-            together.wait()
+            if query != WHOLE:
+                together.wait()
             return super().search(query)
 
     gathering = Meeting({}, {"": sure(1.0)}).gathering(replace(PLAN, parts=PLAN.parts))

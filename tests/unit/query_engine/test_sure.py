@@ -1,0 +1,54 @@
+"""An author who has to be sure says nothing where the quote does not show what is asked for."""
+
+import threading
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from query_engine.citing import Citations
+from query_engine.passages import Passage
+from query_engine.sure import SureSynthesizer
+from tests.fakes.engines import a_passage
+from tests.fakes.words import FakeWords
+
+
+class Quoting:
+    """Quotes each passage in turn."""
+
+    name = "extractive"
+
+    def write(
+        self, _question: str, passages: Sequence[Passage], citations: Citations, _stop: threading.Event
+    ) -> Iterator[str]:
+        for passage in passages:
+            yield f"{passage.text} [{citations.cite(passage, passage.start, passage.end)}] "
+
+
+def said(question: str, *texts: str) -> tuple[str, int]:
+    citations = Citations()
+    passages = [a_passage(doc_id=f"{number}.md", text=text) for number, text in enumerate(texts)]
+    author = SureSynthesizer(Quoting(), FakeWords())
+    return "".join(author.write(question, passages, citations, threading.Event())), len(citations.all())
+
+
+def test_a_quote_that_shows_what_is_asked_for_is_given_with_all_that_follow() -> None:
+    text = "Albert Betz published the rotor limit in 1919."
+
+    assert said("When did Betz publish the rotor limit?", text, "More.") == (f"{text} [1] More. [2] ", 2)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("When did Betz publish the rotor limit?", "Betz would publish the rotor limit."),
+        ("When did Betz publish the rotor limit?", "Gearboxes were first built in 1950."),
+        ("Is the rotor limit higher than Betz said in 1919?", "The rotor limit is what Betz said in 1919."),
+    ],
+    ids=["no date in it", "too few of the words", "asks for no date, number or name"],
+)
+def test_otherwise_nothing_is_said_and_nothing_cited(question: str, text: str) -> None:
+    assert said(question, text) == ("", 0)
+
+
+def test_without_quotes_nothing_is_said() -> None:
+    assert said("When did Betz publish the rotor limit?") == ("", 0)
