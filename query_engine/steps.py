@@ -172,9 +172,7 @@ def grounded(checked: Checked) -> Step:
 
 def failed(author: str, error: RagError) -> Step:
     """Say that an author failed and that another one takes over."""
-    return Step(
-        "warning", f"**The {author} model failed**: {error.fact} The answer is quoted from the passages instead."
-    )
+    return Step("warning", f"**The {author} model failed**: {error.fact} Another author takes over.")
 
 
 def nothing_written(confidence: Confidence) -> Step:

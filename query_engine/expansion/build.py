@@ -23,10 +23,11 @@ from settings import Settings
 def check_expansion(settings: Settings) -> None:
     """Raise SettingsError where an expansion is set that needs a language model, and none is."""
     for name in ("hyde", "multi_query"):
-        if getattr(settings.expansion, name) and settings.llm.provider == "extractive":
+        modelless = settings.llm.provider == "extractive" and settings.llm.query_model is None
+        if getattr(settings.expansion, name) and modelless:
             raise SettingsError(
                 f"RAG_EXPANSION__{name.upper()}=true needs a language model.",
-                "Set RAG_LLM__PROVIDER to huggingface, openvino or openai.",
+                "Set RAG_LLM__PROVIDER to huggingface, openvino or openai, or name a RAG_LLM__QUERY_MODEL.",
             )
 
 

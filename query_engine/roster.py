@@ -1,0 +1,98 @@
+"""Settings -> the language models: who writes the answer, who takes over, and who helps with the question.
+
+Flow: `build.py` -> **here** -> `llms/build.py`. All are loaded at the start, so that a missing one stops it rather
+than an answer. The extractive author, who comes after all of them, is `build.py`'s.
+"""
+
+from dataclasses import dataclass
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+
+from errors import SettingsError
+from query_engine.llms.model import LoadedModel
+from query_engine.watching import WatchedSynthesizer
+from settings import LLMSettings, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """The models of one process.
+
+    Attributes:
+        writers: in the order in which they are asked; empty where answers are quotes.
+        query_model: plans, rephrases, condenses and ranks; None where nobody does.
+    """
+
+    writers: tuple[WatchedSynthesizer, ...] = ()
+    query_model: LoadedModel | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether a model is expected to write the next answer, or none is set."""
+        return not self.writers or any(writer.ready for writer in self.writers)
+
+    @property
+    def reason(self) -> str:
+        """How the writers did when they were last used, as a sentence."""
+        if not self.writers:
+            return "No language model is used: answers are quotes."
+        if len(self.writers) == 1:
+            return self.writers[0].reason
+        return " ".join(f"{place}. {writer.name}: {writer.reason}" for place, writer in enumerate(self.writers, 1))
+
+
+def build_roster(settings: Settings, embedder: BaseEmbedding) -> Roster:
+    """Load or reach the models that `settings.llm` names.
+
+    Args:
+        settings: all of them.
+        embedder: the corpora's own.
+
+    Raises:
+        SettingsError: the settings contradict each other.
+        ModelError: a model is missing or damaged.
+    """
+    llm = settings.llm
+    if llm.provider == "extractive" and llm.fallbacks:
+        raise SettingsError(
+            "RAG_LLM__FALLBACKS names models that take over, but RAG_LLM__PROVIDER names none that could fail.",
+            "Set RAG_LLM__PROVIDER, or unset RAG_LLM__FALLBACKS.",
+        )
+    chosen = [] if llm.provider == "extractive" else [llm, *(other_model(llm, name) for name in _names(llm))]
+    if not chosen and llm.query_model is None:
+        return Roster()
+    from query_engine.llms.build import build_model, build_synthesizer  # noqa: PLC0415  # quoting needs neither
+
+    writers, models = [], []
+    for one in chosen:
+        of_one = settings.model_copy(update={"llm": one})
+        models.append(build_model(of_one))
+        writers.append(WatchedSynthesizer(build_synthesizer(of_one, models[-1], embedder)))
+    if llm.query_model is not None:
+        query_model = build_model(settings.model_copy(update={"llm": other_model(llm, llm.query_model)}))
+    else:
+        query_model = models[0]
+    return Roster(tuple(writers), query_model)
+
+
+def other_model(llm: LLMSettings, name: str) -> LLMSettings:
+    """Return the settings of a model that is named `PROVIDER:MODEL@URL`; what the name leaves out is as in `llm`.
+
+    The key goes to the server it was set for, and to no other.
+    """
+    named, _, url = name.partition("@")
+    provider, _, model = named.partition(":")
+    base_url = url or llm.base_url
+    return llm.model_copy(
+        update={
+            "provider": provider,
+            "model": model or (llm.model if provider == llm.provider else None),
+            "base_url": base_url,
+            "api_key": llm.api_key if base_url == llm.base_url else None,
+            "four_bit": llm.four_bit and provider == "huggingface",
+        }
+    )
+
+
+def _names(llm: LLMSettings) -> list[str]:
+    return [name.strip() for name in (llm.fallbacks or "").split(",") if name.strip()]
