@@ -88,6 +88,7 @@ class Asker:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._place: Place | None = None
+        self._events: Events | None = None
 
     async def ask(self, question: str, scope: Scope) -> Asked:
         """Put a question to the engine of a corpus.
@@ -124,7 +125,8 @@ class Asker:
             if corpus is not None:
                 raise
             return Asked(self._service.settings.index.corpus, _nothing_to_read(error))
-        return Asked(engine.corpus.name, self._in_turn(place, deadline, partial(make, engine)))
+        self._events = self._in_turn(place, deadline, partial(make, engine))
+        return Asked(engine.corpus.name, self._events)
 
     async def search(self, request: Request, corpus: str | None, work: Callable[[Engine, Deadline], Result]) -> Result:
         """Return what `work` returns; it runs in a thread when it is the question's turn.
@@ -146,10 +148,14 @@ class Asker:
             leaving.cancel()
             await asyncio.wait({turn, leaving})
 
-    def close(self) -> None:
-        """Leave the place, unless work goes on that will do so at its end."""
-        if self._place is not None:
-            self._place.leave()
+    async def close(self) -> None:
+        """Stop the answer if that was not done yet, and leave the place unless work goes on that will do so."""
+        try:
+            if self._events is not None:
+                await self._events.aclose()
+        finally:
+            if self._place is not None:
+                self._place.leave()
 
     def _enter(self) -> tuple[Place, Deadline]:
         self._place = self._service.slots.enter()
@@ -202,7 +208,7 @@ async def asker(service: ServiceDep) -> AsyncIterator[Asker]:
     try:
         yield way_in
     finally:
-        way_in.close()
+        await way_in.close()
 
 
 AskerDep = Annotated[Asker, Depends(asker)]

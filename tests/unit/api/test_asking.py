@@ -121,6 +121,19 @@ async def test_an_answer_that_nobody_reads_gives_its_slot_back_with_the_request(
     assert service.slots.running == 0
 
 
+async def test_an_answer_that_a_route_leaves_open_is_stopped_with_the_request() -> None:
+    engine = FakeEngine([SEARCHING, asyncio.Event()])
+    service = service_of(engine)
+    request = asker(service)
+    asked = await (await anext(request)).ask("What turns?", BODY)
+    await anext(asked.events)
+
+    await request.aclose()  # type: ignore[attr-defined]  # an async generator, as FastAPI takes it
+
+    await free(service.slots)
+    assert engine.ended == 1
+
+
 async def test_a_slot_is_held_until_the_thread_of_an_abandoned_answer_has_ended() -> None:
     go = asyncio.Event()
 
