@@ -15,6 +15,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -136,6 +137,7 @@ class Engine:
         top_k: int | None = None,
         turns: Sequence[Turn] = (),
         deadline: Deadline | None = None,
+        query_time: str | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Answer a question; see `events.py` for the order of events.
 
@@ -145,9 +147,11 @@ class Engine:
             question: as it was asked.
             filters: which documents may be found, see `index.filters.where`; None allows all.
             steering: moves the question; None leaves it.
-            top_k: passages at most; None leaves it to the settings.
+            top_k: passages that the answer is written from, at most; None leaves it to the settings. Whether there is
+                an answer is judged by all that were found.
             turns: the conversation before the question, oldest first.
             deadline: for this question alone; None starts the settings' one.
+            query_time: when it was asked, for a language model that writes; None tells it nothing.
 
         Raises:
             QuestionError: the question cannot be asked as it stands (before the first event).
@@ -155,6 +159,7 @@ class Engine:
         """
         question = clean_question(question)
         answer = Answer(question)
+        answer.query_time = query_time
         deadline = deadline or Deadline(self._settings.answer.deadline_s)
         stages = self._answer(answer, filters, steering, top_k, turns, deadline=deadline)
         async with aclosing(in_time(stages, deadline, answer.out_of_time)) as events:
@@ -191,7 +196,7 @@ class Engine:
             yield answer.done("no_retrieval", message=steps.FILTERED_OUT)
             return
         options = self._settings.retrieval
-        options = options if top_k is None else options.model_copy(update={"top_k": top_k})
+        options = options.model_copy(update={"top_k": max(options.top_k, top_k or 0)})
         search = partial(self._retrieve, versions=versions, steering=steering, options=options, deadline=deadline)
         gathering = Gathering(question, self._plan, self._means(search, options, deadline))
         async with aclosing(gathering.steps()) as gathered:
@@ -199,13 +204,11 @@ class Engine:
                 yield step
         retrieval = gathering.retrieval
         answer.timings_ms.update(retrieval.timings_ms)
-        answer.passages = retrieval.passages
+        answer.passages = retrieval.passages[:top_k]
         answer.warnings += retrieval.warnings
-        for warning in retrieval.warnings:
-            yield steps.left_out(warning)
-        for step in steps.found(retrieval.passages):
+        for step in chain(map(steps.left_out, retrieval.warnings), steps.found(answer.passages)):
             yield step
-        yield Retrieved(retrieval.passages)
+        yield Retrieved(answer.passages)
         confidence = await in_thread(partial(self._judge, question, retrieval.passages))
         confidence = gathering.confidence(confidence)
         if confidence.value < self._settings.answer.min_confidence:

@@ -238,11 +238,19 @@ async def test_a_question_that_points_back_is_answered_with_the_words_of_the_one
     ]
 
 
-async def test_an_answer_is_written_from_no_more_passages_than_wanted(make: MakeEngine) -> None:
+async def test_an_answer_is_written_from_no_more_passages_than_wanted_and_judged_by_all(make: MakeEngine) -> None:
     engine = make()
-    found = [[event async for event in engine.stream(QUESTION, top_k=top_k)][-1] for top_k in (1, None)]
+    streams = [[event async for event in engine.stream(QUESTION, top_k=top_k)] for top_k in (1, None)]
+    few, all_of_them = (events[-1] for events in streams)
 
-    assert [len(done.passages) for done in found if isinstance(done, Done)] == [1, 2]
+    assert isinstance(few, Done)
+    assert isinstance(all_of_them, Done)
+    assert few.passages == all_of_them.passages[:1]
+    assert len(all_of_them.passages) == 2
+    judged = [
+        [event.text for event in events if isinstance(event, Step) and event.kind == "gate"] for events in streams
+    ]
+    assert judged[0] == judged[1]
 
 
 class Recorder(BaseEventHandler):
