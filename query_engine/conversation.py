@@ -99,7 +99,7 @@ class Condenser:
         return Condensed(rewritten, "unchanged" if rewritten == question else "model")
 
     def _rewritten(self, asker: Asker, turns: Sequence[Turn], question: str, deadline: Deadline | None) -> str:
-        limit = Deadline(self._timeout_s) if deadline is None else deadline.within(self._timeout_s)
+        limit = Deadline(self._timeout_s) if deadline is None else deadline.for_stage(self._timeout_s)
         room_tokens = asker.prompt_tokens // TURN_SHARE
         conversation = [
             f"{'User' if turn.role == 'user' else 'Assistant'}: {asker.quoted(_plain(turn.text), room_tokens)}"

@@ -39,6 +39,10 @@ class Deadline:
         """Return one that passes after `timeout_s`, or with this one if that is sooner; both have the same `stop`."""
         return Deadline(min(timeout_s, self.left_s()), self._clock, self.stop)
 
+    def for_stage(self, timeout_s: float) -> "Deadline":
+        """Return the limit of a stage that can be left out: `timeout_s`, or half of what is left if that is less."""
+        return self.within(min(timeout_s, self.left_s() / 2))
+
     def sparing(self, reserve_s: float) -> "Deadline":
         """Return an earlier one: it leaves `reserve_s` for what has to follow, or a fifth if there is little left."""
         left_s = self.left_s()

@@ -64,7 +64,7 @@ class Planner:
         by_grammar = Plan(split_question(question))
         if self._asker is None or not may_be_several(question):
             return by_grammar
-        limit = Deadline(self._timeout_s) if deadline is None else deadline.within(self._timeout_s)
+        limit = Deadline(self._timeout_s) if deadline is None else deadline.for_stage(self._timeout_s)
         try:
             quoted = self._asker.quoted(question, self._asker.prompt_tokens // 2)
             reply = self._asker.ask(PROMPT.format(question=quoted), limit)

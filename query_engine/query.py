@@ -35,8 +35,8 @@ class Query:
     deadline: Deadline | None = None
 
     def limit(self, timeout_s: float) -> Deadline:
-        """Return the limit of a stage that may take `timeout_s`, and not longer than the question."""
-        return Deadline(timeout_s) if self.deadline is None else self.deadline.within(timeout_s)
+        """Return the limit of a stage that may take `timeout_s`, and no more than its share of the question's time."""
+        return Deadline(timeout_s) if self.deadline is None else self.deadline.for_stage(timeout_s)
 
     @classmethod
     def of(cls, bundle: QueryBundle) -> "Query":

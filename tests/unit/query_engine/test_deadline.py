@@ -43,6 +43,11 @@ def test_a_stage_never_gets_longer_than_its_question(clock: Clock, timeout_s: fl
     assert Deadline(10, clock).within(timeout_s).left_s() == left_s
 
 
+@pytest.mark.parametrize(("timeout_s", "left_s"), [(3, 3), (50, 5)])
+def test_a_stage_that_can_be_left_out_takes_no_more_than_half(clock: Clock, timeout_s: float, left_s: float) -> None:
+    assert Deadline(10, clock).for_stage(timeout_s).left_s() == left_s
+
+
 @pytest.mark.parametrize(("timeout_s", "left_s"), [(240, 235), (10, 8), (0, 0)])
 def test_sparing_leaves_the_reserve_or_a_fifth(clock: Clock, timeout_s: float, left_s: float) -> None:
     assert Deadline(timeout_s, clock).sparing(5).left_s() == left_s
