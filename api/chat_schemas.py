@@ -17,6 +17,7 @@ from query_engine.question import clean_question
 
 MAX_MESSAGES = 1000
 MAX_MODEL_CHARS = 200
+MAX_IGNORED = 100
 TEXT_PART = '{"type": "text", "text": "…"}'
 # Sent by many clients with every request, with the only value that is on offer.
 HARMLESS = {"n": 1, "logprobs": False, "modalities": ["text"], "tools": [], "functions": [], "tool_choice": "none"}
@@ -103,14 +104,14 @@ class ChatBody(BaseModel):
 
     @property
     def ignored(self) -> list[str]:
-        """Names of what was sent and has no influence on the answer, sorted."""
+        """Names of what was sent and has no influence on the answer, sorted; the first hundred."""
         extra: dict[str, Any] = self.model_extra or {}
         names = {name for name, value in extra.items() if value is not None and name not in HARMLESS}
         roles = {f"messages with role {message.role}" for message in self.messages} - {
             "messages with role user",
             "messages with role assistant",
         }
-        return sorted({*names - {"response_format"}, *roles})
+        return sorted({*names - {"response_format"}, *roles})[:MAX_IGNORED]
 
     @property
     def prompt(self) -> str:
