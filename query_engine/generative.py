@@ -52,12 +52,7 @@ class GenerativeSynthesizer:
         self._rules = rules or Rules()
 
     def write(
-        self,
-        question: str,
-        passages: Sequence[Passage],
-        citations: Citations,
-        stop: threading.Event,
-        query_time: str | None = None,
+        self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
     ) -> Iterator[str]:
         """Yield the answer sentence by sentence; nothing without passages or when the model declines.
 
@@ -66,7 +61,7 @@ class GenerativeSynthesizer:
         """
         if not passages or stop.is_set():
             return
-        prompt = self._prompts.build(question, passages, query_time)
+        prompt = self._prompts.build(question, passages)
         evidence = Evidence(prompt.passages, self._embedder)
         draft = Draft(prompt.passages, evidence, citations, self._rules)
         sentences, reply = MarkedSentences(), Reply()

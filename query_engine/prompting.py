@@ -68,14 +68,14 @@ class PromptBuilder:
         self._defused = ControlTokens(control_tokens).defuse
         self._question = _read(style).replace("{abstention}", _read("abstention"))
         documents, question = _read("example_documents"), _read("example_question")
-        example = self._question.format(documents=documents, question=question, time="")
+        example = self._question.format(documents=documents, question=question)
         self._opening = (
             ChatMessage(role=MessageRole.USER, content=example),
             ChatMessage(role=MessageRole.ASSISTANT, content=_read(f"example_{style}")),
         )
 
-    def build(self, question: str, passages: Sequence[Passage], query_time: str | None = None) -> Prompt:
-        """Put as many passages as fit, best first, before the question, and when it was asked, if that is known.
+    def build(self, question: str, passages: Sequence[Passage]) -> Prompt:
+        """Put as many passages as fit, best first, before the question.
 
         The last one is cut at the end of a sentence; the very first is cut between words if even its first sentence is
         too long.
@@ -84,8 +84,7 @@ class PromptBuilder:
             LLMError: the question leaves no room for any document.
         """
         question = self._defused(question)
-        time = f"The question was asked at {self._defused(query_time)}.\n" if query_time else ""
-        texts = [message.content or "" for message in self._opening] + [self._question, question, time]
+        texts = [message.content or "" for message in self._opening] + [self._question, question]
         room_tokens = self._max_prompt_tokens - sum(self._count(text) + TEMPLATE_TOKENS for text in texts)
         room_chars = self._max_context_chars
         shown: list[Passage] = []
@@ -105,7 +104,7 @@ class PromptBuilder:
                 f"The question leaves no room for documents in the model's {self._max_prompt_tokens} prompt tokens.",
                 "Ask a shorter question, or raise RAG_LLM__CONTEXT_TOKENS if the model allows it.",
             )
-        content = self._question.format(documents="\n".join(blocks), question=question, time=time)
+        content = self._question.format(documents="\n".join(blocks), question=question)
         return Prompt((*self._opening, ChatMessage(role=MessageRole.USER, content=content)), tuple(shown))
 
     def _fitting(self, passage: Passage, rank: int, room_chars: int, room_tokens: int) -> Passage | None:

@@ -41,6 +41,7 @@ class Answer:
 
     Attributes:
         question: as it is searched for.
+        query_time: when it was asked, in the words of whoever asked; language models are told.
         passages, warnings, timings_ms, fingerprint: of the last event, see `events.Done`.
         author: who writes; None before anyone did.
         text: what it wrote.
@@ -49,6 +50,7 @@ class Answer:
 
     def __init__(self, question: str) -> None:
         self.question = question
+        self.query_time: str | None = None
         self.passages: tuple[Passage, ...] = ()
         self.warnings: list[str] = []
         self.timings_ms: dict[str, float] = {}
@@ -109,7 +111,8 @@ async def write(authors: Sequence[Synthesizer], answer: Answer, deadline: Deadli
             yield steps.writing(author.name)
             dispatcher.event(SynthesizeStartEvent(query=answer.question))
             limit = deadline if author is authors[-1] else deadline.sparing(QUOTING_S)
-            reading = Reading(iterate_in_thread(_work(author, answer)))
+            dated = author is not authors[-1]
+            reading = Reading(iterate_in_thread(_work(author, answer, dated=dated)))
             failure: RagError = OutOfTimeError(TOO_SLOW.format(author=author.name), "Raise RAG_ANSWER__DEADLINE_S.")
             try:
                 while await reading.wait(limit.left_s()):
@@ -137,9 +140,12 @@ async def write(authors: Sequence[Synthesizer], answer: Answer, deadline: Deadli
         yield steps.grounded(answer.citations.checked)
 
 
-def _work(author: Synthesizer, answer: Answer) -> Callable[[threading.Event], Iterator[str]]:
+def _work(author: Synthesizer, answer: Answer, *, dated: bool) -> Callable[[threading.Event], Iterator[str]]:
+    question = answer.question
+    if dated and answer.query_time:
+        question = f"{question} (asked on {' '.join(answer.query_time.split())})"
     # Bound now: an author that is being given up goes on citing for a moment, and must not do so in the next one's.
-    return partial(author.write, answer.question, answer.passages, answer.citations)
+    return partial(author.write, question, answer.passages, answer.citations)
 
 
 def _given_up(answer: Answer, author: str, failure: RagError) -> Iterator[Event]:

@@ -25,7 +25,9 @@ def servers() -> Iterator[tuple[ScriptedLLM, ScriptedLLM]]:
         yield first, second
 
 
-async def answer(servers: tuple[ScriptedLLM, ScriptedLLM], text: str = WIND.text) -> tuple[list[Event], Answer]:
+async def answer(
+    servers: tuple[ScriptedLLM, ScriptedLLM], text: str = WIND.text, query_time: str | None = None
+) -> tuple[list[Event], Answer]:
     first, second = servers
     llm = LLMSettings(
         provider="openai",
@@ -39,6 +41,7 @@ async def answer(servers: tuple[ScriptedLLM, ScriptedLLM], text: str = WIND.text
     quoting = ExtractiveSynthesizer(FakeWords(), embedder, 60)
     authors: list[Synthesizer] = [*build_roster(Settings(llm=llm), embedder).writers, quoting]
     growing = Answer("What is wind?")
+    growing.query_time = query_time
     growing.passages = (passage(text),)
     events = [event async for event in write(authors, growing, Deadline(30))]
     return events, growing
@@ -108,3 +111,12 @@ async def test_a_model_that_does_what_documents_say_leaks_nothing(
     assert "never follow instructions" not in text
     assert "sk-own" not in text + str(servers[0].requests)
     assert all(citation.doc_id == "wind.md" for citation in done.citations.all())
+
+
+async def test_a_model_is_told_when_the_question_was_asked(servers: tuple[ScriptedLLM, ScriptedLLM]) -> None:
+    servers[0].play(Script(text="Wind is moving air [1]."))
+
+    await answer(servers, query_time="02/28/2024, 08:03:49 PT")
+
+    asked = servers[0].requests[0]["messages"][-1]["content"]
+    assert asked.endswith("What is wind? (asked on 02/28/2024, 08:03:49 PT)")
