@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from index.lexical import content_words
 from query_engine.candidates import TermWeights
 from query_engine.gate import Confidence
 from query_engine.grammar import Part
@@ -19,7 +20,7 @@ from query_engine.sentences import split_sentences
 # Passages of the other parts that are read for names, and names that are taken from them.
 READ_PASSAGES = 3
 MAX_NAMES = 3
-_NAME = re.compile(r"(?<![.!?:|#-] )(?<!^)\b[A-Z][\w'’-]*(?:\s+(?:of\s+|de\s+)?[A-Z][\w'’-]*)*")
+_NAME = re.compile(r"\b[A-Z][\w'’-]*(?:\s+(?:of\s+|de\s+)?[A-Z][\w'’-]*)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,9 @@ def name_what_was_found(part: str, question: str, others: Sequence[Passage], wor
             if held > most:
                 best, most = text, held
     known = set(words.terms(question))
-    names = [name for name in dict.fromkeys(_NAME.findall(best)) if not set(words.terms(name)) <= known]
+    # A sentence begins with a capital, too: its first words are no name if they are stop words.
+    found = [" ".join(content_words(name)) for name in _NAME.findall(best)]
+    names = [name for name in dict.fromkeys(found) if not set(words.terms(name)) <= known]
     return f"{part} {' '.join(names[:MAX_NAMES])}" if names else None
 
 
