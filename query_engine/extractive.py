@@ -32,7 +32,8 @@ DETAILED_WORDS = 14
 # Questions that one sentence rarely answers get twice the length: two in one, how something works, why, comparisons.
 _LONG = re.compile(
     r"\b(?:and|or)\s+(?:\w+\s+)?(?:who|whom|what|when|where|which|how|why)\b"
-    r"|\b(why|explain|describe|discuss|compare|differ\w*|list|name|steps|ways|reasons|advantages|disadvantages|benefits"
+    r"|^\W*(?:list|name)\b"
+    r"|\b(why|explain|describe|discuss|compare|differ\w*|steps|ways|reasons|advantages|disadvantages|benefits"
     r"|(?:what|which)(?: \w+){0,3} \w+s (?:are|were|do|does|did|can))\b"
     r"|\bhow\b(?!\s+(many|much|long|far|fast|high|tall|deep|big|large|heavy|old|wide|often|hot|warm|cold|quickly|soon)\b)",
     re.IGNORECASE,

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
 from query_engine.citing import Citations
 from query_engine.extractive import ExtractiveSynthesizer
 from query_engine.passages import Passage
@@ -69,6 +71,25 @@ def test_a_how_question_gets_twice_the_length() -> None:
     double, _ = write("How does the rotor turn?", [long], max_words=20)
 
     assert len(double.split()) > 1.5 * len(short.split())
+
+
+@pytest.mark.parametrize(
+    ("question", "much"),
+    [
+        ("Why does the rotor turn?", True),
+        ("Name the ways in which a rotor turns.", True),
+        ("Who turned the rotor and when did it stop?", True),
+        ("Which rotors are turned by the wind?", True),
+        ("To what effect has the form of a modern rotor been changed in the course of time?", True),
+        ("In which year was the form of a modern rotor changed for the first time by Betz?", False),
+        ("What is the name of the rotor?", False),
+        ("How many rotors turn?", False),
+    ],
+)
+def test_questions_that_want_more_than_a_fact_get_twice_the_length(question: str, much: bool) -> None:
+    long = a_passage("long.md", " ".join(f"The rotor turned {i} times by name and form." for i in range(20)))
+
+    assert (len(write(question, [long], max_words=20)[0].split()) > 30) == much
 
 
 def test_no_sentence_is_quoted_twice() -> None:
