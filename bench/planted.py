@@ -20,7 +20,7 @@ WINDOW_SENTENCES = 6
 PASSAGES = 3
 _WORDS = range(8, 36)
 _NUMBER = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*(?![\w-])")
-_NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{3,}(?: [A-Z][a-z]{2,})*")
+_NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{3,}\b(?: [A-Z][a-z]{2,}\b)*")
 _PHRASE = re.compile(r"^(.{20,}?[a-z]) ((?:in|during|since|after|between|under|within|at) [^,;]{4,40})\.$")
 _VERB = re.compile(r"\b(is|are|was|were|can|could|will|would|has|have|had)\b(?! not\b| no\b| never\b)")
 _DENIAL = re.compile(r"\b(is|are|was|were|can|could|will|would|do|does|did|has|have|had) not\b")

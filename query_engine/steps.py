@@ -12,6 +12,7 @@ from query_engine.conversation import Condensed
 from query_engine.events import Step
 from query_engine.gate import Confidence
 from query_engine.passages import Passage
+from query_engine.plain_text import as_text
 from query_engine.planning import Plan
 from query_engine.sufficiency import Covered
 
@@ -36,9 +37,10 @@ def looking_back(turns: int) -> Step:
 
 def condensed(found: Condensed) -> Step:
     """Say what is asked instead of a question that leans on a conversation."""
+    question = as_text(found.question)
     told = {
-        "model": f"**Understood** from the conversation as: “{found.question}”",
-        "words": f"**The question points back**, so it takes along the words of the one before: “{found.question}”",
+        "model": f"**Understood** from the conversation as: “{question}”",
+        "words": f"**The question points back**, so it takes along the words of the one before: “{question}”",
         "unchanged": "**Asked as it stands**: nothing is taken over from the conversation.",
     }[found.how]
     if found.warnings:
@@ -53,7 +55,7 @@ def remembered() -> Step:
 
 def searching(question: str, corpus: str) -> Step:
     """Say what is searched; the first thing a reader sees."""
-    shown = question if len(question) <= 300 else f"{question[:299]}…"
+    shown = as_text(question if len(question) <= 300 else f"{question[:299]}…")
     return Step("search", f"**Searching** the corpus *{corpus}* by meaning and by words for: “{shown}”")
 
 
@@ -87,14 +89,14 @@ def found(passages: Sequence[Passage]) -> Iterator[Step]:
         by_document.setdefault(passage.doc_id, []).append(passage)
     lines = [f"**Found {_count(len(passages), 'passage')} in {_count(len(by_document), 'document')}**:"]
     shown = list(by_document.values())[:SHOWN_DOCUMENTS]
-    lines += [f"- *{group[0].title}*: {_why(group)}" for group in shown]
+    lines += [f"- *{as_text(group[0].title)}*: {_why(group)}" for group in shown]
     if len(by_document) > SHOWN_DOCUMENTS:
         lines.append(f"- and {len(by_document) - SHOWN_DOCUMENTS} more")
     yield Step("found", "\n".join(lines))
     merged = [passage for passage in passages if passage.merged]
     if merged:
         lines = [f"**Merged** neighbouring matches into {_count(len(merged), 'larger passage')}:"]
-        lines += [f"- *{passage.title}*: {passage.merged}" for passage in merged[:SHOWN_MERGES]]
+        lines += [f"- *{as_text(passage.title)}*: {passage.merged}" for passage in merged[:SHOWN_MERGES]]
         yield Step("merged", "\n".join(lines))
 
 
