@@ -24,6 +24,7 @@ from llama_index.core.llms import CustomLLM
 from bench.planted import Planted
 from errors import LLMError
 from query_engine.citing import Checked, Citations
+from query_engine.drafting import UNSUPPORTED
 from query_engine.generative import GenerativeSynthesizer
 from query_engine.passages import Passage
 from query_engine.prompting import PromptBuilder
@@ -93,7 +94,7 @@ def write(author: GenerativeSynthesizer, question: str, passages: Sequence[Passa
         for _ in author.write(question, passages, citations, threading.Event()):
             pass
     except LLMError as error:
-        if error.code != "llm_unsupported":
+        if error.code != UNSUPPORTED:
             return None
     return citations.checked
 

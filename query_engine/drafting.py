@@ -16,6 +16,9 @@ from query_engine.plain_text import as_text
 from query_engine.prompting import REFERENCE
 from query_engine.rank_marks import MarkedSentence
 
+UNSUPPORTED = "llm_unsupported"
+"""Code of the failure that nothing of an answer has support."""
+
 # Shorter ones may well be said twice.
 LEAST_REPEATED_WORDS = 4
 
@@ -54,6 +57,7 @@ class Draft:
         self._citations = citations
         self._rules = rules
         self._lead = ""
+        self._bereft = False
         self._said: set[str] = set()
         self._quoted: set[Quote] = set()
         self.words = 0
@@ -68,11 +72,15 @@ class Draft:
         if self.ended:
             return ""
         self._said.add(said)
+        if sentence.heading and self._bereft:
+            # The heading before this one has lost what it stood over.
+            self._lead, self._bereft = self._lead[: len(self._lead) - len(self._lead.lstrip())], False
         lead = _stronger(self._lead, sentence.lead)
         if sentence.heading or not content_words(sentence.text):
             self._lead = lead + as_text(sentence.text)
             return ""
         shown = self._settled(sentence)
+        self._bereft = not shown
         if not shown:
             # What was to lead this sentence leads the next one, and so does a break between paragraphs.
             self._lead = self._lead or lead[: len(lead) - len(lead.lstrip())]

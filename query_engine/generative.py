@@ -14,7 +14,7 @@ from llama_index.core.llms import LLM
 
 from errors import LLMError
 from query_engine.citing import Citations
-from query_engine.drafting import Draft, Rules
+from query_engine.drafting import UNSUPPORTED, Draft, Rules
 from query_engine.grounding import Evidence
 from query_engine.passages import Passage
 from query_engine.prompting import Prompt, PromptBuilder
@@ -92,7 +92,7 @@ def _nothing_shown(reply: Reply, citations: Citations) -> LLMError:
         return LLMError(
             "Nothing that the language model wrote has support in the passages.",
             "Use a larger model, or set RAG_LLM__GROUNDING=false if it writes in another language than the documents.",
-            code="llm_unsupported",
+            code=UNSUPPORTED,
         )
     if reply.reasoned:
         return LLMError(

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from errors import LLMError
 from query_engine.citing import Citations
+from query_engine.drafting import UNSUPPORTED
 from query_engine.passages import Passage
 from query_engine.synthesizer import Synthesizer
 
@@ -18,7 +19,7 @@ class WatchedSynthesizer:
 
     Attributes:
         name: the watched synthesizer's name.
-        ready: False after a failure, until the next success.
+        ready: False after a failure, until the next success; writing what the passages do not support is none.
         reason: what was last seen, as a sentence.
     """
 
@@ -39,6 +40,7 @@ class WatchedSynthesizer:
         try:
             yield from self._watched.write(question, passages, citations, stop)
         except LLMError as error:
-            self.ready, self.reason = False, f"The last answer failed: {error.fact}"
+            # Whoever writes what nobody can confirm is there all the same.
+            self.ready, self.reason = error.code == UNSUPPORTED, f"The last answer failed: {error.fact}"
             raise
         self.ready, self.reason = True, "The last answer succeeded."

@@ -193,3 +193,25 @@ def test_a_failing_model_fails_the_answer() -> None:
     with pytest.raises(LLMError, match=r"It broke\."):
         list(pieces)
     assert llm.closed == 1
+
+
+def test_headings_and_empty_phrases_are_shown_with_the_sentence_they_lead() -> None:
+    answer, citations = write(
+        "## Wind\n\nYes. Wind is moving air [2].\n\n## Peru\n\nLima has many parks [1].\n\n"
+        "## Sun\n\nIt has no moving parts [1]."
+    )
+
+    assert answer == "## Wind\n\nYes. Wind is moving air [1].\n\n## Sun\n\nIt has no moving parts [2]."
+    assert citations.checked.dropped == 1
+
+
+def test_list_items_keep_their_form_when_one_of_them_is_left_out() -> None:
+    answer, _ = write("1. Wind is moving air [2].\n2. Lima has many parks [1].\n3. It has no moving parts [1].")
+
+    assert answer == "1. Wind is moving air [1].\n3. It has no moving parts [2]."
+
+
+def test_links_and_images_of_a_model_are_shown_as_text() -> None:
+    answer, _ = write("Wind is ![moving](javascript:air) <b>air</b> [2].")
+
+    assert answer == "Wind is [moving] (air) < b>air< /b> [1]."

@@ -5,6 +5,7 @@ import pytest
 
 from errors import LLMError
 from query_engine.citing import Citations
+from query_engine.drafting import UNSUPPORTED
 from query_engine.passages import Passage
 from query_engine.watching import WatchedSynthesizer
 
@@ -14,13 +15,14 @@ class Moody:
 
     name = "openai"
     failing = False
+    code = "llm_failed"
 
     def write(
         self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
     ) -> Iterator[str]:
         yield "Wind "
         if self.failing:
-            raise LLMError("The server hung up.", "Start it again.")
+            raise LLMError("The server hung up.", "Start it again.", self.code)
         yield f"answers {question} {len(passages)} {citations.all()} {stop.is_set()}"
 
 
@@ -50,3 +52,13 @@ def test_an_answer_given_up_by_its_reader_changes_nothing() -> None:
     del pieces
 
     assert watched.ready
+
+
+def test_a_model_that_writes_what_nothing_supports_is_still_there() -> None:
+    author = Moody()
+    author.failing, author.code = True, UNSUPPORTED
+    watched = WatchedSynthesizer(author)
+
+    with pytest.raises(LLMError, match="hung up"):
+        write(watched)
+    assert (watched.ready, watched.reason) == (True, "The last answer failed: The server hung up.")
