@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ from ingestion.reading.html import read_html
 from query_engine.build import Engines
 from query_engine.events import Done
 from query_engine.over import corpus_over
-from settings import Settings
+from settings import EmbedSettings, Settings
 
 PAGE = """<html><head><title>Betz</title></head><body><article><h1>Betz</h1>
 <p>Albert Betz was a German physicist. He published the limit of wind turbines in 1919.</p>
@@ -21,8 +22,8 @@ pytestmark = pytest.mark.integration
 
 
 @pytest.fixture(scope="module")
-def engines() -> Iterator[Engines]:
-    with closing(Engines(Settings())) as opened:
+def engines(model_cache: Path) -> Iterator[Engines]:
+    with closing(Engines(Settings(embed=EmbedSettings(cache_dir=model_cache)))) as opened:
         yield opened
 
 
