@@ -10,10 +10,13 @@ import re
 # Renderers make links of bare addresses too, unless their scheme is gone.
 _SCHEME = re.compile(r"\b(?:(?:https?|ftp|file)://|(?:javascript|vbscript):|data:(?=\w+/)|www\.)(?=\S)", re.IGNORECASE)
 # `![alt](url)`, `[text](url)`, `[text][ref]`, `[ref]: url`; citation marks are no references.
-_LINK = re.compile(r"!(?=\[)|(?<=\])(?=\(|:)")
+_LINK = re.compile(r"!+(?=\[)|(?<=\])(?=\(|:)")
 _TAG = re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
 
 
 def as_text(text: str) -> str:
     """Return the text with its links, images and tags broken by a space, and addresses without their scheme."""
-    return _TAG.sub("< ", _LINK.sub(lambda match: "" if match[0] else " ", _SCHEME.sub("", text)))
+    # What is taken out may have parted two halves of another one.
+    while (bare := _SCHEME.sub("", text)) != text:
+        text = bare
+    return _TAG.sub("< ", _LINK.sub(lambda match: "" if match[0] else " ", text))
