@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from query_engine.deadline import Deadline
-from query_engine.events import Event, Restarted, Token
+from query_engine.events import Event, Restarted, Step, Token
 from query_engine.extractive import ExtractiveSynthesizer
 from query_engine.roster import build_roster
 from query_engine.synthesizer import Synthesizer
@@ -120,3 +120,17 @@ async def test_a_model_is_told_when_the_question_was_asked(servers: tuple[Script
 
     asked = servers[0].requests[0]["messages"][-1]["content"]
     assert asked.endswith("What is wind? (asked on 02/28/2024, 08:03:49 PT)")
+
+
+async def test_what_was_left_out_and_replaced_is_told(servers: tuple[ScriptedLLM, ScriptedLLM]) -> None:
+    servers[0].play(
+        Script(text="Wind is moving air [1]. Lima has many parks [1]. Four blades won for practical reasons.")
+    )
+
+    events, done = await answer(servers)
+
+    assert shown(events) == "Wind is moving air [1]. Three blades won for practical reasons. [1]"
+    assert [warning.split(":")[0] for warning in done.warnings] == ["unsupported_sentences"]
+    assert any(
+        isinstance(event, Step) and "1 replaced by the quote that does, 1 left out" in event.text for event in events
+    )
