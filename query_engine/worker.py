@@ -11,7 +11,7 @@ everybody, and the interpreter could not end before they do.
 import asyncio
 import contextvars
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Generic, TypeVar
 
@@ -71,6 +71,18 @@ async def ended(thread: asyncio.Future[Result]) -> None:
     await asyncio.wait({thread})
     if not thread.cancelled():
         thread.exception()
+
+
+async def all_ended(closings: Sequence[asyncio.Future[None]]) -> None:
+    """Wait for work that is being ended, on through a first cancellation, which is passed on afterwards."""
+    if not closings:
+        return
+    try:
+        await asyncio.wait(closings)
+    except asyncio.CancelledError:
+        # As above: a second one is not held up.
+        await asyncio.wait(closings)
+        raise
 
 
 async def iterate_in_thread(make: Callable[[threading.Event], Iterator[str]]) -> AsyncGenerator[str, None]:

@@ -24,7 +24,7 @@ from query_engine.deadline import Deadline
 from query_engine.events import Done, Event, Restarted, Token
 from query_engine.passages import Passage
 from query_engine.synthesizer import Synthesizer
-from query_engine.worker import Reading, iterate_in_thread
+from query_engine.worker import Reading, all_ended, iterate_in_thread
 
 # Kept free for quoting, which takes a tenth of a second on an idle machine.
 QUOTING_S = 5.0
@@ -133,8 +133,7 @@ async def write(authors: Sequence[Synthesizer], answer: Answer, deadline: Deadli
         dispatcher.event(SynthesizeEndEvent(query=answer.question, response=Response(answer.text)))
     finally:
         answer.timings_ms["write"] = ms_since(started)
-        if closings:
-            await asyncio.wait(closings)
+        await all_ended(closings)
     if told := answer.citations.checked.warning():
         answer.warnings.append(told)
         yield steps.grounded(answer.citations.checked)
