@@ -2,7 +2,8 @@
 
 Flow: `/run`, `/evaluate`, the command line and the evaluation harness are views of `Engine.stream`:
 
-    question -> leaves (dense + lexical, fused) -> merged passages -> gate -> synthesizer -> citations -> done
+    question (made to stand on its own) -> plan -> leaves (dense + lexical, fused) -> merged passages, for each part
+        -> gate -> authors (`writing.py`) -> citations -> done
 
 Built by `build.py`. What a stage does is its own module's business; the engine orders them, tells the reader what
 happened, and sees to it that a failing model still ends in an answer from the same passages.
