@@ -11,10 +11,12 @@ from query_engine.events import Done, Step, Token
 from query_engine.expansion.steering import Steering
 from query_engine.extractive import ExtractiveSynthesizer
 from query_engine.retrieval import Retrieval
-from settings import RetrievalSettings, Settings
+from settings import AnswerSettings, RetrievalSettings, Settings
 from tests.fakes.filters import group, one
 from tests.fakes.library import Library
 
+# The gate knows real embeddings, not the fake's.
+UNGATED = Settings(answer=AnswerSettings(min_confidence=0, low_confidence=0))
 QUESTION = "Who published the rotor limit of turbines?"
 FILES = {
     "betz.md": "date: 2023-05-01\ntopic: wind\ntags: [rotors, limits]\nurl: https://example.org/betz",
@@ -32,7 +34,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         (library.files / name).write_text(TEXT.format(title=f"On {name}", head=head))
     library.ingest()
     corpus, embedder = library.corpus, library.embedder
-    yield Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.words, embedder, 60)], Settings())
+    yield Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.words, embedder, 60)], UNGATED)
     library.close()
 
 
