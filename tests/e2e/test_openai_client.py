@@ -25,7 +25,7 @@ def asking(question: str) -> list[ChatCompletionMessageParam]:
 
 
 def test_the_corpus_is_a_model(client: openai.OpenAI) -> None:
-    assert [model.id for model in client.models.list()] == ["default"]
+    assert "default" in [model.id for model in client.models.list()]
     assert client.models.retrieve("default").created > 1_700_000_000
 
 
