@@ -98,6 +98,12 @@ class EmbedSettings(Group):
     document_prefix: str = Field("", description="Put before each passage, as e5 models want.")
     cache_dir: Path = Field(Path("var/models"), description="Where converted models are kept.")
     threads: int | None = Field(None, ge=1, le=1024, description="CPU threads that embed; one a core if unset.")
+    kept_vectors: int = Field(
+        1024,
+        ge=0,
+        le=1_000_000,
+        description="Vectors kept in memory, so that a question is embedded once; 0 keeps none.",
+    )
 
 
 class IngestSettings(Group):

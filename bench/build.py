@@ -246,6 +246,8 @@ def _service_variables(settings: Settings, set_name: str, corpus: str) -> dict[s
         "RAG_INDEX__CORPUS": corpus,
         "RAG_SERVE__PORT": "0",
         "RAG_LLM__PROVIDER": "extractive",
+        # Each question is asked several times, and shall be embedded each time.
+        "RAG_EMBED__KEPT_VECTORS": "0",
     }
 
 

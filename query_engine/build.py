@@ -49,7 +49,8 @@ class Engines:
         self._settings = settings
         self._service_url = service_url
         self.embedding = Embedding(settings)
-        self._embedder = RecentEmbedding(self.embedding.embedder)  # now, so that a missing model stops the start
+        embedder = self.embedding.embedder  # now, so that a missing model stops the start
+        self._embedder = RecentEmbedding(embedder, settings.embed.kept_vectors)
         check_expansion(settings)
         self._roster = build_roster(settings, self._embedder)
         self._model = self._roster.query_model

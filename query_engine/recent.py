@@ -11,24 +11,24 @@ from collections.abc import Callable, Sequence
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from pydantic import PrivateAttr
 
-# Some tens of answers under way; 384 numbers each, some 3 MB.
-KEPT_VECTORS = 1024
-
 
 class RecentEmbedding(BaseEmbedding):
     """An embedder that keeps its last vectors, questions apart from texts. Safe to call from many threads.
 
     Args:
         embedder: embeds what is not kept.
+        kept: how many vectors are kept; 0 keeps none.
     """
 
     _embedder: BaseEmbedding = PrivateAttr()
     _kept: "OrderedDict[tuple[str, str], list[float]]" = PrivateAttr(default_factory=OrderedDict)
+    _most: int = PrivateAttr()
     _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
 
-    def __init__(self, embedder: BaseEmbedding) -> None:
+    def __init__(self, embedder: BaseEmbedding, kept: int) -> None:
         super().__init__(model_name=embedder.model_name, embed_batch_size=embedder.embed_batch_size)
         self._embedder = embedder
+        self._most = kept
 
     @classmethod
     def class_name(cls) -> str:
@@ -47,7 +47,7 @@ class RecentEmbedding(BaseEmbedding):
             for text in dict.fromkeys(texts):
                 self._kept[kind, text] = known[text]
                 self._kept.move_to_end((kind, text))
-            while len(self._kept) > KEPT_VECTORS:
+            while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
         return [known[text] for text in texts]
 
