@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from query_engine.claims import Claim, read_claim, split_clauses
@@ -60,18 +59,17 @@ class _Place:
 
 
 class Evidence:
-    """The passages of one prompt, ready to be compared with sentences. Not for two threads at once.
+    """The passages of one prompt, ready to be compared with sentences.
 
     Args:
         passages: rank r is `passages[r - 1]`.
-        embedder: the corpus's own.
+        embedder: the corpus's own; the same texts come again, so it should remember (`recent.py`).
     """
 
     def __init__(self, passages: Sequence[Passage], embedder: BaseEmbedding) -> None:
         self._embedder = embedder
         self._sentences: dict[int, list[_Place]] = {}
         self._pairs: dict[int, list[_Place]] = {}
-        self._vectors: dict[str, npt.NDArray[np.float64]] = {}
         for rank, passage in enumerate(passages, 1):
             self._sentences[rank], self._pairs[rank] = _places(rank, passage)
 
@@ -143,11 +141,8 @@ class Evidence:
     def _similarities(self, text: str, quotes: Sequence[Quote]) -> list[float]:
         """Cosine of the text and each quote, -1..1."""
         texts = [text, *(quote.text for quote in quotes)]
-        new = [each for each in dict.fromkeys(texts) if each not in self._vectors]
-        vectors = self._embedder.get_text_embedding_batch(new)
-        self._vectors.update(zip(new, map(np.asarray, vectors), strict=True))
-        asked = self._vectors[text]
-        return [float(self._vectors[quote.text] @ asked) for quote in quotes]
+        asked, *held = np.asarray(self._embedder.get_text_embedding_batch(texts))
+        return [float(vector @ asked) for vector in held]
 
 
 def _first(pair: tuple[float, object]) -> float:

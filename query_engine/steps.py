@@ -140,21 +140,19 @@ def confident(confidence: Confidence) -> Step:
 
 def doubtful(confidence: Confidence) -> Step:
     """Say that the answer may be none."""
-    missing = f" No passage mentions: {', '.join(confidence.missing[:5])}." if confidence.missing else ""
     return Step(
         "gate",
         f"**Low confidence**: passages about this were found, but perhaps not the answer (probability "
-        f"{confidence.value:.2f}).{missing}",
+        f"{confidence.value:.2f}).{_missing(confidence)}",
     )
 
 
 def declined(confidence: Confidence) -> Step:
     """Say why no answer is given."""
-    missing = f" No passage mentions: {', '.join(confidence.missing[:5])}." if confidence.missing else ""
     return Step(
         "gate",
         f"**The documents do not seem to answer this**: nearest similarity {confidence.similarity:.2f}, "
-        f"{confidence.coverage:.0%} of the question's weighty words in one passage.{missing}",
+        f"{confidence.coverage:.0%} of the question's weighty words in one passage.{_missing(confidence)}",
     )
 
 
@@ -184,6 +182,10 @@ def nothing_written(confidence: Confidence) -> Step:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= 200 else f"{text[:199]}…"
+
+
+def _missing(confidence: Confidence) -> str:
+    return f" No passage mentions: {', '.join(confidence.missing[:5])}." if confidence.missing else ""
 
 
 def _count(number: int, noun: str) -> str:
