@@ -26,7 +26,7 @@ from typing import Annotated, Any, Protocol, TypeVar
 from fastapi import Depends
 from starlette.requests import ClientDisconnect, Request
 
-from api.schemas import SteeringBody
+from api.schemas import SteeringBody, steering_of
 from api.service import Engine, Service, ServiceDep
 from api.slots import Place
 from api.streaming import disconnected
@@ -102,7 +102,7 @@ class Asker:
         filters = scope.filters
         if filters is not None:
             where(filters)
-        steering = None if scope.steering is None else scope.steering.value()
+        steering = steering_of(scope.steering)
         return await self.answer(
             scope.corpus, lambda engine, deadline: engine.stream(question, filters, steering, deadline=deadline)
         )

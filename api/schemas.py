@@ -97,6 +97,11 @@ class SteeringBody(StrictBody):
         )
 
 
+def steering_of(body: SteeringBody | None) -> Steering | None:
+    """Return what the search is given for an optional field; None leaves the question where it is."""
+    return None if body is None else body.value()
+
+
 class RunBody(BaseModel):
     """What `POST /run` takes."""
 

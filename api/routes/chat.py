@@ -18,6 +18,7 @@ from api.chat_schemas import ChatBody
 from api.chat_view import ChatView, Completion, to_completion
 from api.negotiation import JSONReply
 from api.remembering import Inquiry, ask_or_recall
+from api.schemas import steering_of
 from api.service import Service, ServiceDep
 from api.streaming import Pace, finish, sse_response, stream_records
 from errors import IndexDamagedError, UnknownCorpusError
@@ -44,8 +45,7 @@ def model(name: str, service: ServiceDep) -> JSONReply:
 async def chat(body: ChatBody, request: Request, service: ServiceDep, asker: AskerDep) -> Response:
     """Answer the last message, whole or in chunks."""
     await run_in_threadpool(_check_model, service, body.model)
-    steering = None if body.steering is None else body.steering.value()
-    inquiry = Inquiry(body.question, body.model, body.filters, steering, body.top_k, body.turns)
+    inquiry = Inquiry(body.question, body.model, body.filters, steering_of(body.steering), body.top_k, body.turns)
     asked = await ask_or_recall(service, asker, inquiry)
     completion = Completion(body.model, service.links(request, asked.corpus), body.prompt, body.ignored)
     if body.stream:

@@ -12,7 +12,7 @@ from api.asking import AskerDep
 from api.negotiation import JSONReply
 from api.query_view import QueryView, to_query_reply
 from api.remembering import Inquiry, ask_or_recall
-from api.schemas import QueryBody
+from api.schemas import QueryBody, steering_of
 from api.service import ServiceDep
 from api.streaming import Pace, finish, sse_response, stream_records
 
@@ -46,5 +46,4 @@ async def clear_cache(service: ServiceDep) -> JSONReply:
 
 
 def _inquiry(body: QueryBody) -> Inquiry:
-    steering = None if body.steering is None else body.steering.value()
-    return Inquiry(body.question, body.corpus, body.filters, steering, body.top_k)
+    return Inquiry(body.question, body.corpus, body.filters, steering_of(body.steering), body.top_k)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 
 from api.asking import AskerDep
 from api.negotiation import JSONReply
-from api.schemas import RetrieveBody
+from api.schemas import RetrieveBody, steering_of
 from api.service import Engine, Retrieval, ServiceDep
 from query_engine.deadline import Deadline
 from query_engine.passages import Passage
@@ -23,7 +23,7 @@ async def retrieve(body: RetrieveBody, request: Request, service: ServiceDep, as
     """Return passages, best first, how long each stage took, and which had to be left out."""
     chosen = body.model_dump(include=set(RetrievalSettings.model_fields), exclude_none=True)
     options = service.settings.retrieval.model_copy(update=chosen)
-    steering = None if body.steering is None else body.steering.value()
+    steering = steering_of(body.steering)
 
     def search(engine: Engine, deadline: Deadline) -> Retrieval:
         refinement = engine.refinement.reranked_by(wanted=body.rerank, query=body.rerank_query)
