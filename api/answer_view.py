@@ -2,14 +2,15 @@
 
 Flow: the stream's last event -> **here** -> JSON. Pure.
 
-Competition clients read two keys and keep the rest as they come, so everything an offline evaluation needs (contexts,
-citations, who wrote the answer) travels in the extra keys.
+Competition clients read two keys and keep the rest as they come, so everything an offline evaluation needs (contexts
+and where they stand, citations, who wrote the answer) travels in the extra keys.
 """
 
 from typing import Any
 
 from api.links import Links
 from query_engine.events import Citation, Done
+from query_engine.passages import Passage
 
 NO_MESSAGE = "I don't know: nothing was written for this question."
 
@@ -20,12 +21,13 @@ def message_of(done: Done) -> str:
 
 
 def to_reply(done: Done, iid: str, links: Links) -> dict[str, Any]:
-    """Return the reply as JSON-ready values; `query_id` is `iid` unchanged."""
+    """Return the reply as JSON-ready values; `query_id` is `iid`, `context_sources[i]` belongs to `contexts[i]`."""
     return {
         "query_id": iid,
         "generated_response": message_of(done),
         "citations": [citation_of(citation, links) for citation in done.citations],
         "contexts": [passage.text for passage in done.passages],
+        "context_sources": [_source_of(passage) for passage in done.passages],
         "answered": done.answer is not None,
         "gate_reason": done.gate_reason,
         "synthesizer": done.synthesizer,
@@ -46,4 +48,17 @@ def citation_of(citation: Citation, links: Links) -> dict[str, Any]:
         "quote": citation.quote,
         "url": links.of(citation),
         "title": citation.title,
+    }
+
+
+def _source_of(passage: Passage) -> dict[str, Any]:
+    """Return where a passage stands; its text is `[start, end)` of the document's, `pages` count from 0."""
+    return {
+        "doc_id": passage.doc_id,
+        "chunk_id": passage.chunk_id,
+        "title": passage.title,
+        "start": passage.start,
+        "end": passage.end,
+        "pages": passage.pages,
+        "score": passage.score,
     }

@@ -32,6 +32,17 @@ def test_the_reply_carries_the_answer_and_what_an_evaluation_needs() -> None:
             }
         ],
         "contexts": [a_passage().text],
+        "context_sources": [
+            {
+                "doc_id": "guide/wind.md",
+                "chunk_id": "guide/wind.md#00002",
+                "title": "Wind",
+                "start": 10,
+                "end": 28,
+                "pages": [0],
+                "score": 0.9,
+            }
+        ],
         "answered": True,
         "gate_reason": "generated_answer",
         "synthesizer": "extractive",
