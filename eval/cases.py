@@ -38,15 +38,31 @@ class Evidence(BaseModel):
     text: Text
 
 
+class GivenPage(BaseModel):
+    """A web page that came with the question; the answer is looked for in these instead of in a corpus.
+
+    Attributes:
+        html: the page as it was fetched.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    url: str
+    html: str
+
+
 class Case(BaseModel):
     """One question. A field that is absent is unknown; unknown keys are ignored.
 
     Attributes:
         answer: the reference answer. None alone says little: see `unanswerable`.
+        alternatives: other right answers.
         relevant_docs: file names of the documents that hold the answer.
         relevance: graded gain of each relevant document, 0 or more.
         reference_context: the sentences the answer rests on.
+        reference_contexts: the same, where there are several.
         category: the kind of question, e.g. `factual` or `no_answer`.
+        pages: given with the question; empty: a corpus is asked.
     """
 
     model_config = ConfigDict(frozen=True, strict=True)
@@ -54,11 +70,20 @@ class Case(BaseModel):
     id: Text
     question: Text
     answer: Text | None = None
+    alternatives: tuple[Text, ...] = ()
     relevant_docs: tuple[Text, ...] = ()
     relevance: dict[str, Annotated[float, Field(ge=0)]] = {}
     evidence: tuple[Evidence, ...] = ()
     reference_context: str | None = None
+    reference_contexts: tuple[Text, ...] = ()
     category: str | None = None
+    pages: tuple[GivenPage, ...] = ()
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The texts that the answer rests on, whatever field tells them; empty if unknown."""
+        single = () if self.reference_context is None else (self.reference_context,)
+        return self.reference_contexts or single or tuple(item.text for item in self.evidence)
 
     @property
     def unanswerable(self) -> bool:

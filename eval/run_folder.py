@@ -1,0 +1,249 @@
+"""Keep a run on disk, so that a kill at any moment costs at most the row being written.
+
+Flow: `asking/` and `scoring/` -> **here** -> `comparing/`, `reporting/`, the baselines. One folder is one run:
+
+    run.json       what was asked, of what: header, written once
+    cases.jsonl    the questions, as they were when the run began, without the web pages that came with them
+    rows.jsonl     one reply a line, appended
+    scores.jsonl   the cells of one row and one family a line, appended
+
+Lines are only ever appended. A torn last line (the writer was killed) is cut off when the folder is opened to write,
+and passed over by readers; a torn line anywhere else is damage and said so. One process writes at a time: the lock is
+the kernel's, so it ends with its process.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from errors import RagError
+from eval.cases import Case
+from eval.cells import Cell
+from eval.rows import Row
+
+HEADER, CASES, ROWS, SCORES, LOCK = "run.json", "cases.jsonl", "rows.jsonl", "scores.jsonl", ".lock"
+
+Line = TypeVar("Line", bound=BaseModel)
+
+
+class RunFolderError(RagError):
+    """A folder holds no run, a damaged one, or one that cannot be gone on with."""
+
+    code = "bad_run"
+
+
+class RunBusyError(RagError):
+    """Another process is writing into the run."""
+
+    code = "run_busy"
+
+
+class Header(BaseModel):
+    """What a run is of.
+
+    Attributes:
+        format: version of this folder's layout.
+        started: UTC, ISO 8601.
+        questions: name of the file of questions; the path of a folder stays out, runs are passed on.
+        questions_sha256: of its bytes.
+        target: `in process` or the service's URL.
+        corpus: name of the corpus asked; None means the service's default.
+        fingerprint: of settings, models and index, as the first reply tells it.
+        settings: a snapshot without secrets; empty where the service does not tell.
+        versions: Treeline, Python and the packages that scores depend on.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    format: int = 1
+    started: str
+    questions: str
+    questions_sha256: str
+    target: str
+    corpus: str | None = None
+    fingerprint: str = ""
+    settings: dict[str, Any] = {}
+    versions: dict[str, str] = {}
+
+
+class Scored(BaseModel):
+    """The cells of one row and one family.
+
+    Attributes:
+        id: of the row.
+        of: digest of the row's content; cells of another content are out of date.
+        family: see `cells.Metric`.
+        repeat: 0 for the first scoring; judges are asked several times.
+        cells: by metric.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    of: str
+    family: str
+    repeat: int = 0
+    cells: dict[str, Cell]
+
+
+class RunFolder:
+    """A run on disk.
+
+    Args:
+        path: the folder; it need not exist until `create`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.path.name
+
+    def exists(self) -> bool:
+        """Whether a run was begun here."""
+        return (self.path / HEADER).exists()
+
+    def create(self, header: Header, cases: tuple[Case, ...]) -> None:
+        """Begin a run; the header is written last, so a folder without one was never begun.
+
+        Raises:
+            RunFolderError: there is a run already.
+        """
+        if self.exists():
+            raise RunFolderError(f"{self.path} holds a run already.", "Go on with it, or name another folder.")
+        self.path.mkdir(parents=True, exist_ok=True)
+        lines = "".join(case.model_dump_json(exclude_unset=True, exclude={"pages"}) + "\n" for case in cases)
+        _replace(self.path / CASES, lines)
+        _replace(self.path / HEADER, header.model_dump_json(indent=2) + "\n")
+
+    def header(self) -> Header:
+        """Return what the run is of.
+
+        Raises:
+            RunFolderError: the folder holds no run, or one of another version of Treeline.
+        """
+        try:
+            header = Header.model_validate_json((self.path / HEADER).read_bytes())
+        except FileNotFoundError as error:
+            raise RunFolderError(
+                f"{self.path} holds no run.", "Make one: python -m eval run QUESTIONS --out FOLDER."
+            ) from error
+        except (OSError, ValidationError) as error:
+            raise RunFolderError(
+                f"{self.path / HEADER} cannot be read: {error}.", "Run the evaluation anew."
+            ) from error
+        if header.format != 1:
+            raise RunFolderError(
+                f"{self.path} was written by another version (format {header.format}).", "Run the evaluation anew."
+            )
+        return header
+
+    def cases(self) -> tuple[Case, ...]:
+        """Return the questions in their order."""
+        return tuple(_read(self.path / CASES, Case))
+
+    def rows(self) -> dict[str, Row]:
+        """Return the last row of each id, in the order of `cases`; rows of no case are damage.
+
+        A reply that failed is replaced by a later one; a later failure replaces nothing.
+        """
+        known: dict[str, Row | None] = dict.fromkeys((case.id for case in self.cases()), None)
+        for row in _read(self.path / ROWS, Row):
+            if row.id not in known:
+                raise RunFolderError(f"{self.path / ROWS} has a row {row.id!r} without a question.", _ANEW)
+            before = known[row.id]
+            if before is None or before.outcome == "failed":
+                known[row.id] = row
+        return {id_: row for id_, row in known.items() if row is not None}
+
+    def scores(self) -> list[Scored]:
+        """Return the cells that belong to the rows as they are, later ones replacing earlier ones of their kind."""
+        digests = {id_: row.digest() for id_, row in self.rows().items()}
+        found = {
+            (line.id, line.family, line.repeat): line
+            for line in _read(self.path / SCORES, Scored)
+            if digests.get(line.id) == line.of
+        }
+        return list(found.values())
+
+    def cells(self) -> dict[str, dict[str, Cell]]:
+        """Return for each row its cells by metric; several repeats are averaged, failed ones left out if one worked."""
+        gathered: dict[str, dict[str, list[Cell]]] = {}
+        for line in self.scores():
+            for name, cell in line.cells.items():
+                gathered.setdefault(line.id, {}).setdefault(name, []).append(cell)
+        return {id_: {name: _average(cells) for name, cells in metrics.items()} for id_, metrics in gathered.items()}
+
+    def append_row(self, row: Row) -> None:
+        """Keep a reply; it is on disk when this returns. Only below `writing`."""
+        _append(self.path / ROWS, row)
+
+    def append_scores(self, line: Scored) -> None:
+        """Keep cells; they are on disk when this returns. Only below `writing`."""
+        _append(self.path / SCORES, line)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the run's lock, and cut off what a killed writer left half written.
+
+        Raises:
+            RunBusyError: another process holds it.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        with (self.path / LOCK).open("a+") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise RunBusyError(
+                    f"Another process is writing into {self.path}.", "Wait for it, or name another folder with --out."
+                ) from error
+            for name in (ROWS, SCORES):
+                _cut_torn_line(self.path / name)
+            yield
+
+
+_ANEW = "Something else wrote into it: run the evaluation anew, into another folder."
+
+
+def _average(cells: list[Cell]) -> Cell:
+    values = [cell.score for cell in cells if cell.score is not None]
+    return Cell(score=sum(values) / len(values)) if values else cells[-1]
+
+
+def _append(path: Path, line: BaseModel) -> None:
+    with path.open("ab") as file:
+        file.write(line.model_dump_json(exclude_defaults=True).encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _replace(path: Path, text: str) -> None:
+    draft = path.with_suffix(".part")
+    draft.write_text(text, encoding="utf-8")
+    os.replace(draft, path)
+
+
+def _cut_torn_line(path: Path) -> None:
+    if path.exists():
+        whole = path.read_bytes().rfind(b"\n") + 1
+        os.truncate(path, whole)
+
+
+def _read(path: Path, kind: type[Line]) -> Iterator[Line]:
+    adapter = TypeAdapter(kind)
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        return
+    for number, line in enumerate(lines[:-1], start=1):  # what follows the last line's end is torn, or nothing
+        try:
+            yield adapter.validate_json(line)
+        except ValidationError as error:
+            raise RunFolderError(f"Line {number} of {path} is damaged.", _ANEW) from error
