@@ -36,7 +36,8 @@ def main() -> int:
         "--ingest",
         type=Path,
         metavar="PATH",
-        help=f"first bring this folder into the corpus {SAMPLE_CORPUS!r}, if it changed; what cannot be read is named",
+        help=f"first bring this folder into the corpus {SAMPLE_CORPUS!r}, if it changed; what cannot be read is named. "
+        "Clients may have it ingested again",
     )
     arguments = parser.parse_args()
     return run_command(lambda: serve(load_settings(), arguments.ingest))
@@ -61,7 +62,7 @@ def serve(settings: Settings, folder: Path | None = None) -> int:
             # From here on connections wait until the server takes them, so the printed address can be used at once.
             listener.listen(BACKLOG)
             print(f"{offer} on {url}", file=sys.stderr, flush=True)
-            app = create_app(engines, settings, Ingester(engines, settings), jobs)
+            app = create_app(engines, settings, Ingester(engines, settings), jobs, folder)
             run_server(app, listener, on_stop=jobs.stop)
         finally:
             jobs.close()

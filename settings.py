@@ -110,7 +110,7 @@ class IngestSettings(Group):
     """Limits of one ingestion, and what may be ingested over HTTP."""
 
     root: Path | None = Field(
-        None, description="Folder that HTTP clients may have ingested, whole or in part; none may if unset."
+        None, description="Folder that HTTP clients may have ingested, whole or in part, beside what `--ingest` named."
     )
     max_file_mb: int = Field(
         256, ge=1, le=1_000_000, description="Larger files are skipped with a reason; files of records are streamed."

@@ -5,6 +5,7 @@ closes them.
 """
 
 import os
+from pathlib import Path
 
 from fastapi import FastAPI
 
@@ -22,8 +23,18 @@ from settings import VERSION, Settings
 LEAST_SLOTS = 2
 
 
-def create_app(engines: Engines, settings: Settings, ingester: Ingester, jobs: Jobs) -> FastAPI:
-    """Return the application with all its routes."""
+def create_app(
+    engines: Engines, settings: Settings, ingester: Ingester, jobs: Jobs, ingested: Path | None = None
+) -> FastAPI:
+    """Return the application with all its routes.
+
+    Args:
+        engines: answer.
+        settings: all of them.
+        ingester: writes into corpora.
+        jobs: run it.
+        ingested: what the service was started with; clients may have it ingested again, as what `ingest.root` names.
+    """
     app = FastAPI(
         title="Treeline",
         version=VERSION,
@@ -36,7 +47,8 @@ def create_app(engines: Engines, settings: Settings, ingester: Ingester, jobs: J
     answers = AnswerCache(settings.cache.entries, settings.cache.ttl_s)
     # Quotes cost the processor and nothing else: more at once than cores would only make each of them late.
     slots = Slots(settings.serve.slots or max(LEAST_SLOTS, os.cpu_count() or 1), settings.serve.queue)
-    app.state.service = Service(engines, settings, pages, ingester, jobs, slots, answers)
+    roots = tuple(root for root in (settings.ingest.root, ingested) if root is not None)
+    app.state.service = Service(engines, settings, pages, ingester, jobs, slots, answers, roots)
     app.add_middleware(BodyLimit)
     errors.install(app, pages)
     for module in (run, evaluate, query, chat, retrieve, papers, catalogue, documents, ingest, health):

@@ -221,7 +221,11 @@ class Ingester(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Everything a route may need."""
+    """Everything a route may need.
+
+    Attributes:
+        ingest_roots: folders that clients may have ingested, whole or in part.
+    """
 
     engines: Engines
     settings: Settings
@@ -230,6 +234,7 @@ class Service:
     jobs: Jobs
     slots: Slots
     answers: AnswerCache
+    ingest_roots: tuple[Path, ...] = ()
     write_locks: WriteLocks = field(default_factory=WriteLocks)
 
     def links(self, request: Request, corpus: str) -> Links:

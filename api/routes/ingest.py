@@ -1,4 +1,4 @@
-"""`/ingest`: bring files below the operator's folder into a corpus, watch it, cancel it.
+"""`/ingest`: bring files below the operator's folders into a corpus, watch it, cancel it.
 
 Flow: a body -> the path is checked here -> `jobs.py` runs `ingesting.py` -> `job_view.py` -> JSON.
 """
@@ -76,7 +76,7 @@ def _work(service: Service, body: IngestBody, corpus: str) -> Callable[..., Resu
 
 
 def _path(service: Service, body: IngestBody) -> Path:
-    path = locate(service.settings.ingest.root, body.path or "")
+    path = locate(service.ingest_roots, body.path or "")
     if body.prune and not path.is_dir():
         raise SettingsError("The path is one file; nothing can have vanished from it.", "Prune a whole folder.")
     return path

@@ -73,12 +73,15 @@ def test_the_service_brings_the_sample_in_and_the_terminal_asks_it(settings: dic
         assert httpx.get(f"{service.url}/ready").status_code == 200
 
         asked = run(["-m", "query_engine", "What is solar salt made of?"], settings, tmp_path)
-        refused = run(["-m", "ingestion", sample], settings, tmp_path)
+        again = run(["-m", "ingestion", sample, "--corpus", "default"], settings, tmp_path)
+        elsewhere = run(["-m", "ingestion", str(tmp_path)], settings, tmp_path)
 
     assert asked.returncode == 0, asked.stderr
     assert "60 per cent sodium nitrate" in asked.stdout
     assert f"[1] {service.url}/documents/solar/concentrating-solar.md" in asked.stdout
-    assert refused.returncode == 1
-    assert f"The service at {service.url}, which holds the corpus" in refused.stderr
-    assert "RAG_INGEST__ROOT" in refused.stderr
-    assert len(refused.stderr.strip().splitlines()) == 1
+    assert again.returncode == 0, again.stderr
+    assert "0 new, 0 changed" in again.stderr
+    assert elsewhere.returncode == 1
+    assert f"The service at {service.url}, which holds the corpus" in elsewhere.stderr
+    assert "RAG_INGEST__ROOT" in elsewhere.stderr
+    assert len(elsewhere.stderr.strip().splitlines()) == 1

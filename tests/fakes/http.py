@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from starlette.testclient import TestClient
@@ -18,12 +19,22 @@ def client_of(
     failures: Mapping[str, Exception] | None = None,
     ingester: FakeIngester | None = None,
     jobs: Jobs | None = None,
+    ingested: Path | None = None,
     **groups: Any,
 ) -> TestClient:
-    """Return a client of a service with these engines; `groups` are settings. Bugs show as status 500."""
+    """Return a client of a service with these engines; bugs show as status 500.
+
+    Args:
+        engines: one a corpus.
+        failures: raised instead of opening a corpus.
+        ingester: of the service.
+        jobs: of the service.
+        ingested: what it was started with.
+        groups: settings.
+    """
     by_corpus = {engine.corpus.name: engine for engine in engines}
     found = FakeEngines(by_corpus, failures or {})
-    app = create_app(found, Settings(**groups), ingester or FakeIngester(), jobs or Jobs())
+    app = create_app(found, Settings(**groups), ingester or FakeIngester(), jobs or Jobs(), ingested)
     return TestClient(app, raise_server_exceptions=False)
 
 

@@ -87,21 +87,21 @@ NOWHERE = [
 
 @pytest.mark.parametrize("given", outside("docs-private"))
 def test_what_lies_outside_is_refused_whether_it_exists_or_not(root: Path, given: str) -> None:
-    with pytest.raises(IngestRefusedError, match="leads out of the folder") as caught:
-        locate(root, given)
+    with pytest.raises(IngestRefusedError, match="leads out of the folders") as caught:
+        locate([root], given)
 
     assert str(root.parent) not in str(caught.value)
 
 
 def test_an_absolute_path_beside_the_root_is_refused(root: Path) -> None:
     with pytest.raises(IngestRefusedError):
-        locate(root, f"{root}-private/key.md")
+        locate([root], f"{root}-private/key.md")
 
 
 @pytest.mark.parametrize("given", NOWHERE, ids=range(len(NOWHERE)))
 def test_a_name_that_no_file_has_is_unknown(root: Path, given: str) -> None:
     with pytest.raises(UnknownPathError, match="below RAG_INGEST__ROOT"):
-        locate(root, given)
+        locate([root], given)
 
 
 @pytest.mark.parametrize(
@@ -116,11 +116,11 @@ def test_a_name_that_no_file_has_is_unknown(root: Path, given: str) -> None:
     ],
 )
 def test_a_path_below_the_root_is_found_with_its_links_resolved(root: Path, given: str, found: str) -> None:
-    assert locate(root, given) == (root / found).resolve()
+    assert locate([root], given) == (root / found).resolve()
 
 
 def test_an_absolute_path_below_the_root_is_found(root: Path) -> None:
-    assert locate(root, str(root / "wind")) == root / "wind"
+    assert locate([root], str(root / "wind")) == root / "wind"
 
 
 def test_the_root_may_be_a_link_itself_and_be_relative(
@@ -129,13 +129,25 @@ def test_the_root_may_be_a_link_itself_and_be_relative(
     (tmp_path / "link").symlink_to(root)
     monkeypatch.chdir(tmp_path)
 
-    assert locate(Path("link"), "wind") == root / "wind"
-    assert locate(Path("link"), f"{tmp_path}/link/wind") == root / "wind"
+    assert locate([Path("link")], "wind") == root / "wind"
+    assert locate([Path("link")], f"{tmp_path}/link/wind") == root / "wind"
+
+
+def test_of_two_roots_the_first_that_holds_a_relative_path_counts(root: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    (other / "wind").mkdir(parents=True)
+    (other / "wind" / "offshore.md").write_text("Sea.")
+
+    assert locate([root, other], "wind") == root / "wind"
+    assert locate([root, other], "wind/offshore.md") == other / "wind" / "offshore.md"
+    assert locate([root, other], str(other)) == other
+    with pytest.raises(IngestRefusedError):
+        locate([root, other], str(tmp_path / "docs-private"))
 
 
 def test_without_a_root_everything_is_refused_with_the_remedy() -> None:
     with pytest.raises(IngestRefusedError, match="Set RAG_INGEST__ROOT"):
-        locate(None, "wind")
+        locate([], "wind")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may look into every folder")
@@ -143,6 +155,6 @@ def test_a_folder_that_may_not_be_looked_into_is_unknown(root: Path) -> None:
     (root / "wind").chmod(0)
     try:
         with pytest.raises(UnknownPathError):
-            locate(root, "wind/onshore.md")
+            locate([root], "wind/onshore.md")
     finally:
         (root / "wind").chmod(0o700)

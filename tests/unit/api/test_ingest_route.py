@@ -133,6 +133,16 @@ def test_without_a_root_ingestion_is_off_and_the_remedy_is_told() -> None:
     assert "RAG_INGEST__ROOT" in reply.json()["error"]["detail"]
 
 
+def test_what_the_service_was_started_with_may_be_ingested_again(root: Path) -> None:
+    ingester = FakeIngester()
+    with service(None, ingester, ingested=root / "docs") as client:
+        again = client.post("/ingest", json={"path": str(root / "docs"), "wait": True})
+        beside = client.post("/ingest", json={"path": str(root)})
+
+    assert (again.status_code, beside.status_code) == (200, 403)
+    assert [path for _, path, _ in ingester.asked] == [root / "docs"]
+
+
 def test_the_path_is_checked_again_when_the_job_begins(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     ingester = FakeIngester(held=True)
     outside = tmp_path_factory.mktemp("outside")
