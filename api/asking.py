@@ -46,7 +46,7 @@ Events = AsyncGenerator[Event, None]
 
 
 class Scope(Protocol):
-    """The fields of a body that say where to look."""
+    """The fields of a body that say where to look, and when the question was asked."""
 
     @property
     def corpus(self) -> str | None:
@@ -61,6 +61,11 @@ class Scope(Protocol):
     @property
     def steering(self) -> SteeringBody | None:
         """Moves the question."""
+        ...
+
+    @property
+    def query_time(self) -> str | None:
+        """For a language model that writes."""
         ...
 
 
@@ -102,9 +107,12 @@ class Asker:
         filters = scope.filters
         if filters is not None:
             where(filters)
-        steering = steering_of(scope.steering)
+        steering, query_time = steering_of(scope.steering), scope.query_time
         return await self.answer(
-            scope.corpus, lambda engine, deadline: engine.stream(question, filters, steering, deadline=deadline)
+            scope.corpus,
+            lambda engine, deadline: engine.stream(
+                question, filters, steering, deadline=deadline, query_time=query_time
+            ),
         )
 
     async def answer(self, corpus: str | None, make: Callable[[Engine, Deadline], Events]) -> Asked:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from api.schemas import Filters, SteeringBody
+from api.schemas import Filters, QueryTime, SteeringBody
 from errors import QuestionError
 from query_engine.conversation import Turn
 from query_engine.question import clean_question
@@ -64,6 +64,7 @@ class ChatBody(BaseModel):
     filters: Filters | None = None
     steering: SteeringBody | None = None
     top_k: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
+    query_time: QueryTime | None = None
 
     @field_validator("messages")
     @classmethod

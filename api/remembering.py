@@ -30,6 +30,7 @@ class Inquiry:
         steering: moves the question.
         top_k: passages at most; None leaves it to the settings.
         turns: the conversation before the question, oldest first.
+        query_time: when it was asked, for a language model that writes.
     """
 
     question: str
@@ -38,6 +39,7 @@ class Inquiry:
     steering: Steering | None = None
     top_k: int | None = None
     turns: tuple[Turn, ...] = ()
+    query_time: str | None = None
 
     def key(self, engine: Engine) -> str:
         """Return what its answer is kept under; blocks."""
@@ -48,6 +50,7 @@ class Inquiry:
             self.steering,
             top_k=self.top_k,
             turns=self.turns,
+            query_time=self.query_time,
         )
 
 
@@ -76,6 +79,7 @@ async def ask_or_recall(service: Service, asker: Asker, inquiry: Inquiry) -> Ask
                 deadline=deadline,
                 top_k=inquiry.top_k,
                 turns=inquiry.turns,
+                query_time=inquiry.query_time,
             ),
             lambda: run_in_threadpool(inquiry.key, engine),
         ),

@@ -18,6 +18,9 @@ from query_engine.expansion.steering import Steering
 from query_engine.question import clean_question
 from settings import CORPUS_NAME
 
+# Any way to write a day and an hour.
+MAX_QUERY_TIME_CHARS = 100
+
 
 def _question(text: str) -> str:
     try:
@@ -55,6 +58,7 @@ Question = Annotated[str, AfterValidator(_question)]
 CorpusName = Annotated[str, Field(pattern=CORPUS_NAME)]
 Weight = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1, max_length=fields.MAX_ENTRY_CHARS), AfterValidator(_printable)]
+QueryTime = Annotated[str, Field(min_length=1, max_length=MAX_QUERY_TIME_CHARS), AfterValidator(_printable)]
 
 
 Filters = dict[str, Any]
@@ -109,6 +113,7 @@ class RunBody(BaseModel):
     corpus: CorpusName | None = None
     filters: Filters | None = None
     steering: SteeringBody | None = None
+    query_time: QueryTime | None = None
 
 
 class EvaluateBody(BaseModel):
@@ -119,6 +124,7 @@ class EvaluateBody(BaseModel):
     corpus: CorpusName | None = None
     filters: Filters | None = None
     steering: SteeringBody | None = None
+    query_time: QueryTime | None = None
 
 
 class QueryBody(StrictBody):
@@ -130,6 +136,7 @@ class QueryBody(StrictBody):
     corpus: CorpusName | None = None
     filters: Filters | None = None
     steering: SteeringBody | None = None
+    query_time: QueryTime | None = None
 
 
 class RetrieveBody(StrictBody):

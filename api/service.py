@@ -175,6 +175,7 @@ class Engine(Protocol):
         deadline: Deadline | None = None,
         top_k: int | None = None,
         turns: Sequence[Turn] = (),
+        query_time: str | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Answer from the documents that meet the filters, event by event; closing it waits for its threads."""
         ...

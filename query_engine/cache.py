@@ -35,6 +35,7 @@ def answer_key(
     *,
     top_k: int | None,
     turns: Sequence[Turn],
+    query_time: str | None,
 ) -> str:
     """Hash everything that decides an answer, 64 hex digits.
 
@@ -45,9 +46,10 @@ def answer_key(
         steering: moves the question.
         top_k: limit of passages; None leaves it to the settings.
         turns: the conversation before the question.
+        query_time: when it was asked.
     """
     steered = None if steering is None else asdict(steering)
-    parts = [fingerprint, question, filters, steered, top_k, [asdict(turn) for turn in turns]]
+    parts = [fingerprint, question, filters, steered, top_k, [asdict(turn) for turn in turns], query_time]
     return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

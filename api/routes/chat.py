@@ -45,7 +45,15 @@ def model(name: str, service: ServiceDep) -> JSONReply:
 async def chat(body: ChatBody, request: Request, service: ServiceDep, asker: AskerDep) -> Response:
     """Answer the last message, whole or in chunks."""
     await run_in_threadpool(_check_model, service, body.model)
-    inquiry = Inquiry(body.question, body.model, body.filters, steering_of(body.steering), body.top_k, body.turns)
+    inquiry = Inquiry(
+        body.question,
+        body.model,
+        body.filters,
+        steering_of(body.steering),
+        top_k=body.top_k,
+        turns=body.turns,
+        query_time=body.query_time,
+    )
     asked = await ask_or_recall(service, asker, inquiry)
     completion = Completion(body.model, service.links(request, asked.corpus), body.prompt, body.ignored)
     if body.stream:

@@ -46,4 +46,5 @@ async def clear_cache(service: ServiceDep) -> JSONReply:
 
 
 def _inquiry(body: QueryBody) -> Inquiry:
-    return Inquiry(body.question, body.corpus, body.filters, steering_of(body.steering), body.top_k)
+    steering = steering_of(body.steering)
+    return Inquiry(body.question, body.corpus, body.filters, steering, top_k=body.top_k, query_time=body.query_time)

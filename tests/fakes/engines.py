@@ -190,7 +190,7 @@ class FakeEngine:
         options, refinements: what `retrieve` was called with, in order.
         refinement: what `retrieve` does around its search.
         filters, steerings, deadlines: what `retrieve` and `stream` were called with, in order.
-        limits, conversations: the `top_k` and `turns` that `stream` was called with, in order.
+        limits, conversations, query_times: the `top_k`, `turns` and `query_time` of `stream`, in order.
         version: what `fingerprint` returns.
         paper_search: what `papers` returns.
         started, ended: streams that began to work, and that were closed or played to the end.
@@ -207,6 +207,7 @@ class FakeEngine:
         self.deadlines: list[Deadline | None] = []
         self.limits: list[int | None] = []
         self.conversations: list[tuple[Turn, ...]] = []
+        self.query_times: list[str | None] = []
         self.version = "0123456789abcdef"
         self.paper_search = FakePapers()
         self.started = 0
@@ -248,9 +249,11 @@ class FakeEngine:
         deadline: Deadline | None = None,
         top_k: int | None = None,
         turns: Sequence[Turn] = (),
+        query_time: str | None = None,
     ) -> AsyncGenerator[Event, None]:
         self.limits.append(top_k)
         self.conversations.append(tuple(turns))
+        self.query_times.append(query_time)
         self.questions.append(question)
         self.filters.append(filters)
         self.steerings.append(steering)

@@ -123,12 +123,12 @@ def test_what_only_tunes_a_model_is_passed_over_and_named() -> None:
     assert reply.json()["treeline"]["ignored"] == ["max_tokens", "messages with role system", "temperature"]
 
 
-def test_filters_and_limits_reach_the_engine() -> None:
+def test_filters_limits_and_the_time_reach_the_engine() -> None:
     engine = FakeEngine(ANSWER)
     filters = {"filters": [{"key": "doc_id", "value": "a"}]}
-    ask(client_of(engine), filters=filters, top_k=3)
+    ask(client_of(engine), filters=filters, top_k=3, query_time="2024-02-28")
 
-    assert (engine.filters, engine.limits) == ([filters], [3])
+    assert (engine.filters, engine.limits, engine.query_times) == ([filters], [3], ["2024-02-28"])
 
 
 @pytest.mark.parametrize(

@@ -147,12 +147,13 @@ def test_both_routes_share_what_is_kept() -> None:
 def test_new_documents_and_other_questions_are_asked_anew() -> None:
     engine = FakeEngine(ANSWER)
     client = client_of(engine)
-    for body in ({}, {"top_k": 5}, {"question": "What blows?"}, {"steering": {"move_to": "sea", "move_to_weight": 1}}):
+    for body in ({}, {"top_k": 5}, {"question": "What blows?"}, {"query_time": "2024-02-28"}):
         client.post("/query", json={**QUESTION, **body})
+    client.post("/query", json={**QUESTION, "steering": {"move_to": "sea", "move_to_weight": 1}})
     engine.version = "after an ingestion"
     client.post("/query", json=QUESTION)
 
-    assert engine.started == 5
+    assert engine.started == 6
 
 
 def test_an_answer_during_which_the_documents_changed_is_not_kept() -> None:

@@ -126,14 +126,15 @@ def test_whatever_decides_an_answer_is_in_its_key() -> None:
     turns = (Turn("user", "What is wind?"),)
     filters = {"filters": [{"key": "doc_id", "value": "a"}]}
     keys = [
-        answer_key("f", "What?", None, None, top_k=4, turns=()),
-        answer_key("g", "What?", None, None, top_k=4, turns=()),
-        answer_key("f", "Who?", None, None, top_k=4, turns=()),
-        answer_key("f", "What?", filters, None, top_k=4, turns=()),
-        answer_key("f", "What?", None, Steering("wind", 0.5), top_k=4, turns=()),
-        answer_key("f", "What?", None, None, top_k=5, turns=()),
-        answer_key("f", "What?", None, None, top_k=4, turns=turns),
+        answer_key("f", "What?", None, None, top_k=4, turns=(), query_time=None),
+        answer_key("g", "What?", None, None, top_k=4, turns=(), query_time=None),
+        answer_key("f", "Who?", None, None, top_k=4, turns=(), query_time=None),
+        answer_key("f", "What?", filters, None, top_k=4, turns=(), query_time=None),
+        answer_key("f", "What?", None, Steering("wind", 0.5), top_k=4, turns=(), query_time=None),
+        answer_key("f", "What?", None, None, top_k=5, turns=(), query_time=None),
+        answer_key("f", "What?", None, None, top_k=4, turns=turns, query_time=None),
+        answer_key("f", "What?", None, None, top_k=4, turns=(), query_time="2024-02-28"),
     ]
 
     assert len(set(keys)) == len(keys)
-    assert answer_key("f", "What?", dict(filters), None, top_k=4, turns=()) == keys[3]
+    assert answer_key("f", "What?", dict(filters), None, top_k=4, turns=(), query_time=None) == keys[3]
