@@ -24,7 +24,7 @@ from query_engine.events import Done, Event
 from query_engine.expansion.steering import Steering
 
 # What the same documents and settings would bring about again.
-LASTING_WARNINGS = frozenset({"low_confidence", "steering_skipped"})
+LASTING_WARNINGS = frozenset({"low_confidence", "passages_left_out", "steering_skipped"})
 
 
 def answer_key(

@@ -43,10 +43,12 @@ class Citations:
 
     Attributes:
         checked: counted by an author that checks what a model writes.
+        left_out: which passages the author did not read and why, as a sentence; empty if it read all.
     """
 
     def __init__(self) -> None:
         self.checked = Checked()
+        self.left_out = ""
         self._numbers: dict[str, int] = {}
         self._quotes: dict[tuple[str, int, int], Citation] = {}
 

@@ -62,6 +62,7 @@ class GenerativeSynthesizer:
         if not passages or stop.is_set():
             return
         prompt = self._prompts.build(question, passages)
+        citations.left_out = prompt.left_out
         evidence = Evidence(prompt.passages, self._embedder)
         draft = Draft(prompt.passages, evidence, citations, self._rules)
         sentences, reply = MarkedSentences(), Reply()

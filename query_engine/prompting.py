@@ -36,10 +36,12 @@ class Prompt:
     Attributes:
         messages: example question, example answer, question.
         passages: those that fitted, each cut to what the prompt shows; rank r is `passages[r - 1]`.
+        left_out: how many passages fitted and what no more fits into, as a sentence; empty if all are there whole.
     """
 
     messages: tuple[ChatMessage, ...]
     passages: tuple[Passage, ...]
+    left_out: str = ""
 
 
 class PromptBuilder:
@@ -105,7 +107,8 @@ class PromptBuilder:
                 "Ask a shorter question, or raise RAG_LLM__CONTEXT_TOKENS if the model allows it.",
             )
         content = self._question.format(documents="\n".join(blocks), question=question)
-        return Prompt((*self._opening, ChatMessage(role=MessageRole.USER, content=content)), tuple(shown))
+        left_out = self._left_out(passages, shown)
+        return Prompt((*self._opening, ChatMessage(role=MessageRole.USER, content=content)), tuple(shown), left_out)
 
     def _fitting(self, passage: Passage, rank: int, room_chars: int, room_tokens: int) -> Passage | None:
         """The passage, the beginning of it, or None."""
@@ -120,6 +123,20 @@ class PromptBuilder:
         if longest is None and rank == 1:
             longest = _longest(passage, [word.end() for word in re.finditer(r"\S+", passage.text)], fits)
         return longest
+
+    def _left_out(self, passages: Sequence[Passage], shown: Sequence[Passage]) -> str:
+        whole = [part for part, passage in zip(shown, passages, strict=False) if len(part.text) == len(passage.text)]
+        if len(whole) == len(passages):
+            return ""
+        # Where both are exceeded, the operator's own limit is named.
+        chars = sum(len(passage.text) for passage in passages[: len(whole) + 1])
+        limit = (
+            f"RAG_ANSWER__MAX_CONTEXT_CHARS={self._max_context_chars}"
+            if chars > self._max_context_chars
+            else f"the {self._max_prompt_tokens} tokens that its context leaves to the prompt"
+        )
+        cut = ", and one in part" if len(shown) > len(whole) else ""
+        return f"The model was shown {len(whole)} of {len(passages)} passages whole{cut}; no more fits {limit}."
 
     def _block(self, passage: Passage, rank: int) -> str:
         title = self._defused(" ".join(passage.title.split())[:MAX_TITLE_CHARS])

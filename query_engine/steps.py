@@ -161,6 +161,11 @@ def writing(author: str) -> Step:
     return Step("write", f"**Writing**: {AUTHORS[author]}.")
 
 
+def unread(left_out: str) -> Step:
+    """Say that the author did not read all passages."""
+    return Step("warning", f"**Not all passages were read**: {left_out}")
+
+
 def grounded(checked: Checked) -> Step:
     """Say how the sentences of a language model fared."""
     return Step(

@@ -134,6 +134,9 @@ async def write(authors: Sequence[Synthesizer], answer: Answer, deadline: Deadli
     finally:
         answer.timings_ms["write"] = ms_since(started)
         await all_ended(closings)
+    if answer.citations.left_out:
+        answer.warnings.append(f"passages_left_out: {answer.citations.left_out}")
+        yield steps.unread(answer.citations.left_out)
     if told := answer.citations.checked.warning():
         answer.warnings.append(told)
         yield steps.grounded(answer.citations.checked)

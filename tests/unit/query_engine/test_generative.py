@@ -43,6 +43,14 @@ def test_ranks_become_numbers_in_order_of_use_with_the_supporting_sentence() -> 
     assert WIND.text[first.start - WIND.start : first.end - WIND.start] == BETZ
 
 
+def test_which_passages_were_not_read_is_left_with_the_citations() -> None:
+    _, all_read = write("Wind is moving air [2].")
+    _, some_read = write("A cell has no moving parts [1].", passages=[SUN, WIND, passage("word " * 2000)])
+
+    assert all_read.left_out == ""
+    assert some_read.left_out.startswith("The model was shown 2 of 3 passages whole")
+
+
 def test_a_mark_after_the_full_stop_cites_the_sentence_before_it() -> None:
     _, citations = write("Wind is moving air. At best 59.3 per cent can be captured. [2]")
 

@@ -69,6 +69,19 @@ def test_a_later_passage_of_which_nothing_fits_is_dropped() -> None:
     prompt = builder(max_context_chars=530).build("Why?", [passage("a" * 500), passage("b" * 500)])
 
     assert len(prompt.passages) == 1
+    assert prompt.left_out == (
+        "The model was shown 1 of 2 passages whole; no more fits RAG_ANSWER__MAX_CONTEXT_CHARS=530."
+    )
+
+
+def test_what_the_models_context_has_no_room_for_is_told_and_nothing_if_all_fits() -> None:
+    passages = [passage(SENTENCE * 20), passage(SENTENCE * 30), passage("End.")]
+
+    assert builder(max_prompt_tokens=600).build("Why?", passages).left_out == (
+        "The model was shown 1 of 3 passages whole, and one in part; no more fits the 600 tokens that its context "
+        "leaves to the prompt."
+    )
+    assert builder().build("Why?", passages).left_out == ""
 
 
 def test_a_question_that_fills_the_context_is_an_error() -> None:

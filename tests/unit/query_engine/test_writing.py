@@ -85,6 +85,23 @@ def on_screen(events: Sequence[Event]) -> str:
     return shown
 
 
+async def test_that_a_model_did_not_read_all_passages_is_told_only_of_the_one_that_wrote() -> None:
+    class Reading(ScriptedSynthesizer):
+        def write(self, _q: str, _p: Sequence[Passage], citations: Citations, _s: threading.Event) -> Iterator[str]:
+            citations.left_out = "The model was shown 1 of 2 passages whole."
+            return super().write(_q, _p, citations, _s)
+
+    told = [event async for event in written(an_answer(), [Reading("Wind turns."), Quoting()], PATIENCE_S)]
+    replaced = [event async for event in written(an_answer(), [Reading(LLMError("It broke.", "")), Quoting()], 60)]
+
+    step, done = told[-2:]
+    assert step == Step("warning", "**Not all passages were read**: The model was shown 1 of 2 passages whole.")
+    assert isinstance(done, Done)
+    assert done.warnings == ("passages_left_out: The model was shown 1 of 2 passages whole.",)
+    assert isinstance(replaced[-1], Done)
+    assert replaced[-1].warnings == ("llm_failed: It broke.",)
+
+
 @pytest.mark.parametrize("pieces", [(), ("Wind tu",)])
 async def test_a_model_that_is_too_slow_is_replaced_by_quotes_while_it_still_hangs(pieces: Sequence[str]) -> None:
     model = Hanging(*pieces)
