@@ -251,6 +251,24 @@ class CacheSettings(Group):
     ttl_s: float = Field(300, gt=0, le=86_400, description="After that a kept answer is made anew.")
 
 
+class JudgeSettings(Group):
+    """The language model that judges answers for `python -m eval ... --judge`; the service never asks it."""
+
+    base_url: str | None = Field(None, pattern=r"^https?://", description="OpenAI-compatible server, ending in /v1.")
+    model: str | None = Field(None, min_length=1, description="The judge's name on that server.")
+    api_key: SecretStr | None = Field(None, description="Key for that server.")
+    timeout_s: float = Field(
+        60, gt=0, le=3600, description="Longest wait for one reply of the judge, tries in vain included."
+    )
+    concurrency: int = Field(2, ge=1, le=256, description="Answers that are judged at once.")
+    retries: int = Field(3, ge=0, le=20, description="New tries where the judge cannot be reached or is too busy.")
+    temperature: float = Field(0, ge=0, le=2, description="Sampling temperature; some reasoning models want 1.")
+    response_format: Literal["json_schema", "json_object", "text"] = Field(
+        "json_schema", description="How JSON is demanded: servers differ in what they know; all know `text`."
+    )
+    cache_dir: Path = Field(Path("var/judge"), description="Where the judge's replies are kept.")
+
+
 class BenchSettings(Group):
     """Where measurements find their data."""
 
@@ -274,6 +292,7 @@ class Settings(Group):
     llm: LLMSettings = LLMSettings()
     answer: AnswerSettings = AnswerSettings()
     cache: CacheSettings = CacheSettings()
+    judge: JudgeSettings = JudgeSettings()
     bench: BenchSettings = BenchSettings()
 
 
