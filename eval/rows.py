@@ -12,6 +12,12 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Milliseconds = Annotated[float, Field(ge=0)]
+UNKNOWN = ("i don't know", "i don\u2019t know")
+
+
+def says_unknown(text: str) -> bool:
+    """Whether an answer begins with "I don't know", with either apostrophe: that is how any service declines."""
+    return text.lstrip().lower().startswith(UNKNOWN)
 
 
 class Quote(BaseModel):
