@@ -1,0 +1,169 @@
+"""`python -m eval check-run URL`: does the service keep the competition's contract, rule by rule.
+
+Flow: a URL -> `exchange.py` asks -> the rules judge -> **here**, a table on stdout with the offending record. Exit
+code 1 if a rule is broken.
+"""
+
+import argparse
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import httpx
+
+from errors import RagError
+from eval.contract.evaluate_rules import EVALUATE_RULES, HEALTH_RULES, REFUSAL_RULES
+from eval.contract.exchange import Exchange, Reply
+from eval.contract.rules import Verdict, judge, shortened
+from eval.contract.run_rules import RUN_RULES, Stream, read_stream
+from settings import Settings
+
+# A plain question, one that no collection answers, one in another script, and Markdown with quotes.
+QUESTIONS = (
+    "What are these documents about?",
+    "What did Qxzv Wplk say to the seventh moon of Trappist-9?",
+    "这些文件讲的是什么？",
+    'Which of them explains "why", and | how | `in detail`?',
+)
+# Ids come back unchanged, whatever they are made of.
+IIDS = ("1", "V_0522", "a b/c?d=é&日本\u2028", '"\\ \t')
+RUN_REFUSALS: tuple[dict[str, object], ...] = ({}, {"question": None}, {"query": "What is it?"})
+EVALUATE_REFUSALS: tuple[dict[str, object], ...] = ({}, {"iid": "1"}, {"query": "What is it?"})
+TIMEOUT_S = 610.0
+SIGNS = {"PASS": "PASS", "FAIL": "FAIL", "NOT SEEN": "--  "}
+
+
+class NoServiceError(RagError):
+    """Nothing answers at the URL."""
+
+    code = "no_service"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("url", type=_url, metavar="URL", help="base of the service, e.g. http://127.0.0.1:8000")
+    parser.add_argument(
+        "--question", action="append", dest="questions", metavar="TEXT", help="ask this instead; may be repeated"
+    )
+    parser.add_argument(
+        "--header", action="append", default=[], type=_header, metavar="'NAME: VALUE'", help="sent with each request"
+    )
+    parser.add_argument("--timeout-s", type=_positive, default=TIMEOUT_S, help="for one reply (default: %(default)g)")
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:  # noqa: ARG001  # another's service, not ours
+    """Ask, judge, print; return 1 if a rule is broken."""
+    with httpx.Client(base_url=arguments.url, headers=arguments.header, trust_env=False) as client:
+        replies = ask(Exchange(client, arguments.timeout_s), arguments.url, arguments.questions or QUESTIONS)
+    verdicts = judge_all(replies)
+    print("\n".join(table(replies, verdicts)))
+    return int(any(verdict.state == "FAIL" for verdict in verdicts))
+
+
+@dataclass(frozen=True, slots=True)
+class Replies:
+    """All that the service said.
+
+    Attributes:
+        health: to `GET /health`.
+        run, evaluate: one a question.
+        run_refusals, evaluate_refusals: one a body that asks nothing.
+    """
+
+    health: Reply
+    run: tuple[Stream, ...]
+    evaluate: tuple[Reply, ...]
+    run_refusals: tuple[Reply, ...]
+    evaluate_refusals: tuple[Reply, ...]
+
+
+def ask(exchange: Exchange, url: str, questions: Sequence[str]) -> Replies:
+    """Put every question and every body that asks nothing to the service, one after another.
+
+    Raises:
+        NoServiceError: nothing listens there.
+    """
+    health = exchange.get("/health")
+    if health.status == 0:
+        raise NoServiceError(f"{url} does not answer ({health.broken}).", "Start the service, or name another address.")
+    bodies = [{"query": questions[i % len(questions)], "iid": iid} for i, iid in enumerate(IIDS)]
+    bodies += [{"query": question, "iid": str(number)} for number, question in enumerate(questions[len(IIDS) :])]
+    return Replies(
+        health,
+        tuple(read_stream(exchange.post("/run", {"question": question})) for question in questions),
+        tuple(exchange.post("/evaluate", body) for body in bodies),
+        tuple(exchange.post("/run", body) for body in RUN_REFUSALS),
+        tuple(exchange.post("/evaluate", body) for body in EVALUATE_REFUSALS),
+    )
+
+
+def judge_all(replies: Replies) -> list[Verdict]:
+    """Return the verdict on every rule, in the order of the table."""
+    return [
+        *judge(HEALTH_RULES, [replies.health]),
+        *judge(RUN_RULES, replies.run),
+        *(replace(verdict, rule=f"run/{verdict.rule}") for verdict in judge(REFUSAL_RULES, replies.run_refusals)),
+        *judge(EVALUATE_RULES, replies.evaluate),
+        *(
+            replace(verdict, rule=f"evaluate/{verdict.rule}")
+            for verdict in judge(REFUSAL_RULES, replies.evaluate_refusals)
+        ),
+    ]
+
+
+def table(replies: Replies, verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Yield the lines of the report: every rule, the offending record below a broken one, the count at the end."""
+    width = max(len(verdict.rule) for verdict in verdicts)
+    for verdict in verdicts:
+        count = f" ({verdict.offenders} of {verdict.of} replies)" if verdict.state == "FAIL" and verdict.of > 1 else ""
+        yield f"{SIGNS[verdict.state]}  {verdict.rule:<{width}}  {verdict.about}{count}"
+        if verdict.offence is not None:
+            yield f"      {shortened(verdict.offence.what)}"
+            if verdict.offence.record:
+                yield f"      > {verdict.offence.record}"
+    yield ""
+    for stream in replies.run:
+        yield f"/run       {_times(stream)}  {shortened(str((stream.reply.sent or {})['question']))}"
+    for reply in replies.evaluate:
+        yield f"/evaluate  {_seconds(reply.seconds)} in all{' ' * 24}  {shortened(str((reply.sent or {})['query']))}"
+    yield ""
+    states = Counter(verdict.state for verdict in verdicts)
+    unseen = f", {states['NOT SEEN']} not seen (no reply showed what they are about)" if states["NOT SEEN"] else ""
+    yield f"{states['PASS']} rules kept, {states['FAIL']} broken{unseen}."
+
+
+def _times(stream: Stream) -> str:
+    first = _seconds(stream.records[0].line.at_s) if stream.records else f"{'-':>8}"
+    return f"{_seconds(stream.reply.seconds)} in all, first record {first}"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:6.2f} s"
+
+
+def _url(text: str) -> str:
+    try:
+        url = httpx.URL(text)
+    except httpx.InvalidURL as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no URL: {error}") from error
+    if url.scheme not in {"http", "https"} or not url.host:
+        raise argparse.ArgumentTypeError(f"{text!r} is no address like http://127.0.0.1:8000")
+    return text.rstrip("/")
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name) or not value.strip().isascii() or not value.isprintable():
+        raise argparse.ArgumentTypeError("a header looks like 'Authorization: Bearer KEY'")
+    return name, value.strip()
+
+
+def _positive(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return seconds
