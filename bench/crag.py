@@ -22,12 +22,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from bench.datasets import NoDataSetError
 from errors import RagError
-from eval.metrics import contains
+from eval.metrics import crag_score
 from index.documents import Document
 from ingestion.reading.pages import Page
 from query_engine.events import Done, Event
-
-UNKNOWN = ("i don't know", "i don’t know")
 
 
 class BadQuestionsError(RagError):
@@ -151,13 +149,6 @@ def _question(path: Path, number: int, line: str) -> Question:
         ) from error
 
 
-def score(said: str, question: Question) -> int:
-    """Return 1 where a right answer stands in what was said, 0 for not knowing, else -1."""
-    if said.strip().lower().startswith(UNKNOWN):
-        return 0
-    return 1 if any(contains(said, right) for right in (question.answer, *question.alternatives)) else -1
-
-
 async def answer(
     question: Question,
     read: Callable[[Sequence[Page]], tuple[list[Document], list[str]]],
@@ -178,7 +169,7 @@ async def answer(
     total_s = time.perf_counter() - started
     addresses = {page.url for page in question.pages()}
     linked = sum(citation.url in addresses for citation in done.citations)
-    right = score(done.message, question)
+    right = crag_score(done.message, (question.answer, *question.alternatives))
     return Answered(question, done.message, right, linked, len(done.citations), len(reasons), total_s)
 
 

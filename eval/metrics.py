@@ -10,6 +10,7 @@ looks like any other.
 
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -22,6 +23,10 @@ BUDGETS_CHARS = (2000, 4000, 8000)
 SHORT_ANSWER_WORDS = 6
 SHINGLE_WORDS = 8
 ARTICLES = frozenset({"a", "an", "the"})
+NOT_KNOWN = ("i don't know", "i don’t know")
+# Chinese and Japanese put no blanks between words: there, a character is one.
+_LONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_WORD = re.compile(rf"[{_LONE}]|[^\W_{_LONE}]+")
 
 
 class Ranked(Protocol):
@@ -57,8 +62,8 @@ Result = TypeVar("Result")
 
 
 def words(text: str) -> list[str]:
-    """Return the lower-case runs of ASCII letters and digits, in order."""
-    return re.findall(r"[a-z0-9]+", text.lower())
+    """Return the lower-case runs of letters and digits of any script, in order; of Chinese, each character."""
+    return _WORD.findall((text if text.isascii() else unicodedata.normalize("NFKC", text)).lower())
 
 
 STOP_WORDS = ARTICLES | frozenset(
@@ -86,8 +91,34 @@ def word_recall(text: str, reference: str) -> float:
 
 def contains(text: str, reference: str) -> float:
     """1 if the reference stands in `text` as whole words; case, punctuation and articles do not count."""
-    wanted, found = (f" {' '.join(w for w in words(t) if w not in ARTICLES)} " for t in (reference, text))
+    wanted, found = (f" {' '.join(_counted(each))} " for each in (reference, text))
     return float(wanted in found)
+
+
+def exact_match(text: str, reference: str) -> float:
+    """1 if both are the same words; case, punctuation and articles do not count."""
+    return float(_counted(text) == _counted(reference))
+
+
+def token_f1(text: str, reference: str) -> float:
+    """F1 of the words of `text` and the reference, each as often as it stands there, articles left out."""
+    said, wanted = Counter(_counted(text)), Counter(_counted(reference))
+    shared = (said & wanted).total()
+    return 2 * shared / (said.total() + wanted.total()) if shared else 0.0
+
+
+def crag_score(said: str | None, references: Iterable[str]) -> int:
+    """Score as CRAG does, without a judge: 1 where one of the references stands in what was said, else -1.
+
+    0 for nothing (None) and whatever begins with "I don't know".
+    """
+    if said is None or said.strip().lower().startswith(NOT_KNOWN):
+        return 0
+    return 1 if any(contains(said, reference) for reference in references) else -1
+
+
+def _counted(text: str) -> list[str]:
+    return [word for word in words(text) if word not in ARTICLES]
 
 
 def shingle_recall(text: str, references: Iterable[str]) -> float:

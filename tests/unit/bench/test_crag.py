@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from bench.crag import BadQuestionsError, Question, answer, find_file, read_questions, score, table
+from bench.crag import BadQuestionsError, Question, answer, find_file, read_questions, table
 from bench.datasets import NoDataSetError
+from eval.metrics import crag_score
 from index.documents import Document
 from ingestion.reading.pages import Page
 from query_engine.events import Citation, Done, Event, Step
@@ -42,7 +43,9 @@ def question(**changes: Any) -> Question:
     ids=["the answer", "an alternative", "not knowing", "not knowing, typographic", "another name", "nothing said"],
 )
 def test_right_is_one_not_knowing_nothing_and_wrong_costs_one(said: str, expected: int) -> None:
-    assert score(said, question()) == expected
+    asked = question()
+
+    assert crag_score(said, (asked.answer, *asked.alternatives)) == expected
 
 
 class PageEngine:

@@ -1,0 +1,18 @@
+"""Every metric there is, by name.
+
+Flow: the scoring modules' `METRICS` -> **here** -> `comparing/`, `reporting/` and the tables. Imports no model and no
+library of an evaluation, so that two runs can be compared where nothing of that is installed.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from eval.cells import Metric
+from eval.scoring import abstention, answer, citations, ragas_offline, retrieval, speed
+
+_MODULES = (retrieval, answer, citations, abstention, speed, ragas_offline)
+
+METRICS: Mapping[str, Metric] = MappingProxyType(
+    {metric.name: metric for module in _MODULES for metric in module.METRICS}
+)
+FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(metric.family for metric in METRICS.values()))

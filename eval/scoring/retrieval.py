@@ -1,0 +1,85 @@
+"""Score what the answer was written from: is the right document there, how high, and what of the answer can be read?
+
+Flow: `build.py` -> **here** -> `stage.py`. The arithmetic is `eval/metrics.py`'s, the same for the measurements of
+`bench/`; here it is decided what a row lacks. Only passages that the service tells are scored.
+"""
+
+from eval.cases import Case
+from eval.cells import Metric, failed, not_applicable, scored
+from eval.metrics import BUDGETS_CHARS, distinct_docs, hit_at, score_passages
+from eval.rows import Row
+from eval.scoring.stage import Cells, failed_for
+
+FAMILY = "retrieval"
+_BY_BUDGET = {
+    "evidence": "Share of the evidence's runs of 8 words in the first {n} characters of the passages, 0 to 1.",
+    "page": "1 if an evidence page is among the passages of the first {n} characters, else 0.",
+    "answer": "1 if the short answer stands in the first {n} characters of the passages, else 0.",
+    "recall": "Share of the long answer's content words in the first {n} characters of the passages, 0 to 1.",
+}
+METRICS = (
+    Metric("doc@1", FAMILY, "higher", "1 if the first document is a relevant one, else 0."),
+    Metric("doc@3", FAMILY, "higher", "1 if a relevant document is among the first 3, else 0."),
+    Metric("doc@10", FAMILY, "higher", "1 if a relevant document is among the first 10, else 0."),
+    Metric("mrr", FAMILY, "higher", "1 / rank of the first relevant document, 0 if there is none."),
+    Metric("ndcg@10", FAMILY, "higher", "Graded gain of the first 10 documents over that of the best order, 0 to 1."),
+    *(
+        Metric(f"{name}@{budget}", FAMILY, "higher", about.format(n=budget))
+        for name, about in _BY_BUDGET.items()
+        for budget in BUDGETS_CHARS
+    ),
+)
+_OF_DOCUMENTS = ("doc@1", "doc@3", "doc@10", "mrr", "ndcg@10", *(f"page@{budget}" for budget in BUDGETS_CHARS))
+_OF_PAGES = tuple(f"page@{budget}" for budget in BUDGETS_CHARS)
+
+
+def score_retrieval(case: Case, row: Row) -> Cells:
+    """Return every retrieval metric of one row."""
+    case = _with_relevant_docs(case)
+    scores = {} if case.unanswerable else score_passages(case, row.passages)
+    if case.relevant_docs and not case.unanswerable:
+        scores["doc@10"] = hit_at(distinct_docs(row.passages), case.relevant_docs, 10)
+    cells: Cells = {}
+    for metric in METRICS:
+        if metric.name not in scores:
+            cells[metric.name] = not_applicable(_lacking(case, metric.name))
+        elif row.outcome == "failed":
+            cells[metric.name] = failed(failed_for(row))
+        elif untold := _untold(row, metric.name):
+            cells[metric.name] = not_applicable(untold)
+        else:
+            cells[metric.name] = scored(scores[metric.name])
+    return cells
+
+
+def _with_relevant_docs(case: Case) -> Case:
+    """Graded documents are relevant ones too, unless their gain is 0."""
+    graded = tuple(doc for doc, gain in case.relevance.items() if gain > 0)
+    return case if case.relevant_docs or not graded else case.model_copy(update={"relevant_docs": graded})
+
+
+def _lacking(case: Case, name: str) -> str:
+    if case.unanswerable:
+        return "the corpus does not answer the question"
+    kind = name.partition("@")[0]
+    if kind == "ndcg":
+        return "the case grades no documents"
+    if kind in ("doc", "mrr"):
+        return "the case names no relevant document"
+    if kind in ("evidence", "page"):
+        return "the case names no evidence"
+    if case.evidence:
+        return "the case's evidence is looked for instead"
+    return "the case's answer is not of that length" if case.answer else "the case has no reference answer"
+
+
+def _untold(row: Row, name: str) -> str:
+    """Why the row cannot tell, although it has a reply; empty if it can."""
+    if not row.passages:
+        # Whoever tells a fingerprint tells passages too: there were none.
+        return "" if row.fingerprint else "the service tells no passages"
+    if name in _OF_DOCUMENTS and not any(passage.doc_id for passage in row.passages):
+        return "the service does not tell the passages' documents"
+    if name in _OF_PAGES and not any(passage.pages for passage in row.passages):
+        return "the service does not tell the passages' pages"
+    return ""

@@ -1,0 +1,101 @@
+"""Score a run: rows without cells get them, one row and one family a line.
+
+Flow: `asking/` and `command.py` -> **here** -> the scorers of `build.py` -> `run_folder.py` keeps their cells.
+
+Each line is on disk before the next one is waited for, so that a kill costs at most what was being scored. Cells that
+failed are scored again at the next call, because a judge that was down may be up; those of a row that has no reply are
+not, since asking that row again is what helps.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from eval.cases import Case
+from eval.cells import Cell
+from eval.rows import Row
+from eval.run_folder import RunFolder, Scored
+
+Todo = Sequence[tuple[Case, Row]]
+Cells = dict[str, Cell]
+Progress = Callable[[str, int, int], None]
+
+
+class Scorer(Protocol):
+    """Scores rows by the metrics of some families."""
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The families that it yields for each row."""
+
+    def score(self, todo: Todo, repeat: int = 0) -> Iterator[tuple[str, str, Cells]]:
+        """Yield (row id, family, cells) as soon as they are known, in any order.
+
+        Args:
+            todo: rows that lack cells, with their cases; rows that failed among them.
+            repeat: which time this row is scored, 0 at first; whoever always says the same may ignore it.
+        """
+
+
+class EachRow:
+    """A scorer of one family whose rows are scored one by one, quickly and always the same.
+
+    Args:
+        family: of the cells.
+        cells: scores one row.
+    """
+
+    def __init__(self, family: str, cells: Callable[[Case, Row], Cells]) -> None:
+        self.families = (family,)
+        self._cells = cells
+
+    def score(self, todo: Todo, repeat: int = 0) -> Iterator[tuple[str, str, Cells]]:  # noqa: ARG002
+        """Yield the cells of each row; see `Scorer`."""
+        for case, row in todo:
+            yield row.id, self.families[0], self._cells(case, row)
+
+
+def score_run(
+    folder: RunFolder,
+    scorers: Sequence[Scorer],
+    repeats: int = 1,
+    *,
+    again: bool = False,
+    progress: Progress | None = None,
+) -> None:
+    """Append to the run's scores what is not there yet. Only below `folder.writing()`.
+
+    Args:
+        folder: holds the rows.
+        scorers: each is asked once for each repeat.
+        repeats: how often every row shall be scored in all.
+        again: also what is there; cells that come out the same are not written twice.
+        progress: told (family, rows done, rows to do) after every row.
+    """
+    rows = folder.rows()
+    digests = {id_: row.digest() for id_, row in rows.items()}
+    pairs = [(case, rows[case.id]) for case in folder.cases() if case.id in rows]
+    kept = {(line.id, line.family, line.repeat): line for line in folder.scores()}
+    for scorer in scorers:
+        for repeat in range(repeats):
+            todo = pairs if again else [pair for pair in pairs if _lacks(kept, pair[1], scorer.families, repeat)]
+            done = dict.fromkeys(scorer.families, 0)
+            for id_, family, cells in scorer.score(todo, repeat) if todo else ():
+                line = Scored(id=id_, of=digests[id_], family=family, repeat=repeat, cells=cells)
+                if kept.get((id_, family, repeat)) != line:
+                    folder.append_scores(line)
+                done[family] += 1
+                if progress:
+                    progress(family, done[family], len(todo))
+
+
+def failed_for(row: Row) -> str:
+    """Return why no metric can say anything of a row that failed."""
+    return f"no reply: {row.reason or 'the reason was not told'}"
+
+
+def _lacks(kept: Mapping[tuple[str, str, int], Scored], row: Row, families: Sequence[str], repeat: int) -> bool:
+    lines = [kept.get((row.id, family, repeat)) for family in families]
+    if None in lines:
+        return True
+    broken = any(cell.failed is not None for line in lines if line for cell in line.cells.values())
+    return broken and row.outcome != "failed"
