@@ -1,4 +1,4 @@
-"""Read a `/run` stream the way the competition's arena does, and check it more strictly than anybody.
+"""Read a `/run` stream the way the competition's arena does, and check what Treeline promises beyond the contract.
 
 Written from the arena's observed behaviour: each record replaces what the one before it set, nulls change nothing, the
 key `error` (whatever its value) is a failure that takes the answer away, everything after `complete` is dropped, and
@@ -7,10 +7,12 @@ lines that do not begin with `data:` are ignored. On the screen equal addresses 
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
+
+from eval.contract.exchange import Line, Reply
+from eval.contract.run_rules import RUN_RULES, Stream, read_stream
 
 SEPARATOR = "|||---|||"
 MAX_LINE_BYTES = 64 * 1024
@@ -75,60 +77,27 @@ class Arena:
 
 
 def violations(body: bytes) -> list[str]:
-    """Return everything in a whole stream that breaks the contract of `/run`; nothing for a good answer."""
-    lines = [line for line in lines_of([body]) if line]
-    data = [line for line in lines if not line.startswith(b":")]
-    found = [f"not a data line: {line[:40]!r}" for line in data if not line.startswith(b"data: {")]
-    found += [f"a line of {len(line)} bytes" for line in lines if len(line) > MAX_LINE_BYTES]
-    if found:
-        return found
-    records = [json.loads(line.removeprefix(b"data: ")) for line in data]
-    if not records:
-        return ["no record"]
-    for record in records:
-        found += _malformed(record)
-    return found or _out_of_order(records)
+    """Return everything in a whole stream that breaks the contract of `/run`, or what Treeline promises beyond it."""
+    lines = tuple(Line(line, 0.0) for line in lines_of([body]))
+    stream = read_stream(Reply(None, 200, "text/event-stream", lines, 0.0))
+    kept = (rule.offences(stream) for rule in RUN_RULES if rule.applies(stream))
+    return [offence.what for offences in kept for offence in offences] or _unkept_promises(stream)
 
 
-def _malformed(record: dict[str, Any]) -> list[str]:
-    text_or_null = ("intermediate_steps", "final_report")
-    found = [
-        f"{key} is {record.get(key)!r}"
-        for key in ("is_intermediate", "complete")
-        if record.get(key) not in (True, False)
-    ]
-    found += [f"{key} is no text" for key in text_or_null if not isinstance(record.get(key, 0), str | None)]
-    found += [
-        f"unknown key {key}" for key in record.keys() - {*text_or_null, "is_intermediate", "complete", "citations"}
-    ]
-    urls = record.get("citations", [])
-    if not isinstance(urls, list) or not all(re.match(r"https?://\S+$", str(url)) for url in urls):
-        found.append(f"citations are no list of addresses: {urls!r}")
-    return found
-
-
-def _out_of_order(records: Sequence[dict[str, Any]]) -> list[str]:
-    thinking = [record["is_intermediate"] for record in records]
+def _unkept_promises(stream: Stream) -> list[str]:
+    """Return where a stream that keeps the contract falls short of what ours do."""
+    records = [record.value for record in stream.records]
     last = records[-1]
-    found = []
-    if thinking != sorted(thinking, reverse=True) or not thinking[0] or thinking[-1]:
-        found.append(f"is_intermediate goes {thinking}")
-    if [record["complete"] for record in records] != [False] * (len(records) - 1) + [True]:
-        found.append("complete stands elsewhere than in the last record only")
-    if any(record["final_report"] is not None for record in records if record["is_intermediate"]):
-        found.append("a report while thinking")
-    if any(not (record["final_report"] or "").strip() for record in records if not record["is_intermediate"]):
-        found.append("an empty report while answering")
+    keys = {"intermediate_steps", "final_report", "is_intermediate", "complete", "citations"}
+    found = [f"unknown key {key}" for record in records for key in record.keys() - keys]
+    found += [f"a line of {len(line.text)} bytes" for line in stream.reply.lines if len(line.text) > MAX_LINE_BYTES]
+    if any(line.text and not line.text.startswith((b":", b"data: ")) for line in stream.reply.lines):
+        found.append("a line that is neither data nor a ping")
     if not any(not record["is_intermediate"] and not record["complete"] for record in records):
         found.append("no record between thinking and complete")
-    if any(
-        not later["intermediate_steps"].startswith(earlier["intermediate_steps"])
-        for earlier, later in pairwise(records)
-    ):
-        found.append("steps were lost")
-    if SEPARATOR not in (last["intermediate_steps"] or ""):
+    if SEPARATOR not in last["intermediate_steps"]:
         found.append("fewer than two steps")
-    marks = {int(mark) for mark in re.findall(r"\[(\d+)\]", last["final_report"] or "")}
-    if marks != set(range(1, len(last.get("citations", [])) + 1)):
-        found.append(f"marks {sorted(marks)} for {len(last.get('citations', []))} citations")
+    marks = {int(mark) for mark in re.findall(r"\[(\d+)\]", last["final_report"])}
+    if marks != set(range(1, len(last["citations"]) + 1)):
+        found.append(f"marks {sorted(marks)} for {len(last['citations'])} citations")
     return found
