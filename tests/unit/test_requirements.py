@@ -49,7 +49,7 @@ def test_pytorch_stands_alone() -> None:
 def test_whatever_the_service_imports_is_a_requirement() -> None:
     files = [*HOME.glob("*.py"), *(path for room in ROOMS for path in (HOME / room).rglob("*.py"))]
     modules = {name.partition(".")[0] for path in files for name in modules_of(path)}
-    foreign = modules - sys.stdlib_module_names - {"main", "settings", "errors", *ROOMS}
+    foreign = modules - sys.stdlib_module_names - {"main", "settings", "setting_groups", "errors", *ROOMS}
     required = {name for file in ("", "-torch", "-ray") for name in pins(f"requirements{file}.txt")}
     providers = packages_distributions()
 
