@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 RAY_ADDRESS = r"^(local|[^\s:/]+:\d{1,5})$"
 OTHER_MODEL = r"(huggingface|openvino|openai)(:[^,@\s]+)?(@https?://[^,@\s]+)?"
+URL_KEY = r"https?://[^\s,=@]+=[!-+\--~]+"
 CORPUS_NAME = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 
 
@@ -195,6 +196,9 @@ class LLMSettings(Group):
         pattern=rf"^{OTHER_MODEL}$",
         description="Model for planning, rephrasing and ranking, named likewise; the one that writes if unset.",
     )
+    other_keys: SecretStr | None = Field(
+        None, description="Keys of the servers that these two name, `URL=KEY`, with commas between."
+    )
     device: str = Field("auto", description="`auto`, `cpu` or `cuda` for `huggingface`; `CPU` or `GPU` for `openvino`.")
     four_bit: bool = Field(False, description="Load a Hugging Face model in 4 bits (needs CUDA and bitsandbytes).")
     context_tokens: int = Field(4096, ge=512, le=1_000_000, description="The model's context window.")
@@ -208,6 +212,13 @@ class LLMSettings(Group):
     grounding: bool = Field(
         True, description="Replace or leave out generated sentences that the passages do not support."
     )
+
+    @field_validator("other_keys")
+    @classmethod
+    def _are_pairs(cls, keys: SecretStr | None) -> SecretStr | None:
+        if keys is not None and not re.fullmatch(rf"{URL_KEY}(,{URL_KEY})*", keys.get_secret_value()):
+            raise ValueError("each is the server's URL, an equals sign and its key, without blanks")
+        return keys
 
 
 class AnswerSettings(Group):

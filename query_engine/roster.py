@@ -7,6 +7,7 @@ than an answer. The extractive author, who comes after all of them, is `build.py
 from dataclasses import dataclass
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
+from pydantic import SecretStr
 
 from errors import SettingsError
 from query_engine.llms.model import LoadedModel
@@ -58,6 +59,12 @@ def build_roster(settings: Settings, embedder: BaseEmbedding) -> Roster:
             "RAG_LLM__FALLBACKS names models that take over, but RAG_LLM__PROVIDER names none that could fail.",
             "Set RAG_LLM__PROVIDER, or unset RAG_LLM__FALLBACKS.",
         )
+    named = {name.partition("@")[2] for name in [*_names(llm), llm.query_model or ""]}
+    if unnamed := _other_keys(llm).keys() - named:
+        raise SettingsError(
+            f"RAG_LLM__OTHER_KEYS holds a key for {min(unnamed)}, which no model is asked at.",
+            "Write the URL as RAG_LLM__FALLBACKS or RAG_LLM__QUERY_MODEL writes it.",
+        )
     chosen = [] if llm.provider == "extractive" else [llm, *(other_model(llm, name) for name in _names(llm))]
     if not chosen and llm.query_model is None:
         return Roster()
@@ -78,7 +85,7 @@ def build_roster(settings: Settings, embedder: BaseEmbedding) -> Roster:
 def other_model(llm: LLMSettings, name: str) -> LLMSettings:
     """Return the settings of a model that is named `PROVIDER:MODEL@URL`; what the name leaves out is as in `llm`.
 
-    The key goes to the server it was set for, and to no other.
+    A key goes to the server it was set for, and to no other.
     """
     named, _, url = name.partition("@")
     provider, _, model = named.partition(":")
@@ -88,10 +95,15 @@ def other_model(llm: LLMSettings, name: str) -> LLMSettings:
             "provider": provider,
             "model": model or (llm.model if provider == llm.provider else None),
             "base_url": base_url,
-            "api_key": llm.api_key if base_url == llm.base_url else None,
+            "api_key": _other_keys(llm).get(url) or (llm.api_key if base_url == llm.base_url else None),
             "four_bit": llm.four_bit and provider == "huggingface",
         }
     )
+
+
+def _other_keys(llm: LLMSettings) -> dict[str, SecretStr]:
+    pairs = llm.other_keys.get_secret_value().split(",") if llm.other_keys else []
+    return {url: SecretStr(key) for url, _, key in (pair.partition("=") for pair in pairs)}
 
 
 def _names(llm: LLMSettings) -> list[str]:

@@ -1,4 +1,5 @@
 import pytest
+from pydantic import SecretStr
 
 from errors import SettingsError
 from query_engine.roster import build_roster, other_model
@@ -18,6 +19,40 @@ def test_a_name_gives_provider_model_and_server_and_the_rest_is_as_set() -> None
 def test_the_key_goes_to_the_server_it_was_set_for_and_to_no_other() -> None:
     assert other_model(SERVER, "openai:small").api_key == SERVER.api_key
     assert other_model(SERVER, "openai:small@http://two.example/v1").api_key is None
+
+
+def test_another_server_gets_the_key_that_was_set_for_it() -> None:
+    values = {
+        "RAG_LLM__PROVIDER": "openai",
+        "RAG_LLM__BASE_URL": "http://one.example/v1",
+        "RAG_LLM__API_KEY": "first",
+        "RAG_LLM__FALLBACKS": "openai:b@http://two.example/v1, openai:c@http://three.example/v1",
+        "RAG_LLM__OTHER_KEYS": "http://two.example/v1=sk-2==,http://three.example/v1=sk-3",
+    }
+    llm = load_settings(values, None).llm
+
+    keys = [
+        other_model(llm, f"openai:x{server}").api_key
+        for server in ("@http://two.example/v1", "@http://four.example", "")
+    ]
+
+    assert [key and key.get_secret_value() for key in keys] == ["sk-2==", None, "first"]
+    assert "sk-" not in f"{llm!r} {llm.model_dump_json()}"
+
+
+def test_a_key_for_a_server_that_nobody_is_asked_at_is_refused_without_naming_it() -> None:
+    llm = SERVER.model_copy(update={"other_keys": SecretStr("http://two.example/v1/=sk-2")})
+
+    with pytest.raises(SettingsError, match=r"holds a key for http://two\.example/v1/, which no model") as caught:
+        build_roster(Settings(llm=llm), WordHashEmbedding())
+    assert "sk-2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["sk-2", "two.example=sk-2", "http://two.example/v1=", "http://two.example/v1=sk-2 "])
+def test_keys_without_their_servers_are_refused_and_not_repeated(value: str) -> None:
+    with pytest.raises(SettingsError, match="RAG_LLM__OTHER_KEYS is not valid: each is the server's URL") as caught:
+        load_settings({"RAG_LLM__OTHER_KEYS": value}, None)
+    assert "sk-2" not in str(caught.value)
 
 
 def test_a_local_fallback_does_not_get_the_servers_model_name() -> None:
