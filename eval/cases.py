@@ -1,11 +1,13 @@
 """Read evaluation cases: one question a line, with whatever is known of its right answer.
 
-Flow: a `questions.jsonl` -> **here** -> `metrics.py` and the measurements in `bench/`.
+Flow: a `questions.jsonl` -> **here** -> `metrics.py` and the measurements in `bench/`; files of other formats come
+through `questions/`, which collects its rows here.
 
 Strict, because a case that is skipped in silence moves every mean: the first bad line stops the reading and is
 named. What a case makes measurable is decided in `metrics.py`.
 """
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -98,32 +100,52 @@ def read_cases(path: Path) -> tuple[Case, ...]:
         BadCasesError: the file cannot be read or is empty, a line is no case, or two cases share an id.
     """
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise BadCasesError(
             f"{path} cannot be read: {error}.", "Name a UTF-8 file with one JSON object a line."
         ) from error
+    rows = ((f"Line {number} of {path}", line) for number, line in enumerate(lines, start=1) if line.strip())
+    return collect(rows, lambda line, _number: Case.model_validate_json(line), str(path))
+
+
+def collect(
+    rows: Iterable[tuple[str, str]],
+    to_case: Callable[[str, int], Case | None],
+    source: str,
+    remedy: str = "A case is a JSON object with at least `id` and `question`.",
+) -> tuple[Case, ...]:
+    """Return the cases of rows, in their order.
+
+    Args:
+        rows: where each row stands, e.g. `Line 3 of questions.jsonl`, and its JSON.
+        to_case: the JSON and the row's number from 1 -> its case, or None to leave it out.
+        source: what is read, for messages.
+        remedy: what to do about a row that is no case.
+
+    Raises:
+        BadCasesError: a row is no case, two share an id, or there is none.
+    """
     cases: dict[str, Case] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
+    places: dict[str, str] = {}
+    for number, (place, row) in enumerate(rows, start=1):
+        try:
+            case = to_case(row, number)
+        except ValidationError as error:
+            raise BadCasesError(f"{place} is no case ({_first_fault(error)}).", remedy) from error
+        if case is None:
             continue
-        case = _parse(line, f"Line {number} of {path}")
         if case.id in cases:
-            raise BadCasesError(
-                f"Line {number} of {path} repeats the id {case.id!r}.", "Give each case an id of its own."
-            )
-        cases[case.id] = case
+            fact = f"{place} repeats the id {case.id!r} of {places[case.id].split(' of ')[0].lower()}."
+            raise BadCasesError(fact, "Give each case an id of its own.")
+        cases[case.id], places[case.id] = case, place
     if not cases:
-        raise BadCasesError(f"{path} holds no case.", "Write one JSON object with `id` and `question` a line.")
+        raise BadCasesError(f"{source} holds no case.", "Write one JSON object with `id` and `question` a line.")
     return tuple(cases.values())
 
 
-def _parse(line: str, place: str) -> Case:
-    try:
-        return Case.model_validate_json(line)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
-        about = f"`{field}`: {first['msg']}" if field else first["msg"]
-        remedy = "A case is a JSON object with at least `id` and `question`."
-        raise BadCasesError(f"{place} is no case ({about}).", remedy) from error
+def _first_fault(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    field = ".".join(str(part) for part in first["loc"])
+    fault = first["msg"].removeprefix("Value error, ")
+    return f"`{field}`: {fault}" if field else fault

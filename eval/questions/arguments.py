@@ -1,0 +1,33 @@
+"""The arguments by which a command is told its questions.
+
+Flow: `run` and `submit` -> **here** -> `reading.py`.
+"""
+
+import argparse
+from pathlib import Path
+
+from eval.cases import Case
+from eval.questions import beir
+from eval.questions.reading import NAMES, read_questions
+
+
+def add_question_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add `questions`, `--format`, `--split` and `--limit`."""
+    parser.add_argument("questions", type=Path, metavar="QUESTIONS", help="a file of questions, or a BEIR folder")
+    parser.add_argument("--format", choices=NAMES, help="of the questions (default: told by their columns)")
+    parser.add_argument("--split", help=f"of a BEIR folder (default: {beir.DEFAULT_SPLIT})")
+    parser.add_argument("--limit", type=_count, metavar="N", help="ask only the first N questions")
+
+
+def questions_of(arguments: argparse.Namespace) -> tuple[Case, ...]:
+    """Return the questions that the arguments name; see `read_questions`."""
+    return read_questions(
+        arguments.questions, format_name=arguments.format, split=arguments.split, limit=arguments.limit
+    )
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value
