@@ -1,0 +1,110 @@
+"""Ask the judge, or remember what it said; count what that took, and give up on one that is down.
+
+Flow: `ragas_calls.py`, `deepeval_judged.py` -> **here** -> `judge_cache.py`, `judge_server.py`.
+
+A reply is kept only once it was read: junk is asked for again the next time. The how-manieth time a thing is asked is
+part of what is remembered, so that repeats, and metrics that ask one thing three times, hear the judge anew.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from eval.scoring.judge_cache import JudgeCache, Reply
+from eval.scoring.judge_server import JudgeError, JudgeServer, JudgeUnusableError
+
+DOWN_AFTER_ROWS = 5
+
+Value = TypeVar("Value")
+
+
+@dataclass
+class Tally:
+    """What judging took.
+
+    Attributes:
+        replies: what the server sent and was paid for.
+        remembered: replies that came from the cache.
+        failed: questions without a usable reply.
+        prompt_tokens, completion_tokens: as the server tells them; 0 if it does not.
+    """
+
+    replies: int = 0
+    remembered: int = 0
+    failed: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Judge:
+    """A language model that judges answers.
+
+    Attributes:
+        tally: what it took so far.
+        given_up: why nothing is asked any more; None while all is well.
+    """
+
+    def __init__(self, server: JudgeServer, cache: JudgeCache) -> None:
+        self.tally = Tally()
+        self.given_up: JudgeError | None = None
+        self._server = server
+        self._cache = cache
+        self._rows_in_vain = 0
+
+    @property
+    def tried_again(self) -> int:
+        """Requests that were sent again."""
+        return self._server.tried_again
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[None]:
+        """Keep connections open meanwhile; `ask` works only in here."""
+        async with self._server.connected():
+            yield
+
+    async def ask(self, prompt: str, schema: Mapping[str, Any], nth: str, read: Callable[[str], Value]) -> Value:
+        """Return what `read` makes of the judge's reply.
+
+        Args:
+            prompt: the whole of it.
+            schema: JSON schema of the reply.
+            nth: which time this is asked; equal prompts of equal `nth` are asked once and remembered.
+            read: turns the text into a judgement, or raises JudgeUnusableError.
+
+        Raises:
+            JudgeError: there is no judgement; `judge_server.py` tells the kinds apart.
+            JudgeCacheError: the reply cannot be kept.
+        """
+        try:
+            return await self._ask(prompt, schema, nth, read)
+        except JudgeError:
+            self.tally.failed += 1
+            raise
+
+    async def _ask(self, prompt: str, schema: Mapping[str, Any], nth: str, read: Callable[[str], Value]) -> Value:
+        request = self._server.request(prompt, schema)
+        key = self._cache.key(self._server.url, request, nth)
+        kept = await asyncio.to_thread(self._cache.get, key)
+        if kept is not None:
+            with suppress(JudgeUnusableError):  # an earlier version may have been less strict
+                value = read(kept.text)
+                self.tally.remembered += 1
+                return value
+        reply = await self._server.complete(request)
+        self._count(reply)
+        value = read(reply.text)
+        await asyncio.to_thread(self._cache.put, key, reply)
+        return value
+
+    def _count(self, reply: Reply) -> None:
+        self.tally.replies += 1
+        self.tally.prompt_tokens += reply.prompt_tokens or 0
+        self.tally.completion_tokens += reply.completion_tokens or 0
+
+    def row_done(self, in_vain: JudgeError | None) -> None:
+        """Take note of a row that was judged, or why it was not; too many in a row and the judge is given up."""
+        self._rows_in_vain = self._rows_in_vain + 1 if in_vain else 0
+        if self._rows_in_vain >= DOWN_AFTER_ROWS:
+            self.given_up = in_vain

@@ -1,0 +1,91 @@
+"""A judge whose judgements are known: it decides by rule, so the scores that follow can be computed by hand.
+
+    with ScriptedLLM(Script(text=judgement)) as server: ...
+
+It splits texts into sentences, takes a sentence for supported where the other text holds it letter for letter, and
+reads out of an answer the question "What about ANSWER". Prompts are told apart by the schema that is asked for.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from tests.servers.scripted_llm import Request, echo
+
+Json = dict[str, Any]
+
+
+def judgement(request: Request) -> str:
+    """Judge by rule."""
+    return json.dumps(RULES[schema_of(request)](input_of(request)))
+
+
+def schema_of(request: Request) -> str:
+    """Return the name of what is asked for."""
+    return str(request["response_format"]["json_schema"]["schema"]["title"])
+
+
+def input_of(request: Request) -> Json:
+    """Return what is to be judged: it stands behind the examples."""
+    given, _ = json.JSONDecoder().raw_decode(echo(request).rpartition("\ninput: ")[2])
+    return dict(given)
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text."""
+    return [part.strip().rstrip(".") for part in text.split(". ") if part.strip()]
+
+
+def _statements(given: Json) -> Json:
+    return {"statements": sentences(given["answer"])}
+
+
+def _claims(given: Json) -> Json:
+    return {"claims": sentences(given["response"])}
+
+
+def _verdicts(given: Json) -> Json:
+    return {
+        "statements": [
+            {"statement": text, "reason": "It says so.", "verdict": int(text in given["context"])}
+            for text in given["statements"]
+        ]
+    }
+
+
+def _question(given: Json) -> Json:
+    return {"question": f"What about {given['response']}", "noncommittal": int("nobody knows" in given["response"])}
+
+
+def _useful(given: Json) -> Json:
+    return {"reason": "It says so.", "verdict": int(given["answer"].rstrip(".") in given["context"])}
+
+
+def _attributions(given: Json) -> Json:
+    return {
+        "classifications": [
+            {"statement": text, "reason": "It says so.", "attributed": int(text in given["context"])}
+            for text in sentences(given["answer"])
+        ]
+    }
+
+
+def _classes(given: Json) -> Json:
+    said, right = given["answer"], given["ground_truth"]
+    found = {
+        "TP": [text for text in said if text in right],
+        "FP": [text for text in said if text not in right],
+        "FN": [text for text in right if text not in said],
+    }
+    return {name: [{"statement": text, "reason": "-"} for text in texts] for name, texts in found.items()}
+
+
+RULES: dict[str, Callable[[Json], Json]] = {
+    "StatementGeneratorOutput": _statements,
+    "ClaimDecompositionOutput": _claims,
+    "NLIStatementOutput": _verdicts,
+    "AnswerRelevanceOutput": _question,
+    "ContextPrecisionOutput": _useful,
+    "ContextRecallOutput": _attributions,
+    "ClassificationWithReason": _classes,
+}
