@@ -15,7 +15,7 @@ from settings import load_settings
 
 COMMANDS = {
     "run": ("eval.asking.command", "ask every question and score the answers"),
-    "score": ("eval.scoring.command", "score a run again, e.g. by a judge"),
+    "score": ("eval.score_command", "score a run again, e.g. by a judge"),
     "compare": ("eval.comparing.command", "tell whether run B is better than run A"),
     "report": ("eval.reporting.command", "write a run as one HTML file, Markdown, CSV and JSON"),
     "baseline": ("eval.comparing.baseline", "keep a run as what later ones are compared with"),

@@ -81,7 +81,7 @@ def content_words(text: str) -> set[str]:
 
 def spoken(answer: str) -> str:
     """Return an answer without its `[n]` marks and bold signs."""
-    return re.sub(r"\s*\[\d+\]|\*\*", "", answer).strip()
+    return re.sub(r"(?<!\s)\s*\[\d+\]|\*\*", "", answer).strip()
 
 
 def word_recall(text: str, reference: str) -> float:
