@@ -40,7 +40,8 @@ class Script:
         text: the answer, or a function that makes it from the request's body. It is sent word by word.
         reasoning: sent before the answer, as `reasoning_content`.
         token_s: pause before each piece.
-        stall_after: stop sending after so many pieces, and wait for the client to leave; 0: before the first.
+        stall_after: stop sending after so many pieces, and wait for the client to leave; 0: before the first. An
+            answer that is not streamed counts as one piece, here and below.
         cut_after: drop the connection after so many pieces.
         garbage_after: send `garbage` instead of the next piece after so many pieces.
         garbage: a raw line.
@@ -156,7 +157,13 @@ class ScriptedLLM:
             error = {"error": {"message": "The script says so.", "type": "scripted"}}
             return await _send_json(writer, script.status, error, script.headers)
         if not request.get("stream"):
-            return await _send_json(writer, 200, _completion(script, request))
+            if script.stall_after is not None:
+                await reader.read(1)
+                return None
+            if script.cut_after is not None:
+                writer.transport.abort()
+                return None
+            return await _send_json(writer, 200, _completion(script, request), script.headers)
         self._count(streams=1)
         # Whoever leaves closes the connection, and only a read notices that while nothing is being written.
         left = asyncio.ensure_future(reader.read(1))
