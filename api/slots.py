@@ -26,6 +26,11 @@ class Slots:
         self._closing: set[asyncio.Task[None]] = set()
 
     @property
+    def total(self) -> int:
+        """Questions that may run at once."""
+        return self._slots
+
+    @property
     def running(self) -> int:
         """Questions that hold a slot."""
         return self._slots - self._free

@@ -14,10 +14,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench import compare, ingest_table, latency_table, retrieval
+from bench import compare, ingest_table, latency_table, load_table, retrieval
 from bench.arguments import parse
 from bench.build import (
     answer_over_pages,
+    measure_answers_under_load,
     measure_ingestion,
     measure_latency,
     open_engine,
@@ -45,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "crag": _crag,
         "ingest": _ingest,
         "latency": _latency,
+        "load": _load,
         "compare": _compare,
         "grounding": _grounding,
         "train-gate": _train_gate,
@@ -116,6 +118,15 @@ def _latency(arguments: argparse.Namespace, settings: Settings) -> int:
     print(latency_table.table(measured))
     print(f"\nEach question {arguments.rounds} times, the systems in turn. {describe(machine())}.")
     _keep("latency", {one.name: one.to_dict() for one in measured}, settings)
+    return 0
+
+
+def _load(arguments: argparse.Namespace, settings: Settings) -> int:
+    sizes = {"clients": arguments.clients, "rounds": arguments.rounds}
+    measured = [measure_answers_under_load(data_set, settings, **sizes) for data_set in _chosen(arguments, settings)]
+    print(load_table.table(measured, arguments.clients))
+    print(f"\nEach question once a round, {arguments.rounds} rounds. {describe(machine())}.")
+    _keep("load", {one.name: one.to_dict() for one in measured}, settings)
     return 0
 
 

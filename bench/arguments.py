@@ -46,6 +46,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     ).add_argument("--data", type=Path, help="the file, or a folder that holds it, or holds it in `crag/`")
     _add_ingest(commands, [sets])
     _add_latency(commands, [sets])
+    _add_load(commands, [sets])
     _add_compare(commands)
     tune = commands.add_parser(
         "tune",
@@ -112,6 +113,18 @@ def _add_latency(commands: _Commands, parents: list[argparse.ArgumentParser]) ->
         "shuffled, their vectors moved a little",
         metavar="K",
     )
+
+
+def _add_load(commands: _Commands, parents: list[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "load",
+        parents=parents,
+        help="time of whole answers by /run for one client, and for several at once",
+        description="Start our service with its default author, ask it every question by one client, then a new one by "
+        "several clients at once. The first tenth of the questions warms each service up and is not timed.",
+    )
+    parser.add_argument("--clients", type=_number(2), default=8, help="clients at once (default: 8)", metavar="N")
+    parser.add_argument("--rounds", type=_number(1), default=3, help="of all questions (default: 3)", metavar="R")
 
 
 def _add_compare(commands: _Commands) -> None:

@@ -1,7 +1,8 @@
 """Data set -> what is measured on it: our engine, and the stock recipe over the very same texts.
 
-Flow: `__main__.py` -> **here** -> `retrieval.py`, `answers.py`, `ingest.py`. Indexes are kept below `RAG_BENCH__DIR`,
-one folder a data set, and brought up to date when a measurement opens them; those of `ingest` are thrown away.
+Flow: `__main__.py` -> **here** -> `retrieval.py`, `answers.py`, `ingest.py`, `load.py`. Indexes are kept below
+`RAG_BENCH__DIR`, one folder a data set, and brought up to date when a measurement opens them; those of `ingest` are
+thrown away.
 
 The engines are imported where they are opened: `ingest` measures programs from outside, and a library that this
 process held as well would count less in theirs.
@@ -16,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench import latency
+from bench import latency, load
 from bench.datasets import DataSet
 from bench.ingest import Commands, Measured, Ours, measure, warm_up
 from bench.retrieval import OURS, STOCK, Retrieve
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 CORPUS = "ours"
 STOCK_MODEL = "minilm"
+FORGETFUL = {"RAG_EMBED__KEPT_VECTORS": "0"}
 # Long enough to be cut: what cuts it is loaded with the first such text.
 WARM_UP = f"<html><body><p>{'An engine is warmed up before it is timed. ' * 200}</p></body></html>"
 
@@ -210,7 +212,8 @@ def measure_latency(
             sizes = scale * documents.count(), scale * documents.leaf_count()
             measured.systems[f"{OURS}, ×{scale}"] = latency.Times(*sizes)
     corpora = [CORPUS, *([name] if scale else [])]
-    variables = [_service_variables(settings, data_set.name, corpus) for corpus in corpora]
+    # Each question is asked several times, and shall be embedded each time.
+    variables = [_service_variables(settings, data_set.name, corpus) | FORGETFUL for corpus in corpora]
     programs = [(stock, {}), *((["ours"], of_corpus) for of_corpus in variables)]
     with ExitStack() as stack:
         _tell(f"{data_set.name}: asking {len(questions)} questions in turn, {rounds} times after a warm-up")
@@ -219,6 +222,19 @@ def measure_latency(
     _tell(f"{data_set.name}: asking /retrieve by 1 and by {clients} clients, {rounds} times")
     measured.per_s = latency.measure_throughput(variables[0], questions, clients, rounds)
     return measured
+
+
+def measure_answers_under_load(data_set: DataSet, settings: Settings, *, clients: int, rounds: int) -> load.Measured:
+    """Ask our service the data set's questions, by one client and by several at once.
+
+    Raises:
+        RagError: the index cannot be built, or the service failed.
+    """
+    with open_engine(data_set, settings):
+        questions = [case.question for case in read_cases(data_set.questions)]
+    _tell(f"{data_set.name}: asking /run by 1 and by {clients} clients, {rounds} times, a new service each time")
+    variables = _service_variables(settings, data_set.name, CORPUS)
+    return load.measure_load(data_set.name, questions, clients, rounds, variables)
 
 
 def _larger(engine: "Engine", settings: Settings, set_name: str, scale: int) -> str:
@@ -246,8 +262,6 @@ def _service_variables(settings: Settings, set_name: str, corpus: str) -> dict[s
         "RAG_INDEX__CORPUS": corpus,
         "RAG_SERVE__PORT": "0",
         "RAG_LLM__PROVIDER": "extractive",
-        # Each question is asked several times, and shall be embedded each time.
-        "RAG_EMBED__KEPT_VECTORS": "0",
     }
 
 

@@ -50,6 +50,7 @@ def ready(service: ServiceDep) -> JSONReply:
         "corpora": status["corpora"],
         "embedding": status["embedding"],
         "synthesizer": status["synthesizer"],
+        "slots": service.slots.total,
         "questions": {"running": service.slots.running, "waiting": service.slots.waiting},
         "versions": _versions(),
     }

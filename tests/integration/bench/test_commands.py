@@ -144,3 +144,20 @@ def test_single_questions_are_timed_beside_the_stock_recipe_and_over_http(
     assert set(larger["stages_ms"]) == set(STAGES)
     assert all(ms > 0 for stage in STAGES for ms in larger["stages_ms"][stage])
     assert figures["per_s"].keys() == {"1", "2"}
+
+
+def test_whole_answers_are_timed_for_one_client_and_for_several(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAG_SERVE__SLOTS", "3")
+
+    assert main(["load", "--data", str(data), "--clients", "2", "--rounds", "1"]) == 0
+
+    rows = capsys.readouterr().out.splitlines()
+    figures = json.loads((data.parent / "bench" / "load.json").read_text())["sets"]["power"]
+    assert rows[0] == "| set | measure | 1 client | 2 clients | ratio |"
+    assert "| power | slots | 3 | 3 | – |" in rows
+    assert figures["loads"].keys() == {"1", "2"}
+    for load in figures["loads"].values():
+        assert 0 < load["first_ms"][0] <= load["complete_ms"][0]
+        assert len(load["complete_ms"]) == figures["questions"] == 1

@@ -68,7 +68,8 @@ def test_ready_counts_the_questions_that_run_and_wait() -> None:
     for _ in range(5):
         client.app.state.service.slots.enter()  # type: ignore[attr-defined]  # a FastAPI application
 
-    assert client.get("/ready").json()["questions"] == {"running": 2, "waiting": 3}
+    body = client.get("/ready").json()
+    assert (body["slots"], body["questions"]) == (2, {"running": 2, "waiting": 3})
 
 
 def test_a_service_without_documents_is_not_ready() -> None:
