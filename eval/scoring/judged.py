@@ -25,6 +25,7 @@ ROUNDING = 1e-6
 
 Need = Literal["answer", "reference", "passages"]
 Line = tuple[str, str, Cells]
+Pair = tuple[Case, Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +89,26 @@ class JudgedScorer:
         self._at_once = at_once
 
     def score(self, todo: Todo, repeat: int = 0) -> Iterator[Line]:
-        """Yield each row's cells as soon as they are known; none any more once the judge is given up."""
+        """Yield each row's cells as soon as they are known; once the judge is given up only those that need none."""
+        to_judge: list[Pair] = []
+        for case, row in todo:
+            cells = {judged.metric.name: _without_asking(judged, case, row) for judged in self._metrics}
+            known = {name: cell for name, cell in cells.items() if cell is not None}
+            if len(known) == len(cells):
+                yield row.id, self.families[0], known
+            else:
+                to_judge.append((case, row))
+        if not to_judge or self._judge.given_up:
+            return
         with asyncio.Runner() as runner:
-            lines = self._lines(todo, repeat)
+            lines = self._lines(to_judge, repeat)
             try:
                 while (line := runner.run(_next(lines))) is not None:
                     yield line
             finally:
                 runner.run(lines.aclose())
 
-    async def _lines(self, todo: Todo, repeat: int) -> AsyncGenerator[Line, None]:
-        if self._judge.given_up:
-            return
+    async def _lines(self, todo: Sequence[Pair], repeat: int) -> AsyncGenerator[Line, None]:
         waiting, running = iter(todo), set[asyncio.Task[Line]]()
         async with self._judge.connected(), self._asker(repeat) as ask:
             try:
@@ -125,7 +134,7 @@ class JudgedScorer:
         missed: list[JudgeError] = []
         asked = 0
         for judged in self._metrics:
-            cell = _without_asking(judged, case, row, material)
+            cell = _without_asking(judged, case, row)
             if cell is None:
                 asked += 1
                 down = missed[-1] if missed and isinstance(missed[-1], JudgeDownError) else None
@@ -133,13 +142,13 @@ class JudgedScorer:
                 if isinstance(error, JudgeDownError | JudgeRefusedError):
                     missed.append(error)
             cells[judged.metric.name] = cell
-        if asked:
-            self._judge.row_done(missed[-1] if len(missed) == asked else None)
+        self._judge.row_done(missed[-1] if len(missed) == asked else None)
         return row.id, self.families[0], cells
 
 
-def _without_asking(judged: Judged, case: Case, row: Row, material: Material) -> Cell | None:
+def _without_asking(judged: Judged, case: Case, row: Row) -> Cell | None:
     """Return the cell of a row that needs no judge for it; None if one must be asked."""
+    material = Material.of(case, row)
     if case.unanswerable:
         return not_applicable("the documents do not answer the question")
     if "reference" in judged.needs and not material.reference:
