@@ -15,8 +15,9 @@ import httpx
 from errors import RagError
 from eval.contract.evaluate_rules import EVALUATE_RULES, HEALTH_RULES, REFUSAL_RULES
 from eval.contract.exchange import Exchange, Reply
+from eval.contract.records import Stream, read_stream
 from eval.contract.rules import Verdict, judge, shortened
-from eval.contract.run_rules import RUN_RULES, Stream, read_stream
+from eval.contract.run_rules import RUN_RULES
 from settings import Settings
 
 # A plain question, one that no collection answers, one in another script, and Markdown with quotes.

@@ -1,20 +1,18 @@
 """The rules of `POST /run`: a stream of snapshots that think, then answer, then are complete.
 
-Flow: replies of `exchange.py` -> **here** -> verdicts. Pure.
+Flow: replies of `exchange.py` -> `records.py` -> **here** -> verdicts. Pure.
 
 Written from the public specification of MMU-RAG's text-to-text track and from how its arena reads a stream: each
 record replaces the one before, the mere presence of the key `error` takes the answer away, nothing after
 `complete: true` is read, and a line of more than 128 KiB ends the reader. The organisers' own tester looks at less.
 """
 
-import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
-from eval.contract.exchange import Line, Reply
+from eval.contract.exchange import Reply
+from eval.contract.records import Record, Stream, is_record
 from eval.contract.rules import Offence, Rule, shortened
 
 SEPARATOR = "|||---|||"
@@ -28,62 +26,6 @@ TYPES = {
     "is_intermediate": (bool,),
     "complete": (bool,),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One record of a stream: its number from 1, its line, and the JSON object on it."""
-
-    number: int
-    line: Line
-    value: dict[str, Any]
-
-    @property
-    def steps(self) -> str | None:
-        """The steps so far; None if the record changes nothing or says nonsense."""
-        found = self.value.get("intermediate_steps")
-        return found if isinstance(found, str) else None
-
-    @property
-    def report(self) -> str | None:
-        """The answer so far; None if the record changes nothing or says nonsense."""
-        found = self.value.get("final_report")
-        return found if isinstance(found, str) else None
-
-    def offence(self, what: str) -> Offence:
-        """Return an offence of this record."""
-        return Offence(f"Record {self.number}: {what}", shortened(self.line.text))
-
-
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """A reply of `/run` with the records that could be read from it."""
-
-    reply: Reply
-    records: tuple[Record, ...]
-
-    @property
-    def seen_by_client(self) -> tuple[Record, ...]:
-        """The records up to the first one that is complete or carries `error`: no client reads on."""
-        for index, record in enumerate(self.records):
-            if record.value.get("complete") is True or "error" in record.value:
-                return self.records[: index + 1]
-        return self.records
-
-
-def read_stream(reply: Reply) -> Stream:
-    """Read the records of a reply; lines that are none are passed over here and judged by `run/lines`."""
-    values = ((line, _object(line)) for line in reply.lines if line.text.startswith(b"data:"))
-    found = [(line, value) for line, value in values if value is not None]
-    return Stream(reply, tuple(Record(number, line, value) for number, (line, value) in enumerate(found, start=1)))
-
-
-def _object(line: Line) -> dict[str, Any] | None:
-    try:
-        value = json.loads(line.text.removeprefix(b"data:"))
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def _status(stream: Stream) -> Iterator[Offence]:
@@ -110,7 +52,7 @@ def _lines(stream: Stream) -> Iterator[Offence]:
             continue
         if not line.text.startswith(b"data:"):
             yield Offence("A line is neither `data: {…}` nor a comment.", shortened(line.text))
-        elif _object(line) is None:
+        elif not is_record(line):
             yield Offence("A `data:` line does not hold one whole JSON object.", shortened(line.text))
     if not stream.records:
         yield Offence("There is no record.", shortened(stream.reply.body))

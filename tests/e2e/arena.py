@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eval.contract.exchange import Line, Reply
-from eval.contract.run_rules import RUN_RULES, Stream, read_stream
+from eval.contract.records import Stream, read_stream
+from eval.contract.run_rules import RUN_RULES
 
 SEPARATOR = "|||---|||"
 MAX_LINE_BYTES = 64 * 1024
