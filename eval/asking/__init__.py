@@ -1,0 +1,1 @@
+"""Asking: cases -> the rows of a run."""

@@ -1,0 +1,193 @@
+"""Settings, or a URL -> what is asked, and what is known of it before the first question.
+
+Flow: `command.py` -> **here** -> `http.py` or `in_process.py`. The only place of this package that loads models or
+opens a connection.
+"""
+
+import asyncio
+import hashlib
+import platform
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from errors import CorpusLockedError
+from eval.asking.http import HttpTarget
+from eval.asking.preflight import PreflightError, check_author, check_chunks, look_at_service
+from eval.asking.target import Facts, Target, WrittenByModel
+from eval.cases import Case, GivenPage
+from settings import VERSION, Settings
+
+if TYPE_CHECKING:
+    from eval.asking.in_process import Answers, Library
+    from index.documents import Document
+    from query_engine.build import Engines
+    from query_engine.engine import Engine
+
+IN_PROCESS = "in process"
+LIBRARIES = ("llama-index-core", "chromadb", "tantivy", "openvino")
+CODE = ("index", "query_engine", "settings.py", "setting_groups.py")
+GROUPS: dict[str, Any] = {
+    "retrieval": True,
+    "rerank": True,
+    "expansion": True,
+    "answer": True,
+    "llm": True,
+    "chunk": True,
+    "embed": {"model", "device", "precision", "query_prefix", "document_prefix"},
+}
+WARM_UP = "What is this about?"
+# Long enough to be cut: what cuts it is loaded with the first such text.
+WARM_UP_PAGE = f"<html><body><p>{'An engine is warmed up before it is asked. ' * 200}</p></body></html>"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be asked.
+
+    Attributes:
+        url: of a service; None asks in this process.
+        corpus: None means the default.
+        filters: which documents may be found; None allows all.
+        require_llm: whether a language model has to write the answers.
+        connections: calls at a time.
+    """
+
+    url: str | None
+    corpus: str | None = None
+    filters: Mapping[str, Any] | None = None
+    require_llm: bool = False
+    connections: int = 1
+
+
+def open_target(
+    wanted: Wanted, cases: Sequence[Case], settings: Settings
+) -> AbstractAsyncContextManager[tuple[Target, Facts]]:
+    """Open what answers the cases, and look at it.
+
+    Raises:
+        PreflightError: the run would measure nothing.
+        RagError: whatever opening a corpus or loading a model raises.
+    """
+    return _service(wanted, wanted.url) if wanted.url else _engine(wanted, cases, settings)
+
+
+@asynccontextmanager
+async def _service(wanted: Wanted, url: str) -> AsyncIterator[tuple[Target, Facts]]:
+    limits = httpx.Limits(max_connections=wanted.connections)
+    # How long a call may take is the asker's business.
+    async with httpx.AsyncClient(base_url=url, timeout=None, limits=limits) as client:  # noqa: S113
+        facts = await look_at_service(client, wanted.corpus, require_llm=wanted.require_llm)
+        yield _strict(HttpTarget(client, wanted.corpus, wanted.filters), wanted), _with_filters(facts, wanted)
+
+
+@asynccontextmanager
+async def _engine(wanted: Wanted, cases: Sequence[Case], settings: Settings) -> AsyncIterator[tuple[Target, Facts]]:
+    from eval.asking.in_process import InProcess  # noqa: PLC0415  # a service is asked without LlamaIndex
+
+    llm = settings.llm.provider
+    check_author(llm, ready=True, reason="", required=wanted.require_llm)
+    with ExitStack() as stack:
+        loading = asyncio.to_thread(_load, wanted, cases, settings, stack)
+        engine, library, facts = await loading
+        target = InProcess(engine, library, wanted.filters)
+        await _warm_up(target, engine, library)
+        yield _strict(target, wanted), _with_filters(facts, wanted)
+
+
+def _load(
+    wanted: Wanted, cases: Sequence[Case], settings: Settings, stack: ExitStack
+) -> "tuple[Answers | None, Library | None, Facts]":
+    from query_engine.build import Engines  # noqa: PLC0415  # loads LlamaIndex
+
+    engines = Engines(settings)
+    stack.callback(engines.close)
+    engine = None if all(case.pages for case in cases) else _open(engines, wanted.corpus)
+    library = _library(engines, settings, stack) if any(case.pages for case in cases) else None
+    told: dict[str, Any] = {"model": settings.embed.model}
+    warnings: tuple[str, ...] = ()
+    if engine is not None:
+        documents = engine.corpus.documents
+        leaves = documents.leaf_count()
+        warnings = check_chunks(engine.corpus.name, leaves)
+        told |= {"documents": documents.count(), "leaves": leaves, "state": documents.state()}
+    snapshot = settings.model_dump(mode="json", include=GROUPS)  # masks secrets
+    facts = Facts(
+        IN_PROCESS,
+        engine.corpus.name if engine else None,
+        settings={**snapshot, "index": told},
+        versions=_versions(),
+        fingerprint=engine.fingerprint() if engine else "",
+        warnings=warnings,
+    )
+    return engine, library, facts
+
+
+def _open(engines: "Engines", corpus: str | None) -> "Engine":
+    try:
+        return engines.get(corpus)
+    except CorpusLockedError as error:
+        if error.url is None:
+            raise
+        raise PreflightError(
+            f"The service at {error.url} holds the corpus.", f"Ask it: add --url {error.url}; or stop it."
+        ) from error
+
+
+def _library(engines: "Engines", settings: Settings, stack: ExitStack) -> "Library":
+    from eval.asking.in_process import Library  # noqa: PLC0415
+    from ingestion.reading.pages import Page, read_pages  # noqa: PLC0415  # only who is given pages reads any
+    from ingestion.reading.reader import Reader  # noqa: PLC0415
+
+    reader = stack.enter_context(Reader(settings.ingest))
+
+    def read(pages: Sequence[GivenPage]) -> "tuple[list[Document], list[str]]":
+        return read_pages([Page(page.url, page.html) for page in pages], reader)
+
+    with engines.over([]) as empty:
+        fingerprint = empty.fingerprint()
+    return Library(read, engines.over, fingerprint)
+
+
+async def _warm_up(target: Target, engine: "Answers | None", library: "Library | None") -> None:
+    """Ask what is not counted, so that the first question takes no longer than it would in a service that is up."""
+    if engine is not None:
+        await target.ask(Case(id="-", question=WARM_UP))
+    if library is not None:
+        page = GivenPage(url="http://localhost/", html=WARM_UP_PAGE)
+        await target.ask(Case(id="-", question=WARM_UP, pages=(page,)))
+
+
+def _strict(target: Target, wanted: Wanted) -> Target:
+    return WrittenByModel(target) if wanted.require_llm else target
+
+
+def _with_filters(facts: Facts, wanted: Wanted) -> Facts:
+    if wanted.filters is not None:
+        facts.settings["filters"] = dict(wanted.filters)
+    return facts
+
+
+def _versions() -> dict[str, str]:
+    libraries = {name: version(name) for name in LIBRARIES}
+    return {"treeline": VERSION, "code": _code_digest(), "python": platform.python_version(), **libraries}
+
+
+def _code_digest() -> str:
+    """Name the code and the prompts that answer, 12 hex digits: a changed line makes other answers."""
+    home = Path(__file__).parents[2]
+    digest = hashlib.sha256()
+    for path in _files([home / name for name in CODE]):
+        digest.update(f"{path.relative_to(home)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _files(places: Sequence[Path]) -> Iterator[Path]:
+    for place in places:
+        found = sorted(place.rglob("*")) if place.is_dir() else [place]
+        yield from (path for path in found if path.is_file() and path.suffix in {".py", ".txt", ".json"})

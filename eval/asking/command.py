@@ -1,0 +1,221 @@
+"""`python -m eval run QUESTIONS`: ask every question, keep the replies, score them, say how it went.
+
+Flow: a file of questions -> **here** -> `asking.py` fills the run's folder -> `scoring/` -> `table.py` on stdout.
+
+Killed and started again with the same command it goes on where it was. Exit codes: 0 every question has a reply, 1 some
+have none, or a foreseen failure.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import json
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from errors import SettingsError
+from eval.asking.asking import ask_all
+from eval.asking.build import IN_PROCESS, Wanted, open_target
+from eval.asking.keeping import Keeper, check_facts, check_questions
+from eval.asking.patience import Patience
+from eval.asking.preflight import FirstReplies
+from eval.asking.progress import Progress, shown
+from eval.asking.table import describe
+from eval.asking.target import Facts
+from eval.cases import Case
+from eval.questions.arguments import add_question_arguments, questions_of
+from eval.rows import Row
+from eval.run_folder import Header, RunFolder
+from eval.scoring.build import offline_scorers
+from eval.scoring.stage import score_run
+from settings import Settings
+
+RUNS = Path("runs")
+CALLS_IN_PROCESS, CALLS_BY_URL = 1, 4
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `run`."""
+    add_question_arguments(parser)
+    add_asking_arguments(parser)
+    parser.add_argument("--no-scores", action="store_true", help="only ask; `python -m eval score` scores")
+
+
+def add_asking_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what says who is asked, how, and where the replies are kept."""
+    parser.add_argument(
+        "--url", type=_url, help="ask the service at this address (default: the engine in this process)"
+    )
+    parser.add_argument("--corpus", help="name of the corpus (default: RAG_INDEX__CORPUS, or the service's)")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="of the run (default: runs/QUESTIONS-CORPUS)")
+    parser.add_argument(
+        "--concurrency",
+        type=_count,
+        metavar="N",
+        help=f"questions at a time (default: {CALLS_IN_PROCESS} in this process, {CALLS_BY_URL} by --url)",
+    )
+    parser.add_argument(
+        "--filter", dest="filters", type=_json, metavar="JSON", help="search only documents that meet this filter"
+    )
+    parser.add_argument("--timeout-s", type=_seconds, default=300.0, help="of one call (default: %(default)g)")
+    parser.add_argument("--attempts", type=_count, default=3, metavar="N", help="calls until a question has failed (3)")
+    parser.add_argument("--require-llm", action="store_true", help="answers that no language model wrote have failed")
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Ask, score and tell; 1 if a question has no reply."""
+    folder = folder_of(arguments, settings)
+    with folder.writing():
+        cases = ask_questions(arguments, settings, folder)
+        if not arguments.no_scores:
+            _score(folder, settings)
+    sys.stdout.write(describe(folder) + "\n")
+    rows = folder.rows()
+    return int(any(case.id not in rows or rows[case.id].outcome == "failed" for case in cases))
+
+
+def folder_of(arguments: argparse.Namespace, settings: Settings) -> RunFolder:
+    """Return the run's folder; it need not exist."""
+    return RunFolder(arguments.out or RUNS / _name(arguments, settings))
+
+
+def ask_questions(arguments: argparse.Namespace, settings: Settings, folder: RunFolder) -> tuple[Case, ...]:
+    """Ask what has no reply yet, and return all questions. Only below `folder.writing()`.
+
+    Raises:
+        RagError: the questions cannot be read, the folder holds another run, or too little is answered to go on.
+    """
+    cases = questions_of(arguments)
+    draft = Header(
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+        questions=arguments.questions.name,
+        questions_sha256=_digest(arguments.questions),
+        target=arguments.url or IN_PROCESS,
+    )
+    _check_pages(cases, arguments)
+    if folder.exists():
+        check_questions(folder, draft, cases)
+    try:
+        asyncio.run(_ask(arguments, settings, folder, draft, cases))
+    except KeyboardInterrupt:
+        _tell(f"{len(folder.rows()) if folder.exists() else 0} replies are kept; the same command goes on.")
+        raise
+    return cases
+
+
+async def _ask(
+    arguments: argparse.Namespace, settings: Settings, folder: RunFolder, draft: Header, cases: Sequence[Case]
+) -> None:
+    calls = arguments.concurrency or (CALLS_BY_URL if arguments.url else CALLS_IN_PROCESS)
+    wanted = Wanted(arguments.url, arguments.corpus, arguments.filters, arguments.require_llm, calls)
+    patience = Patience(arguments.timeout_s, arguments.attempts)
+    async with open_target(wanted, cases, settings) as (target, facts):
+        for warning in facts.warnings:
+            _tell(f"warning: {warning}")
+        if folder.exists():
+            check_facts(folder, facts)
+        keeper = Keeper(folder, _header(draft, facts), cases)
+        todo = _todo(folder, cases)
+        if not todo and not facts.fingerprint:
+            keeper.check((await patience.ask(target, cases[0])).row)  # the system may have changed since
+        with shown(sys.stderr, len(todo)) as progress:
+            tell = _Teller(cases, progress).tell
+            await ask_all(todo, target, keeper, patience, concurrency=calls, tell=tell)
+        keeper.check_begun()
+
+
+class _Teller:
+    """Shows each row's coming, and what the first ones tell."""
+
+    def __init__(self, cases: Sequence[Case], progress: Progress) -> None:
+        self._cases = {case.id: case for case in cases}
+        self._progress = progress
+        self._first = FirstReplies()
+
+    def tell(self, row: Row) -> None:
+        self._progress.add(row)
+        if warning := self._first.add(self._cases[row.id], row):
+            self._progress.note(f"warning: {warning}")
+
+
+def _todo(folder: RunFolder, cases: Sequence[Case]) -> list[Case]:
+    """Return what has no reply: first what was never asked, then what failed."""
+    rows = folder.rows() if folder.exists() else {}
+    fresh = [case for case in cases if case.id not in rows]
+    failed = [case for case in cases if case.id in rows and rows[case.id].outcome == "failed"]
+    if rows:
+        _tell(f"{folder.path}: {len(cases) - len(fresh) - len(failed)} of {len(cases)} questions have a reply already.")
+    return fresh + failed
+
+
+def _score(folder: RunFolder, settings: Settings) -> None:
+    _tell("Scoring ...")
+    score_run(folder, offline_scorers(settings))
+
+
+def _header(draft: Header, facts: Facts) -> Header:
+    return draft.model_copy(update={"corpus": facts.corpus, "settings": facts.settings, "versions": facts.versions})
+
+
+def _check_pages(cases: Sequence[Case], arguments: argparse.Namespace) -> None:
+    paged = sum(bool(case.pages) for case in cases)
+    if paged and arguments.url:
+        raise SettingsError(
+            f"{paged} of the questions come with pages of their own, which a service cannot be given.",
+            "Leave out --url: they are answered in this process, each over its pages.",
+        )
+
+
+def _name(arguments: argparse.Namespace, settings: Settings) -> str:
+    """Return the folder of a run that was given none: the same command always means the same one."""
+    questions = arguments.questions.name.partition(".")[0] or "questions"
+    parts = [questions, arguments.corpus or ("" if arguments.url else settings.index.corpus)]
+    if arguments.url:
+        parts.append(urlsplit(arguments.url).netloc.replace(":", "-"))
+    return "-".join(part for part in parts if part)
+
+
+def _digest(questions: Path) -> str:
+    """Return the SHA-256 of the file; of a folder that of all files in it."""
+    digest = hashlib.sha256()
+    for path in sorted(questions.rglob("*")) if questions.is_dir() else [questions]:
+        if path.is_file():
+            with path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def _url(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.netloc:
+        raise argparse.ArgumentTypeError("this is no address like http://127.0.0.1:8000")
+    return text.rstrip("/").removesuffix("/evaluate")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError("must be a whole number of at least 1")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError("must be more than 0")
+    return value
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"this is no JSON: {error}") from error
+
+
+def _tell(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()

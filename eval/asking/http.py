@@ -1,0 +1,86 @@
+"""Ask a service: one `POST /evaluate` a question.
+
+Flow: `build.py` -> **here** -> `reply.py` reads what comes. Asking again is `patience.py`'s.
+"""
+
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import httpx
+from pydantic_core import from_json
+
+from eval.asking.reply import read_reply
+from eval.asking.target import NoReplyError, in_time
+from eval.cases import Case
+from eval.rows import Row
+
+SHOWN_CHARS = 200
+
+
+class HttpTarget:
+    """A service.
+
+    Args:
+        client: with the service's base URL, and without a time limit of its own.
+        corpus: sent with each question; None leaves it out.
+        filters: sent with each question; None leaves them out.
+    """
+
+    def __init__(
+        self, client: httpx.AsyncClient, corpus: str | None = None, filters: Mapping[str, Any] | None = None
+    ) -> None:
+        self._client = client
+        self._extra = {"corpus": corpus, "filters": filters}
+
+    async def ask(self, case: Case) -> Row:
+        """Ask once.
+
+        Raises:
+            NoReplyError: the service cannot be reached, refuses, fails, or replies with something else.
+        """
+        extra = {key: value for key, value in self._extra.items() if value is not None}
+        started = time.perf_counter()
+        try:
+            reply = await self._client.post("/evaluate", json={"query": case.question, "iid": case.id, **extra})
+        except httpx.TransportError as error:
+            raise NoReplyError(_unreachable(error), "Start the service, or mend the connection.") from error
+        seconds = time.perf_counter() - started
+        if reply.status_code != httpx.codes.OK:
+            raise _failure(reply)
+        return in_time(read_reply(reply.content, case.id, seconds))
+
+
+def _failure(reply: httpx.Response) -> NoReplyError:
+    fact = f"The service replied with status {reply.status_code}: {_detail(reply)}"
+    if reply.status_code in {408, 425, 429} or reply.is_server_error:
+        return NoReplyError(fact, "Ask it again later.", retry_after_s=retry_after_s(reply.headers.get("Retry-After")))
+    refused = reply.status_code in {413, 414, 422}
+    remedy = "Change the question." if refused else "Name the base URL of a service that has POST /evaluate."
+    return NoReplyError(fact, remedy, refused=refused, lasting=True)
+
+
+def _detail(reply: httpx.Response) -> str:
+    """Return what the service says, by our envelope or as it begins."""
+    try:
+        return str(from_json(reply.content)["error"]["detail"])[:SHOWN_CHARS]
+    except (ValueError, KeyError, TypeError, IndexError):
+        text = " ".join(reply.content[: SHOWN_CHARS * 4].decode(errors="replace").split())
+        return text[:SHOWN_CHARS] or "without a word."
+
+
+def retry_after_s(value: str | None) -> float | None:
+    """Read the header `Retry-After`, seconds or a date; None if it is absent or neither."""
+    if value is None:
+        return None
+    try:
+        if value.strip().isdecimal():
+            return float(value)
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None
+
+
+def _unreachable(error: httpx.TransportError) -> str:
+    return f"The service cannot be reached, or broke off ({type(error).__name__}{f': {error}' if str(error) else ''})."

@@ -1,0 +1,145 @@
+"""Ask the engine in this process, about its corpus or over the pages that came with a question.
+
+Flow: `build.py` -> **here** -> `asking.py`. The answer is that of `Engine.stream`, as for every door.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, aclosing
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from errors import FilterError, QuestionError, RagError
+from eval.asking.target import NoReplyError, in_time
+from eval.cases import Case, GivenPage
+from eval.rows import Quote, Row, Seen, says_unknown
+from index.documents import Document
+from query_engine.events import Citation, Done, Event
+from query_engine.passages import Passage
+
+
+class Answers(Protocol):
+    """Answers a question as a stream that ends in one `Done`; `Engine` does."""
+
+    def stream(self, question: str, filters: Mapping[str, Any] | None = None) -> AsyncGenerator[Event, None]:
+        """Yield the events of one answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """Makes an engine over the pages of one question. Both calls block, and are made one at a time.
+
+    Attributes:
+        read: pages -> documents, and `url: reason` for pages that are none.
+        over: documents -> an engine over them alone.
+        fingerprint: of settings and models; the pages are the question's.
+    """
+
+    read: Callable[[Sequence[GivenPage]], tuple[list[Document], list[str]]]
+    over: Callable[[Sequence[Document]], AbstractContextManager[Answers]]
+    fingerprint: str
+
+
+class InProcess:
+    """The engine in this process.
+
+    Args:
+        engine: of the corpus; None where every question comes with pages.
+        library: None where no question does.
+        filters: which documents of the corpus may be found; None allows all.
+    """
+
+    def __init__(
+        self, engine: Answers | None, library: Library | None = None, filters: Mapping[str, Any] | None = None
+    ) -> None:
+        self._engine = engine
+        self._library = library
+        self._filters = filters
+        self._reading = asyncio.Lock()
+
+    async def ask(self, case: Case) -> Row:
+        """Ask once; with pages, `seconds` begin before they are read.
+
+        Raises:
+            NoReplyError: the question is refused, the engine failed, or its time was over before anything was found.
+        """
+        try:
+            return await self._over_pages(case) if case.pages else await self._in_corpus(case)
+        except (QuestionError, FilterError) as error:
+            raise NoReplyError(error.fact, error.remedy, refused=True) from error
+        except NoReplyError:
+            raise
+        except RagError as error:
+            raise NoReplyError(error.fact, error.remedy) from error
+
+    async def _in_corpus(self, case: Case) -> Row:
+        assert self._engine is not None, "a question without pages is asked of a corpus"
+        return await _asked(self._engine, case, time.perf_counter(), self._filters)
+
+    async def _over_pages(self, case: Case) -> Row:
+        assert self._library is not None, "a question with pages is asked of a library"
+        started = time.perf_counter()
+        async with self._reading:
+            documents, unread = await asyncio.to_thread(self._library.read, case.pages)
+            over = self._library.over(documents)
+            engine = await asyncio.to_thread(over.__enter__)
+            try:
+                row = await _asked(engine, case, started)
+            finally:
+                await asyncio.to_thread(over.__exit__, None, None, None)
+        notes = tuple(f"page_unread: {reason}" for reason in unread)
+        return row.model_copy(update={"fingerprint": self._library.fingerprint, "warnings": (*row.warnings, *notes)})
+
+
+async def _asked(engine: Answers, case: Case, started: float, filters: Mapping[str, Any] | None = None) -> Row:
+    first_record_s: float | None = None
+    done: Event | None = None
+    async with aclosing(engine.stream(case.question, filters)) as events:
+        async for event in events:
+            first_record_s = first_record_s or time.perf_counter() - started
+            done = event
+    assert isinstance(done, Done), "a stream ends in Done"
+    return in_time(row_of(done, case.id, time.perf_counter() - started, first_record_s))
+
+
+def row_of(done: Done, case_id: str, seconds: float, first_record_s: float | None) -> Row:
+    """Return a finished answer as a row, as `POST /evaluate` would tell it."""
+    return Row(
+        id=case_id,
+        outcome="declined" if done.answer is None or says_unknown(done.message) else "answered",
+        answer=done.message,
+        reason=done.gate_reason,
+        citations=tuple(map(_quote, done.citations)),
+        passages=tuple(map(_seen, done.passages)),
+        synthesizer=done.synthesizer,
+        warnings=done.warnings,
+        timings_ms=done.timings_ms,
+        seconds=seconds,
+        first_record_s=first_record_s,
+        fingerprint=done.fingerprint,
+    )
+
+
+def _quote(found: Citation) -> Quote:
+    return Quote(
+        number=found.number,
+        doc_id=found.doc_id,
+        start=found.start,
+        end=found.end,
+        quote=found.quote,
+        url=found.url,
+        title=found.title,
+    )
+
+
+def _seen(passage: Passage) -> Seen:
+    return Seen(
+        text=passage.text,
+        doc_id=passage.doc_id,
+        chunk_id=passage.chunk_id,
+        start=passage.start,
+        end=passage.end,
+        pages=passage.pages,
+        score=passage.score,
+    )

@@ -1,0 +1,135 @@
+"""Look at a target before the questions are asked, and at its first replies: no hour shall go into a run of nothing.
+
+Flow: `build.py` -> **here** -> facts for the run's header, warnings, or an error that says what to mend.
+"""
+
+from typing import Any
+
+import httpx
+from pydantic_core import from_json
+
+from errors import RagError
+from eval.asking.target import QUOTING, Facts
+from eval.cases import Case
+from eval.rows import Row
+
+FEW_CHUNKS = 50
+FIRST_REPLIES = 5
+
+
+class PreflightError(RagError):
+    """The run would measure nothing: no service, no documents, or no language model where one is wanted."""
+
+    code = "preflight"
+
+
+async def look_at_service(client: httpx.AsyncClient, corpus: str | None, *, require_llm: bool) -> Facts:
+    """Return what a service tells of itself; a stranger's may tell nothing.
+
+    Args:
+        client: with the service's base URL.
+        corpus: that will be asked; None means the service's default.
+        require_llm: whether a language model has to write the answers.
+
+    Raises:
+        PreflightError: the service is not up, its corpus is missing or empty, or no language model writes.
+    """
+    name = str(client.base_url).rstrip("/")
+    health = await _get(client, "/health")
+    if health is None or "llm_ready" not in health:
+        said = "has no GET /health" if health is None else "does not tell about its index"
+        return Facts(name, corpus, warnings=(f"{name} {said}: only its replies can be judged.",))
+    stats = await _get(client, "/stats", {} if corpus is None else {"corpus": corpus}) or {}
+    ready = await _get(client, "/ready", refused_too=True) or {}
+    told = {key: stats.get(key) for key in ("documents", "leaves", "model", "precision", "state")}
+    synthesizer = str(ready.get("synthesizer", QUOTING))
+    return Facts(
+        name,
+        corpus=str(stats.get("corpus", corpus)),
+        settings={"index": told, "llm": {"provider": synthesizer}},
+        versions=ready.get("versions", {}),
+        warnings=(
+            *check_chunks(str(stats.get("corpus", corpus)), int(stats.get("total_chunks", 0))),
+            *check_author(synthesizer, ready=health["llm_ready"], reason=health["llm_reason"], required=require_llm),
+        ),
+    )
+
+
+def check_chunks(corpus: str, chunks: int) -> tuple[str, ...]:
+    """Return a warning if a corpus is tiny.
+
+    Raises:
+        PreflightError: it is empty.
+    """
+    if not chunks:
+        raise PreflightError(
+            f"The corpus {corpus!r} is empty: every question would be declined.",
+            f"Bring documents in first: python -m ingestion PATH --corpus {corpus}.",
+        )
+    if chunks < FEW_CHUNKS:
+        return (f"The corpus {corpus!r} holds {chunks} chunks, fewer than {FEW_CHUNKS}: is it whole?",)
+    return ()
+
+
+def check_author(provider: str, *, ready: bool, reason: str, required: bool) -> tuple[str, ...]:
+    """Return a warning if a language model is set that did not write when it was last asked.
+
+    Raises:
+        PreflightError: one is required, and none is set.
+    """
+    if required and provider == QUOTING:
+        raise PreflightError(
+            "--require-llm is given, but no language model is set: answers would be quotes.",
+            "Set RAG_LLM__PROVIDER where the answers are made, or leave out --require-llm.",
+        )
+    return () if ready else (f"The language model did not write when it was last asked: {reason}",)
+
+
+class FirstReplies:
+    """Watches the first replies to questions that have an answer, or of which that is unknown."""
+
+    def __init__(self) -> None:
+        self._left = FIRST_REPLIES
+
+    def add(self, case: Case, row: Row) -> str | None:
+        """Return a warning when the last of the first replies comes, and all of them were declined."""
+        if case.unanswerable or row.outcome == "failed" or not self._left:
+            return None
+        self._left = self._left - 1 if row.outcome == "declined" else 0
+        if self._left or row.outcome == "answered":
+            return None
+        return (
+            f"The first {FIRST_REPLIES} questions were all declined (the last one with: {(row.answer or '')[:100]!r}). "
+            "Is it the right corpus, and was all of it ingested?"
+        )
+
+
+async def _get(
+    client: httpx.AsyncClient, path: str, parameters: dict[str, str] | None = None, *, refused_too: bool = False
+) -> dict[str, Any] | None:
+    """Return an object; None where there is no such address, or something else is said there."""
+    base = str(client.base_url).rstrip("/")
+    try:
+        reply = await client.get(path, params=parameters, timeout=30)
+    except httpx.TransportError as error:
+        why = str(error) or type(error).__name__
+        raise PreflightError(
+            f"Nothing answers at {base}: {why}.", "Start the service, e.g. python main.py, or correct --url."
+        ) from error
+    known = _object(reply)
+    if reply.status_code == httpx.codes.OK or (refused_too and known):
+        return known
+    refusal = (known or {}).get("error")
+    if isinstance(refusal, dict) and "detail" in refusal and path != "/health":
+        raise PreflightError(f"{base} refuses: {refusal['detail']}", "Mend that, or name another corpus by --corpus.")
+    if reply.is_server_error:
+        raise PreflightError(f"{base}{path} replies with status {reply.status_code}.", "Mend the service.")
+    return None
+
+
+def _object(reply: httpx.Response) -> dict[str, Any] | None:
+    try:
+        found = from_json(reply.content)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None

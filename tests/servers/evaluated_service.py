@@ -1,0 +1,96 @@
+"""A service with `POST /evaluate` that does what a script says: answers, declines, fails, lies, breaks off.
+
+    with EvaluatedService(lambda asked, call: a_reply(asked)) as service:
+        ask(service.url)
+    assert service.asked == ["q1"]
+
+It listens on a free loopback port, in threads of its own. It knows none of Treeline's other routes: it is a stranger's.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+Asked = dict[str, Any]
+"""The body that was sent."""
+
+
+class Reply:
+    """What is sent back.
+
+    Args:
+        body: JSON-ready values, or bytes to be sent as they are; None breaks the connection off.
+        status: of HTTP.
+        headers: extra ones.
+    """
+
+    def __init__(self, body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
+        self.body = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        self.status = status
+        self.headers = dict(headers or {})
+
+
+Script = Callable[[Asked, int], Reply]
+"""The body, and how often this question was asked before -> the reply."""
+
+
+def a_reply(asked: Asked, text: str | None = None, **extra: Any) -> Reply:
+    """Return what a stranger's service says: the two keys that the competition wants."""
+    return Reply({"query_id": asked["iid"], "generated_response": text or f"Answer to {asked['query']}", **extra})
+
+
+class EvaluatedService:
+    """The running service; a context manager that ends it.
+
+    Attributes:
+        asked: the ids, in the order in which they were asked.
+    """
+
+    def __init__(self, script: Script) -> None:
+        self.asked: list[str] = []
+        self._lock = threading.Lock()
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(handler) -> None:
+                asked = json.loads(handler.rfile.read(int(handler.headers["Content-Length"])))
+                with self._lock:
+                    before = self.asked.count(asked["iid"])
+                    self.asked.append(asked["iid"])
+                _send(handler, script(asked, before) if handler.path == "/evaluate" else Reply({}, 404))
+
+            def do_GET(handler) -> None:
+                _send(handler, Reply({}, 404))
+
+            def log_message(handler, *_: object) -> None:
+                """Say nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Listen no more."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def _send(handler: BaseHTTPRequestHandler, reply: Reply) -> None:
+    if reply.body is None:
+        handler.close_connection = True
+        return
+    handler.send_response(reply.status)
+    for name, value in {**reply.headers, "Content-Length": str(len(reply.body))}.items():
+        handler.send_header(name, value)
+    handler.end_headers()
+    handler.wfile.write(reply.body)

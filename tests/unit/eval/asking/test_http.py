@@ -1,0 +1,99 @@
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import httpx
+import pytest
+
+from eval.asking.http import HttpTarget, retry_after_s
+from eval.asking.target import NoReplyError
+from eval.rows import Row
+from tests.unit.eval.asking.fakes import a_case
+
+
+async def ask(handler: Callable[[httpx.Request], httpx.Response], **wanted: Any) -> Row:
+    async with httpx.AsyncClient(base_url="http://service", transport=httpx.MockTransport(handler)) as client:
+        return await HttpTarget(client, **wanted).ask(a_case())
+
+
+def replying(status: int, body: Any, **headers: str) -> Callable[[httpx.Request], httpx.Response]:
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return lambda _: httpx.Response(status, content=content, headers=headers)
+
+
+async def test_the_question_goes_as_the_competition_wants_it_with_corpus_and_filter_only_if_they_are_given() -> None:
+    sent: list[Any] = []
+
+    def note(request: httpx.Request) -> httpx.Response:
+        sent.append((str(request.url), json.loads(request.content)))
+        return httpx.Response(200, json={"query_id": "q1", "generated_response": "So."})
+
+    row = await ask(note)
+    await ask(note, corpus="papers", filters={"filters": []})
+
+    assert row.answer == "So."
+    assert row.seconds > 0
+    plain = {"query": "What is q1?", "iid": "q1"}
+    assert sent == [
+        ("http://service/evaluate", plain),
+        ("http://service/evaluate", {**plain, "corpus": "papers", "filters": {"filters": []}}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "refused", "lasting"),
+    [
+        (500, False, False),
+        (503, False, False),
+        (429, False, False),
+        (408, False, False),
+        (422, True, True),
+        (413, True, True),
+        (404, False, True),
+        (302, False, True),
+    ],
+)
+async def test_a_status_tells_whether_to_ask_again(status: int, refused: bool, lasting: bool) -> None:
+    with pytest.raises(NoReplyError, match=rf"status {status}: It is so\.") as caught:
+        await ask(replying(status, {"error": {"code": "x", "detail": "It is so."}}))
+
+    assert (caught.value.refused, caught.value.lasting) == (refused, lasting)
+
+
+async def test_a_busy_service_says_when_to_come_back() -> None:
+    with pytest.raises(NoReplyError) as caught:
+        await ask(replying(429, b"busy", **{"Retry-After": "7"}))
+
+    assert caught.value.retry_after_s == 7
+    assert "busy" in str(caught.value)
+
+
+async def test_a_connection_that_breaks_is_worth_another_call() -> None:
+    def broken(_: httpx.Request) -> httpx.Response:
+        raise httpx.ReadError("Connection reset by peer")
+
+    with pytest.raises(NoReplyError, match=r"cannot be reached.*ReadError: Connection reset by peer") as caught:
+        await ask(broken)
+
+    assert not caught.value.lasting
+
+
+async def test_an_abstention_because_the_time_was_over_is_no_reply() -> None:
+    late = {"answered": False, "warnings": ["out_of_time: The time was over."]}
+
+    with pytest.raises(NoReplyError, match=r"The time was over\. Raise RAG_ANSWER__DEADLINE_S"):
+        await ask(replying(200, {"query_id": "q1", "generated_response": "I don't know: too late.", **late}))
+
+
+@pytest.mark.parametrize(("value", "seconds"), [(None, None), ("3", 3), ("soon", None), ("-1", None)])
+def test_a_wait_in_seconds(value: str | None, seconds: float | None) -> None:
+    assert retry_after_s(value) == seconds
+
+
+def test_a_wait_until_a_date() -> None:
+    now = datetime.now(UTC)
+
+    assert 50 < (retry_after_s(format_datetime(now + timedelta(minutes=1))) or 0) < 61
+    assert retry_after_s(format_datetime(now - timedelta(minutes=1))) == 0

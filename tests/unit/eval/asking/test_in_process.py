@@ -1,0 +1,99 @@
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from api.answer_view import to_reply
+from api.links import Links
+from errors import OutOfTimeError, QuestionError, StoreUnavailableError
+from eval.asking.in_process import InProcess, Library
+from eval.asking.reply import read_reply
+from eval.asking.target import NoReplyError
+from eval.cases import GivenPage
+from index.documents import Document
+from query_engine.events import Step
+from tests.fakes.engines import FakeEngine, a_done
+from tests.unit.eval.asking.fakes import a_case
+
+WORKING = Step("search", "Searching.")
+PAGES = (GivenPage(url="http://a/", html="<p>A</p>"), GivenPage(url="http://b/", html=""))
+
+
+async def test_the_last_event_becomes_a_row() -> None:
+    row = await InProcess(FakeEngine([WORKING, a_done(warnings=("low_confidence: Perhaps.",))])).ask(a_case())
+
+    assert (row.id, row.outcome, row.answer, row.reason) == (
+        "q1",
+        "answered",
+        "Wind turns blades. [1]",
+        "generated_answer",
+    )
+    assert row.low_confidence
+    assert row.passages[0].pages == (0,)
+    assert row.first_record_s is not None
+    assert 0 < row.first_record_s <= row.seconds
+
+
+async def test_the_row_is_the_one_that_the_service_would_give() -> None:
+    done = a_done()
+    in_process = await InProcess(FakeEngine([done])).ask(a_case())
+    reply = to_reply(done, "q1", Links("http://x/", "default"))
+
+    by_http = read_reply(json.dumps(reply).encode(), "q1", 0.1)
+
+    urls = tuple(quote.model_copy(update={"url": None}) for quote in by_http.citations)
+    assert by_http.model_copy(update={"citations": urls}).content() == in_process.content()
+
+
+@pytest.mark.parametrize("done", [a_done(None), a_done("I don’t know [1].")], ids=["by the gate", "by the author"])
+async def test_an_abstention_is_declined(done: object) -> None:
+    assert (await InProcess(FakeEngine([done])).ask(a_case())).outcome == "declined"  # type: ignore[list-item]
+
+
+async def test_the_filter_goes_with_every_question() -> None:
+    engine = FakeEngine([a_done()])
+
+    await InProcess(engine, filters={"filters": []}).ask(a_case())
+
+    assert engine.filters == [{"filters": []}]
+
+
+async def test_a_question_that_cannot_be_asked_is_refused() -> None:
+    with pytest.raises(NoReplyError, match=r"The question is blank\. Write one\.") as caught:
+        await InProcess(FakeEngine([QuestionError("The question is blank.", "Write one.")])).ask(a_case())
+
+    assert caught.value.refused
+
+
+async def test_an_engine_that_fails_may_be_asked_again() -> None:
+    with pytest.raises(NoReplyError, match=r"It is down\.") as caught:
+        await InProcess(FakeEngine([WORKING, StoreUnavailableError("It is down.", "Start it.")])).ask(a_case())
+
+    assert not caught.value.lasting
+
+
+async def test_a_question_whose_time_was_over_is_not_declined() -> None:
+    late = replace(a_done(None), warnings=(f"{OutOfTimeError.code}: 240 s were over.",))
+
+    with pytest.raises(NoReplyError, match=r"240 s were over\. Raise RAG_ANSWER__DEADLINE_S"):
+        await InProcess(FakeEngine([late])).ask(a_case())
+
+
+async def test_pages_are_read_for_their_question_alone_and_what_cannot_be_read_is_told() -> None:
+    closed = []
+    engine = FakeEngine([a_done()])
+
+    @contextmanager
+    def over(documents: Sequence[Document]) -> Iterator[FakeEngine]:
+        yield engine
+        closed.append(len(documents))
+
+    def read(pages: Sequence[GivenPage]) -> tuple[list[Document], list[str]]:
+        return [], [f"{page.url}: It is empty." for page in pages if not page.html]
+
+    row = await InProcess(None, Library(read, over, "f0")).ask(a_case(pages=PAGES))
+
+    assert (row.outcome, row.fingerprint, row.warnings) == ("answered", "f0", ("page_unread: http://b/: It is empty.",))
+    assert closed == [0]

@@ -1,0 +1,124 @@
+from typing import Any
+
+import httpx
+import pytest
+
+from eval.asking.preflight import FirstReplies, PreflightError, check_author, check_chunks, look_at_service
+from eval.asking.target import Facts
+from tests.fakes.engines import FakeEngine
+from tests.fakes.http import client_of
+from tests.unit.eval.asking.fakes import a_case, a_row
+
+HEALTH = {"status": "ok", "chroma": "ok", "llm_ready": True, "llm_reason": "No language model is used."}
+STATS = {"total_chunks": 120, "corpus": "papers", "documents": 9, "leaves": 120, "model": "minilm", "state": "5"}
+READY = {"ready": True, "synthesizer": "openai", "versions": {"treeline": "1"}}
+
+
+async def look(
+    replies: dict[str, tuple[int, Any]] | None = None, *, corpus: str | None = None, require_llm: bool = False
+) -> Facts:
+    known = {"/health": (200, HEALTH), "/stats": (200, STATS), "/ready": (200, READY), **(replies or {})}
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        status, body = known[request.url.path]
+        if request.url.path == "/stats":
+            assert request.url.params.get("corpus") == corpus
+        return httpx.Response(status, json=body)
+
+    async with httpx.AsyncClient(base_url="http://service", transport=httpx.MockTransport(handle)) as client:
+        return await look_at_service(client, corpus, require_llm=require_llm)
+
+
+async def test_what_our_service_tells_is_kept() -> None:
+    facts = await look(corpus="papers", require_llm=True)
+
+    assert (facts.name, facts.corpus, facts.warnings) == ("http://service", "papers", ())
+    assert facts.settings["index"]["leaves"] == 120
+    assert facts.settings["llm"] == {"provider": "openai"}
+    assert facts.versions == {"treeline": "1"}
+
+
+async def test_the_real_routes_tell_it() -> None:
+    http = client_of(FakeEngine())
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        reply = http.get(request.url.raw_path.decode())
+        return httpx.Response(reply.status_code, content=reply.content)
+
+    async with httpx.AsyncClient(base_url="http://service", transport=httpx.MockTransport(handle)) as client:
+        with pytest.raises(PreflightError, match="The corpus 'default' is empty"):
+            await look_at_service(client, None, require_llm=False)
+        with pytest.raises(
+            PreflightError, match=r"http://service refuses: There is no corpus 'papers'\. Known corpora"
+        ):
+            await look_at_service(client, "papers", require_llm=False)
+
+
+async def test_nothing_listens() -> None:
+    async with httpx.AsyncClient(base_url="http://127.0.0.1:9") as client:
+        with pytest.raises(PreflightError, match=r"Nothing answers at http://127\.0\.0\.1:9: .*correct --url"):
+            await look_at_service(client, None, require_llm=False)
+
+
+@pytest.mark.parametrize("health", [(404, {"detail": "Not Found"}), (200, {"status": "ok"}), (405, {})])
+async def test_a_strangers_service_is_taken_as_it_is_with_a_warning(health: tuple[int, Any]) -> None:
+    facts = await look({"/health": health}, corpus="papers")
+
+    assert (facts.corpus, facts.settings, facts.versions) == ("papers", {}, {})
+    assert "only its replies can be judged" in facts.warnings[0]
+
+
+async def test_a_service_that_is_broken_is_not_asked() -> None:
+    with pytest.raises(PreflightError, match="http://service/health replies with status 502"):
+        await look({"/health": (502, {})})
+
+
+async def test_a_corpus_that_cannot_be_opened_stops_the_run() -> None:
+    damaged = {"error": {"code": "index_damaged", "detail": "The index is damaged."}}
+
+    with pytest.raises(PreflightError, match=r"refuses: The index is damaged\."):
+        await look({"/stats": (503, damaged)})
+
+
+async def test_another_corpus_may_be_damaged() -> None:
+    facts = await look({"/ready": (503, {**READY, "ready": False})}, corpus=None)
+
+    assert facts.versions == {"treeline": "1"}
+
+
+async def test_a_language_model_that_is_down_is_a_warning() -> None:
+    facts = await look({"/health": (200, {**HEALTH, "llm_ready": False, "llm_reason": "It is down."})})
+
+    assert facts.warnings == ("The language model did not write when it was last asked: It is down.",)
+
+
+async def test_where_a_model_has_to_write_one_has_to_be_set() -> None:
+    with pytest.raises(PreflightError, match="no language model is set"):
+        await look({"/ready": (200, {**READY, "synthesizer": "extractive"})}, require_llm=True)
+    with pytest.raises(PreflightError, match="no language model is set"):
+        check_author("extractive", ready=True, reason="", required=True)
+
+
+def test_a_corpus_must_hold_something_and_should_hold_more() -> None:
+    with pytest.raises(PreflightError, match=r"'x' is empty.*python -m ingestion PATH --corpus x"):
+        check_chunks("x", 0)
+    assert check_chunks("x", 49) == ("The corpus 'x' holds 49 chunks, fewer than 50: is it whole?",)
+    assert check_chunks("x", 50) == ()
+
+
+def test_five_abstentions_at_the_beginning_are_told_once() -> None:
+    first = FirstReplies()
+
+    told = [first.add(a_case(), a_row(outcome="declined")) for _ in range(9)]
+
+    assert [place for place, warning in enumerate(told) if warning] == [4]
+    assert "The first 5 questions were all declined" in (told[4] or "")
+
+
+def test_one_answer_among_the_first_is_enough_and_others_do_not_count() -> None:
+    first = FirstReplies()
+
+    assert not any(first.add(a_case(answer=None), a_row(outcome="declined")) for _ in range(9))
+    assert not any(first.add(a_case(), a_row(outcome="failed")) for _ in range(9))
+    rows = [a_row(outcome=outcome) for outcome in ["declined", "declined", "answered", *["declined"] * 9]]
+    assert not any(first.add(a_case(), row) for row in rows)
