@@ -36,10 +36,12 @@ METRICS = (
     Metric("rouge_l", FAMILY, "higher", "F1 of the longest common subsequence of stems, 0 to 1."),
     Metric("word_matching", FAMILY, "higher", "F1 of content words matched greedily by their vectors, 0 to 1."),
     Metric("similarity", FAMILY, "higher", "Cosine of the vectors of answer and reference, -1 to 1."),
-    Metric("crag_score", FAMILY, "higher", "1 if a right answer stands in it, 0 for not knowing, -1 for a wrong one."),
+    Metric("crag_score", FAMILY, "higher", "As CRAG: 1 if a short reference stands in it, 0 for not knowing, else -1."),
 )
 BATCH_ROWS = 64
 _OF_LIKENESS = {"rouge_l": "rouge_l", "word_matching": "matching", "similarity": "similarity"}
+_OF_SHORT = ("contains", "crag_score")
+_LONG = f"the reference is longer than {SHORT_ANSWER_WORDS} words"
 _TOO_MANY_WORDS = "the answer has too many different words to match each with each"
 
 
@@ -91,18 +93,22 @@ def _cells(case: Case, row: Row, likeness: Cells) -> Cells:
         return {metric.name: not_applicable(_lacking(case)) for metric in METRICS}
     short = [reference for reference in references if len(words(reference)) <= SHORT_ANSWER_WORDS]
     if row.outcome == "answered":
-        cells = _said(spoken(row.answer or ""), references, short or references) | likeness
-        cells["crag_score"] = scored(crag_score(row.answer, references))
+        cells = _said(row.answer or "", references, short) | likeness
     else:
         unsaid = scored(0) if row.outcome == "declined" else failed(failed_for(row))
         cells = {metric.name: unsaid for metric in METRICS}
-    return cells if short else cells | {"contains": not_applicable("the reference is longer than that")}
+    # Nobody says a whole sentence word for word: such a reference would turn every answer into a wrong one.
+    return cells if short else cells | dict.fromkeys(_OF_SHORT, not_applicable(_LONG))
 
 
-def _said(text: str, references: Sequence[str], short: Sequence[str]) -> Cells:
-    return {
+def _said(answer: str, references: Sequence[str], short: Sequence[str]) -> Cells:
+    text = spoken(answer)
+    of_short: Cells = {}
+    if short:
+        of_short["contains"] = scored(max(contains(text, reference) for reference in short))
+        of_short["crag_score"] = scored(crag_score(text, references))
+    return of_short | {
         "word_recall": scored(max(word_recall(text, reference) for reference in references)),
-        "contains": scored(max(contains(text, reference) for reference in short)),
         "exact_match": scored(max(exact_match(text, reference) for reference in references)),
         "token_f1": scored(max(token_f1(text, reference) for reference in references)),
     }

@@ -4,12 +4,13 @@ Flow: `build.py` -> **here** -> `stage.py`. Whether quotes support a sentence is
 when a generated answer is checked before it is shown.
 """
 
+import re
 from collections.abc import Callable, Sequence
 
 from errors import ModelError
 from eval.cases import Case
 from eval.cells import Cell, Metric, failed, not_applicable, scored
-from eval.metrics import words
+from eval.metrics import contains, words
 from eval.rows import Quote, Row
 from eval.scoring.stage import Cells, failed_for
 from query_engine.rank_marks import MarkedSentence, MarkedSentences
@@ -21,6 +22,9 @@ METRICS = (
 )
 # Cutting a text without any full stop into sentences takes time that grows with the square of its length.
 MOST_CHARS = 20_000
+
+_BEFORE_ROW = re.compile(r"(?<=\]) (?=\|)")
+_AFTER_ROW = re.compile(r"(\|(?: ?\[\d+\])+) ")
 
 Supports = Callable[[str, Sequence[Quote]], bool]
 
@@ -86,11 +90,15 @@ def _recall(row: Row, supports: Supports) -> Cell:
 
 
 def _sentences(answer: str) -> list[MarkedSentence]:
+    # A quoted row of a table stands within running text; as a line of its own it is told from its neighbours.
+    lines = _AFTER_ROW.sub(r"\1\n", _BEFORE_ROW.sub("\n", answer.replace("**", "")))
     reader = MarkedSentences()
-    return [*reader.feed(answer.replace("**", "")), *reader.finish()]
+    return [*reader.feed(lines), *reader.finish()]
 
 
 def _is_held(sentence: MarkedSentence, citations: Sequence[Quote], supports: Supports) -> bool:
     numbers = {number for _, number in sentence.marks}
     named = [citation for citation in citations if citation.number in numbers and citation.quote]
+    if any(contains(citation.quote or "", sentence.text) for citation in named):
+        return True
     return bool(named) and supports(sentence.text, named)
