@@ -11,12 +11,14 @@ from eval.questions import beir
 from eval.questions.reading import NAMES, read_questions
 
 
-def add_question_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add `questions`, `--format`, `--split` and `--limit`."""
+def add_question_arguments(parser: argparse.ArgumentParser, *, limit: bool = True) -> None:
+    """Add `questions`, `--format`, `--split` and, for commands that may ask a part of them, `--limit`."""
     parser.add_argument("questions", type=Path, metavar="QUESTIONS", help="a file of questions, or a BEIR folder")
     parser.add_argument("--format", choices=NAMES, help="of the questions (default: told by their columns)")
     parser.add_argument("--split", help=f"of a BEIR folder (default: {beir.DEFAULT_SPLIT})")
-    parser.add_argument("--limit", type=_count, metavar="N", help="ask only the first N questions")
+    parser.set_defaults(limit=None)
+    if limit:
+        parser.add_argument("--limit", type=_count, metavar="N", help="ask only the first N questions")
 
 
 def questions_of(arguments: argparse.Namespace) -> tuple[Case, ...]:

@@ -130,7 +130,7 @@ def _object(line: str, place: str, *, torn: bool) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         if torn and line.lstrip().startswith("{"):
             raise BadCasesError(f"{place}, the last, is torn: its object has no end.", AGAIN) from error
-        value, why = None, f" ({error})"
+        value, why = None, f" ({why_no_json(error)})"
     else:
         why = ""
     if isinstance(value, dict):
@@ -138,6 +138,11 @@ def _object(line: str, place: str, *, torn: bool) -> dict[str, Any]:
     if line.lstrip().startswith("["):
         raise BadCasesError(f"{place} begins a JSON list.", "Write one object a line, e.g. by `jq -c '.[]'`.")
     raise BadCasesError(f"{place} is no JSON object{why}.", "Write one JSON object a line, or CSV with a header.")
+
+
+def why_no_json(error: Exception) -> str:
+    """Say what is wrong with a line, and where; the parser's own words name a line of the line."""
+    return f"{error.msg}, character {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
 
 
 def _csv_rows(stream: IO[bytes], path: Path) -> Iterator[Record]:

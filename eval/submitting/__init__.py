@@ -1,0 +1,1 @@
+"""Answer the competition's validation file, and judge such a file of answers."""

@@ -1,0 +1,117 @@
+"""A file of results is written whole or not at all, and judged line by line as the organisers judge it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from eval.submitting.result_file import SubmissionError, Verdict, judge, write
+
+IDS = ["V_1", "V_2", "V_3", "V_4", "V_5"]
+ANSWERS = {id_: f"Answer to {id_}.\u2028 «é»\n[1]" for id_ in IDS}
+
+
+def line(query_id: object = "V_1", generated_response: object = "Wind.", **more: object) -> str:
+    return json.dumps({"query_id": query_id, "generated_response": generated_response, **more}) + "\n"
+
+
+def judged(folder: Path, content: str | bytes) -> Verdict:
+    path = folder / "result.jsonl"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return judge(path, IDS)
+
+
+def test_all_answers_are_written_in_the_order_of_the_questions_with_two_keys_each(tmp_path: Path) -> None:
+    verdict = write(tmp_path / "result.jsonl", dict(reversed(ANSWERS.items())), IDS, allow_missing=False)
+
+    assert verdict.valid(allow_missing=False)
+    lines = (tmp_path / "result.jsonl").read_text(encoding="utf-8").splitlines()  # cuts at U+2028 as well
+    assert [json.loads(text) for text in lines] == [
+        {"query_id": id_, "generated_response": ANSWERS[id_]} for id_ in IDS
+    ]
+    assert [path.name for path in tmp_path.iterdir()] == ["result.jsonl"]
+
+
+def test_a_file_that_is_not_whole_leaves_the_one_before_it_alone(tmp_path: Path) -> None:
+    path = tmp_path / "result.jsonl"
+    path.write_text("before")
+
+    verdict = write(path, {id_: "x" for id_ in IDS[1:]}, IDS, allow_missing=False)
+
+    assert (verdict.missing, verdict.valid(allow_missing=False)) == (("V_1",), False)
+    assert path.read_text() == "before"
+    assert [found.name for found in tmp_path.iterdir()] == ["result.jsonl"]
+
+
+@pytest.mark.parametrize(("count", "written"), [(4, True), (3, False)], ids=["80 %", "60 %"])
+def test_missing_answers_are_allowed_down_to_eighty_percent(tmp_path: Path, count: int, written: bool) -> None:
+    path = tmp_path / "result.jsonl"
+
+    write(path, {id_: "x" for id_ in IDS[:count]}, IDS, allow_missing=True)
+
+    assert path.exists() == written
+
+
+def test_a_folder_that_takes_no_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SubmissionError, match="cannot be written: No such file or directory"):
+        write(tmp_path / "none" / "result.jsonl", ANSWERS, IDS, allow_missing=False)
+
+
+def test_other_keys_and_any_order_are_allowed(tmp_path: Path) -> None:
+    content = "".join(line(id_, citations=[], answered=True) for id_ in reversed(IDS))
+
+    assert judged(tmp_path, content) == Verdict((), (), 5)
+
+
+@pytest.mark.parametrize(
+    ("bad", "fault"),
+    [
+        (line(generated_response=" \n"), "Line 2 answers 'V_1' with nothing."),
+        (line(generated_response=None), "Line 2 answers 'V_1' without a `generated_response` that is a text."),
+        (line("V_2"), "Line 2 answers 'V_2' a second time, after line 1."),
+        (line("V_9"), "Line 2 answers 'V_9', which is no question of the validation file."),
+        (line("v_1"), "Line 2 answers 'v_1', which is no question of the validation file."),
+        (line(1), "Line 2 has no `query_id` that is a text."),
+        ("[]\n", "Line 2 is no JSON object."),
+        ("\n", "Line 2 is blank."),
+        (b'{"query_id": "V_1", "generated_response": "caf\xe9"}\n', "Line 2 is no UTF-8."),
+        (line()[:-9], "Line 2 is no JSON (Expecting value, character 43)."),
+    ],
+    ids=[
+        "empty answer",
+        "null",
+        "twice",
+        "another's id",
+        "letters changed",
+        "number",
+        "list",
+        "blank",
+        "Latin-1",
+        "torn",
+    ],
+)
+def test_each_line_that_is_wrong_is_named(tmp_path: Path, bad: str | bytes, fault: str) -> None:
+    verdict = judged(tmp_path, line("V_2").encode() + (bad.encode() if isinstance(bad, str) else bad))
+
+    assert len(verdict.faults) == 1
+    assert verdict.faults[0].startswith(fault)
+    assert not verdict.valid(allow_missing=True)
+    assert verdict.missing == ("V_1", "V_3", "V_4", "V_5")
+
+
+def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
+    verdict = judged(tmp_path, line() + line() + line("V_2", "") + "x\n")
+
+    assert [fault.split(" ")[1] for fault in verdict.faults] == ["2", "3", "4"]
+
+
+def test_an_empty_file_and_none_at_all_are_told(tmp_path: Path) -> None:
+    assert judged(tmp_path, "").faults == ("The file is empty.",)
+    with pytest.raises(SubmissionError, match="cannot be read: No such file"):
+        judge(tmp_path / "none.jsonl", IDS)
+
+
+def test_many_missing_answers_are_told_in_one_sentence() -> None:
+    verdict = Verdict((), tuple(f"V_{number}" for number in range(8)), 2)
+
+    assert verdict.missing_sentence() == "8 of 10 questions have no answer: V_0, V_1, V_2, V_3, V_4 and 3 more."
