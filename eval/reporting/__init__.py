@@ -1,0 +1,1 @@
+"""A run as something to read: HTML, Markdown, CSV and JSON."""

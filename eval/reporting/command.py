@@ -1,0 +1,79 @@
+"""`python -m eval report RUN`: write a run as a page, as Markdown, as JSON and as CSV.
+
+Flow: the run's folder -> `gather.py`, `history.py` -> `page.py`, `markdown.py`, `results.py` -> **here** writes four
+files. It reads only what is there: nothing is asked or scored, and the same run gives the same bytes.
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+from errors import RagError
+from eval.reporting.gather import Gathered, gather
+from eval.reporting.history import read_history
+from eval.reporting.markdown import render_markdown
+from eval.reporting.page import render_page
+from eval.reporting.results import questions_csv, results_json
+from eval.run_folder import RunFolder
+from eval.scoring.catalogue import METRICS
+from settings import Settings
+
+PAGE, MARKDOWN, RESULTS, QUESTIONS = "report.html", "eval_report.md", "eval_results.json", "per_question_results.csv"
+
+
+class NotWrittenError(RagError):
+    """The report cannot be written where it shall be."""
+
+    code = "not_written"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("run", type=Path, help="folder of the run, e.g. runs/NAME")
+    parser.add_argument("--out", type=Path, help="folder for the files; the run's own by default")
+    parser.add_argument("--against", type=Path, metavar="RUN", help="another run whose figures shall stand beside")
+    parser.add_argument(
+        "--history", type=Path, metavar="FOLDER", help="folder of earlier runs; by default the one that the run is in"
+    )
+
+
+def run(arguments: argparse.Namespace, _settings: Settings) -> int:
+    """Write the files and print where they are."""
+    folder = RunFolder(arguments.run)
+    gathered = gather(folder, METRICS)
+    other = gather(RunFolder(arguments.against), METRICS) if arguments.against else None
+    history = read_history(folder, arguments.history or arguments.run.resolve().parent)
+    files = {
+        PAGE: render_page(gathered, history, other),
+        MARKDOWN: render_markdown(gathered, history),
+        RESULTS: results_json(gathered),
+        QUESTIONS: questions_csv(gathered),
+    }
+    out = arguments.out or arguments.run
+    write(out, files)
+    print("\n".join([*_summary(gathered), "", *(f"  {out / name}" for name in files)]))
+    return 0
+
+
+def write(out: Path, files: dict[str, str]) -> None:
+    """Write the files, each whole or not at all.
+
+    Raises:
+        NotWrittenError: the folder cannot be made or written.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            draft = out / f"{name}.part"
+            draft.write_text(text, encoding="utf-8", errors="replace", newline="")
+            os.replace(draft, out / name)
+    except OSError as error:
+        raise NotWrittenError(
+            f"The report cannot be written to {out}: {error.strerror or error}.", "Name another folder with --out."
+        ) from error
+
+
+def _summary(run: Gathered) -> list[str]:
+    told = [f"{run.name}: {len(run.cases)} questions, scores {run.source}"]
+    told += [f"  {run.counts[kind.key]:>4}  {kind.title}" for kind in run.kinds]
+    return [*told, *(f"  note: {notice}" for notice in run.notices)]

@@ -1,0 +1,192 @@
+"""Put each question of a run into one class: right, or what went wrong with it.
+
+Flow: case + row + cells -> **here** -> the page, the Markdown, `advice.py`. Pure.
+
+A mean tells that something is wrong, a class tells where to look: in the search, in the author, or in the gate. The
+rules are coarse on purpose and stand on the page word by word, so that a reader can disagree with one. They need no
+model; a judge's scores are used where there are any.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from eval.cases import Case
+from eval.cells import Cell
+from eval.metrics import (
+    SHORT_ANSWER_WORDS,
+    contains,
+    content_words,
+    file_name,
+    shingle_recall,
+    spoken,
+    word_recall,
+    words,
+)
+from eval.rows import Row
+
+RIGHT_SHARE, FOUND_SHARE, FOUND_WORDS_SHARE, SUPPORT_SHARE, JUDGED_RIGHT = 0.5, 0.5, 0.7, 0.6, 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A class of outcomes.
+
+    Attributes:
+        key: short name, used in files and as a CSS class.
+        title: what a reader sees.
+        rule: when a question belongs to it; the first class whose rule holds takes it.
+        state: `good`, `bad`, or `open`: nothing can be said.
+    """
+
+    key: str
+    title: str
+    rule: str
+    state: str
+
+
+KINDS = (
+    Kind("right", "Answered rightly", "It has an answer, and what was answered counts as right.", "good"),
+    Kind("spared", "Rightly declined", "The corpus does not answer it, and the service said so.", "good"),
+    Kind(
+        "missed",
+        "Retrieval missed it",
+        "It was declined or answered wrongly, and the evidence was not in the context.",
+        "bad",
+    ),
+    Kind(
+        "unsaid",
+        "In context but not answered",
+        "The evidence was in the context and the answer stays within it, but does not say what was asked.",
+        "bad",
+    ),
+    Kind(
+        "against",
+        "Answered against the evidence",
+        "The evidence was in the context, and the wrong answer leaves it: it has a number that stands in no passage, "
+        "or fewer than 60 % of its content words do, or the judge's faithfulness is below 0.5.",
+        "bad",
+    ),
+    Kind("declined", "Wrongly declined", "The evidence was in the context, and the service declined.", "bad"),
+    Kind(
+        "wrong",
+        "Wrong, cause unknown",
+        "It was declined or answered wrongly, and whether the evidence was in the context cannot be told.",
+        "bad",
+    ),
+    Kind("invented", "Answered though nothing is there", "The corpus does not answer it, and it was answered.", "bad"),
+    Kind("failed", "No reply", "The call failed. That is neither an answer nor a declined question.", "bad"),
+    Kind("unjudged", "Cannot be judged", "It was answered or declined, but the question has no reference.", "open"),
+    Kind("unasked", "Not asked", "The run was stopped before it.", "open"),
+)
+KIND: Mapping[str, Kind] = {kind.key: kind for kind in KINDS}
+
+RIGHT_RULE = (
+    f"An answer counts as right if a judge gave it an answer correctness of at least {JUDGED_RIGHT}; where no judge "
+    f"did: if a reference of at most {SHORT_ANSWER_WORDS} words stands in it as a whole, or {100 * RIGHT_SHARE:.0f} % of the "
+    "content words of a longer one."
+)
+FOUND_RULE = (
+    f"The evidence counts as in the context if {100 * FOUND_SHARE:.0f} % of the reference text's runs of 8 words stand in the "
+    f"passages, or a whole reference answer of at most {SHORT_ANSWER_WORDS} words; without a reference text, "
+    f"{100 * FOUND_WORDS_SHARE:.0f} % of a longer answer's content words; without any of these, if a relevant document is "
+    "among them."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of one question.
+
+    Attributes:
+        kind: the class.
+        why: what it rests on, as sentences; empty where the class says it all.
+    """
+
+    kind: Kind
+    why: str = ""
+
+
+def classify(case: Case, row: Row | None, cells: Mapping[str, Cell]) -> Verdict:
+    """Return the class of a question; `row` is None if it was not asked."""
+    if row is None:
+        return Verdict(KIND["unasked"])
+    if row.outcome == "failed":
+        return Verdict(KIND["failed"], row.reason or "")
+    if case.unanswerable:
+        return Verdict(KIND["spared" if row.outcome == "declined" else "invented"])
+    right, why_right = _right(case, row, cells)
+    if right:
+        return Verdict(KIND["right"], why_right)
+    found, why_found = _found(case, row)
+    why = " ".join(part for part in (why_right, why_found) if part)
+    if right is None:
+        declined = row.outcome == "declined" and found is not None
+        return Verdict(KIND[("declined" if found else "missed") if declined else "unjudged"], why)
+    if found is None:
+        return Verdict(KIND["wrong"], why)
+    if not found:
+        return Verdict(KIND["missed"], why)
+    if row.outcome == "declined":
+        return Verdict(KIND["declined"], why)
+    against = _against(row, cells)
+    return Verdict(KIND["against"], f"{why} {against}") if against else Verdict(KIND["unsaid"], why)
+
+
+def _right(case: Case, row: Row, cells: Mapping[str, Cell]) -> tuple[bool | None, str]:
+    if row.outcome == "declined":
+        return (None if case.answer is None else False), ""
+    judged = cells.get("answer_correctness", Cell(not_applicable="")).score
+    if judged is not None:
+        return judged >= JUDGED_RIGHT, f"The judge's answer correctness is {judged:.2f}."
+    if case.answer is None:
+        return None, "There is no reference answer."
+    answer = spoken(row.answer or "")
+    wanted = (case.answer, *case.alternatives)
+    short = [text for text in wanted if len(words(text)) <= SHORT_ANSWER_WORDS]
+    if any(contains(answer, text) for text in short):
+        return True, "The reference stands in the answer."
+    longer = [word_recall(answer, text) for text in wanted if text not in short]
+    if not longer:
+        return False, "The reference does not stand in the answer."
+    return max(longer) >= RIGHT_SHARE, f"{100 * max(longer):.0f} % of the reference's content words are in the answer."
+
+
+def _found(case: Case, row: Row) -> tuple[bool | None, str]:
+    if not row.passages and not row.fingerprint:  # whoever tells a fingerprint tells passages too: there were none
+        return None, "The service does not tell its passages."
+    text = " ".join(passage.text for passage in row.passages)
+    answers = () if case.answer is None else (case.answer, *case.alternatives)
+    short = [answer for answer in answers if len(words(answer)) <= SHORT_ANSWER_WORDS]
+    if case.references:
+        share = shingle_recall(text, case.references)
+        if share >= FOUND_SHARE or not short:
+            return share >= FOUND_SHARE, f"{100 * share:.0f} % of the reference text is in the passages."
+    if short:
+        there = any(contains(text, answer) for answer in short)
+        return there, f"The reference answer {'stands' if there else 'does not stand'} in the passages."
+    if answers:
+        share = max(word_recall(text, answer) for answer in answers)
+        return share >= FOUND_WORDS_SHARE, f"{100 * share:.0f} % of the reference's content words are in the passages."
+    if case.relevant_docs:
+        names = {file_name(doc) for doc in case.relevant_docs}
+        there = any(file_name(passage.doc_id) in names for passage in row.passages)
+        return there, f"{'A' if there else 'No'} relevant document is among the passages."
+    return None, "The question has no reference to look for in the passages."
+
+
+def _against(row: Row, cells: Mapping[str, Cell]) -> str:
+    """Return in what the answer leaves its passages; empty if it does not."""
+    judged = cells.get("faithfulness", Cell(not_applicable="")).score
+    if judged is not None:
+        return f"The judge's faithfulness is {judged:.2f}." if judged < JUDGED_RIGHT else ""
+    answer = re.sub(r"(?m)^\s*\d+[.)]\s", "", spoken(row.answer or ""))  # the numbers of a list say nothing
+    there = set(words(" ".join(passage.text for passage in row.passages)))
+    numbers = [word for word in dict.fromkeys(words(answer)) if word.isdigit() and word not in there]
+    if numbers:
+        return f"No passage has the number {numbers[0]}."
+    said = content_words(answer)
+    share = len(said & there) / len(said) if said else 1.0
+    return (
+        f"Only {100 * share:.0f} % of the answer's content words are in the passages." if share < SUPPORT_SHARE else ""
+    )

@@ -1,0 +1,95 @@
+"""Choose and spell the figures that are shown: the few main ones, and each number in as many digits as it deserves.
+
+Flow: `gather.py` -> **here** -> the page and the Markdown. Pure.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from eval.cells import Mean, Metric
+from eval.reporting.distributions import percentile
+from eval.reporting.gather import Gathered
+
+# Of each line the first metric that was scored: what was said, whether it is backed, whether it could be found.
+MAIN = (
+    ("answer_correctness", "word_recall", "contains", "crag_score"),
+    ("faithfulness", "citation_recall", "citation_precision"),
+    ("evidence@4000", "mrr", "recall@4000", "answer@4000"),
+    ("similarity", "ragas_semantic_similarity", "token_f1"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Seconds to the whole answer.
+
+    Attributes:
+        values: of the questions that got a reply.
+    """
+
+    values: tuple[float, ...]
+    p50: float
+    p95: float
+
+
+def main_metrics(run: Gathered) -> list[Metric]:
+    """Return up to four metrics that stand for the run; the first ones there are, where none of `MAIN` was scored."""
+    known = {metric.name: metric for metric in run.metrics if mean_of(run, metric).n}
+    chosen = list[Metric]()
+    for names in MAIN:
+        chosen += [known[name] for name in names if name in known and known[name] not in chosen][:1]
+    others = [metric for metric in known.values() if metric.family != "speed"]
+    return chosen or others[: len(MAIN)]
+
+
+def mean_of(run: Gathered, metric: Metric) -> Mean:
+    """Return the mean over the answerable questions; over the others if the metric is of those alone."""
+    mean = run.summary.answerable[metric.name]
+    return mean if mean.n else run.summary.unanswerable[metric.name]
+
+
+def scores_of(run: Gathered, metric: Metric) -> list[float]:
+    """Return every score of a metric, in the order of the questions."""
+    cells = (run.cells.get(case.id, {}).get(metric.name) for case in run.cases)
+    return [cell.score for cell in cells if cell is not None and cell.score is not None]
+
+
+def latency(run: Gathered) -> Latency | None:
+    """Return how long replies took; None if nothing tells it."""
+    values = tuple(row.seconds for row in run.rows.values() if row.outcome != "failed" and row.seconds > 0)
+    return Latency(values, percentile(values, 0.5), percentile(values, 0.95)) if values else None
+
+
+def is_share(values: Sequence[float]) -> bool:
+    """Whether all values lie between 0 and 1, so that they can be drawn as a part of a whole."""
+    return bool(values) and min(values) >= 0 and max(values) <= 1
+
+
+def figure(value: float | None) -> str:
+    """Spell a number with three digits after the point below 10, fewer above; a dash if there is none."""
+    if value is None:
+        return "–"
+    digits = 3 if abs(value) < 10 else 1 if abs(value) < 1000 else 0
+    return f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")  # + 0.0 makes a negative zero a zero
+
+
+def percent(share: float) -> str:
+    """Spell a part of a whole."""
+    return f"{100 * share:.0f} %"
+
+
+def moment(iso: str) -> str:
+    """Spell a time of UTC for readers, without its fractions; any other text stays as it is."""
+    try:
+        time = datetime.fromisoformat(iso)
+    except ValueError:
+        return iso
+    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if time.tzinfo else iso
+
+
+def duration(seconds: float) -> str:
+    """Spell a time in the unit that suits it."""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.1f} s"

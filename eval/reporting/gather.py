@@ -1,0 +1,162 @@
+"""Read one run whole, and tell what is missing in it.
+
+Flow: `RunFolder` -> **here** -> the page, the Markdown, the JSON and the CSV, which all show the same values.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from errors import RagError
+from eval.cases import Case
+from eval.cells import Cell, Metric
+from eval.reporting.failures import KINDS, Kind, Verdict, classify
+from eval.rows import Row
+from eval.run_folder import Header, RunFolder
+from eval.summary import Means, Summary, metric_names, summarise
+
+FAMILIES = ("answer", "citations", "abstention", "retrieval", "ragas", "deepeval", "ragas_offline", "speed")
+JUDGED = frozenset({"ragas", "deepeval"})
+UNKNOWN = "other"
+# of all questions together: over those that have an answer it is 0 by its making, over the others 1
+OVER_ALL = frozenset({"abstention_precision"})
+
+
+class NothingToReportError(RagError):
+    """A run has no replies, or no scores."""
+
+    code = "nothing_to_report"
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """A run, read.
+
+    Attributes:
+        name: of its folder.
+        header: what it is of.
+        cases: all questions, in their order.
+        rows: reply by id; questions that were not asked have none.
+        cells: id -> metric -> cell.
+        metrics: those that were scored, by family; ones that the catalogue does not know come last.
+        summary: the means.
+        verdicts: id -> class.
+        notices: what is missing, as sentences.
+    """
+
+    name: str
+    header: Header
+    cases: tuple[Case, ...]
+    rows: Mapping[str, Row]
+    cells: Mapping[str, Mapping[str, Cell]]
+    metrics: tuple[Metric, ...]
+    summary: Summary
+    verdicts: Mapping[str, Verdict]
+    notices: tuple[str, ...]
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Questions by key of their class."""
+        return self.counts_of(self.cases)
+
+    def counts_of(self, cases: Sequence[Case]) -> Counter[str]:
+        """Return how many of these questions are in each class, by its key."""
+        return Counter(self.verdicts[case.id].kind.key for case in cases)
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """The classes that came up, in the order of `KINDS`."""
+        return [kind for kind in KINDS if self.counts[kind.key]]
+
+    @property
+    def source(self) -> str:
+        """Where the scores come from: `offline`, `judge` or `mixed`."""
+        judged = {metric.family in JUDGED for metric in self.metrics if metric.family != "speed"}
+        return "mixed" if len(judged) == 2 else "judge" if True in judged else "offline"
+
+    def of_kind(self, key: str) -> list[Case]:
+        """Return the questions of a class, in their order."""
+        return [case for case in self.cases if self.verdicts[case.id].kind.key == key]
+
+    def told(self, means: Means, cases: Sequence[Case]) -> list[Metric]:
+        """Return the metrics that say something of these cases: one was scored, or should have been."""
+        cells = [self.cells.get(case.id, {}) for case in cases]
+        return [
+            metric
+            for metric in self.metrics
+            if (metric.name not in OVER_ALL or len(cases) == len(self.cases))
+            and (means[metric.name].n or any(row[metric.name].failed for row in cells if metric.name in row))
+        ]
+
+
+def gather(folder: RunFolder, catalogue: Mapping[str, Metric]) -> Gathered:
+    """Read a run.
+
+    Args:
+        folder: the run.
+        catalogue: every metric that is known, by name.
+
+    Raises:
+        RunFolderError: the folder holds no run, or a damaged one.
+        NothingToReportError: nothing was asked yet, or nothing was scored.
+    """
+    header, cases, rows, cells = folder.header(), folder.cases(), folder.rows(), folder.cells()
+    if not rows:
+        raise NothingToReportError(
+            f"{folder.path} has no replies yet.", f"Go on with it: python -m eval run QUESTIONS --out {folder.path}."
+        )
+    if not cells:
+        raise NothingToReportError(
+            f"{folder.path} has no scores.", f"Score it first: python -m eval score {folder.path}."
+        )
+    metrics = tuple(known_metrics(metric_names(cells), catalogue))
+    return Gathered(
+        name=folder.path.resolve().name,
+        header=header,
+        cases=cases,
+        rows=rows,
+        cells=cells,
+        metrics=metrics,
+        summary=summarise(cases, cells),
+        verdicts={case.id: classify(case, rows.get(case.id), cells.get(case.id, {})) for case in cases},
+        notices=tuple(_notices(cases, rows, cells, metrics)),
+    )
+
+
+def known_metrics(names: Sequence[str], catalogue: Mapping[str, Metric]) -> list[Metric]:
+    """Return the metrics of these names by family, each family in the catalogue's order.
+
+    One that the catalogue does not know belongs to `other` and says so.
+    """
+    order = {name: place for place, name in enumerate(catalogue)}
+    found = [
+        catalogue.get(name) or Metric(name, UNKNOWN, "higher", "A metric that this version of Treeline does not know.")
+        for name in names
+    ]
+    families = dict.fromkeys((*FAMILIES, *(metric.family for metric in found if metric.family != UNKNOWN), UNKNOWN))
+    rank = {family: place for place, family in enumerate(families)}
+    return sorted(found, key=lambda metric: (rank[metric.family], order.get(metric.name, len(order))))
+
+
+def _notices(
+    cases: Sequence[Case],
+    rows: Mapping[str, Row],
+    cells: Mapping[str, Mapping[str, Cell]],
+    metrics: Sequence[Metric],
+) -> list[str]:
+    found = []
+    if unasked := len(cases) - len(rows):
+        found.append(f"The run is unfinished: {unasked} of {len(cases)} questions were not asked.")
+    if failed := sum(row.outcome == "failed" for row in rows.values()):
+        found.append(f"{failed} of {len(cases)} questions got no reply. The same run command asks them again.")
+    for family in dict.fromkeys(metric.family for metric in metrics):
+        names = {metric.name for metric in metrics if metric.family == family}
+        if bare := sum(not names & cells.get(id_, {}).keys() for id_ in rows):
+            found.append(
+                f"{bare} of {len(rows)} replies have no scores of the family {family!r}; they count as failed. "
+                "Score them: python -m eval score FOLDER."
+            )
+    fingerprints = {row.fingerprint for row in rows.values() if row.fingerprint}
+    if len(fingerprints) > 1:
+        found.append(f"The replies come from {len(fingerprints)} different systems: {', '.join(sorted(fingerprints))}.")
+    return found
