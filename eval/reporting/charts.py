@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from eval.cells import Metric
 from eval.reporting.distributions import Histogram, histogram
-from eval.reporting.figures import Latency, duration, figure, scores_of
+from eval.reporting.figures import Latency, scores_of
 from eval.reporting.gather import Gathered
 from eval.reporting.history import History
+from eval.reporting.spelling import duration, figure
 
 WIDTH, HEIGHT = 260.0, 96.0
 TALL = 150.0

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from eval.cells import Cell
-from eval.reporting.figures import moment
 from eval.reporting.gather import JUDGED, Gathered
+from eval.reporting.spelling import moment
 
 SOURCES = {
     "offline": "offline: every score is computed, no language model judged",

@@ -23,6 +23,7 @@ from eval.metrics import (
     word_recall,
     words,
 )
+from eval.reporting.spelling import percent
 from eval.rows import Row
 
 RIGHT_SHARE, FOUND_SHARE, FOUND_WORDS_SHARE, SUPPORT_SHARE, JUDGED_RIGHT = 0.5, 0.5, 0.7, 0.6, 0.5
@@ -83,14 +84,14 @@ KIND: Mapping[str, Kind] = {kind.key: kind for kind in KINDS}
 
 RIGHT_RULE = (
     f"An answer counts as right if a judge gave it an answer correctness of at least {JUDGED_RIGHT}; where no judge "
-    f"did: if a reference of at most {SHORT_ANSWER_WORDS} words stands in it as a whole, or {100 * RIGHT_SHARE:.0f} % of the "
-    "content words of a longer one."
+    f"did: if a reference of at most {SHORT_ANSWER_WORDS} words stands in it as a whole, or {percent(RIGHT_SHARE)} of "
+    "the content words of a longer one."
 )
 FOUND_RULE = (
-    f"The evidence counts as in the context if {100 * FOUND_SHARE:.0f} % of the reference text's runs of 8 words stand in the "
-    f"passages, or a whole reference answer of at most {SHORT_ANSWER_WORDS} words; without a reference text, "
-    f"{100 * FOUND_WORDS_SHARE:.0f} % of a longer answer's content words; without any of these, if a relevant document is "
-    "among them."
+    f"The evidence counts as in the context if {percent(FOUND_SHARE)} of the reference text's runs of 8 words stand in "
+    f"the passages, or a whole reference answer of at most {SHORT_ANSWER_WORDS} words; without a reference text, "
+    f"{percent(FOUND_WORDS_SHARE)} of a longer answer's content words; without any of these, if a relevant document "
+    "is among them."
 )
 
 
@@ -149,7 +150,7 @@ def _right(case: Case, row: Row, cells: Mapping[str, Cell]) -> tuple[bool | None
     longer = [word_recall(answer, text) for text in wanted if text not in short]
     if not longer:
         return False, "The reference does not stand in the answer."
-    return max(longer) >= RIGHT_SHARE, f"{100 * max(longer):.0f} % of the reference's content words are in the answer."
+    return max(longer) >= RIGHT_SHARE, f"{percent(max(longer))} of the reference's content words are in the answer."
 
 
 def _found(case: Case, row: Row) -> tuple[bool | None, str]:
@@ -161,13 +162,13 @@ def _found(case: Case, row: Row) -> tuple[bool | None, str]:
     if case.references:
         share = shingle_recall(text, case.references)
         if share >= FOUND_SHARE or not short:
-            return share >= FOUND_SHARE, f"{100 * share:.0f} % of the reference text is in the passages."
+            return share >= FOUND_SHARE, f"{percent(share)} of the reference text is in the passages."
     if short:
         there = any(contains(text, answer) for answer in short)
         return there, f"The reference answer {'stands' if there else 'does not stand'} in the passages."
     if answers:
         share = max(word_recall(text, answer) for answer in answers)
-        return share >= FOUND_WORDS_SHARE, f"{100 * share:.0f} % of the reference's content words are in the passages."
+        return share >= FOUND_WORDS_SHARE, f"{percent(share)} of the reference's content words are in the passages."
     if case.relevant_docs:
         names = {file_name(doc) for doc in case.relevant_docs}
         there = any(file_name(passage.doc_id) in names for passage in row.passages)
@@ -187,6 +188,4 @@ def _against(row: Row, cells: Mapping[str, Cell]) -> str:
         return f"No passage has the number {numbers[0]}."
     said = content_words(answer)
     share = len(said & there) / len(said) if said else 1.0
-    return (
-        f"Only {100 * share:.0f} % of the answer's content words are in the passages." if share < SUPPORT_SHARE else ""
-    )
+    return f"Only {percent(share)} of the answer's content words are in the passages." if share < SUPPORT_SHARE else ""

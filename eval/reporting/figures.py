@@ -1,11 +1,10 @@
-"""Choose and spell the figures that are shown: the few main ones, and each number in as many digits as it deserves.
+"""Choose the figures that stand for a run: the few main metrics, and how long answers took.
 
 Flow: `gather.py` -> **here** -> the page and the Markdown. Pure.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from eval.cells import Mean, Metric
 from eval.reporting.distributions import percentile
@@ -64,32 +63,3 @@ def latency(run: Gathered) -> Latency | None:
 def is_share(values: Sequence[float]) -> bool:
     """Whether all values lie between 0 and 1, so that they can be drawn as a part of a whole."""
     return bool(values) and min(values) >= 0 and max(values) <= 1
-
-
-def figure(value: float | None) -> str:
-    """Spell a number with three digits after the point below 10, fewer above; a dash if there is none."""
-    if value is None:
-        return "–"
-    digits = 3 if abs(value) < 10 else 1 if abs(value) < 1000 else 0
-    return f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")  # + 0.0 makes a negative zero a zero
-
-
-def percent(share: float) -> str:
-    """Spell a part of a whole."""
-    return f"{100 * share:.0f} %"
-
-
-def moment(iso: str) -> str:
-    """Spell a time of UTC for readers, without its fractions; any other text stays as it is."""
-    try:
-        time = datetime.fromisoformat(iso)
-    except ValueError:
-        return iso
-    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if time.tzinfo else iso
-
-
-def duration(seconds: float) -> str:
-    """Spell a time in the unit that suits it."""
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.1f} s"

@@ -11,10 +11,11 @@ from eval.cases import Case
 from eval.reporting.advice import suggestions
 from eval.reporting.facts import collection, run_facts, settings
 from eval.reporting.failures import FOUND_RULE, KIND, RIGHT_RULE
-from eval.reporting.figures import duration, figure, latency, main_metrics, moment, percent
+from eval.reporting.figures import latency, main_metrics
 from eval.reporting.gather import Gathered
 from eval.reporting.history import History
 from eval.reporting.marked import plain, shorten
+from eval.reporting.spelling import duration, figure, moment, percent
 from eval.reporting.tables import Line, categories, examples, lines, weakest
 
 ANSWER_CHARS, LINE_CHARS = 600, 140

@@ -17,11 +17,12 @@ from eval.reporting.advice import suggestions
 from eval.reporting.charts import distributions, latency_picture, parts, trends
 from eval.reporting.facts import SOURCES, collection, run_facts, settings
 from eval.reporting.failures import FOUND_RULE, KINDS, RIGHT_RULE
-from eval.reporting.figures import duration, figure, latency, main_metrics, mean_of, moment, percent
+from eval.reporting.figures import latency, main_metrics, mean_of
 from eval.reporting.gather import Gathered
 from eval.reporting.history import History
 from eval.reporting.marked import plain
 from eval.reporting.questions import shown_questions
+from eval.reporting.spelling import duration, figure, moment, percent
 from eval.reporting.tables import by_family, categories, changes, examples, lines, weakest
 
 _FOLDER = Path(__file__).parent / "templates"
