@@ -79,7 +79,8 @@ def _about(answers: Mapping[str, str], rows: Mapping[str, Row]) -> Iterator[str]
     lengths = sorted(len(answer) for answer in answers.values())
     yield f"Answers of {lengths[0]:,} to {lengths[-1]:,} characters, median {statistics.median(lengths):,.0f}."
     if declined := [id_ for id_ in answers if rows[id_].outcome == "declined"]:
-        yield f"{len(declined)} of them say that the answer is not known, e.g. {declined[0]}."
+        many = "warning: " if len(declined) > len(answers) / 2 else ""
+        yield f"{many}{len(declined)} of them say that the answer is not known, e.g. {declined[0]}."
     if quoted := [id_ for id_ in answers if rows[id_].synthesizer == QUOTING]:
         yield (
             f"warning: {len(quoted)} answers are quotes that no language model wrote, e.g. {quoted[0]}; the "
