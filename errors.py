@@ -24,7 +24,8 @@
     +-- TooManyJobsError         too many ingestion jobs are waiting
     +-- TooManyQuestionsError    too many questions are being answered and waiting
     +-- NothingFoundError        no paragraph meets what a client of ASK-xDD's routes asked
-    +-- KeyRefusedError          a client has no key, or a wrong one
+    +-- KeyNeededError           a client has no key, or a wrong one
+    +-- KeyRefusedError          the same on ASK-xDD's routes, which have a status of their own for it
     +-- CorpusBusyError          an ingestion is writing into the corpus
 
 Anything else that escapes is a bug of ours. Two edges translate this tree and nothing else does:
@@ -219,8 +220,14 @@ class NothingFoundError(RagError):
     code = "nothing_found"
 
 
-class KeyRefusedError(RagError):
+class KeyNeededError(RagError):
     """A client sent no key, or one that the service does not know."""
+
+    code = "key_needed"
+
+
+class KeyRefusedError(RagError):
+    """The same on the routes of ASK-xDD."""
 
     code = "key_refused"
 

@@ -32,7 +32,8 @@ class ServeSettings(Group):
     )
     open: bool = Field(False, description="Listen beyond loopback without keys (what a competition container needs).")
     keys: SecretStr | None = Field(
-        None, description="Keys, parted by commas, one of which `/vector` and `/hybrid` ask for; none if unset."
+        None,
+        description="Keys, parted by commas, one of which is asked for everywhere but by probes; none if unset.",
     )
     slots: int | None = Field(
         None,
@@ -50,6 +51,15 @@ class ServeSettings(Group):
         if keys is not None and not re.fullmatch(r"[!-+\--~]+(,[!-+\--~]+)*", keys.get_secret_value()):
             raise ValueError("a key is one or more printable ASCII characters without blanks and commas")
         return keys
+
+    def known_keys(self) -> list[str]:
+        """Return the keys one by one; none if the service asks for none."""
+        return self.keys.get_secret_value().split(",") if self.keys else []
+
+    def key_headers(self) -> dict[str, str]:
+        """Return the headers by which a program with these settings shows its first key to a service."""
+        known = self.known_keys()
+        return {"Authorization": f"Bearer {known[0]}"} if known else {}
 
 
 class IndexSettings(Group):

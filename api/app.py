@@ -11,6 +11,7 @@ from fastapi import FastAPI
 
 from api import errors
 from api.jobs import Jobs
+from api.keys import KeyRequired
 from api.limits import BodyLimit
 from api.pages import Pages
 from api.routes import catalogue, chat, documents, evaluate, health, ingest, papers, query, retrieve, run
@@ -51,6 +52,9 @@ def create_app(
     app.state.service = Service(engines, settings, pages, ingester, jobs, slots, answers, roots)
     app.add_middleware(BodyLimit)
     errors.install(app, pages)
-    for module in (run, evaluate, query, chat, retrieve, papers, catalogue, documents, ingest, health):
+    for module in (run, evaluate, query, chat, retrieve, catalogue, documents, ingest):
+        app.include_router(module.router, dependencies=[KeyRequired])
+    # A probe has no key; papers ask for theirs in their own way.
+    for module in (papers, health):
         app.include_router(module.router)
     return app

@@ -7,7 +7,11 @@ corpus that does not exist is a model that does not exist.
 from typing import Any
 
 PREFIX = "/v1/"
-CODES = {"unknown_corpus": "model_not_found", "too_many_questions": "rate_limit_exceeded"}
+CODES = {
+    "unknown_corpus": "model_not_found",
+    "too_many_questions": "rate_limit_exceeded",
+    "key_needed": "invalid_api_key",
+}
 TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 FIRST_SERVER_ERROR = 500
 

@@ -14,17 +14,17 @@ logger = logging.getLogger(__name__)
 
 
 def refuse_open_door(serve: ServeSettings) -> None:
-    """Refuse to let other machines in unless the settings say so; then warn.
+    """Refuse to let other machines in without keys, unless the settings say so; then warn.
 
     Raises:
-        SettingsError: the host is not a loopback address and `open` is off.
+        SettingsError: the host is not a loopback address, there are no keys, and `open` is off.
     """
-    if is_loopback(serve.host):
+    if is_loopback(serve.host) or serve.known_keys():
         return
     if not serve.open:
         raise SettingsError(
             f"RAG_SERVE__HOST={serve.host} lets other machines in, and the service asks nobody for a key.",
-            "Set RAG_SERVE__OPEN=true if that is meant, or RAG_SERVE__HOST=127.0.0.1.",
+            "Set RAG_SERVE__KEYS, RAG_SERVE__OPEN=true if no keys are meant, or RAG_SERVE__HOST=127.0.0.1.",
         )
     logger.warning("Whoever reaches %s can ask questions and read documents: no keys are asked for.", serve.host)
 

@@ -29,6 +29,7 @@ STATUS: dict[type[RagError], int] = {
     errors.SettingsError: 422,
     errors.UnreadableError: 422,
     errors.IngestRefusedError: 403,
+    errors.KeyNeededError: 401,
     errors.KeyRefusedError: 403,
     errors.NothingFoundError: 404,
     errors.UnknownPathError: 404,
@@ -92,16 +93,16 @@ def install(app: FastAPI, pages: Pages) -> None:
             status = chat_errors.status_of(status)
             return JSONReply(chat_errors.to_error(status, error.detail, error.code, error.field), status, headers)
         if prefers_html(request):
-            return pages.error(status, error.detail)
+            page = pages.error(status, error.detail)
+            page.headers.update(headers or {})
+            return page
         body = ErrorReply(error=error).model_dump(exclude_none=True)
         return JSONReply(body, status, headers)
 
     @app.exception_handler(RagError)
     async def foreseen(request: Request, error: RagError) -> Response:
         status = next(STATUS[cls] for cls in type(error).__mro__ if cls in STATUS)
-        wait_s = RETRY_AFTER_S.get(type(error))
-        headers = {"Retry-After": str(wait_s)} if wait_s else None
-        return reply(request, status, ErrorDetail(code=error.code, detail=str(error)), headers)
+        return reply(request, status, ErrorDetail(code=error.code, detail=str(error)), _headers(request, error))
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
@@ -123,6 +124,14 @@ def install(app: FastAPI, pages: Pages) -> None:
     async def unforeseen(request: Request, _error: Exception) -> Response:
         # The server logs the exception after this; the client learns nothing about our inside.
         return reply(request, 500, ErrorDetail(code="internal", detail="Something unforeseen went wrong; see the log."))
+
+
+def _headers(request: Request, error: RagError) -> dict[str, str]:
+    if isinstance(error, errors.KeyNeededError):
+        # A browser then asks the person for a password; programs know what to do.
+        return {"WWW-Authenticate": 'Basic realm="Treeline"' if prefers_html(request) else "Bearer"}
+    wait_s = RETRY_AFTER_S.get(type(error))
+    return {"Retry-After": str(wait_s)} if wait_s else {}
 
 
 def _describe(problem: Mapping[str, Any]) -> ErrorDetail:

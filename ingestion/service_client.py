@@ -33,15 +33,26 @@ class ServiceClient:
 
     Args:
         url: its base address, as the corpus's lock names it.
+        headers: sent with every request: the key, if the service asks for one.
         transport: how it is reached, if not over the network.
         poll_s: pause between two looks at a job.
     """
 
-    def __init__(self, url: str, *, transport: httpx.BaseTransport | None = None, poll_s: float = 0.5) -> None:
+    def __init__(
+        self,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        transport: httpx.BaseTransport | None = None,
+        poll_s: float = 0.5,
+    ) -> None:
         self._poll_s = poll_s
         self._url = url
         # Not through a proxy: the service is on this machine.
-        self._client = httpx.Client(base_url=url, timeout=TIMEOUT_S, transport=transport, trust_env=False)
+        headers = {"Accept": "application/json", **(headers or {})}
+        self._client = httpx.Client(
+            base_url=url, headers=headers, timeout=TIMEOUT_S, transport=transport, trust_env=False
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -115,7 +126,7 @@ class ServiceClient:
         self, method: str, path: str, json: object = None, params: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         try:
-            reply = self._client.request(method, path, json=json, params=params, headers={"Accept": "application/json"})
+            reply = self._client.request(method, path, json=json, params=params)
             answer: dict[str, Any] = reply.json()
         except (httpx.HTTPError, ValueError) as error:
             raise ServiceError(

@@ -59,7 +59,7 @@ def _ask(arguments: argparse.Namespace, settings: Settings) -> int:
         if error.url is None:
             raise
         print(f"(asking the service at {error.url}, which holds the corpus)", file=sys.stderr)
-        _ask_service(error.url, arguments)
+        _ask_service(error.url, settings.serve.key_headers(), arguments)
     finally:
         engines.close()
     return 0
@@ -96,7 +96,7 @@ def _print_passages(passages: Sequence[Passage]) -> None:
         print(f"{rank:>2}. {passage.chunk_id} ({passage.level}; {scores})\n    {text[:SHOWN_CHARS]}")
 
 
-def _ask_service(url: str, arguments: argparse.Namespace) -> None:
+def _ask_service(url: str, headers: Mapping[str, str], arguments: argparse.Namespace) -> None:
     """Ask the service that holds the corpus, and print what it answers.
 
     Raises:
@@ -105,15 +105,15 @@ def _ask_service(url: str, arguments: argparse.Namespace) -> None:
     body = {"question": arguments.question, "corpus": arguments.corpus, "filters": arguments.filters}
     try:
         if arguments.retrieve_only:
-            reply = httpx.post(f"{url}/retrieve", json=body, timeout=60)
-            reply.raise_for_status()
+            reply = httpx.post(f"{url}/retrieve", json=body, headers=headers, timeout=60)
+            _check(reply, url)
             found = reply.json()
             for warning in found["warnings"]:
                 print(f"(left out: {warning})", file=sys.stderr)
             _print_passages([Passage(**passage) for passage in found["passages"]])
             return
-        with httpx.stream("POST", f"{url}/run", json=body, timeout=600) as reply:
-            reply.raise_for_status()
+        with httpx.stream("POST", f"{url}/run", json=body, headers=headers, timeout=600) as reply:
+            _check(reply, url)
             shown, record = "", {}
             for line in reply.iter_lines():
                 if line.startswith("data:"):
@@ -126,6 +126,12 @@ def _ask_service(url: str, arguments: argparse.Namespace) -> None:
             print(f"  [{number}] {link}")
     except httpx.HTTPError as error:
         raise RagError(f"The service at {url} did not answer: {error}.", "Stop it, or ask it again later.") from error
+
+
+def _check(reply: httpx.Response, url: str) -> None:
+    if reply.is_error:
+        error = json.loads(reply.read())["error"]
+        raise RagError(f"The service at {url} says {error['code']}:", error["detail"])
 
 
 if __name__ == "__main__":

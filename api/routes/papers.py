@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from api.asking import Asker, AskerDep
-from api.keys import KeyRequired
+from api.keys import AskXddKeyRequired
 from api.negotiation import JSONReply
 from api.schemas import HybridBody, VectorBody
 from errors import NothingFoundError
@@ -28,13 +28,13 @@ def ping() -> JSONReply:
     return JSONReply({"ping": "pong!"})
 
 
-@router.post("/vector", dependencies=[KeyRequired])
+@router.post("/vector", dependencies=[AskXddKeyRequired])
 async def vector(body: VectorBody, request: Request, asker: AskerDep) -> JSONReply:
     """Return the paragraphs nearest to the question."""
     return await _found(asker, request, body, None)
 
 
-@router.post("/hybrid", dependencies=[KeyRequired])
+@router.post("/hybrid", dependencies=[AskXddKeyRequired])
 async def hybrid(body: HybridBody, request: Request, asker: AskerDep) -> JSONReply:
     """Return the paragraphs nearest to the question, of the papers that fit it best by their words."""
     return await _found(asker, request, body, body.screening_top_k or SCREENING_TOP_K)

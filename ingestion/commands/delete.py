@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             raise
         from ingestion.service_client import ServiceClient  # noqa: PLC0415  # httpx takes its time to import
 
-        with ServiceClient(error.url) as service:
+        with ServiceClient(error.url, settings.serve.key_headers()) as service:
             done = service.delete(name, arguments.filter, dry_run=arguments.dry_run)
     print(json.dumps(done))
     return 1 if done["matched"] < len(set(arguments.doc_ids)) else 0

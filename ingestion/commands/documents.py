@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     except CorpusLockedError as error:
         if error.url is None:
             raise
-        found = _ask_service(error.url, name, arguments)
+        found = _ask_service(error.url, settings.serve.key_headers(), name, arguments)
     if arguments.json:
         print(json.dumps(found, ensure_ascii=False))
     elif arguments.action == "show":
@@ -78,10 +78,10 @@ def _document(corpus: Corpus, arguments: argparse.Namespace) -> dict[str, Any]:
     return {"corpus": corpus.name, **{name: getattr(document, name) for name in names}}
 
 
-def _ask_service(url: str, name: str, arguments: argparse.Namespace) -> dict[str, Any]:
+def _ask_service(url: str, headers: dict[str, str], name: str, arguments: argparse.Namespace) -> dict[str, Any]:
     from ingestion.service_client import ServiceClient  # noqa: PLC0415  # httpx takes its time to import
 
-    with ServiceClient(url) as service:
+    with ServiceClient(url, headers) as service:
         if arguments.action == "show":
             return service.document(name, arguments.doc_id)
         filters = json.dumps(arguments.filter) if arguments.filter is not None else None

@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
                 raise
             from ingestion.service_client import ServiceClient  # noqa: PLC0415  # httpx takes its time to import
 
-            with ServiceClient(error.url) as service:
+            with ServiceClient(error.url, settings.serve.key_headers()) as service:
                 return service.retry_failed(name, on_progress=tell, stop=stop)
 
     summary, code = watch(work, json_lines=arguments.json_lines)

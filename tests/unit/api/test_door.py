@@ -2,6 +2,7 @@ import logging
 import socket
 
 import pytest
+from pydantic import SecretStr
 
 from api.door import bind, refuse_open_door, url_of
 from errors import SettingsError
@@ -17,6 +18,13 @@ def test_this_machine_alone_may_always_come_in(host: str) -> None:
 def test_other_machines_are_refused_without_a_word_of_consent(host: str) -> None:
     with pytest.raises(SettingsError, match="RAG_SERVE__OPEN=true"):
         refuse_open_door(ServeSettings(host=host))
+
+
+@pytest.mark.parametrize("opened", [False, True])
+def test_keys_open_the_door_without_a_warning(opened: bool, caplog: pytest.LogCaptureFixture) -> None:
+    refuse_open_door(ServeSettings(host="0.0.0.0", keys=SecretStr("k"), open=opened))
+
+    assert caplog.text == ""
 
 
 def test_consent_opens_the_door_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:

@@ -8,9 +8,11 @@ from typing import Any
 
 import httpx
 import pytest
+from pydantic import SecretStr
 
 from ingestion.run import Progress, RunOptions, Summary
 from ingestion.service_client import ServiceClient, ServiceError
+from settings import ServeSettings
 
 PROGRESS = {
     **{"source": "a.md", "outcome": "new", "reason": None, "files": 1, "files_total": 2, "bytes": 5, "bytes_total": 9},
@@ -54,6 +56,20 @@ def test_the_service_is_asked_for_what_the_command_was_asked_for() -> None:
     assert summary == Summary("books", new=2, leaves=6)
     asked = {"path": "/docs", "corpus": "books", "root": "r", "metadata": {"year": 2024}, "limit": 3, "dry_run": True}
     assert service.asked[0] == ("POST", "/ingest", asked)
+
+
+def test_the_first_key_is_sent_if_there_is_one() -> None:
+    sent: list[str | None] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent.append(request.headers.get("authorization"))
+        return httpx.Response(200, json={"documents": [], "next": None})
+
+    for serve in (ServeSettings(), ServeSettings(keys=SecretStr("one,two"))):
+        with ServiceClient("http://service", serve.key_headers(), transport=httpx.MockTransport(answer)) as service:
+            service.documents("books", 10, None, None)
+
+    assert sent == [None, "Bearer one"]
 
 
 def test_progress_is_told_once_and_without_a_single_files_outcome() -> None:

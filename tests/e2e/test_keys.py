@@ -1,0 +1,62 @@
+"""A service that asks for keys: OpenAI's client and the commands beside it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import openai
+import pytest
+
+from tests.e2e.conftest import MAIN
+from tests.e2e.program import Program, run
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with documents in `docs`."""
+    folder = tmp_path_factory.mktemp("keys")
+    (folder / "docs").mkdir()
+    (folder / "docs" / "wind.md").write_text("# Wind\n\nA turbine turns the wind into electric power.\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def without(place: Path, model_cache: Path) -> dict[str, str]:
+    """Return the settings of a command that knows no key."""
+    return {"RAG_INDEX__DIR": str(place / "index"), "RAG_EMBED__CACHE_DIR": str(model_cache), "RAG_SERVE__PORT": "0"}
+
+
+@pytest.fixture(scope="module")
+def guarded(place: Path, without: dict[str, str]) -> Iterator[Program]:
+    """Yield a service with two keys, which other machines may reach as well."""
+    variables = without | {"RAG_SERVE__KEYS": "sk-one,sk-two", "RAG_SERVE__HOST": "0.0.0.0"}
+    with Program([MAIN, "--ingest", str(place / "docs")], variables, place) as service:
+        yield service
+
+
+def test_openais_client_passes_with_a_key_and_with_no_other(guarded: Program) -> None:
+    with openai.OpenAI(base_url=f"{guarded.url}/v1", api_key="sk-two", timeout=60, max_retries=0) as client:
+        question = "What does a turbine turn the wind into?"
+        reply = client.chat.completions.create(model="default", messages=[{"role": "user", "content": question}])
+        assert "electric power" in (reply.choices[0].message.content or "")
+    with (
+        openai.OpenAI(base_url=f"{guarded.url}/v1", api_key="sk-three", timeout=60, max_retries=0) as client,
+        pytest.raises(openai.AuthenticationError, match="The key is missing or wrong") as refused,
+    ):
+        client.models.list()
+    assert refused.value.code == "invalid_api_key"
+    assert httpx.get(f"{guarded.url}/health").status_code == 200
+
+
+@pytest.mark.usefixtures("guarded")
+def test_commands_send_the_first_key_of_their_settings(place: Path, without: dict[str, str]) -> None:
+    knowing = without | {"RAG_SERVE__KEYS": "sk-one,sk-four"}
+    again = run(["-m", "ingestion", "docs"], knowing, place)
+    asked = run(["-m", "query_engine", "What does a turbine turn the wind into?"], knowing, place)
+    refused = run(["-m", "query_engine", "What does a turbine turn the wind into?"], without, place)
+
+    assert "0 new, 0 changed, 1 unchanged" in again.stderr
+    assert "electric power" in asked.stdout
+    assert refused.returncode == 1
+    assert "key_needed: The key is missing or wrong" in refused.stderr
+    assert "RAG_SERVE__KEYS" in refused.stderr
