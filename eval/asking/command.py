@@ -31,6 +31,7 @@ from eval.questions.arguments import add_question_arguments, questions_of
 from eval.rows import Row
 from eval.run_folder import Header, RunFolder
 from eval.scoring.build import offline_scorers
+from eval.scoring.judging import Judging, add_judge_arguments
 from eval.scoring.stage import score_run
 from settings import Settings
 
@@ -42,7 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `run`."""
     add_question_arguments(parser)
     add_asking_arguments(parser)
-    parser.add_argument("--no-scores", action="store_true", help="only ask; `python -m eval score` scores")
+    add_judge_arguments(parser)
+    parser.add_argument("--no-scores", action="store_true", help="compute none; `python -m eval score` does")
 
 
 def add_asking_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,15 +69,20 @@ def add_asking_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Ask, score and tell; 1 if a question has no reply."""
-    folder = folder_of(arguments, settings)
+    """Ask, score and tell; 1 if a question has no reply, or its judge was given up."""
+    folder, judging = folder_of(arguments, settings), Judging.of(arguments, settings)
     with folder.writing():
         cases = ask_questions(arguments, settings, folder)
         if not arguments.no_scores:
             _score(folder, settings)
+        if judging:
+            judging.score(folder, sys.stderr)
     sys.stdout.write(describe(folder) + "\n")
+    if judging:
+        sys.stdout.write(f"\n{judging.describe(folder)}\n")
     rows = folder.rows()
-    return int(any(case.id not in rows or rows[case.id].outcome == "failed" for case in cases))
+    lost = any(case.id not in rows or rows[case.id].outcome == "failed" for case in cases)
+    return int(lost or (judging is not None and judging.given_up))
 
 
 def folder_of(arguments: argparse.Namespace, settings: Settings) -> RunFolder:

@@ -1,15 +1,22 @@
-"""Settings -> the scorers that need no language model. The only place that constructs them.
+"""Settings -> the judge and the scorers. The only place that constructs them.
 
-Flow: `asking/` and `command.py` call this -> `stage.score_run`. Models and what they need are loaded when a row first
-asks for them: a run that is scored already is opened at once.
+Flow: `asking/`, `command.py` and `judging.py` call this -> `stage.score_run`. Models and what they need are loaded when
+a row first asks for them: a run that is scored already is opened at once.
 """
 
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from errors import SettingsError
 from eval.cases import Case
 from eval.rows import Row
 from eval.scoring import abstention, answer, citations, retrieval, speed
+from eval.scoring.deepeval_judged import deepeval_scorer
+from eval.scoring.judge import Judge
+from eval.scoring.judge_cache import JudgeCache
+from eval.scoring.judge_server import JudgeServer
+from eval.scoring.ragas_judged import ragas_scorer
 from eval.scoring.stage import Cells, EachRow, Scorer
 from settings import Settings
 
@@ -46,3 +53,39 @@ def offline_scorers(settings: Settings) -> tuple[Scorer, ...]:
         EachRow(abstention.FAMILY, abstention.score_abstention),
         EachRow(speed.FAMILY, speed.score_speed),
     )
+
+
+def open_judge(settings: Settings) -> Judge:
+    """Return the judge that the settings name; nothing is asked yet.
+
+    Raises:
+        SettingsError: they name none, or half of one.
+        JudgeCacheError: its replies cannot be kept.
+    """
+    missing = [name for name in ("base_url", "model") if getattr(settings.judge, name) is None]
+    if missing:
+        raise SettingsError(
+            f"--judge needs {' and '.join(f'RAG_JUDGE__{name.upper()}' for name in missing)}.",
+            "Set it, for example to http://127.0.0.1:8001/v1 and the name of a model there.",
+        )
+    return Judge(JudgeServer(settings.judge), JudgeCache(settings.judge.cache_dir))
+
+
+def judged_scorers(settings: Settings, judge: Judge, deepeval_python: Path | None) -> tuple[Scorer, ...]:
+    """Return a scorer for each family that the judge decides; DeepEval's if its Python is named.
+
+    Raises:
+        RagasMissingError: RAGAS is not installed.
+    """
+
+    @cache
+    def embedder() -> "BaseEmbedding":
+        from index.build import Embedding  # noqa: PLC0415  # loads OpenVINO
+
+        return Embedding(settings).embedder
+
+    rows_at_once = settings.judge.concurrency
+    scorers: tuple[Scorer, ...] = (ragas_scorer(judge, embedder, rows_at_once),)
+    if deepeval_python is not None:
+        scorers += (deepeval_scorer(judge, deepeval_python, rows_at_once, settings.judge.timeout_s),)
+    return scorers

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from eval.cells import Metric
-from eval.scoring import abstention, answer, citations, ragas_offline, retrieval, speed
+from eval.scoring import abstention, answer, citations, deepeval_judged, ragas_judged, ragas_offline, retrieval, speed
 
-_MODULES = (retrieval, answer, citations, abstention, speed, ragas_offline)
+_MODULES = (retrieval, answer, citations, abstention, speed, ragas_offline, ragas_judged, deepeval_judged)
 
 METRICS: Mapping[str, Metric] = MappingProxyType(
     {metric.name: metric for module in _MODULES for metric in module.METRICS}

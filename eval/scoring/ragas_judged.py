@@ -5,8 +5,9 @@ and that is done when there is a row to judge.
 """
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from errors import RagError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
 FAMILY = "ragas"
+INSTALL = "Install it: pip install -r requirements-eval.txt -c constraints.txt."
 
 
 def _metric(name: str, about: str) -> Metric:
@@ -80,14 +82,19 @@ class RagasMissingError(RagError):
     code = "ragas_missing"
 
 
-def ragas_scorer(judge: Judge, embedder: "BaseEmbedding", at_once: int) -> JudgedScorer:
+def ragas_scorer(judge: Judge, embedder: Callable[[], "BaseEmbedding"], at_once: int) -> JudgedScorer:
     """Return the scorer of this family.
 
     Args:
         judge: decides.
-        embedder: the project's own; tells how alike two texts are.
+        embedder: loads the project's own, which tells how alike two texts are.
         at_once: rows that are judged at the same time.
+
+    Raises:
+        RagasMissingError: it is not installed.
     """
+    if find_spec("ragas") is None:
+        raise RagasMissingError("RAGAS is not installed.", INSTALL)
 
     @asynccontextmanager
     async def asker(repeat: int) -> AsyncIterator[Ask]:
@@ -95,10 +102,7 @@ def ragas_scorer(judge: Judge, embedder: "BaseEmbedding", at_once: int) -> Judge
         try:
             from eval.scoring.ragas_calls import RagasCalls  # noqa: PLC0415  # loads langchain and pandas
         except ImportError as error:
-            raise RagasMissingError(
-                f"RAGAS cannot be loaded: {error}.",
-                "Install it: pip install -r requirements-eval.txt -c constraints.txt.",
-            ) from error
-        yield RagasCalls(judge, embedder, repeat).score
+            raise RagasMissingError(f"RAGAS cannot be loaded: {error}.", INSTALL) from error
+        yield RagasCalls(judge, embedder(), repeat).score
 
     return JudgedScorer(FAMILY, JUDGED, judge, asker, at_once)

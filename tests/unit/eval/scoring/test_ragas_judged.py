@@ -39,7 +39,7 @@ def judge_of(server: ScriptedLLM, cache: Path, **given: object) -> Judge:
 
 
 def scorer_of(judge: Judge, at_once: int = 1) -> JudgedScorer:
-    return ragas_scorer(judge, WordHashEmbedding(model_name="words"), at_once)
+    return ragas_scorer(judge, lambda: WordHashEmbedding(model_name="words"), at_once)
 
 
 def cells_of(scorer: JudgedScorer, *pairs: tuple[Case, Row], repeat: int = 0) -> dict[str, dict[str, Cell]]:

@@ -1,0 +1,142 @@
+"""`--judge` of `python -m eval run` and `score`: the options, the scoring, and what it took.
+
+Flow: `asking/command.py`, `command.py` -> **here** -> `stage.score_run` with the scorers of `build.py`.
+
+A judge that is given up is no error: what was scored stays, the tables are printed, and the next call goes on.
+"""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from errors import SettingsError
+from eval.cells import Cell, mean
+from eval.run_folder import RunFolder
+from eval.scoring import deepeval_judged, ragas_judged
+from eval.scoring.build import judged_scorers, open_judge
+from eval.scoring.judge import Judge
+from eval.scoring.noise import noise
+from eval.scoring.progress import shown_scoring
+from eval.scoring.stage import Scorer, score_run
+from settings import JudgeSettings, Settings
+
+METRICS = (*ragas_judged.METRICS, *deepeval_judged.METRICS)
+
+
+def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of judging."""
+    group = parser.add_argument_group("a judge", "a language model decides what cannot be computed")
+    group.add_argument("--judge", action="store_true", help="score by RAGAS too, with the model that RAG_JUDGE__* name")
+    group.add_argument(
+        "--repeats",
+        type=_count,
+        metavar="N",
+        help="judge every row N times, and tell how far the judge disagrees with itself (default: once)",
+    )
+    group.add_argument(
+        "--deepeval-python",
+        type=Path,
+        metavar="PATH",
+        help="score by DeepEval too, with the same judge: the Python of its own environment",
+    )
+
+
+class Judging:
+    """One call's judging.
+
+    Args:
+        judge: is asked.
+        scorers: ask it.
+        repeats: how often every row shall be judged in all.
+        settings: only to say who judges.
+    """
+
+    def __init__(self, judge: Judge, scorers: Sequence[Scorer], repeats: int, settings: JudgeSettings) -> None:
+        self._judge = judge
+        self._scorers = scorers
+        self._repeats = repeats
+        self._settings = settings
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace, settings: Settings) -> "Judging | None":
+        """Return what the options ask for, None if that is nothing; nothing is asked or loaded yet.
+
+        Raises:
+            RagError: the settings name no judge, RAGAS is missing, or an option stands without `--judge`.
+        """
+        if not arguments.judge:
+            stray = {"--repeats": arguments.repeats, "--deepeval-python": arguments.deepeval_python}
+            for option in (option for option, value in stray.items() if value is not None):
+                raise SettingsError(f"{option} does nothing without a judge.", "Add --judge, or leave it out.")
+            return None
+        judge = open_judge(settings)
+        scorers = judged_scorers(settings, judge, arguments.deepeval_python)
+        return cls(judge, scorers, arguments.repeats or 1, settings.judge)
+
+    @property
+    def given_up(self) -> bool:
+        """Whether rows were left because the judge was down."""
+        return self._judge.given_up is not None
+
+    def score(self, folder: RunFolder, stream: TextIO) -> None:
+        """Judge what is not judged yet, and show on `stream` how that goes. Only below `folder.writing()`."""
+        with shown_scoring(stream) as progress:
+            score_run(folder, self._scorers, self._repeats, progress=progress)
+
+    def describe(self, folder: RunFolder) -> str:
+        """Return what judging took and how sure it is, as Markdown."""
+        cells = folder.cells()
+        families = {family for scorer in self._scorers for family in scorer.families}
+        names = [metric.name for metric in METRICS if metric.family in families]
+        parts = ["## The judge", self._took(), self._left(cells, names), self._noise(folder)]
+        return "\n\n".join(part for part in parts if part)
+
+    def _took(self) -> str:
+        tally, judge = self._judge.tally, self._judge
+        told = tally.prompt_tokens + tally.completion_tokens
+        tokens = (
+            f"{tally.prompt_tokens:,} tokens read, {tally.completion_tokens:,} written" if told else "tokens untold"
+        )
+        counts = [
+            f"{tally.replies:,} replies of the server ({tokens})",
+            f"{tally.remembered:,} remembered from earlier",
+            f"{tally.failed:,} questions without a usable reply",
+            f"{judge.tried_again:,} requests tried again",
+        ]
+        return f"{self._settings.model} at {self._settings.base_url}: {', '.join(counts)}."
+
+    def _left(self, cells: Mapping[str, Mapping[str, Cell]], names: Sequence[str]) -> str:
+        """Name the metrics that are not scored on every row, and why."""
+        lines = []
+        for name in names:
+            column = [row.get(name) for row in cells.values()]
+            over = mean(column)
+            if over.n < over.of:
+                reasons = dict.fromkeys(cell.failed for cell in column if cell is not None and cell.failed)
+                lines.append(f"- {name}: {over.n} of {over.of} scored. {next(iter(reasons), 'Not judged yet.')}")
+        if self._judge.given_up is not None:
+            lines.append(
+                f"\n**The judge was given up, and rows are left.** {self._judge.given_up} The same command goes on."
+            )
+        return "\n".join(lines)
+
+    def _noise(self, folder: RunFolder) -> str:
+        if self._repeats == 1:
+            return ""
+        lines = ["| metric | rows | repeats | one score, sd | the mean, sd |", "|---|---|---|---|---|"]
+        lines += [
+            f"| {name} | {found.rows} | {found.repeats} | {found.row_sd:.3f} | {found.mean_sd:.4f} |"
+            for name, found in noise(folder.scores()).items()
+        ]
+        return (
+            "How far the judge disagrees with itself: the standard deviation of one row's score over the repeats, and "
+            "of the mean of all rows judged once. A difference of two runs within three of the latter may be the "
+            "judge's mood.\n\n" + "\n".join(lines)
+        )
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError("must be a whole number of at least 1")
+    return int(text)
