@@ -4,6 +4,7 @@ Flow: `distributions.py` and `history.py` -> **here** -> the templates, which on
 picture's own view box; colours are the style sheet's.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -29,6 +30,7 @@ class Bar:
     height: float
     label: str
     kind: str = ""
+    count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class Point:
     x: float
     y: float
     label: str
+    value: str
     this: bool
 
 
@@ -86,7 +89,7 @@ def distributions(run: Gathered) -> list[Distribution]:
         values = scores_of(run, metric)
         if not values or metric.name == "seconds":
             continue
-        spread = histogram(values)
+        spread = histogram(values, shares=metric.family != "speed")
         told = f"{metric.name}: {_spelt(spread)}"
         ends = (f"{spread.low:g}", f"{spread.high:g}")
         if spread.two_valued:
@@ -97,7 +100,7 @@ def distributions(run: Gathered) -> list[Distribution]:
 
 def latency_picture(latency: Latency) -> Distribution:
     """Return the picture of the times of whole answers, with the median and the 95th percentile marked."""
-    spread = histogram(latency.values)
+    spread = histogram(latency.values, shares=False)
     width = spread.high - spread.low
     marks = [
         (round(WIDTH * (value - spread.low) / width, 1), f"{name} {duration(value)}")
@@ -129,9 +132,15 @@ def trends(history: History, metrics: Sequence[Metric]) -> list[Trend]:
         there = [value for value in values if value is not None]
         if len(there) < 2:
             continue
-        low, high = (0.0, 1.0) if min(there) >= 0 and max(there) <= 1 else _ends(there)
+        low, high = _ends(there)
         points = [
-            Point(_place(number, len(values)), _level(value, low, high), f"{past.name}: {figure(value)}", past.this)
+            Point(
+                _place(number, len(values)),
+                _level(value, low, high),
+                f"{past.name}: {figure(value)}",
+                figure(value),
+                past.this,
+            )
             for number, (past, value) in enumerate(zip(history.runs, values, strict=True))
             if value is not None
         ]
@@ -157,8 +166,10 @@ def _bars(spread: Histogram) -> list[Bar]:
     for place, count in enumerate(spread.counts):
         height = round(HEIGHT * count / most, 1)
         start = spread.low + place * step
-        label = f"{start:.3g} to {start + step:.3g}: {count}"
-        found.append(Bar(round(place * width + 1, 1), round(HEIGHT - height, 1), round(width - 2, 1), height, label))
+        label = f"{place}: {count}" if spread.two_valued else f"{start:.3g} to {start + step:.3g}: {count}"
+        found.append(
+            Bar(round(place * width + 1, 1), round(HEIGHT - height, 1), round(width - 2, 1), height, label, count=count)
+        )
     return found
 
 
@@ -169,8 +180,11 @@ def _spelt(spread: Histogram) -> str:
 
 
 def _ends(values: Sequence[float]) -> tuple[float, float]:
-    spread = histogram(values)
-    return spread.low, spread.high
+    """Return tenths around the values where they are parts of a whole, so that small changes show; else round ends."""
+    if min(values) < 0 or max(values) > 1:
+        spread = histogram(values)
+        return spread.low, spread.high
+    return max(0, math.floor(10 * min(values) - 0.5)) / 10, min(10, math.ceil(10 * max(values) + 0.5)) / 10
 
 
 def _place(number: int, of: int) -> float:

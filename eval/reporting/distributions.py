@@ -17,7 +17,7 @@ class Histogram:
     Attributes:
         low, high: the range that the bars share evenly.
         counts: scores in each bar; the last bar includes `high`.
-        two_valued: there are only zeros and ones: the first and the last bar say all.
+        two_valued: there are only zeros and ones, and a bar for each.
     """
 
     low: float
@@ -26,15 +26,23 @@ class Histogram:
     two_valued: bool
 
 
-def histogram(values: Sequence[float]) -> Histogram:
-    """Sort at least one value into bars: over 0 to 1 where all lie there, else up to a round number."""
+def histogram(values: Sequence[float], *, shares: bool = True) -> Histogram:
+    """Sort at least one value into bars.
+
+    Args:
+        values: finite numbers.
+        shares: they are parts of a whole where they all lie between 0 and 1: then that is the range, else it ends at
+            a round number.
+    """
+    if shares and set(values) <= {0.0, 1.0}:
+        return Histogram(0.0, 1.0, (list(values).count(0.0), list(values).count(1.0)), two_valued=True)
     low = 0.0 if min(values) >= 0 else -_round_up(-min(values))
-    high = 1.0 if low >= -1 and 0 <= max(values) <= 1 else _round_up(max(values))
+    high = 1.0 if shares and low >= -1 and 0 <= max(values) <= 1 else _round_up(max(values))
     high = high if high > low else low + 1
     counts = [0] * BARS
     for value in values:
         counts[min(BARS - 1, int((value - low) / (high - low) * BARS))] += 1
-    return Histogram(low, high, tuple(counts), set(values) <= {0.0, 1.0})
+    return Histogram(low, high, tuple(counts), two_valued=False)
 
 
 def percentile(values: Sequence[float], share: float) -> float:

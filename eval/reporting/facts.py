@@ -43,10 +43,10 @@ def collection(run: Gathered) -> dict[str, str]:
     per_row = [len(row.passages) for row in run.rows.values() if row.passages]
     mean_chars = sum(len(passage.text) for passage in passages) / len(passages)
     return {
-        "Documents that were read from": f"{len(documents):,}" if documents else "not told",
-        "Documents the questions are about": f"{len(relevant):,}" if relevant else "not told",
-        "Passages an answer": f"{sum(per_row) / len(per_row):.1f} on average, at most {max(per_row)}",
-        "Characters a passage": f"{mean_chars:,.0f} on average",
+        "Documents read from": f"{len(documents):,}" if documents else "not told",
+        "Documents asked about": f"{len(relevant):,}" if relevant else "not told",
+        "Passages of a reply": f"{sum(per_row) / len(per_row):.1f} on average, at most {max(per_row)}",
+        "Characters of a passage": f"{mean_chars:,.0f} on average",
         **{f"Index: {name}": value for name, value in _flat(told if isinstance(told, dict) else {})},
     }
 
