@@ -32,6 +32,7 @@ from bench.retrieval import OURS, STOCK
 from errors import run_command
 from eval.cases import Case, read_cases
 from eval.metrics import BUDGETS_CHARS
+from eval.questions.reading import read_questions
 from settings import VERSION, Settings, load_settings
 
 _OURS = {True: OURS, False: f"{OURS}, leaves only"}
@@ -95,8 +96,8 @@ def _crag(arguments: argparse.Namespace, settings: Settings) -> int:
     from bench import crag  # noqa: PLC0415  # for the reason that `build.py` gives
 
     path = crag.find_file(arguments.data or settings.bench.data or Path())
-    questions = crag.read_questions(path, arguments.limit)
-    rows = asyncio.run(answer_over_pages(questions, settings))
+    cases = read_questions(path, format_name="crag", limit=arguments.limit)
+    rows = asyncio.run(answer_over_pages(cases, settings))
     print(crag.table(rows))
     print(f"\n{describe(machine())}.")
     _keep("crag", {path.name: [row.to_dict() for row in rows]}, settings)

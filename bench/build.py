@@ -23,7 +23,7 @@ from bench.ingest import Commands, Measured, Ours, measure, warm_up
 from bench.retrieval import OURS, STOCK, Retrieve
 from bench.workload import read_texts, write_workload
 from errors import IndexMismatchError
-from eval.cases import read_cases
+from eval.cases import Case, read_cases
 from eval.metrics import BUDGETS_CHARS
 from index.embedding_model import load_embedding_model
 from ingestion.reading.files import list_files
@@ -31,7 +31,7 @@ from ingestion.reading.reader import Reader
 from settings import Settings
 
 if TYPE_CHECKING:
-    from bench.crag import Answered, Question
+    from bench.crag import Answered
     from bench.grounding import Fate
     from bench.stock import StockRecipe
     from query_engine.engine import Engine
@@ -75,7 +75,7 @@ def open_engine(data_set: DataSet, settings: Settings) -> Iterator["Engine"]:
         engines.close()
 
 
-async def answer_over_pages(questions: Sequence["Question"], settings: Settings) -> list["Answered"]:
+async def answer_over_pages(cases: Sequence[Case], settings: Settings) -> list["Answered"]:
     """Answer each question over its own pages, after one untimed page, as a service that is up would.
 
     Raises:
@@ -90,9 +90,9 @@ async def answer_over_pages(questions: Sequence["Question"], settings: Settings)
     with closing(engines), Reader(settings.ingest) as reader:
         with engines.over(read_pages([Page("http://localhost/", WARM_UP)], reader)[0]) as engine:
             [event async for event in engine.stream("What is warmed up?")]
-        for question in questions:
-            row = await crag.answer(question, lambda pages: read_pages(pages, reader), engines.over)
-            _tell(f"{row.score:+d} {row.total_s:.1f} s, {row.unread} unread: {question.query} -> {row.said[:160]}")
+        for case in cases:
+            row = await crag.answer(case, lambda pages: read_pages(pages, reader), engines.over)
+            _tell(f"{row.score:+d} {row.total_s:.1f} s, {row.unread} unread: {case.question} -> {row.said[:160]}")
             answered.append(row)
     return answered
 

@@ -1,6 +1,6 @@
 """Measure answers over given pages: questions that come with the web pages a search engine found for them.
 
-Flow: a CRAG file (JSON lines, as bz2 or plain) -> **here** -> table and JSON. Each question gets an engine over its own
+Flow: the questions of a CRAG file -> **here** -> table and JSON. Each question gets an engine over its own
 pages; the time is that of all of it: reading the HTML, cutting, embedding, searching, answering.
 
 Scored as CRAG scores: 1 for a right answer, 0 for "I don't know", -1 for a wrong one. What is right is told without a
@@ -8,8 +8,6 @@ language model: the answer, or one of its alternatives, stands in what was said,
 reference answers that are whole sentences; nobody says those word for word.
 """
 
-import bz2
-import json
 import statistics
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
@@ -18,56 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
-
 from bench.datasets import NoDataSetError
-from errors import RagError
+from eval.cases import Case
 from eval.metrics import crag_score
 from index.documents import Document
 from ingestion.reading.pages import Page
 from query_engine.events import Done, Event
-
-
-class BadQuestionsError(RagError):
-    """A line of the file is no question with pages."""
-
-    code = "bad_questions"
-
-
-class Found(BaseModel):
-    """A page that the search engine found."""
-
-    model_config = ConfigDict(frozen=True)
-
-    page_url: str
-    page_result: str
-
-
-class Question(BaseModel):
-    """A question with its pages; unknown keys are ignored.
-
-    Attributes:
-        alternatives: other right answers.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    interaction_id: str
-    query: str
-    question_type: str
-    answer: str
-    alternatives: tuple[str, ...] = Field((), alias="alternative_answers")
-    search_results: tuple[Found, ...]
-
-    @field_validator("alternatives", mode="before")
-    @classmethod
-    def _written_out(cls, value: object) -> object:
-        """Read a list that was written as text."""
-        return json.loads(value) if isinstance(value, str) else value
-
-    def pages(self) -> list[Page]:
-        """Return the pages in the search engine's order."""
-        return [Page(found.page_url, found.page_result) for found in self.search_results]
 
 
 class Answers(Protocol):
@@ -90,7 +44,7 @@ class Answered:
         total_s: from the pages' HTML to the last event.
     """
 
-    question: Question
+    case: Case
     said: str
     score: int
     linked: int
@@ -101,10 +55,10 @@ class Answered:
     def to_dict(self) -> dict[str, Any]:
         """Return the row as JSON-ready values."""
         return {
-            "id": self.question.interaction_id,
-            "type": self.question.question_type,
-            "question": self.question.query,
-            "reference": self.question.answer,
+            "id": self.case.id,
+            "type": self.case.category,
+            "question": self.case.question,
+            "reference": self.case.answer,
             "said": self.said,
             "score": self.score,
             "citations": self.citations,
@@ -128,49 +82,28 @@ def find_file(data: Path) -> Path:
     return found[0]
 
 
-def read_questions(path: Path, limit: int | None = None) -> list[Question]:
-    """Return the first questions of a file.
-
-    Raises:
-        BadQuestionsError: a line is none; it is named.
-    """
-    with bz2.open(path, "rt", encoding="utf-8") if path.suffix == ".bz2" else path.open(encoding="utf-8") as lines:
-        return [
-            _question(path, number, line) for number, line in enumerate(lines, 1) if limit is None or number <= limit
-        ]
-
-
-def _question(path: Path, number: int, line: str) -> Question:
-    try:
-        return Question.model_validate_json(line)
-    except (ValidationError, ValueError) as error:
-        raise BadQuestionsError(
-            f"Line {number} of {path} is no question with pages: {str(error).splitlines()[0]}.", "Mend or remove it."
-        ) from error
-
-
 async def answer(
-    question: Question,
+    case: Case,
     read: Callable[[Sequence[Page]], tuple[list[Document], list[str]]],
     over: Callable[[Sequence[Document]], AbstractContextManager[Answers]],
 ) -> Answered:
     """Answer one question over its own pages.
 
     Args:
-        question: with its pages.
+        case: with its pages.
         read: pages -> documents, and why others are none.
         over: documents -> an engine over them.
     """
     started = time.perf_counter()
-    documents, reasons = read(question.pages())
+    documents, reasons = read([Page(page.url, page.html) for page in case.pages])
     with over(documents) as engine:
-        *_, done = [event async for event in engine.stream(question.query)]
+        *_, done = [event async for event in engine.stream(case.question)]
     assert isinstance(done, Done), "a stream ends in Done"
     total_s = time.perf_counter() - started
-    addresses = {page.url for page in question.pages()}
+    addresses = {page.url for page in case.pages}
     linked = sum(citation.url in addresses for citation in done.citations)
-    right = crag_score(done.message, (question.answer, *question.alternatives))
-    return Answered(question, done.message, right, linked, len(done.citations), len(reasons), total_s)
+    right = crag_score(done.message, [text for text in (case.answer, *case.alternatives) if text])
+    return Answered(case, done.message, right, linked, len(done.citations), len(reasons), total_s)
 
 
 def table(rows: Sequence[Answered]) -> str:
@@ -190,5 +123,5 @@ def table(rows: Sequence[Answered]) -> str:
 
 def _groups(rows: Sequence[Answered]) -> Iterator[tuple[str, list[Answered]]]:
     yield "**all**", list(rows)
-    for kind in sorted({row.question.question_type for row in rows}):
-        yield kind, [row for row in rows if row.question.question_type == kind]
+    for kind in sorted({row.case.category or "" for row in rows}):
+        yield kind, [row for row in rows if (row.case.category or "") == kind]
