@@ -29,7 +29,6 @@ def questions_of(arguments: argparse.Namespace) -> tuple[Case, ...]:
 
 
 def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return value
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError("must be a whole number of at least 1")
+    return int(text)

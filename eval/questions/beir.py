@@ -43,7 +43,8 @@ def read_beir(folder: Path, split: str | None = None, limit: int | None = None) 
     if queries is None or not (folder / JUDGEMENTS).is_dir():
         lacks = QUERIES[0] if queries is None else f"{JUDGEMENTS}/"
         fact = f"The folder {folder} is no BEIR folder: it has no {lacks}."
-        raise BadCasesError(fact, "Name a file of questions, or a folder with queries.jsonl and qrels/test.tsv.")
+        remedy = "Name a folder with queries.jsonl and qrels/test.tsv, or a file of questions"
+        raise BadCasesError(fact, f"{remedy}{_files_in(folder)}.")
     judged = _judgements(_split_file(folder / JUDGEMENTS, split))
 
     def to_case(row_json: str, _number: int) -> Case | None:
@@ -57,6 +58,11 @@ def read_beir(folder: Path, split: str | None = None, limit: int | None = None) 
         fact = f"{folder / JUDGEMENTS} judges {len(missing)} queries that are not in {queries.name}: {min(missing)!r}."
         raise BadCasesError(fact, "Take both from the same data set.")
     return tuple(islice(cases, limit))
+
+
+def _files_in(folder: Path) -> str:
+    found = sorted(path for pattern in ("*.jsonl*", "*.csv*") for path in folder.glob(pattern) if path.is_file())
+    return f", e.g. {found[0]}" if found else ""
 
 
 def _split_file(folder: Path, split: str | None) -> Path:

@@ -95,7 +95,9 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
     except FileNotFoundError as error:
         raise BadCasesError(f"There is no file {path}.", "Name a file of questions.") from error
     except DAMAGED as error:
-        raise BadCasesError(f"{path} cannot be read: {error}.", AGAIN) from error
+        refused = error.strerror if isinstance(error, OSError) else None
+        remedy = "Name a file that can be read." if refused else AGAIN
+        raise BadCasesError(f"{path} cannot be read: {refused or error}.", remedy) from error
 
 
 def _first_character(stream: IO[bytes], path: Path) -> str:

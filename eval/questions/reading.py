@@ -22,7 +22,7 @@ from eval.questions.ragas import RAGAS
 
 FORMATS = (MMU_RAG, CRAG, BEDROCK, RAGAS, OWN)  # the first one whose marks are there
 NAMES = (*(format_.name for format_ in FORMATS), beir.NAME)
-SHOWN_COLUMNS = 12
+SHOWN_COLUMNS, SHOWN_CHARS = 12, 40
 
 
 def tell(line: str) -> None:
@@ -121,6 +121,6 @@ def _said_of(unused: set[str]) -> str:
 
 
 def _listed(columns: tuple[str, ...] | list[str]) -> str:
-    shown = [column[:40] for column in columns[:SHOWN_COLUMNS]]
+    shown = [column[:SHOWN_CHARS] or "(one without a name)" for column in columns[:SHOWN_COLUMNS]]
     more = len(columns) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")

@@ -16,7 +16,7 @@ from eval.asking.command import add_asking_arguments, ask_questions, folder_of
 from eval.asking.target import QUOTING
 from eval.questions.arguments import add_question_arguments, questions_of
 from eval.rows import Row
-from eval.submitting.result_file import NEEDED_RATIO, Verdict, judge, write
+from eval.submitting.result_file import NEEDED_RATIO, SubmissionError, Verdict, judge, write
 from settings import Settings
 
 RESULT = "result.jsonl"
@@ -42,13 +42,15 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.validate is not None:
         return _validate(arguments)
     folder = folder_of(arguments, settings)
+    path = folder.path / RESULT
+    if path.exists() and not folder.exists():
+        raise SubmissionError(f"{path} is there and belongs to no run.", "Name another folder with --out.")
     with folder.writing():
         ids = [case.id for case in ask_questions(arguments, settings, folder)]
         rows = folder.rows()
         answers = {id_: row.answer for id_, row in rows.items() if row.answer is not None and row.answer.strip()}
-        verdict = write(folder.path / RESULT, answers, ids, allow_missing=arguments.allow_missing)
+        verdict = write(path, answers, ids, allow_missing=arguments.allow_missing)
     valid = verdict.valid(allow_missing=arguments.allow_missing)
-    path = folder.path / RESULT
     lines = [f"{path}: {_counted(verdict)}." if valid else f"{path} is not written.", *_told(verdict)]
     lines += _about(answers, rows) if valid else _why(rows, verdict.missing)
     sys.stdout.write("\n".join(lines) + "\n")

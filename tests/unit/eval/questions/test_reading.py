@@ -1,5 +1,6 @@
 """The format is told by content, what was read is said in a line, and a damaged file is named as such."""
 
+import argparse
 import bz2
 import gzip
 import json
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from eval.cases import BadCasesError, Case, read_cases
+from eval.questions.arguments import add_question_arguments, questions_of
 from eval.questions.reading import read_questions
 
 OWN = '{"id": "a", "question": "Q?", "answer": "A", "mood": 1}\n{"id": "b", "question": "Q?", "answer": null}\n'
@@ -104,6 +106,35 @@ def test_a_byte_order_mark_is_no_part_of_the_first_row(tmp_path: Path) -> None:
 
     assert [case.id for case in read_questions(path)] == ["a", "b"]
     assert [case.id for case in read_cases(path)] == ["a", "b"]
+
+
+def test_a_file_that_the_system_refuses_is_told_in_its_words(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(BadCasesError, match=r"cannot be read: Not a directory. Name a file that can be read"):
+        read_questions(tmp_path / "file" / "questions")
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "ten", "1.5"])
+def test_a_limit_is_a_count(limit: str, capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser()
+    add_question_arguments(parser)
+
+    with pytest.raises(SystemExit):
+        parser.parse_args(["x", "--limit", limit])
+    assert "must be a whole number of at least 1" in capsys.readouterr().err
+
+
+def test_the_arguments_name_the_questions(tmp_path: Path) -> None:
+    parser = argparse.ArgumentParser()
+    add_question_arguments(parser)
+    path = written(tmp_path, OWN)
+
+    assert [case.id for case in questions_of(parser.parse_args([str(path), "--limit", "1"]))] == ["a"]
+    with pytest.raises(BadCasesError, match="has no splits"):
+        questions_of(parser.parse_args([str(path), "--split", "dev"]))
+    with pytest.raises(BadCasesError, match="It was read as questions of CRAG"):
+        questions_of(parser.parse_args([str(path), "--format", "crag"]))
 
 
 def test_a_file_that_is_not_there_and_a_split_of_a_file_are_refused(tmp_path: Path) -> None:

@@ -118,6 +118,20 @@ def test_quotes_and_answers_that_say_nothing_is_known_are_told_before_handing_in
     assert "warning: 1 answers are quotes that no language model wrote, e.g. V_2" in said
 
 
+def test_a_file_of_results_that_somebody_else_left_there_is_not_replaced(
+    validation: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder.mkdir()
+    (folder / "result.jsonl").write_text("precious")
+
+    with EvaluatedService(lambda asked, _: a_reply(asked)) as service:
+        assert submit(validation, service, folder) == 1
+
+    assert (folder / "result.jsonl").read_text() == "precious"
+    assert service.asked == []
+    assert "belongs to no run. Name another folder with --out." in capsys.readouterr().err
+
+
 def test_validate_lists_every_line_that_is_wrong(
     validation: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
