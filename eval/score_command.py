@@ -1,7 +1,8 @@
-"""`python -m eval score RUN`: score a run that was asked before, e.g. with metrics that are new.
+"""`python -m eval score RUN`: score a run that was asked before, e.g. by a judge, or with metrics that are new.
 
 Flow: a run's folder -> **here** -> `scoring/stage.py` -> the table of `asking/` on stdout; it stands beside the two,
-since neither may know the other's commands. What needs no language model is always computed anew.
+since neither may know the other's commands. What needs no language model is always computed anew; a judge is asked only
+for what it has not judged yet.
 """
 
 import argparse
@@ -11,6 +12,7 @@ from pathlib import Path
 from eval.asking.table import describe
 from eval.run_folder import RunFolder
 from eval.scoring.build import offline_scorers
+from eval.scoring.judging import Judging, add_judge_arguments
 from eval.scoring.stage import score_run
 from settings import Settings
 
@@ -18,16 +20,19 @@ from settings import Settings
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `score`."""
     parser.add_argument("run", type=Path, metavar="RUN", help="folder of a run, e.g. runs/questions-default")
+    add_judge_arguments(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Score the run and tell its means."""
-    folder = RunFolder(arguments.run)
+    """Score the run and tell its means; 1 if its judge was given up."""
+    folder, judging = RunFolder(arguments.run), Judging.of(arguments, settings)
     folder.header()  # says so where there is no run, before a folder is made for its lock
     with folder.writing():
         score_run(folder, offline_scorers(settings), again=True, progress=_tell)
-    sys.stdout.write(describe(folder) + "\n")
-    return 0
+        if judging:
+            judging.score(folder, sys.stderr)
+    sys.stdout.write(describe(folder, judging.describe(folder) if judging else "") + "\n")
+    return int(judging is not None and judging.given_up)
 
 
 def _tell(family: str, done: int, of: int) -> None:

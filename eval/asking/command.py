@@ -77,9 +77,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             _score(folder, settings)
         if judging:
             judging.score(folder, sys.stderr)
-    sys.stdout.write(describe(folder) + "\n")
-    if judging:
-        sys.stdout.write(f"\n{judging.describe(folder)}\n")
+    sys.stdout.write(describe(folder, judging.describe(folder) if judging else "") + "\n")
     rows = folder.rows()
     lost = any(case.id not in rows or rows[case.id].outcome == "failed" for case in cases)
     return int(lost or (judging is not None and judging.given_up))

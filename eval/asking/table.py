@@ -19,13 +19,18 @@ REASON_CHARS = 160
 NO_CATEGORY = "(none)"
 
 
-def describe(folder: RunFolder) -> str:
-    """Return the run as Markdown: what it is of, the tables, the failures, the commands that go on from here."""
+def describe(folder: RunFolder, judged: str = "") -> str:
+    """Return the run as Markdown: what it is of, the tables, the failures, the commands that go on from here.
+
+    Args:
+        folder: of the run.
+        judged: what a judge took, a section of its own; none if empty.
+    """
     cases, rows, cells = folder.cases(), folder.rows(), folder.cells()
     parts = [f"# {folder.path}", _what(folder, cases), _counts(cases, rows)]
     if cells:
         parts += _tables(cases, summarise(cases, cells))
-    parts += [_failures(rows), _warnings(rows), _next(folder, scored=bool(cells))]
+    parts += [judged, _failures(rows), _warnings(rows), _next(folder, scored=bool(cells))]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -6,12 +6,13 @@ A judge that is given up is no error: what was scored stays, the tables are prin
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
 from errors import SettingsError
-from eval.cells import Cell, mean
+from eval.cells import mean
 from eval.run_folder import RunFolder
 from eval.scoring import deepeval_judged, ragas_judged
 from eval.scoring.build import judged_scorers, open_judge
@@ -57,6 +58,8 @@ class Judging:
         self._scorers = scorers
         self._repeats = repeats
         self._settings = settings
+        families = {family for scorer in scorers for family in scorer.families}
+        self._names = [metric.name for metric in METRICS if metric.family in families]
 
     @classmethod
     def of(cls, arguments: argparse.Namespace, settings: Settings) -> "Judging | None":
@@ -86,54 +89,58 @@ class Judging:
 
     def describe(self, folder: RunFolder) -> str:
         """Return what judging took and how sure it is, as Markdown."""
-        cells = folder.cells()
-        families = {family for scorer in self._scorers for family in scorer.families}
-        names = [metric.name for metric in METRICS if metric.family in families]
-        parts = ["## The judge", self._took(), self._left(cells, names), self._noise(folder)]
+        parts = ["## The judge", self._took(), self._left(folder), self._given_up(), self._noise(folder)]
         return "\n\n".join(part for part in parts if part)
 
     def _took(self) -> str:
         tally, judge = self._judge.tally, self._judge
-        told = tally.prompt_tokens + tally.completion_tokens
-        tokens = (
-            f"{tally.prompt_tokens:,} tokens read, {tally.completion_tokens:,} written" if told else "tokens untold"
-        )
+        tokens = f"{tally.prompt_tokens:,} tokens read, {tally.completion_tokens:,} written"
         counts = [
-            f"{tally.replies:,} replies of the server ({tokens})",
+            f"{tally.replies:,} replies of the server" + (f": {tokens}" if tally.prompt_tokens else ""),
             f"{tally.remembered:,} remembered from earlier",
             f"{tally.failed:,} questions without a usable reply",
             f"{judge.tried_again:,} requests tried again",
         ]
-        return f"{self._settings.model} at {self._settings.base_url}: {', '.join(counts)}."
+        return "\n".join([f"{self._settings.model} at {self._settings.base_url}:", *(f"- {count}" for count in counts)])
 
-    def _left(self, cells: Mapping[str, Mapping[str, Cell]], names: Sequence[str]) -> str:
-        """Name the metrics that are not scored on every row, and why."""
-        lines = []
-        for name in names:
-            column = [row.get(name) for row in cells.values()]
+    def _left(self, folder: RunFolder) -> str:
+        """Name the metrics that are not scored on every row, and the commonest reason."""
+        alike: dict[str, list[str]] = {}
+        cells = folder.cells()
+        for name in self._names:
+            column = [cells.get(case.id, {}).get(name) for case in folder.cases()]
             over = mean(column)
             if over.n < over.of:
-                reasons = dict.fromkeys(cell.failed for cell in column if cell is not None and cell.failed)
-                lines.append(f"- {name}: {over.n} of {over.of} scored. {next(iter(reasons), 'Not judged yet.')}")
-        if self._judge.given_up is not None:
-            lines.append(
-                f"\n**The judge was given up, and rows are left.** {self._judge.given_up} The same command goes on."
-            )
-        return "\n".join(lines)
+                reasons = Counter(cell.failed for cell in column if cell is not None and cell.failed)
+                reason, times = next(iter(reasons.most_common(1)), ("Not judged yet.", over.of - over.n))
+                alike.setdefault(f"{over.n} of {over.of} rows scored. {times} times: {reason}", []).append(name)
+        return "\n".join(f"- {', '.join(names)}: {why}" for why, names in alike.items())
+
+    def _given_up(self) -> str:
+        why = self._judge.given_up
+        if why is None:
+            return ""
+        return f"**The judge was given up, and rows are left.** {why} Then the same command goes on where it was."
 
     def _noise(self, folder: RunFolder) -> str:
-        if self._repeats == 1:
+        found = {name: some for name, some in noise(folder.scores()).items() if name in self._names}
+        if self._repeats == 1 or not found:
             return ""
-        lines = ["| metric | rows | repeats | one score, sd | the mean, sd |", "|---|---|---|---|---|"]
-        lines += [
-            f"| {name} | {found.rows} | {found.repeats} | {found.row_sd:.3f} | {found.mean_sd:.4f} |"
-            for name, found in noise(folder.scores()).items()
+        width = max(map(len, ["metric", *found]))
+        lines = [
+            f"| {'metric':{width}} | rows | times | one row, sd | the mean, sd |",
+            f"| {'-' * width} | ---: | ----: | ----------: | -----------: |",
         ]
-        return (
-            "How far the judge disagrees with itself: the standard deviation of one row's score over the repeats, and "
-            "of the mean of all rows judged once. A difference of two runs within three of the latter may be the "
-            "judge's mood.\n\n" + "\n".join(lines)
-        )
+        for name, some in found.items():
+            counts = f"{some.rows:4d} | {some.repeats:5d}"
+            lines.append(f"| {name:{width}} | {counts} | {some.row_sd:11.3f} | {some.mean_sd:12.4f} |")
+        return _ABOUT_NOISE + "\n\n" + "\n".join(lines)
+
+
+_ABOUT_NOISE = (
+    "How far the judge disagrees with itself: standard deviation of one row's score, and of the mean, each row judged "
+    "once. A difference of two runs within three of the latter may be nothing but this."
+)
 
 
 def _count(text: str) -> int:

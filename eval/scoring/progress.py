@@ -4,6 +4,7 @@ Flow: `stage.score_run` -> **here** -> stderr.
 """
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
@@ -27,21 +28,24 @@ class ScoringProgress:
         self._stream = stream
         self._clock = clock
         self._began = clock()
+        self._begun: Counter[str] = Counter()
 
     def __call__(self, family: str, done: int, of: int) -> None:
         """Show that so many rows of a family are done."""
         if done == 1:
             self._began = self._clock()
+            self._begun[family] += 1
             self._bar.reset(of)
-            self._bar.set_description_str(family, refresh=False)
+        nth = self._begun[family]
+        what = f"{family}, time {nth}" if nth > 1 else family
         if not self._bar.disable:
+            self._bar.set_description_str(what, refresh=False)
             self._bar.update()
         elif done * LINES // of > (done - 1) * LINES // of:
             left_s = (self._clock() - self._began) / done * (of - done)
             minutes, seconds = divmod(round(left_s), 60)
-            self._stream.write(
-                f"{100 * done // of:3d} %: {done} of {of} scored: {family}, {minutes}:{seconds:02d} left\n"
-            )
+            share = f"{100 * done // of:3d} %: {done} of {of} scored"
+            self._stream.write(f"{share}: {what}, {minutes}:{seconds:02d} left\n")
             self._stream.flush()
 
     def close(self) -> None:
