@@ -75,12 +75,14 @@ def _retrieval(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _answers(arguments: argparse.Namespace, settings: Settings) -> int:
     from bench import answer_tables, answers  # noqa: PLC0415  # for the reason that `build.py` gives
-    from eval.likeness import Likeness  # noqa: PLC0415  # ROUGE is a requirement of development alone
+    from eval.likeness import Likeness  # noqa: PLC0415  # likewise
+    from eval.vectors import Vectors  # noqa: PLC0415  # likewise
     from index.build import Embedding  # noqa: PLC0415
 
     chosen = _chosen(arguments, settings)
     cases = {data_set.name: _cases(data_set, arguments.limit) for data_set in chosen}
-    likeness = Likeness(Embedding(settings).embedder)
+    embedding = Embedding(settings)
+    likeness = Likeness(Vectors(lambda: embedding.embedder))
     answered: dict[str, list[answers.Answered]] = {}
     for data_set in chosen:
         asked = list(answers.questions_for(data_set.name, cases))

@@ -7,34 +7,30 @@ Three measures, because each is blind to something: the similarity of two whole 
 greedy matching hardly sees order, and ROUGE-L knows no synonyms. Whatever says nothing at all scores 0.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
-from llama_index.core.base.embeddings.base import BaseEmbedding
 from nltk.stem.porter import PorterStemmer
 
 from eval.metrics import Scores, content_words, spoken, words
+from eval.vectors import Vector, Vectors
 
 MOST_WORDS = 2000
-KEPT_WORDS = 50_000
+_KEPT_STEMS = 50_000
 _STEMMED_CHARS = range(4, 40)
-
-Vector = npt.NDArray[np.float32]
 
 
 class Likeness:
     """Compares answers with references.
 
     Args:
-        embedder: embeds both; figures of different embedders must not be compared.
+        vectors: of both; figures of different embedders must not be compared.
     """
 
-    def __init__(self, embedder: BaseEmbedding) -> None:
-        self._embedder = embedder
-        self._stem = lru_cache(KEPT_WORDS)(PorterStemmer().stem)
-        self._words: dict[str, Vector] = {}
+    def __init__(self, vectors: Vectors) -> None:
+        self._vectors = vectors
+        self._stem = lru_cache(_KEPT_STEMS)(PorterStemmer().stem)
 
     def score(self, answer: str | None, reference: str) -> Scores:
         """Compare one answer; see `score_all`."""
@@ -48,17 +44,22 @@ class Likeness:
         with the nearest one of the other text, greedily; it is absent where a text has more than 2,000 different ones.
         """
         said = [(spoken(answer or ""), reference) for answer, reference in pairs]
-        texts = list(dict.fromkeys(text for pair in said if pair[0] for text in pair))
-        vectors = dict(zip(texts, self._embed(texts), strict=True))
-        self._learn(word for text in texts for word in _few_words(text))
-        return [self._score(answer, reference, vectors) for answer, reference in said]
+        texts = dict.fromkeys(text for pair in said if pair[0] for text in pair)
+        of_words = {text: sorted(content_words(text)) for text in texts}
+        few = [word for found in of_words.values() if len(found) <= MOST_WORDS for word in found]
+        vectors = self._vectors.of([*texts, *few])
+        return [self._score(pair, of_words, vectors) for pair in said]
 
-    def _score(self, answer: str, reference: str, vectors: dict[str, Vector]) -> Scores:
+    def _score(
+        self, pair: tuple[str, str], of_words: Mapping[str, Sequence[str]], vectors: Mapping[str, Vector]
+    ) -> Scores:
+        answer, reference = pair
         if not answer:
             return {"similarity": 0.0, "matching": 0.0, "rouge_l": 0.0}
         scores = {"similarity": float(vectors[answer] @ vectors[reference]), "rouge_l": self._rouge(answer, reference)}
-        if max(len(content_words(answer)), len(content_words(reference))) <= MOST_WORDS:
-            scores["matching"] = self._matching(_few_words(answer), _few_words(reference))
+        said, wanted = of_words[answer], of_words[reference]
+        if max(len(said), len(wanted)) <= MOST_WORDS:
+            scores["matching"] = _matching([vectors[word] for word in said], [vectors[word] for word in wanted])
         return scores
 
     def _rouge(self, answer: str, reference: str) -> float:
@@ -68,23 +69,6 @@ class Likeness:
 
     def _stems(self, text: str) -> list[str]:
         return [self._stem(word) if len(word) in _STEMMED_CHARS and word.isascii() else word for word in words(text)]
-
-    def _matching(self, said: Sequence[str], wanted: Sequence[str]) -> float:
-        if not said or not wanted:
-            return 0.0
-        cosines = np.stack([self._words[word] for word in said]) @ np.stack([self._words[word] for word in wanted]).T
-        precision, recall = float(cosines.max(axis=1).mean()), float(cosines.max(axis=0).mean())
-        return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
-
-    def _learn(self, wanted: Iterable[str]) -> None:
-        """Embed the words that are not known yet."""
-        if len(self._words) > KEPT_WORDS:
-            self._words.clear()
-        missing = list(dict.fromkeys(word for word in wanted if word not in self._words))
-        self._words.update(zip(missing, self._embed(missing), strict=True))
-
-    def _embed(self, texts: list[str]) -> list[Vector]:
-        return list(np.asarray(self._embedder.get_text_embedding_batch(texts), dtype=np.float32)) if texts else []
 
 
 def longest_common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
@@ -104,7 +88,9 @@ def longest_common_subsequence(first: Sequence[str], second: Sequence[str]) -> i
     return len(short) - row.bit_count()
 
 
-def _few_words(text: str) -> list[str]:
-    """The content words in a fixed order; none of a text that has too many."""
-    found = content_words(text)
-    return sorted(found) if len(found) <= MOST_WORDS else []
+def _matching(said: Sequence[Vector], wanted: Sequence[Vector]) -> float:
+    if not said or not wanted:
+        return 0.0
+    cosines = np.stack(said) @ np.stack(wanted).T
+    precision, recall = float(cosines.max(axis=1).mean()), float(cosines.max(axis=0).mean())
+    return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0

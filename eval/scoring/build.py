@@ -4,54 +4,67 @@ Flow: `asking/`, `command.py` and `judging.py` call this -> `stage.score_run`. M
 a row first asks for them: a run that is scored already is opened at once.
 """
 
-from functools import cache
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from errors import SettingsError
-from eval.cases import Case
-from eval.rows import Row
+from eval.rows import Quote
 from eval.scoring import abstention, answer, citations, retrieval, speed
 from eval.scoring.deepeval_judged import deepeval_scorer
 from eval.scoring.judge import Judge
 from eval.scoring.judge_cache import JudgeCache
 from eval.scoring.judge_server import JudgeServer
 from eval.scoring.ragas_judged import ragas_scorer
-from eval.scoring.stage import Cells, EachRow, Scorer
+from eval.scoring.ragas_offline import RagasOfflineScorer
+from eval.scoring.ragas_reports import forbid_reports
+from eval.scoring.stage import EachRow, Scorer
 from settings import Settings
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
     from eval.likeness import Likeness
+    from eval.scoring.ragas_computed import RagasComputed
+    from eval.vectors import Vectors
 
 
 def offline_scorers(settings: Settings) -> tuple[Scorer, ...]:
     """Return a scorer for each family that is computed; metrics whose model cannot be loaded fail, with the reason."""
+    embedder = _late_embedder(settings)
 
     @cache
-    def embedder() -> "BaseEmbedding":
-        from index.build import Embedding  # noqa: PLC0415  # loads OpenVINO
+    def vectors() -> "Vectors":
+        from eval.vectors import Vectors  # noqa: PLC0415  # loads LlamaIndex
 
-        return Embedding(settings).embedder
+        return Vectors(embedder)
 
     @cache
     def likeness() -> "Likeness":
         from eval.likeness import Likeness  # noqa: PLC0415  # loads LlamaIndex
 
-        return Likeness(embedder())
+        return Likeness(vectors())
 
-    def cited(case: Case, row: Row) -> Cells:
-        from eval.scoring.support import supported  # noqa: PLC0415  # likewise
+    def ragas() -> "RagasComputed":
+        forbid_reports()
+        from eval.scoring.ragas_computed import RagasComputed  # noqa: PLC0415  # loads langchain and pandas
 
-        return citations.score_citations(case, row, lambda text, quotes: supported(text, quotes, embedder()))
+        return RagasComputed(vectors())
+
+    def supports(sentence: str, quotes: Sequence[Quote]) -> bool:
+        from eval.scoring.support import supported  # noqa: PLC0415  # loads LlamaIndex
+
+        return supported(sentence, quotes, embedder())
 
     return (
         EachRow(retrieval.FAMILY, retrieval.score_retrieval),
         answer.AnswerScorer(likeness),
-        EachRow(citations.FAMILY, cited),
+        EachRow(citations.FAMILY, partial(citations.score_citations, supports=supports)),
         EachRow(abstention.FAMILY, abstention.score_abstention),
         EachRow(speed.FAMILY, speed.score_speed),
+        RagasOfflineScorer(ragas, _tell),
     )
 
 
@@ -77,6 +90,17 @@ def judged_scorers(settings: Settings, judge: Judge, deepeval_python: Path | Non
     Raises:
         RagasMissingError: RAGAS is not installed.
     """
+    embedder = _late_embedder(settings)
+
+    rows_at_once = settings.judge.concurrency
+    scorers: tuple[Scorer, ...] = (ragas_scorer(judge, embedder, rows_at_once),)
+    if deepeval_python is not None:
+        scorers += (deepeval_scorer(judge, deepeval_python, rows_at_once, settings.judge.timeout_s),)
+    return scorers
+
+
+def _late_embedder(settings: Settings) -> "Callable[[], BaseEmbedding]":
+    """Return a function that loads the embedder when it is first called."""
 
     @cache
     def embedder() -> "BaseEmbedding":
@@ -84,8 +108,9 @@ def judged_scorers(settings: Settings, judge: Judge, deepeval_python: Path | Non
 
         return Embedding(settings).embedder
 
-    rows_at_once = settings.judge.concurrency
-    scorers: tuple[Scorer, ...] = (ragas_scorer(judge, embedder, rows_at_once),)
-    if deepeval_python is not None:
-        scorers += (deepeval_scorer(judge, deepeval_python, rows_at_once, settings.judge.timeout_s),)
-    return scorers
+    return embedder
+
+
+def _tell(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()

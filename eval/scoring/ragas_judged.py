@@ -4,7 +4,6 @@ Flow: `build.py` -> **here** -> `judged.py`. The library itself is in `ragas_cal
 and that is done when there is a row to judge.
 """
 
-import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
@@ -14,6 +13,7 @@ from errors import RagError
 from eval.cells import Metric
 from eval.scoring.judge import Judge
 from eval.scoring.judged import Ask, Judged, JudgedScorer
+from eval.scoring.ragas_reports import forbid_reports
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -98,7 +98,7 @@ def ragas_scorer(judge: Judge, embedder: Callable[[], "BaseEmbedding"], at_once:
 
     @asynccontextmanager
     async def asker(repeat: int) -> AsyncIterator[Ask]:
-        os.environ["RAGAS_DO_NOT_TRACK"] = "true"  # it reports every use to its makers otherwise
+        forbid_reports()
         try:
             from eval.scoring.ragas_calls import RagasCalls  # noqa: PLC0415  # loads langchain and pandas
         except ImportError as error:

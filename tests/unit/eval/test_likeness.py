@@ -3,9 +3,10 @@
 import pytest
 
 from eval.likeness import Likeness
+from eval.vectors import Vectors
 from tests.fakes.embedding import WordHashEmbedding
 
-LIKENESS = Likeness(WordHashEmbedding())
+LIKENESS = Likeness(Vectors(WordHashEmbedding))
 REFERENCE = "Albert Betz published the limit of a rotor."
 
 

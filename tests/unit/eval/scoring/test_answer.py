@@ -11,6 +11,7 @@ from eval.metrics import Scores
 from eval.rows import Row
 from eval.scoring.answer import METRICS, AnswerScorer
 from eval.scoring.stage import Cells
+from eval.vectors import Vectors
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.eval_rows import answered, case, declined, unreplied
 
@@ -19,7 +20,7 @@ LONG = "Albert Betz published the limit of every rotor in 1919"
 
 
 def cells_of(row: Row, **known: object) -> Cells:
-    scorer = AnswerScorer(lambda: Likeness(WordHashEmbedding()))
+    scorer = AnswerScorer(lambda: Likeness(Vectors(WordHashEmbedding)))
     ((_, _, cells),) = scorer.score([(case(row.id, **known), row)])
     return cells
 

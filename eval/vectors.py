@@ -1,0 +1,42 @@
+"""Vectors of texts and words, each embedded once.
+
+Flow: `likeness.py` and `scoring/ragas_computed.py` -> **here** -> the project's embedder. Answers of a run share most
+of their words, and every reference is compared in several ways.
+"""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import numpy.typing as npt
+from llama_index.core.base.embeddings.base import BaseEmbedding
+
+KEPT = 50_000
+
+Vector = npt.NDArray[np.float32]
+
+
+class Vectors:
+    """Remembers the vectors of up to 50,000 texts, some 80 MB.
+
+    Args:
+        embedder: returns what embeds new texts, as vectors of unit length; called when there are some.
+    """
+
+    def __init__(self, embedder: Callable[[], BaseEmbedding]) -> None:
+        self._embedder = embedder
+        self._known: dict[str, Vector] = {}
+
+    def of(self, texts: Iterable[str]) -> dict[str, Vector]:
+        """Return the vector of each text; those that are new are embedded at once.
+
+        Raises:
+            ModelError: the embedder cannot be loaded.
+        """
+        wanted = dict.fromkeys(texts)
+        if len(self._known) > KEPT:
+            self._known.clear()
+        new = [text for text in wanted if text not in self._known]
+        if new:
+            embedded = np.asarray(self._embedder().get_text_embedding_batch(new), dtype=np.float32)
+            self._known.update(zip(new, embedded, strict=True))
+        return {text: self._known[text] for text in wanted}
