@@ -39,7 +39,7 @@ class Distribution:
 
     Attributes:
         marks: lines across it: place, label.
-        low, high: the ends of its axis, spelt.
+        ends: what stands below its axis: place, label.
         told: the same in words.
     """
 
@@ -47,8 +47,7 @@ class Distribution:
     about: str
     bars: list[Bar]
     marks: list[tuple[float, str]]
-    low: str
-    high: str
+    ends: tuple[tuple[float, str], tuple[float, str]]
     told: str
 
 
@@ -91,10 +90,11 @@ def distributions(run: Gathered) -> list[Distribution]:
             continue
         spread = histogram(values, shares=metric.family != "speed")
         told = f"{metric.name}: {_spelt(spread)}"
-        ends = (f"{spread.low:g}", f"{spread.high:g}")
+        ends = ((0.0, f"{spread.low:g}"), (WIDTH, f"{spread.high:g}"))
         if spread.two_valued:
+            ends = ((65.0, "0"), (195.0, "1"))
             told = f"{metric.name}: {spread.counts[-1]} of {len(values)} are 1, the others 0."
-        pictures.append(Distribution(metric.name, metric.about, _bars(spread), [], *ends, told))
+        pictures.append(Distribution(metric.name, metric.about, _bars(spread), [], ends, told))
     return pictures
 
 
@@ -108,7 +108,7 @@ def latency_picture(latency: Latency) -> Distribution:
     ]
     told = f"Seconds to the whole answer: median {duration(latency.p50)}, 95th percentile {duration(latency.p95)}."
     about = "From the question to the whole answer, as the asker saw it."
-    return Distribution("latency", about, _bars(spread), marks, "0", duration(spread.high), told)
+    return Distribution("latency", about, _bars(spread), marks, ((0.0, "0"), (WIDTH, duration(spread.high))), told)
 
 
 def parts(keys: Sequence[tuple[str, str, int]], width: float = 1000.0) -> list[Bar]:
@@ -167,6 +167,9 @@ def _bars(spread: Histogram) -> list[Bar]:
         height = round(HEIGHT * count / most, 1)
         start = spread.low + place * step
         label = f"{place}: {count}" if spread.two_valued else f"{start:.3g} to {start + step:.3g}: {count}"
+        if spread.two_valued:  # two names, not a range: apart from each other
+            found.append(Bar(25 + 130 * place, round(HEIGHT - height, 1), 80, height, label, count=count))
+            continue
         found.append(
             Bar(round(place * width + 1, 1), round(HEIGHT - height, 1), round(width - 2, 1), height, label, count=count)
         )

@@ -143,7 +143,9 @@ def _right(case: Case, row: Row, cells: Mapping[str, Cell]) -> tuple[bool | None
     if case.answer is None:
         return None, "There is no reference answer."
     answer = spoken(row.answer or "")
-    wanted = (case.answer, *case.alternatives)
+    wanted = [text for text in (case.answer, *case.alternatives) if words(text)]
+    if not wanted:
+        return None, "The reference has no letter and no digit."
     short = [text for text in wanted if len(words(text)) <= SHORT_ANSWER_WORDS]
     if any(contains(answer, text) for text in short):
         return True, "The reference stands in the answer."
@@ -157,10 +159,11 @@ def _found(case: Case, row: Row) -> tuple[bool | None, str]:
     if not row.passages and not row.fingerprint:  # whoever tells a fingerprint tells passages too: there were none
         return None, "The service does not tell its passages."
     text = " ".join(passage.text for passage in row.passages)
-    answers = () if case.answer is None else (case.answer, *case.alternatives)
+    answers = [answer for answer in (case.answer, *case.alternatives) if answer and words(answer)]
     short = [answer for answer in answers if len(words(answer)) <= SHORT_ANSWER_WORDS]
-    if case.references:
-        share = shingle_recall(text, case.references)
+    references = [reference for reference in case.references if words(reference)]
+    if references:
+        share = shingle_recall(text, references)
         if share >= FOUND_SHARE or not short:
             return share >= FOUND_SHARE, f"{percent(share)} of the reference text is in the passages."
     if short:

@@ -123,6 +123,22 @@ def gather(folder: RunFolder, catalogue: Mapping[str, Metric]) -> Gathered:
     )
 
 
+def check_shared(run: Gathered, other: Gathered) -> str:
+    """Return what to say of a run that shall stand beside; empty if both asked the same.
+
+    Raises:
+        NothingToReportError: no question is in both.
+    """
+    questions = {case.id: case.question for case in other.cases}
+    shared = sum(questions.get(case.id) == case.question for case in run.cases)
+    if not shared:
+        raise NothingToReportError(
+            f"{run.name} and {other.name} have no question in common.", "Name a run of the same questions."
+        )
+    whole = shared == len(run.cases) == len(other.cases)
+    return "" if whole else f"{shared} questions are in {other.name} as well; only these are compared with it."
+
+
 def known_metrics(names: Sequence[str], catalogue: Mapping[str, Metric]) -> list[Metric]:
     """Return the metrics of these names by family, each family in the catalogue's order.
 

@@ -81,6 +81,10 @@ def _scores(run: Gathered) -> list[str]:
     if unanswerable:
         body += ["", f"Questions that the corpus does not answer ({len(unanswerable)}), apart:", ""]
         body += _lines(lines(run, unanswerable, run.summary.unanswerable))
+    declined = run.summary.everything.get("abstention_precision")
+    if declined and declined.n:
+        told = f"{figure(declined.value)} had no answer (abstention_precision, {declined.n}/{declined.of})."
+        body += ["", f"Of all questions that were declined, {text(told)}"]
     return _section("Scores", body)
 
 

@@ -18,7 +18,7 @@ from eval.reporting.charts import distributions, latency_picture, parts, trends
 from eval.reporting.facts import SOURCES, collection, run_facts, settings
 from eval.reporting.failures import FOUND_RULE, KINDS, RIGHT_RULE
 from eval.reporting.figures import latency, main_metrics, mean_of
-from eval.reporting.gather import Gathered
+from eval.reporting.gather import Gathered, check_shared
 from eval.reporting.history import History
 from eval.reporting.marked import plain
 from eval.reporting.questions import shown_questions
@@ -65,6 +65,7 @@ def _values(run: Gathered, history: History, other: Gathered | None) -> dict[str
     return {
         "run": run,
         "other": other,
+        "notices": [*run.notices, *filter(None, [check_shared(run, other) if other else ""])],
         "source": SOURCES[run.source],
         "answerable": answerable,
         "unanswerable": unanswerable,

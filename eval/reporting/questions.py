@@ -17,6 +17,7 @@ from eval.rows import Quote, Row, Seen
 PAGE_CHARS = 2_000_000
 MOST_CHARS, LEAST_CHARS = 12_000, 600
 MOST_QUESTIONS = 1_000
+MOST_QUOTES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class Source:
         title: of its document.
         where: document, place and pages, as far as the service tells them.
         link: a web page, or None.
+        first: whether it is the first of its number: marks lead there.
     """
 
     number: int
@@ -57,6 +59,7 @@ class Source:
     where: str
     text: Text
     link: str | None = None
+    first: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ def shown_questions(run: Gathered) -> list[Shown]:
 
 def _shown(place: int, case: Case, row: Row | None, verdict: Verdict, room: int) -> Shown:
     quotes = row.citations if row else ()
-    numbers = {quote.number for quote in quotes}
+    numbers = {quote.number for quote in quotes[:MOST_QUOTES]}
     answer, left_out = shorten(row.answer or "", room // 2) if row else ("", 0)
     passages, spent = list[Source](), len(answer)
     for number, passage in enumerate(row.passages if row else (), start=1):
@@ -109,7 +112,10 @@ def _shown(place: int, case: Case, row: Row | None, verdict: Verdict, room: int)
         question=_text(case.question, room // 4),
         references=[_text(text, room // 4) for text in references[:10]],
         answer=Text(answer_pieces(answer, numbers), left_out),
-        quotes=[_quote(quote, room // 4) for quote in quotes[:50]],
+        quotes=[
+            _quote(quote, room // 4, first=all(earlier.number != quote.number for earlier in quotes[:index]))
+            for index, quote in enumerate(quotes[:MOST_QUOTES])
+        ],
         passages=passages,
         passages_left=len(row.passages) - len(passages) if row else 0,
     )
@@ -120,10 +126,10 @@ def _text(text: str, limit_chars: int) -> Text:
     return Text([Piece(plain(shown))], left_out)
 
 
-def _quote(quote: Quote, limit_chars: int) -> Source:
+def _quote(quote: Quote, limit_chars: int, *, first: bool) -> Source:
     where = _where(quote.doc_id, quote.start, quote.end)
     title = plain(quote.title or quote.doc_id or "a document without a name")
-    return Source(quote.number, title, where, _text(quote.quote or "", limit_chars), web_link(quote.url))
+    return Source(quote.number, title, where, _text(quote.quote or "", limit_chars), web_link(quote.url), first)
 
 
 def _passage(number: int, passage: Seen, quotes: tuple[Quote, ...], limit_chars: int) -> Source:

@@ -115,10 +115,11 @@ def weakest(run: Gathered) -> list[Case]:
 
 def changes(run: Gathered, other: Gathered) -> list[Change]:
     """Return the questions whose class changed between a good and a bad one, losses first."""
+    questions = {case.id: case.question for case in other.cases}
     found = [
         Change(case, other.verdicts[case.id].kind, run.verdicts[case.id].kind)
         for case in run.cases
-        if case.id in other.verdicts
+        if questions.get(case.id) == case.question
     ]
     turned = [change for change in found if {change.before.state, change.now.state} == {"good", "bad"}]
     return sorted(turned, key=lambda change: change.now.state)
@@ -131,8 +132,10 @@ def _line(run: Gathered, metric: Metric, means: Means, cases: Sequence[Case], ot
 
 
 def _beside(run: Gathered, other: Gathered, name: str, cases: Sequence[Case]) -> Beside | None:
-    pairs = []
+    pairs, questions = [], {case.id: case.question for case in other.cases}
     for case in cases:
+        if questions.get(case.id) != case.question:
+            continue
         one, two = (which.cells.get(case.id, {}).get(name) for which in (run, other))
         if one and two and one.score is not None and two.score is not None:
             pairs.append((one.score, two.score))

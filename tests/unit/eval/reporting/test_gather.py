@@ -1,0 +1,138 @@
+from pathlib import Path
+
+import pytest
+
+from eval.cells import Metric, failed, scored
+from eval.reporting.figures import main_metrics
+from eval.reporting.gather import NothingToReportError, check_shared, gather, known_metrics
+from eval.reporting.tables import changes, examples, lines, weakest
+from eval.run_folder import RunFolder, RunFolderError
+from eval.scoring.catalogue import METRICS
+from tests.fakes.runs import DAM, SAMPLE_CASES, SAMPLE_ROWS, case, reply, sample_cells, sample_run, write_run
+
+
+def test_a_folder_without_a_run_says_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(RunFolderError, match=r"holds no run. Make one: python -m eval run"):
+        gather(RunFolder(tmp_path), METRICS)
+
+
+def test_a_run_without_replies_says_how_to_go_on(tmp_path: Path) -> None:
+    with pytest.raises(NothingToReportError, match=r"has no replies yet. Go on with it: python -m eval run"):
+        gather(write_run(tmp_path / "a", SAMPLE_CASES, [], {}), METRICS)
+
+
+def test_a_run_without_scores_says_how_to_score_it(tmp_path: Path) -> None:
+    with pytest.raises(NothingToReportError, match=r"has no scores. Score it first: python -m eval score .*a"):
+        gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, {}), METRICS)
+
+
+def test_what_is_missing_is_told(tmp_path: Path) -> None:
+    cells = sample_cells()
+    del cells["right"]["answer"]
+    run = gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS[:-1], cells | {"invented": {}}), METRICS)
+
+    assert "The run is unfinished: 1 of 8 questions were not asked." in run.notices
+    assert "1 of 8 questions got no reply. The same run command asks them again." in run.notices
+    assert any(notice.startswith("1 of 7 replies have no scores of the family 'answer'") for notice in run.notices)
+    assert run.counts["unasked"] == 1
+
+
+def test_replies_of_several_systems_are_told(tmp_path: Path) -> None:
+    rows = [SAMPLE_ROWS[0], reply("missed", "x", DAM, fingerprint="e2e2")]
+    run = gather(write_run(tmp_path / "a", SAMPLE_CASES, rows, {"right": sample_cells()["right"]}), METRICS)
+
+    assert "The replies come from 2 different systems: e2e2, f1f1." in run.notices
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "source"), [("ragas", "faithfulness", "mixed"), ("answer", "token_f1", "offline")]
+)
+def test_the_source_of_the_scores_is_told(tmp_path: Path, family: str, name: str, source: str) -> None:
+    cells = sample_cells()
+    cells["right"][family] = {name: scored(0.5)}
+    catalogue = {**METRICS, "faithfulness": Metric("faithfulness", "ragas", "higher", "Judged.")}
+
+    assert gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, cells), catalogue).source == source
+
+
+def test_only_judged_scores_come_from_a_judge(tmp_path: Path) -> None:
+    cells = {"right": {"ragas": {"faithfulness": scored(0.5)}, "speed": {"seconds": scored(1.0)}}}
+    catalogue = {**METRICS, "faithfulness": Metric("faithfulness", "ragas", "higher", "Judged.")}
+
+    assert gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, cells), catalogue).source == "judge"
+
+
+def test_metrics_that_nobody_knows_come_last_and_say_so() -> None:
+    found = known_metrics(["strange", "seconds", "mrr", "word_recall"], METRICS)
+
+    assert [metric.name for metric in found] == ["word_recall", "mrr", "seconds", "strange"]
+    assert found[-1].family == "other"
+
+
+def test_unknown_metrics_stand_for_a_run_that_has_no_others(tmp_path: Path) -> None:
+    run = gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, {"right": {"x": {"mine": scored(3.0)}}}), METRICS)
+
+    assert [metric.name for metric in main_metrics(run)] == ["mine"]
+
+
+def test_lines_hold_what_says_something_of_their_questions(tmp_path: Path) -> None:
+    cells = sample_cells()
+    cells["missed"]["citations"] = {"citation_recall": failed("the judge is down")}
+    run = gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, cells), METRICS)
+    without = [case for case in run.cases if case.unanswerable]
+    others = [case for case in run.cases if not case.unanswerable]
+
+    apart = [line.metric.name for line in lines(run, without, run.summary.unanswerable)]
+    assert apart == ["abstention_recall", "seconds"]
+    found = {line.metric.name: line for line in lines(run, others, run.summary.answerable)}
+    assert list(found) == ["word_recall", "citation_recall", "declined", "seconds"]
+    assert (found["word_recall"].mean.n, found["word_recall"].mean.of, found["word_recall"].share) == (5, 6, 0.3)
+    assert found["citation_recall"].mean.value is None
+    assert found["seconds"].share is None
+
+
+def test_another_run_stands_beside_over_the_rows_that_both_scored(tmp_path: Path) -> None:
+    one, two = sample_cells(), sample_cells()
+    two["right"]["answer"], two["missed"]["answer"] = {"word_recall": scored(0.5)}, {"word_recall": failed("x")}
+    run = gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, one), METRICS)
+    other = gather(write_run(tmp_path / "b", SAMPLE_CASES, SAMPLE_ROWS, two), METRICS)
+
+    line = lines(run, run.cases, run.summary.everything, other)[0]
+
+    assert line.beside is not None
+    assert (line.beside.other, line.beside.difference, line.beside.n) == pytest.approx((0.25, 0.125, 4))
+
+
+def test_questions_that_turned_are_told_losses_first(tmp_path: Path) -> None:
+    run = gather(sample_run(tmp_path / "a"), METRICS)
+    rows = [
+        reply("right", "I don't know.", DAM, outcome="declined") if row.id == "right"
+        else reply("declined", "They had 450 kilowatts.", DAM) if row.id == "declined" else row
+        for row in SAMPLE_ROWS
+    ]  # fmt: skip
+    other = gather(write_run(tmp_path / "b", SAMPLE_CASES, rows, sample_cells()), METRICS)
+
+    assert [(change.case.id, change.before.key, change.now.key) for change in changes(run, other)] == [
+        ("declined", "right", "declined"), ("right", "declined", "right"),
+    ]  # fmt: skip
+
+
+def test_a_run_of_other_questions_cannot_stand_beside(tmp_path: Path) -> None:
+    run = gather(sample_run(tmp_path / "a"), METRICS)
+    asked = case("right", "Another question?", "1991")
+    cells = {"right": {"answer": {"word_recall": scored(1.0)}}}
+    other = gather(write_run(tmp_path / "b", [asked], [reply("right", "x")], cells), METRICS)
+
+    with pytest.raises(NothingToReportError, match="have no question in common"):
+        check_shared(run, other)
+    assert check_shared(run, run) == ""
+
+
+def test_right_answers_fill_up_the_examples_where_little_went_wrong(tmp_path: Path) -> None:
+    cases = [case(f"q{n}", "When?", "1991") for n in range(5)]
+    rows = [reply(f"q{n}", "In 1991." if n else "In 1954.", DAM) for n in range(5)]
+    cells = {f"q{n}": {"answer": {"word_recall": scored(n / 5)}} for n in range(5)}
+    run = gather(write_run(tmp_path / "a", cases, rows, cells), METRICS)
+
+    assert [(kind.key, [one.id for one in found]) for kind, found in examples(run)] == [("against", ["q0"])]
+    assert [one.id for one in weakest(run)] == ["q1", "q2"]
