@@ -101,11 +101,12 @@ def question_weights(question: str, words: TermWeights) -> dict[str, float]:
 def best_candidates(weights: Mapping[str, float], passages: Sequence[Passage], words: TermWeights) -> list[Candidate]:
     """Return at most `EMBEDDED_SENTENCES` distinct sentences, best by words and rank first."""
     candidates: dict[str, Candidate] = {}
-    everywhere = _shared_lines(passages)
-    for rank, passage in enumerate(passages):
+    cut = [split_sentences(passage.text) for passage in passages]
+    everywhere = _shared_lines(passages, cut)
+    for rank, (passage, sentences) in enumerate(zip(passages, cut, strict=True)):
         title = frozenset(words.terms(passage.title))
         prior = RANK_WEIGHT * (1 - rank / len(passages)) + LEAF_WEIGHT * passage.scores.get("dense", 0.0)
-        for sentence in split_sentences(passage.text):
+        for sentence in sentences:
             text = passage.text[sentence.start : sentence.end]
             key = " ".join(text.split())
             if key in candidates or key in everywhere or not _says_something(key, sentence):
@@ -142,10 +143,10 @@ def _says_something(text: str, sentence: Sentence) -> bool:
     return len(text.split()) >= least
 
 
-def _shared_lines(passages: Sequence[Passage]) -> frozenset[str]:
+def _shared_lines(passages: Sequence[Passage], cut: Sequence[Sequence[Sentence]]) -> frozenset[str]:
     documents: defaultdict[str, set[str]] = defaultdict(set)
-    for passage in passages:
-        for sentence in split_sentences(passage.text):
+    for passage, sentences in zip(passages, cut, strict=True):
+        for sentence in sentences:
             if sentence.kind != "prose":
                 documents[" ".join(passage.text[sentence.start : sentence.end].split())].add(passage.doc_id)
     return frozenset(line for line, holders in documents.items() if len(holders) >= SHARED_BY_DOCUMENTS)
