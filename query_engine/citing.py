@@ -38,17 +38,34 @@ class Checked:
         )
 
 
+@dataclass(slots=True)
+class Shown:
+    """What of the passages a language model was shown.
+
+    Attributes:
+        left_out: which it was not, and why, as a sentence; empty if it was shown all.
+        out_of_context: they do not fit the model's own context; otherwise the operator's limit keeps them out.
+    """
+
+    left_out: str = ""
+    out_of_context: bool = False
+
+    def warning(self) -> str | None:
+        """What a reader must know about it, as `code: sentence`; the operator's own limit is no news."""
+        return f"passages_left_out: {self.left_out}" if self.left_out and self.out_of_context else None
+
+
 class Citations:
     """The growing list of an answer's citations; one instance for one answer.
 
     Attributes:
         checked: counted by an author that checks what a model writes.
-        left_out: which passages the author did not read and why, as a sentence; empty if it read all.
+        shown: told by an author that shows the passages to a model.
     """
 
     def __init__(self) -> None:
         self.checked = Checked()
-        self.left_out = ""
+        self.shown = Shown()
         self._numbers: dict[str, int] = {}
         self._quotes: dict[tuple[str, int, int], Citation] = {}
 

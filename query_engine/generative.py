@@ -13,7 +13,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
 
 from errors import LLMError
-from query_engine.citing import Citations
+from query_engine.citing import Citations, Shown
 from query_engine.drafting import UNSUPPORTED, Draft, Rules
 from query_engine.grounding import Evidence
 from query_engine.passages import Passage
@@ -62,7 +62,7 @@ class GenerativeSynthesizer:
         if not passages or stop.is_set():
             return
         prompt = self._prompts.build(question, passages)
-        citations.left_out = prompt.left_out
+        citations.shown = Shown(prompt.left_out, prompt.out_of_context)
         evidence = Evidence(prompt.passages, self._embedder)
         draft = Draft(prompt.passages, evidence, citations, self._rules)
         sentences, reply = MarkedSentences(), Reply()

@@ -36,12 +36,19 @@ class Prompt:
     Attributes:
         messages: example question, example answer, question.
         passages: those that fitted, each cut to what the prompt shows; rank r is `passages[r - 1]`.
+        allowed: those that the operator's limit lets in, the last one cut to it; `passages` are the first of them.
         left_out: how many passages fitted and what no more fits into, as a sentence; empty if all are there whole.
     """
 
     messages: tuple[ChatMessage, ...]
     passages: tuple[Passage, ...]
+    allowed: tuple[Passage, ...]
     left_out: str = ""
+
+    @property
+    def out_of_context(self) -> bool:
+        """The model's context has no room for all that the operator's limit lets in."""
+        return _chars(self.passages) < _chars(self.allowed)
 
 
 class PromptBuilder:
@@ -88,55 +95,21 @@ class PromptBuilder:
         question = self._defused(question)
         texts = [message.content or "" for message in self._opening] + [self._question, question]
         room_tokens = self._max_prompt_tokens - sum(self._count(text) + TEMPLATE_TOKENS for text in texts)
-        room_chars = self._max_context_chars
-        shown: list[Passage] = []
-        blocks: list[str] = []
-        for passage in passages:
-            part = self._fitting(passage, len(shown) + 1, room_chars, room_tokens)
-            if part is None:
-                break
-            shown.append(part)
-            blocks.append(self._block(part, len(shown)))
-            room_chars -= len(part.text)
-            room_tokens -= self._count(blocks[-1])
-            if len(part.text) < len(passage.text):
-                break
+        allowed = _fitting(passages, self._max_context_chars, lambda part, _: len(part.text))
+        shown = _fitting(allowed, room_tokens, lambda part, rank: self._count(self._block(part, rank)))
         if not shown:
             raise LLMError(
                 f"The question leaves no room for documents in the model's {self._max_prompt_tokens} prompt tokens.",
                 "Ask a shorter question, or raise RAG_LLM__CONTEXT_TOKENS if the model allows it.",
             )
-        content = self._question.format(documents="\n".join(blocks), question=question)
-        left_out = self._left_out(passages, shown)
-        return Prompt((*self._opening, ChatMessage(role=MessageRole.USER, content=content)), tuple(shown), left_out)
-
-    def _fitting(self, passage: Passage, rank: int, room_chars: int, room_tokens: int) -> Passage | None:
-        """The passage, the beginning of it, or None."""
-
-        def fits(part: Passage) -> bool:
-            return len(part.text) <= room_chars and self._count(self._block(part, rank)) <= room_tokens
-
-        if fits(passage):
-            return passage
-        ends = [sentence.end for sentence in split_sentences(passage.text)]
-        longest = _longest(passage, ends, fits)
-        if longest is None and rank == 1:
-            longest = _longest(passage, [word.end() for word in re.finditer(r"\S+", passage.text)], fits)
-        return longest
-
-    def _left_out(self, passages: Sequence[Passage], shown: Sequence[Passage]) -> str:
-        whole = [part for part, passage in zip(shown, passages, strict=False) if len(part.text) == len(passage.text)]
-        if len(whole) == len(passages):
-            return ""
-        # Where both are exceeded, the operator's own limit is named.
-        chars = sum(len(passage.text) for passage in passages[: len(whole) + 1])
-        limit = (
-            f"RAG_ANSWER__MAX_CONTEXT_CHARS={self._max_context_chars}"
-            if chars > self._max_context_chars
-            else f"the {self._max_prompt_tokens} tokens that its context leaves to the prompt"
-        )
-        cut = ", and one in part" if len(shown) > len(whole) else ""
-        return f"The model was shown {len(whole)} of {len(passages)} passages whole{cut}; no more fits {limit}."
+        documents = "\n".join(self._block(part, rank) for rank, part in enumerate(shown, 1))
+        content = self._question.format(documents=documents, question=question)
+        messages = (*self._opening, ChatMessage(role=MessageRole.USER, content=content))
+        prompt = Prompt(messages, tuple(shown), tuple(allowed))
+        limit = f"the {self._max_prompt_tokens} tokens that its context leaves to the prompt"
+        if not prompt.out_of_context:
+            limit = f"RAG_ANSWER__MAX_CONTEXT_CHARS={self._max_context_chars}"
+        return replace(prompt, left_out=_left_out(passages, shown, limit))
 
     def _block(self, passage: Passage, rank: int) -> str:
         title = self._defused(" ".join(passage.title.split())[:MAX_TITLE_CHARS])
@@ -145,11 +118,51 @@ class PromptBuilder:
         return f"<DOC rank={rank}>\n{title}\n{text}\n</DOC>"
 
 
+def _fitting(passages: Sequence[Passage], room: int, size: Callable[[Passage, int], int]) -> list[Passage]:
+    """As many as fit, the last one cut; `size(part, rank)` says what a part takes of the room."""
+    fitting: list[Passage] = []
+    for rank, passage in enumerate(passages, 1):
+
+        def fits(part: Passage, rank: int = rank, room: int = room) -> bool:
+            return size(part, rank) <= room
+
+        part = _cut(passage, fits, between_words=rank == 1)
+        if part is None:
+            break
+        fitting.append(part)
+        room -= size(part, rank)
+        if len(part.text) < len(passage.text):
+            break
+    return fitting
+
+
+def _cut(passage: Passage, fits: Callable[[Passage], bool], *, between_words: bool) -> Passage | None:
+    """The passage, as many of its sentences as fit, or if it must be of its words; None if nothing does."""
+    if fits(passage):
+        return passage
+    longest = _longest(passage, [sentence.end for sentence in split_sentences(passage.text)], fits)
+    if longest is None and between_words:
+        longest = _longest(passage, [word.end() for word in re.finditer(r"\S+", passage.text)], fits)
+    return longest
+
+
 def _longest(passage: Passage, ends: list[int], fits: Callable[[Passage], bool]) -> Passage | None:
     """Cut at the last of the ascending `ends` that fits; None if none does."""
     parts = [replace(passage, end=passage.start + end, text=passage.text[:end]) for end in ends]
     count = bisect_right(parts, False, key=lambda part: not fits(part))
     return parts[count - 1] if count else None
+
+
+def _left_out(passages: Sequence[Passage], shown: Sequence[Passage], limit: str) -> str:
+    whole = sum(len(part.text) == len(passage.text) for part, passage in zip(shown, passages, strict=False))
+    if whole == len(passages):
+        return ""
+    cut = ", and one in part" if len(shown) > whole else ""
+    return f"The model was shown {whole} of {len(passages)} passages whole{cut}; no more fits {limit}."
+
+
+def _chars(passages: Iterable[Passage]) -> int:
+    return sum(len(passage.text) for passage in passages)
 
 
 def _read(name: str) -> str:

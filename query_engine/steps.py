@@ -7,7 +7,7 @@ readers vote on steps one by one. Decides nothing.
 from collections.abc import Iterator, Sequence
 
 from errors import RagError
-from query_engine.citing import Checked
+from query_engine.citing import Checked, Shown
 from query_engine.conversation import Condensed
 from query_engine.events import Step
 from query_engine.gate import Confidence
@@ -161,9 +161,10 @@ def writing(author: str) -> Step:
     return Step("write", f"**Writing**: {AUTHORS[author]}.")
 
 
-def unread(left_out: str) -> Step:
+def unread(shown: Shown) -> Step:
     """Say that the author did not read all passages."""
-    return Step("warning", f"**Not all passages were read**: {left_out}")
+    kind = "warning" if shown.out_of_context else "write"
+    return Step(kind, f"**Not all passages were read**: {shown.left_out}")
 
 
 def grounded(checked: Checked) -> Step:

@@ -134,12 +134,12 @@ async def write(authors: Sequence[Synthesizer], answer: Answer, deadline: Deadli
     finally:
         answer.timings_ms["write"] = ms_since(started)
         await all_ended(closings)
-    if answer.citations.left_out:
-        answer.warnings.append(f"passages_left_out: {answer.citations.left_out}")
-        yield steps.unread(answer.citations.left_out)
-    if told := answer.citations.checked.warning():
-        answer.warnings.append(told)
-        yield steps.grounded(answer.citations.checked)
+    cited = answer.citations
+    answer.warnings += [told for told in (cited.shown.warning(), cited.checked.warning()) if told]
+    if cited.shown.left_out:
+        yield steps.unread(cited.shown)
+    if cited.checked.warning():
+        yield steps.grounded(cited.checked)
 
 
 def _work(author: Synthesizer, answer: Answer, *, dated: bool) -> Callable[[threading.Event], Iterator[str]]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from errors import LLMError
-from query_engine.citing import Citations
+from query_engine.citing import Citations, Shown
 from query_engine.drafting import Rules
 from query_engine.generative import GenerativeSynthesizer
 from query_engine.passages import Passage
@@ -47,8 +47,9 @@ def test_which_passages_were_not_read_is_left_with_the_citations() -> None:
     _, all_read = write("Wind is moving air [2].")
     _, some_read = write("A cell has no moving parts [1].", passages=[SUN, WIND, passage("word " * 2000)])
 
-    assert all_read.left_out == ""
-    assert some_read.left_out.startswith("The model was shown 2 of 3 passages whole")
+    assert all_read.shown == Shown()
+    assert some_read.shown.left_out.startswith("The model was shown 2 of 3 passages whole")
+    assert some_read.shown.out_of_context
 
 
 def test_a_mark_after_the_full_stop_cites_the_sentence_before_it() -> None:

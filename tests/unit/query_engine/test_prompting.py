@@ -69,6 +69,7 @@ def test_a_later_passage_of_which_nothing_fits_is_dropped() -> None:
     prompt = builder(max_context_chars=530).build("Why?", [passage("a" * 500), passage("b" * 500)])
 
     assert len(prompt.passages) == 1
+    assert not prompt.out_of_context
     assert prompt.left_out == (
         "The model was shown 1 of 2 passages whole; no more fits RAG_ANSWER__MAX_CONTEXT_CHARS=530."
     )
@@ -77,11 +78,21 @@ def test_a_later_passage_of_which_nothing_fits_is_dropped() -> None:
 def test_what_the_models_context_has_no_room_for_is_told_and_nothing_if_all_fits() -> None:
     passages = [passage(SENTENCE * 20), passage(SENTENCE * 30), passage("End.")]
 
-    assert builder(max_prompt_tokens=600).build("Why?", passages).left_out == (
+    prompt = builder(max_prompt_tokens=600).build("Why?", passages)
+
+    assert prompt.out_of_context
+    assert prompt.left_out == (
         "The model was shown 1 of 3 passages whole, and one in part; no more fits the 600 tokens that its context "
         "leaves to the prompt."
     )
     assert builder().build("Why?", passages).left_out == ""
+
+
+def test_the_models_context_is_the_limit_where_it_has_room_for_less_than_the_operator_allows() -> None:
+    passages = [passage(SENTENCE * 40), passage(SENTENCE * 40)]
+
+    assert builder(len(SENTENCE) * 50, 600).build("Why?", passages).out_of_context
+    assert not builder(len(SENTENCE) * 30, 600).build("Why?", passages).out_of_context
 
 
 def test_a_question_that_fills_the_context_is_an_error() -> None:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 import pytest
 
 from errors import LLMError, OutOfTimeError
-from query_engine.citing import Citations
+from query_engine.citing import Citations, Shown
 from query_engine.deadline import Deadline
 from query_engine.events import Done, Event, Restarted, Step, Token
 from query_engine.in_time import in_time
@@ -85,21 +85,45 @@ def on_screen(events: Sequence[Event]) -> str:
     return shown
 
 
-async def test_that_a_model_did_not_read_all_passages_is_told_only_of_the_one_that_wrote() -> None:
-    class Reading(ScriptedSynthesizer):
-        def write(self, _q: str, _p: Sequence[Passage], citations: Citations, _s: threading.Event) -> Iterator[str]:
-            citations.left_out = "The model was shown 1 of 2 passages whole."
-            return super().write(_q, _p, citations, _s)
+class Reading(ScriptedSynthesizer):
+    """Says that it was not shown all passages."""
 
-    told = [event async for event in written(an_answer(), [Reading("Wind turns."), Quoting()], PATIENCE_S)]
-    replaced = [event async for event in written(an_answer(), [Reading(LLMError("It broke.", "")), Quoting()], 60)]
+    def __init__(self, *says: str | Exception, out_of_context: bool) -> None:
+        super().__init__(*says)
+        self._shown = Shown("The model was shown 1 of 2 passages whole.", out_of_context)
 
-    step, done = told[-2:]
-    assert step == Step("warning", "**Not all passages were read**: The model was shown 1 of 2 passages whole.")
+    def write(self, _q: str, _p: Sequence[Passage], citations: Citations, _s: threading.Event) -> Iterator[str]:
+        citations.shown = self._shown
+        return super().write(_q, _p, citations, _s)
+
+
+@pytest.mark.parametrize(
+    ("out_of_context", "kind", "warnings"),
+    [
+        (True, "warning", ("passages_left_out: The model was shown 1 of 2 passages whole.",)),
+        (False, "write", ()),
+    ],
+    ids=["the model's context", "the operator's limit"],
+)
+async def test_that_a_model_did_not_read_all_passages_is_a_step_and_a_warning_only_if_the_model_is_the_limit(
+    out_of_context: bool, kind: str, warnings: tuple[str, ...]
+) -> None:
+    model = Reading("Wind turns.", out_of_context=out_of_context)
+
+    step, done = [event async for event in written(an_answer(), [model, Quoting()], PATIENCE_S)][-2:]
+
+    assert step == Step(kind, "**Not all passages were read**: The model was shown 1 of 2 passages whole.")
     assert isinstance(done, Done)
-    assert done.warnings == ("passages_left_out: The model was shown 1 of 2 passages whole.",)
-    assert isinstance(replaced[-1], Done)
-    assert replaced[-1].warnings == ("llm_failed: It broke.",)
+    assert done.warnings == warnings
+
+
+async def test_what_a_failed_model_did_not_read_is_not_told() -> None:
+    model = Reading(LLMError("It broke.", ""), out_of_context=True)
+
+    events = [event async for event in written(an_answer(), [model, Quoting()], PATIENCE_S)]
+
+    assert isinstance(events[-1], Done)
+    assert events[-1].warnings == ("llm_failed: It broke.",)
 
 
 @pytest.mark.parametrize("pieces", [(), ("Wind tu",)])
