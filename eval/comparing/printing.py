@@ -1,0 +1,210 @@
+"""Show a comparison in a terminal, as Markdown that also reads well in a review.
+
+Flow: `pairing.py` + `verdicts.py` -> **here** -> `command.py`, `baseline.py`. The rows side by side are
+`side_by_side.py`'s. Returns text, prints nothing.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from eval.comparing.intervals import LEVEL, Interval
+from eval.comparing.pairing import Joined, changes
+from eval.comparing.verdicts import FEWEST_CHANGED, FEWEST_PAIRS, UNPAIRED, Difference, Rules, Verdicts
+
+IDS_SHOWN = 5
+VALUE_CHARS = 60
+NO_CATEGORY = "(none)"
+_SIGNS = {"better": "better", "worse": "WORSE", "no difference": "=", "no real difference": "~", "too few to tell": "?"}
+_LEGEND = (
+    "~ no real difference, = no row differs, ? too few to tell. Categories are for looking: by chance some stand out."
+)
+
+
+def origin(joined: Joined) -> str:
+    """Return what is compared with what: runs, questions, left out ones, fingerprints, settings."""
+    a, b = joined.a, joined.b
+    lines = [f"# {a.name} (A) and {b.name} (B)", "", f"{_count(len(joined.cases), 'question')} compared."]
+    for ids, why in (
+        (joined.only_a, "B has no reply to"),
+        (joined.only_b, "A has no reply to"),
+        (joined.altered, "question or reference is another one in"),
+    ):
+        if ids:
+            lines.append(f"Left out: {why} {_count(len(ids), 'question')} ({_some(ids)}).")
+    return "\n".join([*lines, *_fingerprints(joined), *_changes(changes(a.header, b.header))])
+
+
+def headline(verdicts: Verdicts) -> str:
+    """Return the verdicts in a sentence or two, and how far chance reaches among so many metrics."""
+    counts = Counter(one.verdict for one in verdicts.overall)
+    if set(counts) == {"no difference"}:
+        return f"**No difference: B is as A in all {len(verdicts.overall)} metrics, row by row.**"
+    total = len(verdicts.overall)
+    same = counts["no difference"] + counts["no real difference"]
+    unknown = f", too few to tell in {counts['too few to tell']}" if counts["too few to tell"] else ""
+    lines = [
+        f"**B is worse in {counts['worse']} of {total} metrics and better in {counts['better']}; "
+        f"no real difference in {same}{unknown}.**"
+    ]
+    for verdict in ("worse", "better"):
+        for where, group in (("", verdicts.answerable), (", of questions without an answer", verdicts.unanswerable)):
+            if named := [_named(one) for one in group if one.verdict == verdict]:
+                lines.append(f"- {verdict}{where}: {', '.join(named)}")
+    judged = total - counts["too few to tell"] - counts["no difference"]
+    if judged:
+        by_chance = f"about {judged * (1 - LEVEL):.1f} better or worse"
+        lines.append(
+            f"\nOf {judged} metrics in which rows differ, chance alone would call {by_chance}; "
+            "* marks what holds even so (Holm)."
+        )
+    return "\n".join(lines)
+
+
+def tables(verdicts: Verdicts, rules: Rules) -> str:
+    """Return the tables of both kinds of questions, of the categories, and how to read them."""
+    parts = []
+    by_category = _without_times(verdicts.by_category)
+    for title, group in (("with", verdicts.answerable), ("without", verdicts.unanswerable)):
+        if group:
+            parts += [f"## Questions {title} an answer", _overall(group)]
+    if any(one.verdict != "no difference" for some in by_category.values() for one in some):
+        parts += ["## By category", f"{_categories(by_category)}\n\n{_LEGEND}"]
+    return "\n\n".join([*parts, "\n".join(_notes(verdicts, rules))])
+
+
+def aligned(header: Sequence[str], lines: Iterable[Sequence[str]], left: int) -> str:
+    """Return a Markdown table with padded columns, the first `left` ones and the last to the left."""
+    body = [list(line) for line in lines]
+    widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
+    sides = [column < left or column == len(header) - 1 for column in range(len(header))]
+    rule = ["-" * width if is_left else "-" * (width - 1) + ":" for width, is_left in zip(widths, sides, strict=True)]
+    padded = [
+        [
+            cell.ljust(width) if is_left else cell.rjust(width)
+            for cell, width, is_left in zip(line, widths, sides, strict=True)
+        ]
+        for line in (header, rule, *body)
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in padded)
+
+
+def _fingerprints(joined: Joined) -> Iterator[str]:
+    before, after = joined.a.header.fingerprint, joined.b.header.fingerprint
+    if before and before == after:
+        yield f"Same fingerprint of settings, models and index: {before}."
+    else:
+        yield f"Fingerprint: {before or 'none told'} -> {after or 'none told'}."
+
+
+def _changes(changed: Mapping[str, tuple[str, str]]) -> Iterator[str]:
+    if not changed:
+        yield "Settings and versions are the same."
+        return
+    width = max(map(len, changed))
+    yield "Changed:"
+    yield ""
+    for name, (before, after) in changed.items():
+        yield f"    {name.ljust(width)}  {_short(before)} -> {_short(after)}"
+
+
+def _overall(group: Sequence[Difference]) -> str:
+    with_noise = any(one.noise is not None for one in group)
+    header = ["family", "metric", "A", "B", "B - A", "95 % interval", "wins", "ties", "losses", "scored"]
+    lines, family = [], ""
+    for one in group:
+        lines.append([
+            "" if one.metric.family == family else one.metric.family,
+            one.metric.name + (" (lower is better)" if one.metric.better == "lower" else ""),
+            _number(one.mean_a),
+            _number(one.mean_b),
+            _signed(one.interval.mean if one.interval else None),
+            _bounds(one.interval),
+            str(one.wins), str(one.ties), str(one.losses),
+            _coverage(one),
+            *([_noise(one.noise)] if with_noise else []),
+            one.verdict + ("*" if one.sure else ""),
+        ])  # fmt: skip
+        family = one.metric.family
+    return aligned([*header, *(["judge's noise"] if with_noise else []), "verdict"], lines, left=2)
+
+
+def _without_times(by_category: Mapping[str, Sequence[Difference]]) -> dict[str, list[Difference]]:
+    return {name: [one for one in some if one.metric.family != "speed"] for name, some in by_category.items()}
+
+
+def _categories(by_category: Mapping[str, Sequence[Difference]]) -> str:
+    changed = {one.metric.name for some in by_category.values() for one in some if one.verdict != "no difference"}
+    names = dict.fromkeys(one.metric.name for some in by_category.values() for one in some)
+    found = {(category, one.metric.name): one for category, some in by_category.items() for one in some}
+    lines = [
+        [name, *(_in_category(found.get((category, name))) for category in by_category)]
+        for name in names
+        if name in changed
+    ]
+    return aligned(["metric", *(category or NO_CATEGORY for category in by_category)], lines, left=len(by_category))
+
+
+def _in_category(one: Difference | None) -> str:
+    if one is None or one.interval is None:
+        return "–"
+    sign = _SIGNS[one.verdict]
+    if one.verdict == "no difference":
+        return f"{sign} (n {one.pairs})"
+    return f"{_signed(one.interval.mean)} ({_bounds(one.interval)}) {sign} (n {one.pairs})"
+
+
+def _notes(verdicts: Verdicts, rules: Rules) -> Iterator[str]:
+    floor = f", above {rules.min_difference:g} (--min-difference)" if rules.min_difference else ""
+    noisy = ", above the judge's own noise" if any(one.noise is not None for one in verdicts.overall) else ""
+    yield (
+        f"Better or worse: at least {FEWEST_PAIRS} pairs, {FEWEST_CHANGED} of which differ, a 95 % interval without 0"
+        f"{noisy}{floor}."
+    )
+    yield f"A and B are means over the pairs; intervals come from {rules.samples:,} resamplings, seed {rules.seed}."
+    for side, names in (("A", verdicts.only_a), ("B", verdicts.only_b)):
+        if shown := [name for name in names if name not in UNPAIRED]:
+            yield f"Only {side} was scored by {', '.join(shown)}."
+
+
+def _named(one: Difference) -> str:
+    change = f" {one.interval.mean:+.3f}" if one.interval else ""
+    return f"{one.metric.name}{change}{'*' if one.sure else ''}"
+
+
+def _bounds(interval: Interval | None) -> str:
+    if interval is None or interval.low == interval.high == 0:
+        return "–"
+    return f"{_signed(interval.low)} … {_signed(interval.high)}"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
+
+
+def _signed(value: float | None) -> str:
+    if value is None:
+        return "–"
+    text = f"{value:+.3f}" if abs(value) < 10 else f"{value:+.1f}"
+    return "0.000" if text in ("+0.000", "-0.000") else text
+
+
+def _coverage(one: Difference) -> str:
+    a, b = (f"{side.n}/{side.of}" for side in (one.a, one.b))
+    return a if a == b else f"{a}, {b}"
+
+
+def _noise(value: float | None) -> str:
+    return "–" if value is None else f"±{value:.3f}"
+
+
+def _count(n: int, thing: str) -> str:
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
+
+
+def _some(ids: Sequence[str]) -> str:
+    shown = ", ".join(ids[:IDS_SHOWN])
+    return f"{shown}, and {len(ids) - IDS_SHOWN} more" if len(ids) > IDS_SHOWN else shown
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= VALUE_CHARS else text[: VALUE_CHARS - 1] + "…"

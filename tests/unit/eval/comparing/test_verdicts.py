@@ -1,0 +1,155 @@
+"""A verdict needs enough pairs, enough that differ, and a difference above chance, noise and what the user ignores."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from eval.cells import scored
+from eval.comparing.pairing import join, read_side
+from eval.comparing.verdicts import Difference, Rules, Verdicts, judge
+from eval.run_folder import RunFolder, Scored
+from tests.fakes.runs import case
+from tests.unit.eval.comparing.pairs import pair, questions, run
+
+RULES = Rules(samples=2_000)
+HALF = [0.0, 1.0] * 20
+
+
+def of(verdicts: Verdicts, name: str) -> Difference:
+    return next(one for one in verdicts.answerable if one.metric.name == name)
+
+
+def judged(
+    path: Path, before: Sequence[float | None], after: Sequence[float | None], name: str = "doc@1"
+) -> Difference:
+    return of(judge(pair(path, {name: before}, {name: after}), RULES), name)
+
+
+def test_a_run_against_itself_says_no_difference_everywhere(tmp_path: Path) -> None:
+    folder = run(tmp_path / "a", questions(40), {"doc@1": HALF, "declined": HALF, "word_recall": [0.3] * 40})
+
+    verdicts = judge(join(read_side(folder), read_side(folder)), RULES)
+
+    assert {one.verdict for one in verdicts.overall} == {"no difference"}
+    assert {(one.wins, one.ties, one.losses) for one in verdicts.overall} == {(0, 40, 0)}
+
+
+@pytest.mark.parametrize(
+    ("name", "after", "expected"),
+    [("doc@1", [1.0] * 40, "better"), ("doc@1", [0.0] * 40, "worse"), ("declined", [1.0] * 40, "worse")],
+    ids=["more hits are better", "fewer hits are worse", "more declined questions are worse"],
+)
+def test_the_direction_is_the_metrics_own(tmp_path: Path, name: str, after: list[float], expected: str) -> None:
+    difference = judged(tmp_path, HALF, after, name)
+
+    assert difference.verdict == expected
+    assert difference.sure
+    assert (difference.wins, difference.losses) == ((20, 0) if expected == "better" else (0, 20))
+
+
+def test_gains_and_losses_that_balance_are_no_real_difference(tmp_path: Path) -> None:
+    difference = judged(tmp_path, HALF, HALF[::-1])
+
+    assert difference.verdict == "no real difference"
+    assert (difference.wins, difference.ties, difference.losses) == (20, 0, 20)
+
+
+def test_nine_pairs_are_too_few_however_clear_they_look(tmp_path: Path) -> None:
+    assert judged(tmp_path, [1.0] * 9, [0.0] * 9).verdict == "too few to tell"
+
+
+@pytest.mark.parametrize(("lost", "expected"), [(5, "too few to tell"), (6, "worse")])
+def test_six_pairs_must_differ(tmp_path: Path, lost: int, expected: str) -> None:
+    assert judged(tmp_path, [1.0] * 40, [0.0] * lost + [1.0] * (40 - lost)).verdict == expected
+
+
+def test_failed_scores_pair_with_nothing_and_are_told(tmp_path: Path) -> None:
+    difference = judged(tmp_path, [1.0] * 40, [None] * 10 + [1.0] * 30)
+
+    assert (difference.pairs, difference.lost, difference.verdict) == (30, 10, "no difference")
+    assert (difference.a.n, difference.a.of, difference.b.n, difference.b.of) == (40, 40, 30, 40)
+    assert difference.mean_a == difference.mean_b == 1.0
+
+
+def test_a_difference_below_the_smallest_that_counts_is_none(tmp_path: Path) -> None:
+    joined = pair(tmp_path, {"doc@1": HALF}, {"doc@1": [value - 0.009 for value in HALF]})
+
+    assert of(judge(joined, RULES), "doc@1").verdict == "worse"
+    assert of(judge(joined, Rules(2_000, min_difference=0.01)), "doc@1").verdict == "no real difference"
+
+
+def test_what_the_judge_says_differently_of_the_same_answer_is_its_noise(tmp_path: Path) -> None:
+    """Two scorings of each row by one judge, 0.6 apart; the second run is better by less than that explains."""
+    asked = questions(10)
+    first = run(tmp_path / "a", asked, {"faithfulness": [0.2] * 10})
+    repeat(first, "faithfulness", [0.8] * 10)
+    second = run(tmp_path / "b", asked, {"faithfulness": [0.7] * 10})
+
+    difference = of(judge(join(read_side(first), read_side(second)), RULES), "faithfulness")
+
+    one_score = 0.18**0.5  # standard deviation of 0.2 and 0.8
+    assert difference.noise == pytest.approx(1.96 * one_score / 10**0.5 * (1 + 1 / 2) ** 0.5)
+    assert difference.interval is not None
+    assert difference.interval.low > 0
+    assert difference.verdict == "no real difference"
+
+
+def test_a_verdict_that_chance_explains_among_many_metrics_is_not_sure(tmp_path: Path) -> None:
+    before = {f"m{number:02}": [1.0] * 4 + [0.0] * 36 for number in range(12)}
+    one_up_one_down = [0.0] + [1.0] * 4 + [0.0] * 35
+    twelve_up_four_down = [0.0] * 4 + [1.0] * 12 + [0.0] * 24
+    after = {name: one_up_one_down for name in before} | {"m00": twelve_up_four_down}
+
+    verdicts = judge(pair(tmp_path, before, after), RULES)
+
+    assert (of(verdicts, "m00").verdict, of(verdicts, "m00").sure) == ("better", False)
+
+
+def test_questions_without_an_answer_stand_apart(tmp_path: Path) -> None:
+    asked = [*questions(12), *(case(f"n{number:02}", "Who?", None) for number in range(12))]
+    scores = {"declined": [0.0] * 24}
+
+    verdicts = judge(pair(tmp_path, scores, {"declined": [0.0] * 12 + [1.0] * 12}, asked), RULES)
+
+    assert [(one.metric.name, one.verdict) for one in verdicts.answerable] == [
+        ("replied", "no difference"),
+        ("declined", "no difference"),
+    ]
+    assert [one.verdict for one in verdicts.unanswerable] == ["no difference", "worse"]
+
+
+def test_each_category_has_its_own_interval(tmp_path: Path) -> None:
+    asked = [
+        case(f"q{number:02}", f"{number}?", "Yes.", category="easy" if number < 20 else "hard") for number in range(40)
+    ]
+    joined = pair(tmp_path, {"doc@1": [1.0] * 40}, {"doc@1": [1.0] * 20 + [0.0] * 20}, asked)
+
+    by_category = judge(joined, RULES).by_category
+
+    found = {name: next(one for one in some if one.metric.name == "doc@1") for name, some in by_category.items()}
+    assert {name: (one.pairs, one.verdict) for name, one in found.items()} == {
+        "easy": (20, "no difference"),
+        "hard": (20, "worse"),
+    }
+
+
+def test_a_share_of_declined_questions_is_not_compared(tmp_path: Path) -> None:
+    verdicts = judge(pair(tmp_path, {"abstention_precision": HALF}, {"abstention_precision": HALF}), RULES)
+
+    assert [one.metric.name for one in verdicts.overall] == ["replied"]
+
+
+def test_metrics_of_one_run_alone_are_told(tmp_path: Path) -> None:
+    verdicts = judge(pair(tmp_path, {"doc@1": HALF, "mrr": HALF}, {"doc@1": HALF, "contains": HALF}), RULES)
+
+    assert (verdicts.only_a, verdicts.only_b) == (("mrr",), ("contains",))
+
+
+def repeat(folder: RunFolder, name: str, values: Sequence[float]) -> None:
+    """Add a second scoring."""
+    rows = folder.rows()
+    with folder.writing():
+        for row, value in zip(rows.values(), values, strict=True):
+            cells = {name: scored(value)}
+            folder.append_scores(Scored(id=row.id, of=row.digest(), family="answer", repeat=1, cells=cells))
