@@ -131,6 +131,7 @@ class _Worker:
         self._cells: dict[int, asyncio.Future[float]] = {}
         self._asked: dict[int, Counter[str]] = {}
         self._answers: set[asyncio.Task[None]] = set()
+        self._ended = False
 
     async def wait_ready(self, python: Path) -> None:
         """Wait until DeepEval is loaded."""
@@ -148,6 +149,8 @@ class _Worker:
         Raises:
             JudgeError: the judge gave no judgement, or one that DeepEval cannot compute with.
         """
+        if self._ended:
+            raise _ended()
         number = next(self._numbers)
         done: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         self._cells[number], self._asked[number] = done, Counter()
@@ -182,8 +185,9 @@ class _Worker:
                 self._ready.set_result(message.get("broken"))
         if not self._ready.done():
             self._ready.set_result("it ended at once")
+        self._ended = True
         for cell in self._cells.values():
-            _fail(cell, JudgeUnusableError("DeepEval's process ended.", "Run the same command again."))
+            _fail(cell, _ended())
 
     async def _answer(self, question: Mapping[str, Any]) -> None:
         prompt, schema, cell = question["prompt"], question["schema"], question["of"]
@@ -212,6 +216,10 @@ class _Worker:
         with suppress(ConnectionError):  # `read` notices the end
             self._stdin.write(json.dumps(message).encode() + b"\n")
             await self._stdin.drain()
+
+
+def _ended() -> JudgeUnusableError:
+    return JudgeUnusableError("DeepEval's process ended.", "Run the same command again.")
 
 
 def _fail(cell: "asyncio.Future[float]", error: RagError) -> None:

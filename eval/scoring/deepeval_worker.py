@@ -76,11 +76,9 @@ def main() -> None:
 def _load(wire: Wire) -> tuple[Callable[[Message], None], str]:
     """Return what scores one cell, and DeepEval's version."""
     import deepeval  # noqa: PLC0415  # may be missing
-    from deepeval import metrics  # noqa: PLC0415
-    from deepeval.models import DeepEvalBaseLLM  # noqa: PLC0415
-    from deepeval.test_case import LLMTestCase  # noqa: PLC0415
+    from deepeval import metrics, models, test_case  # noqa: PLC0415
 
-    class Judge(DeepEvalBaseLLM):  # type: ignore[misc]
+    class Judge(models.DeepEvalBaseLLM):  # type: ignore[misc]
         """Treeline's judge, as DeepEval wants to call it."""
 
         def __init__(self, of: int) -> None:
@@ -111,7 +109,7 @@ def _load(wire: Wire) -> tuple[Callable[[Message], None], str]:
         try:
             # Sequential, and without the sentence that explains the score: it would be paid for and thrown away.
             metric = by_name[message["metric"]](model=Judge(number), async_mode=False, include_reason=False)
-            value = metric.measure(LLMTestCase(**message["case"]), _show_indicator=False)
+            value = metric.measure(test_case.LLMTestCase(**message["case"]), _show_indicator=False)
             wire.send({"done": number, "score": float(value)})
         except Exception as error:  # noqa: BLE001  # whatever it is, it is this one cell's
             wire.send({"done": number, "failed": f"{type(error).__name__}: {error}"})

@@ -2,6 +2,8 @@
 
     with ScriptedLLM(Script(text=judgement)) as server: ...
 
+For RAGAS's prompts it has rules; DeepEval's are answered with the same verdicts whatever they ask about.
+
 It splits texts into sentences, takes a sentence for supported where the other text holds it letter for letter, and
 reads out of an answer the question "What about ANSWER". Prompts are told apart by the schema that is asked for.
 """
@@ -18,6 +20,23 @@ Json = dict[str, Any]
 def judgement(request: Request) -> str:
     """Judge by rule."""
     return json.dumps(RULES[schema_of(request)](input_of(request)))
+
+
+def fixed_judgement(request: Request) -> str:
+    """Give the verdicts of `VERDICTS`."""
+    schema = request["response_format"]["json_schema"]["schema"]
+    if schema["title"] != "Verdicts":
+        return json.dumps({next(iter(schema["properties"])): ["one", "two", "three", "four"]})
+    said = VERDICTS[next(iter(schema["$defs"])).removesuffix("Verdict")]
+    return json.dumps({"verdicts": [{"verdict": verdict, "reason": "It says so."} for verdict in said.split()]})
+
+
+VERDICTS = {
+    "Faithfulness": "yes no borderline yes",
+    "AnswerRelevancy": "yes no no no",
+    "ContextualPrecision": "yes no yes",
+    "ContextualRecall": "yes no",
+}
 
 
 def schema_of(request: Request) -> str:

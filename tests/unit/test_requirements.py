@@ -16,7 +16,7 @@ FILES = sorted(path.name for path in HOME.glob("requirements*.txt"))
 def pins(file_name: str) -> dict[str, str]:
     """Return package -> the version specifier a file gives it, names normalised."""
     lines = (line.partition("#")[0].strip() for line in (HOME / file_name).read_text().splitlines())
-    parts = (re.fullmatch(r"([\w.-]+)(?:\[\w+\])?(.*)", line) for line in lines if line)
+    parts = (re.fullmatch(r"(\w[\w.-]*)(?:\[\w+\])?(.*)", line) for line in lines if line)
     return {normalised(part[1]): part[2] for part in parts if part}
 
 
@@ -27,8 +27,9 @@ def normalised(name: str) -> str:
 
 @pytest.mark.parametrize("file_name", FILES)
 def test_every_requirement_is_pinned_to_the_proven_version(file_name: str) -> None:
-    # The packaged models depend on nothing and are installed without the resolver.
-    proven = pins("constraints.txt") if file_name != "requirements-models.txt" else pins(file_name)
+    # The packaged models depend on nothing and are installed without the resolver; DeepEval is installed apart.
+    apart = {"requirements-models.txt", "requirements-deepeval.txt"}
+    proven = pins(file_name if file_name in apart else "constraints.txt")
 
     assert {name: proven.get(name) for name in pins(file_name)} == pins(file_name)
     assert all(re.fullmatch(r"==[\w.]+", version) for version in pins(file_name).values())
@@ -39,6 +40,12 @@ def test_every_requirement_has_its_licence_in_the_notices() -> None:
     named = {normalised(row) for row in rows}
 
     assert {name for file_name in FILES for name in pins(file_name)} - named == set()
+
+
+def test_the_tests_have_what_the_evaluation_needs_and_the_image_has_not() -> None:
+    assert "-r requirements-eval.txt" in (HOME / "requirements-dev.txt").read_text().splitlines()
+    assert "requirements-eval" not in (HOME / "Dockerfile").read_text()
+    assert not {"ragas", "langchain-community", "datasets", "deepeval"} & pins("requirements.txt").keys()
 
 
 def test_pytorch_stands_alone() -> None:
