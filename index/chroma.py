@@ -5,6 +5,7 @@ vectors and their document versions; what those mean is `vectors.py`'s business.
 damaged folder and a silent server ask for different remedies.
 """
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,6 +34,9 @@ PAGE = 5000
 # Chroma puts each value of a condition into an SQLite variable of its own, and SQLite takes 32,766 of them.
 MAX_VALUES = 10_000
 _CONFIGURATION: Any = {"hnsw": {"space": "cosine", "ef_search": EF_SEARCH}}
+# Changes after which Chroma writes its graph (its own default), and the fewest that it takes.
+WRITTEN_AFTER = 1000
+WRITTEN_SOON = 2
 
 Vectors = npt.NDArray[np.float32]
 Hits = list[tuple[str, float]]
@@ -143,6 +147,22 @@ class Collection:
             for ids, distances in zip(found["ids"], found["distances"], strict=True)
         ]
 
+    def write_graph(self) -> None:
+        """Have changes that wait be written when the graph is loaded, and load it; nothing may be searched before."""
+        self.write_after(WRITTEN_SOON)
+        with self._failures():
+            some = self.raw.get(limit=1, include=["embeddings"])["embeddings"]
+        if len(some):
+            self.nearest(some[0], 1)
+
+    def write_after(self, changes: int) -> None:
+        """Have the graph written after so many changes, unless it is loaded already."""
+        with self._failures(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # Chroma warns of how it writes its own settings
+            if self.raw.configuration_json["hnsw"]["sync_threshold"] != changes:
+                self.raw.modify(configuration={"hnsw": {"sync_threshold": changes}})
+                self.raw = self._written = self._reader.get_collection(self._name, embedding_function=None)
+
     @contextmanager
     def _failures(self) -> Iterator[None]:
         with failures_named(self._meaning):
@@ -173,7 +193,9 @@ def open_embedded(folder: Path) -> Collection:
 
     with failures_named(meaning):
         client = chromadb.PersistentClient(str(folder), settings=ChromaSettings(anonymized_telemetry=False))
-    return Collection(client, client, EMBEDDED_NAME, meaning)
+    collection = Collection(client, client, EMBEDDED_NAME, meaning)
+    collection.write_after(WRITTEN_AFTER)  # `settling.py` may have been killed
+    return collection
 
 
 def open_in_memory() -> Collection:

@@ -116,6 +116,16 @@ class Corpus:
 
         return LexicalIndex(self.folder / "words")
 
+    def settle(self) -> None:
+        """Make searches repeatable: what is found is then the same whenever the corpus is opened. Before any search.
+
+        Raises:
+            IndexDamagedError: the vectors cannot be opened.
+        """
+        self.vectors.close()  # opened, so that a damaged graph is told
+        del self.__dict__["vectors"]
+        self._servers.settle_vectors(self.folder)
+
     def open_derived(self) -> None:
         """Open vectors and words now rather than at the first question.
 

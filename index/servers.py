@@ -76,6 +76,13 @@ class Servers:
             return open_served(self.chroma_url, _collection(manifest), folder.name)
         return open_embedded(folder / "vectors")
 
+    def settle_vectors(self, folder: Path) -> None:
+        """Have the vectors in `folder` searched alike by each process; see `settling.py`. A server sees to that."""
+        from index.settling import settle  # noqa: PLC0415  # a second to import
+
+        if not self.chroma_url:
+            settle(folder / "vectors")
+
     def delete_vectors(self, folder: Path, manifest: Manifest) -> None:
         """Delete the vectors of a corpus, which nobody has open."""
         from index.chroma import delete_served  # noqa: PLC0415

@@ -8,7 +8,7 @@ import asyncio
 import hashlib
 import platform
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -21,6 +21,7 @@ from eval.asking.http import HttpTarget
 from eval.asking.preflight import PreflightError, check_author, check_chunks, look_at_service
 from eval.asking.target import Facts, Target, WrittenByModel
 from eval.cases import Case, GivenPage
+from index.build import open_corpus
 from settings import VERSION, Settings
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _load(
 
     engines = Engines(settings)
     stack.callback(engines.close)
-    engine = None if all(case.pages for case in cases) else _open(engines, wanted.corpus)
+    engine = None if all(case.pages for case in cases) else _open(engines, wanted.corpus, settings)
     library = _library(engines, settings, stack) if any(case.pages for case in cases) else None
     told: dict[str, Any] = {"model": settings.embed.model}
     warnings: tuple[str, ...] = ()
@@ -128,9 +129,13 @@ def _load(
     return engine, library, facts
 
 
-def _open(engines: "Engines", corpus: str | None) -> "Engine":
+def _open(engines: "Engines", corpus: str | None, settings: Settings) -> "Engine":
+    name = corpus or settings.index.corpus
     try:
-        return engines.get(corpus)
+        if name in engines.names():
+            with closing(open_corpus(name, settings, engines.embedding.manifest)) as settling:
+                settling.settle()  # a run that is gone on with in another process shall find the same
+        return engines.get(name)
     except CorpusLockedError as error:
         if error.url is None:
             raise
