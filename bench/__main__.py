@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "load": _load,
         "compare": _compare,
         "grounding": _grounding,
+        "scoring": _scoring,
         "train-gate": _train_gate,
         "tune": _tune,
     }
@@ -147,6 +149,19 @@ def _grounding(arguments: argparse.Namespace, settings: Settings) -> int:
     for data_set in sets if arguments.ask else ():
         print(f"\n{data_set.name}: {measure_written(data_set, settings, arguments.ask)}")
     _keep("grounding", {name: [fate.to_dict() for fate in rows] for name, rows in fates.items()}, settings)
+    return 0
+
+
+def _scoring(arguments: argparse.Namespace, settings: Settings) -> int:
+    from bench import scoring  # noqa: PLC0415  # for the reason that `build.py` gives
+    from bench.build import measure_scoring  # noqa: PLC0415  # likewise
+
+    measured = {one.name: measure_scoring(one, settings, arguments.rows) for one in _chosen(arguments, settings)}
+    for name, figures in measured.items():
+        print(f"{name}: {figures.rows} rows, {figures.words / figures.rows:.0f} words an answer\n")
+        print(scoring.table(figures), end="\n\n")
+    print(f"{describe(machine())}.")
+    _keep("scoring", {name: asdict(one) for name, one in measured.items()}, settings)
     return 0
 
 

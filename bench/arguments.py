@@ -56,6 +56,13 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     tune.add_argument("--seed", type=int, default=0, help="of the bootstrap samples (default: 0)", metavar="N")
     _add_grounding(commands, [sets])
+    scoring = commands.add_parser(
+        "scoring",
+        parents=[sets],
+        help="time to score a run without a language model, by family of metrics",
+        description="Make a run out of the texts of each set, no two answers alike, and score it.",
+    )
+    scoring.add_argument("--rows", type=_number(1), default=1000, help="of the run (default: 1000)", metavar="N")
     _add_train_gate(commands)
     return parser.parse_args(argv)
 

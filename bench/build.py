@@ -33,6 +33,7 @@ from settings import Settings
 if TYPE_CHECKING:
     from bench.crag import Answered
     from bench.grounding import Fate
+    from bench.scoring import Scoring
     from bench.stock import StockRecipe
     from query_engine.engine import Engine
 
@@ -162,6 +163,21 @@ def measure_grounding(data_set: DataSet, settings: Settings, count: int, seed: i
             text.data.decode(errors="replace") for text in islice(read_texts(list_files(data_set.corpus), reader), 60)
         ]
     return judge(plant(texts, read_cases(data_set.questions), count, seed), Embedding(settings).embedder)
+
+
+def measure_scoring(data_set: DataSet, settings: Settings, rows: int) -> "Scoring":
+    """Make a run of that many rows out of the data set's texts, and score it without a language model.
+
+    Raises:
+        NoDataSetError: none of its texts has six sentences.
+    """
+    from bench.scoring import make_run, measure  # noqa: PLC0415
+    from eval.scoring.build import offline_scorers  # noqa: PLC0415
+
+    _tell(f"{data_set.name}: making {rows} rows of {data_set.corpus}")
+    with Reader(settings.ingest) as reader, tempfile.TemporaryDirectory(dir=_made(settings.bench.dir)) as folder:
+        texts = [text.data.decode(errors="replace") for text in read_texts(list_files(data_set.corpus), reader)]
+        return measure(make_run(texts, rows, Path(folder) / "run"), offline_scorers(settings))
 
 
 def measure_written(data_set: DataSet, settings: Settings, questions: int) -> str:

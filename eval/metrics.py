@@ -237,16 +237,6 @@ def score_answer(case: Case, answer: str | None) -> Scores:
     return scores
 
 
-def score_retrieval(cases: Iterable[Case], results: Mapping[str, Sequence[Ranked]]) -> dict[str, Mean]:
-    """Return the mean of every metric over the cases that allow it.
-
-    Args:
-        cases: their ids are distinct.
-        results: case id -> passages, best first. A case without an entry was not asked: it counts as missing, not as 0.
-    """
-    return mean_scores(cases, results, score_passages, nothing=())
-
-
 def score_answers(cases: Iterable[Case], answers: Mapping[str, str | None]) -> dict[str, Mean]:
     """Return the mean of every answer metric over the cases that allow it; cases without an entry count as missing."""
     return mean_scores(cases, answers, score_answer, nothing=None)

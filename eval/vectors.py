@@ -35,7 +35,8 @@ class Vectors:
         wanted = dict.fromkeys(texts)
         if len(self._known) > KEPT:
             self._known.clear()
-        new = [text for text in wanted if text not in self._known]
+        # Texts of like length share a batch, so that little is computed on padding.
+        new = sorted((text for text in wanted if text not in self._known), key=len)
         if new:
             embedded = np.asarray(self._embedder().get_text_embedding_batch(new), dtype=np.float32)
             self._known.update(zip(new, embedded, strict=True))

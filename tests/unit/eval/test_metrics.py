@@ -9,17 +9,22 @@ from eval.cases import Case, Evidence
 from eval.metrics import (
     Mean,
     contains,
+    crag_score,
     distinct_docs,
+    exact_match,
     hit_at,
+    mean_scores,
     ndcg,
     read_within,
     reciprocal_rank,
     score_answer,
     score_answers,
     score_passages,
-    score_retrieval,
     shingle_recall,
+    spoken,
+    token_f1,
     word_recall,
+    words,
 )
 
 
@@ -188,7 +193,9 @@ def test_a_mean_counts_the_cases_that_allow_its_metric() -> None:
         case(id="3", answer="bell"),
     ]
 
-    means = score_retrieval(cases, {"1": [Found("a", "bell")], "2": [Found("a"), Found("b")], "3": []})
+    results = {"1": [Found("a", "bell")], "2": [Found("a"), Found("b")], "3": []}
+
+    means = mean_scores(cases, results, score_passages, nothing=())
 
     assert means["doc@1"] == Mean(0.5, n=2)
     assert means["mrr"] == Mean(0.75, n=2)
@@ -198,7 +205,7 @@ def test_a_mean_counts_the_cases_that_allow_its_metric() -> None:
 def test_a_case_without_result_is_counted_as_missing_and_never_averaged() -> None:
     cases = [case(id="1", relevant_docs=("a",)), case(id="2", relevant_docs=("a",)), case(id="3", answer="bell")]
 
-    means = score_retrieval(cases, {"1": [Found("a")]})
+    means = mean_scores(cases, {"1": [Found("a")]}, score_passages, nothing=())
 
     assert means["doc@1"] == Mean(1.0, n=1, missing=1)
     assert means["answer@2000"] == Mean(None, n=0, missing=1)
@@ -217,3 +224,53 @@ def test_answer_means_keep_the_two_kinds_of_declining_apart() -> None:
     assert means["recall"] == Mean(0.5, n=2)
     assert means["declined"] == Mean(0.5, n=2)
     assert means["declined_no_answer"] == Mean(1.0, n=1, missing=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "f1", "exact"),
+    [
+        ("The Bath County plant", 2 * (2 / 3) * (2 / 2) / (2 / 3 + 2 / 2), 0),
+        ("bath, COUNTY!", 1, 1),
+        ("the the Bath County", 1, 1),
+        ("bath bath", 2 * (1 / 2) * (1 / 2) / (1 / 2 + 1 / 2), 0),
+        ("elsewhere", 0, 0),
+        ("", 0, 0),
+    ],
+    ids=["a word too much", "case and punctuation", "articles", "a word said twice", "another", "nothing"],
+)
+def test_tokens_count_as_often_as_they_are_said(text: str, f1: float, exact: float) -> None:
+    assert token_f1(text, "Bath County") == pytest.approx(f1)
+    assert exact_match(text, "Bath County") == exact
+
+
+def test_not_knowing_is_neither_right_nor_wrong() -> None:
+    assert [crag_score(said, ["Betz"]) for said in (None, "I don't know.", " I don’t know", "Betz", "Newton")] == [
+        0,
+        0,
+        0,
+        1,
+        -1,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Don't panic: 3.5 MW_peak", ["don", "t", "panic", "3", "5", "mw", "peak"]),
+        ("Fuß, ÜBER, naïve", ["fuß", "über", "naïve"]),
+        ("efﬁcient m² ９０", ["efficient", "m2", "90"]),
+        ("柏林 is ドイツ", ["柏", "林", "is", "ド", "イ", "ツ"]),
+        ("베를린은 수도", ["베를린은", "수도"]),
+        ("Это Берлин", ["это", "берлин"]),
+        ("هذه برلين", ["هذه", "برلين"]),
+        ("… ☂ —", []),
+    ],
+    ids=["English", "umlauts", "typography", "Chinese and Japanese", "Korean", "Russian", "Arabic", "no word"],
+)
+def test_words_are_those_of_any_script(text: str, found: list[str]) -> None:
+    assert words(text) == found
+
+
+def test_marks_and_bold_signs_are_not_spoken() -> None:
+    assert spoken("It was **Betz** [1][2], in 1919. [3]") == "It was Betz, in 1919."
+    assert len(spoken(" " * 1_000_000 + "x")) == 1
