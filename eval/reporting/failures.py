@@ -181,7 +181,8 @@ def _found(case: Case, row: Row) -> tuple[bool | None, str]:
 
 def _against(row: Row, cells: Mapping[str, Cell]) -> str:
     """Return in what the answer leaves its passages; empty if it does not."""
-    judged = cells.get("faithfulness", Cell(not_applicable="")).score
+    scores = (cells[name].score for name in ("faithfulness", "deepeval_faithfulness") if name in cells)
+    judged = next((score for score in scores if score is not None), None)
     if judged is not None:
         return f"The judge's faithfulness is {judged:.2f}." if judged < JUDGED_RIGHT else ""
     answer = re.sub(r"(?m)^\s*\d+[.)]\s", "", spoken(row.answer or ""))  # the numbers of a list say nothing

@@ -13,7 +13,7 @@ from eval.reporting.gather import Gathered
 # Of each line the first metric that was scored: what was said, whether it is backed, whether it could be found.
 MAIN = (
     ("answer_correctness", "word_recall", "contains", "crag_score"),
-    ("faithfulness", "citation_recall", "citation_precision"),
+    ("faithfulness", "deepeval_faithfulness", "citation_recall", "citation_precision"),
     ("evidence@4000", "mrr", "recall@4000", "answer@4000"),
     ("similarity", "ragas_semantic_similarity", "token_f1"),
 )

@@ -78,6 +78,14 @@ class Gathered:
         """Return the questions of a class, in their order."""
         return [case for case in self.cases if self.verdicts[case.id].kind.key == key]
 
+    def not_applicable(self, case: Case) -> dict[str, list[str]]:
+        """Return why metrics do not apply to a question: reason -> their names."""
+        reasons: dict[str, list[str]] = {}
+        for name, cell in self.cells.get(case.id, {}).items():
+            if cell.not_applicable is not None:
+                reasons.setdefault(cell.not_applicable, []).append(name)
+        return reasons
+
     def told(self, means: Means, cases: Sequence[Case]) -> list[Metric]:
         """Return the metrics that say something of these cases: one was scored, or should have been."""
         cells = [self.cells.get(case.id, {}) for case in cases]

@@ -14,7 +14,7 @@ from eval.reporting.gather import Gathered
 from eval.reporting.marked import Piece, answer_pieces, passage_pieces, plain, shorten, web_link
 from eval.rows import Quote, Row, Seen
 
-PAGE_CHARS = 2_000_000
+PAGE_CHARS = 1_600_000
 MOST_CHARS, LEAST_CHARS = 12_000, 600
 MOST_QUESTIONS = 1_000
 MOST_QUOTES = 50
@@ -97,7 +97,7 @@ def _shown(place: int, case: Case, row: Row | None, verdict: Verdict, room: int)
     quotes = row.citations if row else ()
     numbers = {quote.number for quote in quotes[:MOST_QUOTES]}
     answer, left_out = shorten(row.answer or "", room // 2) if row else ("", 0)
-    passages, spent = list[Source](), len(answer)
+    passages, spent = list[Source](), len(answer) + sum(min(len(quote.quote or ""), room // 4) for quote in quotes)
     for number, passage in enumerate(row.passages if row else (), start=1):
         if spent >= room:
             break

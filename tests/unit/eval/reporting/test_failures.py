@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from eval.cases import Case
-from eval.cells import Cell, scored
+from eval.cells import Cell, failed, scored
 from eval.reporting.advice import SUGGESTIONS, suggestions
 from eval.reporting.failures import KIND, classify
 from eval.rows import Row
@@ -51,6 +51,7 @@ def test_the_judges_faithfulness_tells_answers_that_leave_their_passages() -> No
 
     assert kind(asked, row, faithfulness=scored(0.4)) == "against"
     assert kind(asked, row, faithfulness=scored(0.9)) == "unsaid"
+    assert kind(asked, row, faithfulness=failed("down"), deepeval_faithfulness=scored(0.4)) == "against"
 
 
 def test_words_that_stand_in_no_passage_are_against_the_evidence() -> None:
