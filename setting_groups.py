@@ -248,6 +248,9 @@ class AnswerSettings(Group):
     only_sure: bool = Field(
         False, description="Quote only what shows the date, number or name asked for, and most of the question's words."
     )
+    sentence_leaves: bool = Field(
+        False, description="Over given pages, make each sentence a leaf; ingested documents keep theirs."
+    )
     plan: bool = Field(True, description="Search for each part of questions that ask for several things.")
     plan_timeout_s: float = Field(
         10, gt=0, le=600, description="Longer planning by a language model is given up, and grammar takes over."

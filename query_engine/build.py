@@ -88,7 +88,9 @@ class Engines:
             ModelError: the embedding model failed.
             IndexDamagedError: a store failed.
         """
-        with closing(corpus_over(documents, self._settings.chunk, self.embedding)) as corpus:
+        settings = self._settings
+        sentences = settings.answer.sentence_leaves
+        with closing(corpus_over(documents, settings.chunk, self.embedding, sentences=sentences)) as corpus:
             yield self._engine(corpus)
 
     def names(self) -> list[str]:

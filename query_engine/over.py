@@ -16,6 +16,7 @@ from index.documents import Document, StoredDocument
 from index.embedding import embed_documents
 from index.memory import MemoryCorpus
 from index.splitting import TreeSplitter
+from query_engine.sentence_leaves import with_sentence_leaves
 from settings import ChunkSettings
 
 logger = logging.getLogger(__name__)
@@ -23,7 +24,9 @@ logger = logging.getLogger(__name__)
 NAME = "given documents"
 
 
-def corpus_over(documents: Sequence[Document], chunk: ChunkSettings, embedding: Embedding) -> MemoryCorpus:
+def corpus_over(
+    documents: Sequence[Document], chunk: ChunkSettings, embedding: Embedding, *, sentences: bool = False
+) -> MemoryCorpus:
     """Cut and embed documents, and return them as a corpus; close it after use. Blocks.
 
     A text that is given twice is kept once. One that cannot be cut is left out, and logged. Of two texts with one
@@ -33,13 +36,16 @@ def corpus_over(documents: Sequence[Document], chunk: ChunkSettings, embedding: 
         documents: none makes an empty corpus.
         chunk: sizes of the passages.
         embedding: the model.
+        sentences: make single sentences the leaves, whatever `chunk` says of leaves. What of one is longer than the
+            model's window is not embedded.
 
     Raises:
         ModelError: the model failed.
         IndexDamagedError: a store failed.
     """
     splitter = TreeSplitter(chunk, embedding.model.count_tokens, embedding.passage_tokens)
-    stored = list(_cut(_distinct(documents), splitter, embedding.manifest.identity.fingerprint()))
+    pipeline = embedding.manifest.identity.fingerprint()
+    stored = list(_cut(_distinct(documents), splitter, pipeline, sentences=sentences))
     corpus = MemoryCorpus(NAME, embedding.manifest)
     try:
         if stored:
@@ -66,12 +72,16 @@ def _distinct(documents: Iterable[Document]) -> Iterator[Document]:
         yield replace(document, doc_id=name)
 
 
-def _cut(documents: Iterable[Document], splitter: TreeSplitter, pipeline: str) -> Iterator[StoredDocument]:
+def _cut(
+    documents: Iterable[Document], splitter: TreeSplitter, pipeline: str, *, sentences: bool
+) -> Iterator[StoredDocument]:
     for document in documents:
         try:
             tree = splitter.split(document.text)
         except UnreadableError as error:
             logger.warning("Left out of the given documents: %s: %s", document.doc_id, error)
             continue
+        if sentences:
+            tree = with_sentence_leaves(document.text, tree)
         if len(tree):
             yield StoredDocument.of(document, document.hash(pipeline), tree)

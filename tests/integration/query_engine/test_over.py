@@ -11,7 +11,7 @@ from ingestion.reading.html import read_html
 from query_engine.build import Engines
 from query_engine.events import Done
 from query_engine.over import corpus_over
-from settings import EmbedSettings, Settings
+from settings import AnswerSettings, EmbedSettings, RetrievalSettings, Settings
 
 PAGE = """<html><head><title>Betz</title></head><body><article><h1>Betz</h1>
 <p>Albert Betz was a German physicist. He published the limit of wind turbines in 1919.</p>
@@ -37,6 +37,16 @@ async def test_an_answer_comes_from_the_page_and_cites_its_address(engines: Engi
     assert "1919" in done.answer
     assert {citation.url for citation in done.citations} == {URL}
     assert all(document.text[one.start : one.end] == one.quote for one in done.citations)
+
+
+def test_sentences_are_leaves_where_the_settings_say_so(model_cache: Path) -> None:
+    settings = Settings(embed=EmbedSettings(cache_dir=model_cache), answer=AnswerSettings(sentence_leaves=True))
+    text = "Albert Betz was a German physicist. He published the limit of wind turbines in 1919."
+    with closing(Engines(settings)) as engines, engines.over([Document("betz", "Betz", text)]) as engine:
+        (best, *_) = engine.retrieve("When was the limit published?", RetrievalSettings(merge=False)).passages
+
+        assert engine.corpus.documents.leaf_count() == 2
+        assert best.text == "He published the limit of wind turbines in 1919."
 
 
 async def test_over_nothing_nothing_is_known(engines: Engines) -> None:
