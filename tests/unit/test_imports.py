@@ -8,6 +8,15 @@ from pathlib import Path
 HOME = Path(__file__).parents[2]
 # Only what was actually executed counts, so this needs an interpreter of its own.
 PROBE = "import json, sys, main; print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
+WITHOUT = """
+import importlib, pkgutil, sys
+sys.modules.update(dict.fromkeys(["ragas", "langchain", "langchain_core", "langchain_community", "datasets"]))
+import eval
+needs_it = {"eval.scoring.ragas_calls", "eval.scoring.ragas_computed", "eval.scoring.deepeval_worker", "eval.__main__"}
+for module in pkgutil.walk_packages(eval.__path__, "eval."):
+    if module.name not in needs_it:
+        importlib.import_module(module.name)
+"""
 
 
 def test_the_service_loads_no_evaluation_library_and_no_pytorch() -> None:
@@ -17,3 +26,9 @@ def test_the_service_loads_no_evaluation_library_and_no_pytorch() -> None:
     assert {"api", "query_engine", "index", "llama_index", "fastapi"} <= loaded
     assert not loaded & {"ragas", "langchain", "langchain_core", "langchain_community", "datasets", "deepeval"}
     assert not loaded & {"torch", "transformers", "sentence_transformers"}
+
+
+def test_the_evaluation_loads_without_its_libraries() -> None:
+    run = subprocess.run([sys.executable, "-c", WITHOUT], cwd=HOME, capture_output=True, text=True, check=False)
+
+    assert run.returncode == 0, run.stderr

@@ -1,12 +1,16 @@
 """RAGAS's metrics by a judge whose judgements are known: exact scores, and what bad replies leave of them."""
 
 import json
+import os
 import re
+import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+import requests
 
 from eval.cases import Case
 from eval.cells import Cell, mean
@@ -15,7 +19,7 @@ from eval.scoring.judge import Judge
 from eval.scoring.judge_cache import JudgeCache
 from eval.scoring.judge_server import JudgeServer
 from eval.scoring.judged import JudgedScorer
-from eval.scoring.ragas_judged import METRICS, ragas_scorer
+from eval.scoring.ragas_judged import METRICS, RagasMissingError, ragas_scorer
 from settings import JudgeSettings
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 from tests.servers.scripted_judge import judgement, schema_of
@@ -205,3 +209,31 @@ def test_a_damaged_file_of_the_cache_is_asked_for_again(server: ScriptedLLM, tmp
         file.write_bytes([b"", b'{"text": "x', b"\xff"][number % 3])
 
     assert cells_of(scorer_of(judge_of(server, tmp_path)), (CASE, row())) == first
+
+
+def test_nothing_is_reported_and_no_connection_leaves_this_machine(
+    server: ScriptedLLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    connect = socket.socket.connect
+
+    def watch(self: socket.socket, address: tuple[str, int]) -> None:
+        asked.append(address[0])
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", watch)
+    monkeypatch.setattr(requests.Session, "request", lambda *_, **__: pytest.fail("something was reported"))
+
+    cells_of(scorer_of(judge_of(server, tmp_path)), (CASE, row()))
+
+    assert set(asked) == {"127.0.0.1"}
+    assert os.environ["RAGAS_DO_NOT_TRACK"] == "true"
+
+
+def test_without_ragas_the_way_to_get_it_is_told(
+    server: ScriptedLLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ragas", None)
+
+    with pytest.raises(RagasMissingError, match=r"not installed\. Install it: pip install -r requirements-eval.txt"):
+        scorer_of(judge_of(server, tmp_path))
