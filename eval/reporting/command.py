@@ -21,6 +21,12 @@ from settings import Settings
 PAGE, MARKDOWN, RESULTS, QUESTIONS = "report.html", "eval_report.md", "eval_results.json", "per_question_results.csv"
 
 
+class NoHistoryError(RagError):
+    """There is no folder of earlier runs where one was named."""
+
+    code = "no_history"
+
+
 class NotWrittenError(RagError):
     """The report cannot be written where it shall be."""
 
@@ -42,6 +48,8 @@ def run(arguments: argparse.Namespace, _settings: Settings) -> int:
     folder = RunFolder(arguments.run)
     gathered = gather(folder, METRICS)
     other = gather(RunFolder(arguments.against), METRICS) if arguments.against else None
+    if arguments.history and not arguments.history.is_dir():
+        raise NoHistoryError(f"{arguments.history} is no folder.", "Name a folder that holds runs with --history.")
     history = read_history(folder, arguments.history or arguments.run.resolve().parent)
     files = {
         PAGE: render_page(gathered, history, other),

@@ -3,6 +3,7 @@
 Flow: `RunFolder` -> **here** -> the page, the Markdown, the JSON and the CSV, which all show the same values.
 """
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from eval.cells import Cell, Metric
 from eval.reporting.failures import KINDS, Kind, Verdict, classify
 from eval.rows import Row
 from eval.run_folder import Header, RunFolder
+from eval.scoring.noise import noise
 from eval.summary import Means, Summary, metric_names, summarise
 
 FAMILIES = ("answer", "citations", "abstention", "retrieval", "ragas", "deepeval", "ragas_offline", "speed")
@@ -41,6 +43,8 @@ class Gathered:
         metrics: those that were scored, by family; ones that the catalogue does not know come last.
         summary: the means.
         verdicts: id -> class.
+        scatter: standard deviation of the mean of each metric that a judge scored several times, from how far it
+            disagrees with itself.
         notices: what is missing, as sentences.
     """
 
@@ -52,6 +56,7 @@ class Gathered:
     metrics: tuple[Metric, ...]
     summary: Summary
     verdicts: Mapping[str, Verdict]
+    scatter: Mapping[str, float]
     notices: tuple[str, ...]
 
     @property
@@ -127,6 +132,7 @@ def gather(folder: RunFolder, catalogue: Mapping[str, Metric]) -> Gathered:
         metrics=metrics,
         summary=summarise(cases, cells),
         verdicts={case.id: classify(case, rows.get(case.id), cells.get(case.id, {})) for case in cases},
+        scatter={name: one.mean_sd / math.sqrt(one.repeats) for name, one in noise(folder.scores()).items()},
         notices=tuple(_notices(cases, rows, cells, metrics)),
     )
 

@@ -62,8 +62,8 @@ def read_history(folder: RunFolder, beside: Path) -> History:
     asked = [case.id for case in folder.cases()]
     found: list[Path] = [this]
     left_out = list[str]()
-    for path in sorted(beside.iterdir()) if beside.is_dir() else ():
-        if path.resolve() != this and (path / HEADER).is_file():
+    for path in sorted({path.resolve() for path in beside.iterdir()}) if beside.is_dir() else ():
+        if path != this and (path / HEADER).is_file():
             try:
                 if RunFolder(path).header().questions_sha256 == questions:
                     found.append(path)

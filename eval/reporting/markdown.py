@@ -76,6 +76,8 @@ def _scores(run: Gathered) -> list[str]:
     answerable = [case for case in run.cases if not case.unanswerable]
     unanswerable = [case for case in run.cases if case.unanswerable]
     body = ["Coverage n/N: the mean rests on n rows of the N that should have a score.", ""]
+    if run.scatter:
+        body[0] += " ± is one standard deviation of the mean, by how far the judge disagreed with itself."
     body += [f"Questions that have an answer, or may have one ({len(answerable)}):", ""]
     body += _lines(lines(run, answerable, run.summary.answerable))
     if unanswerable:
@@ -96,7 +98,7 @@ def _lines(found: Sequence[Line]) -> list[str]:
             text(line.metric.name),
             text(line.metric.family),
             line.metric.better,
-            figure(line.mean.value),
+            figure(line.mean.value) + (f" ± {figure(line.scatter)}" if line.scatter is not None else ""),
             f"{line.mean.n}/{line.mean.of}",
         )
         for line in found

@@ -43,6 +43,7 @@ def results_json(run: Gathered) -> str:
             metric.name: {"family": metric.family, "better": metric.better, "about": metric.about}
             for metric in run.metrics
         },
+        "judge_scatter": dict(run.scatter),
         "aggregate": {
             "answerable": _means(run, run.summary.answerable, [c for c in run.cases if not c.unanswerable]),
             "unanswerable": _means(run, run.summary.unanswerable, [c for c in run.cases if c.unanswerable]),

@@ -38,12 +38,14 @@ class Line:
 
     Attributes:
         share: the mean, for metrics whose scores lie between 0 and 1; None for others: they are no part of a whole.
+        scatter: of the mean, from a judge's disagreement with itself; None where it judged once.
         beside: None without another run.
     """
 
     metric: Metric
     mean: Mean
     share: float | None
+    scatter: float | None = None
     beside: Beside | None = None
 
 
@@ -128,7 +130,9 @@ def changes(run: Gathered, other: Gathered) -> list[Change]:
 def _line(run: Gathered, metric: Metric, means: Means, cases: Sequence[Case], other: Gathered | None) -> Line:
     mean = means[metric.name]
     share = mean.value if metric.family != "speed" and is_share(scores_of(run, metric)) else None
-    return Line(metric, mean, share, _beside(run, other, metric.name, cases) if other else None)
+    return Line(
+        metric, mean, share, run.scatter.get(metric.name), _beside(run, other, metric.name, cases) if other else None
+    )
 
 
 def _beside(run: Gathered, other: Gathered, name: str, cases: Sequence[Case]) -> Beside | None:

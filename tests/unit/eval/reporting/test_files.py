@@ -11,7 +11,7 @@ from eval.reporting.gather import Gathered, gather
 from eval.reporting.history import read_history
 from eval.reporting.markdown import render_markdown, text
 from eval.reporting.results import questions_csv, results_json
-from eval.run_folder import RunFolder
+from eval.run_folder import RunFolder, Scored
 from eval.scoring.catalogue import METRICS
 from tests.fakes.runs import DAM, SAMPLE_CASES, case, reply, sample_run, write_run
 
@@ -147,3 +147,20 @@ def test_a_run_where_nothing_went_wrong_shows_its_weakest_answers(tmp_path: Path
 
     assert "No question of this run came to a bad end." in report
     assert "### Weakest of the right ones: When?" in report
+
+
+def test_a_history_that_is_not_there_is_an_error(folder: RunFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(folder.path), "--history", "nowhere"]) == 1
+    assert "nowhere is no folder. Name a folder that holds runs" in capsys.readouterr().err
+
+
+def test_a_judge_that_disagrees_with_itself_is_told_beside_the_mean(folder: RunFolder) -> None:
+    row = folder.rows()["right"]
+    with folder.writing():
+        for repeat, score in enumerate((0.4, 0.6)):
+            cells = {"faithfulness": scored(score)}
+            folder.append_scores(Scored(id=row.id, of=row.digest(), family="ragas", repeat=repeat, cells=cells))
+    run = gather(folder, METRICS)
+
+    assert run.scatter == {"faithfulness": pytest.approx(0.1)}
+    assert "0.500 ± 0.100" in render_markdown(run, read_history(folder, folder.path.parent))

@@ -83,3 +83,12 @@ def test_a_line_marks_where_the_system_became_another_one(tmp_path: Path) -> Non
     assert [point.this for point in trend.points] == [False, False, True]
     assert run.header.fingerprint == "two"
     assert first < second
+
+
+def test_a_link_to_a_run_is_no_second_run(tmp_path: Path) -> None:
+    this = sample_run(tmp_path / "a")
+    sample_run(tmp_path / "b")
+    for name in "ab":
+        (tmp_path / f"link-{name}").symlink_to(tmp_path / name)
+
+    assert [past.name for past in read_history(this, tmp_path).runs] == ["a", "b"]
