@@ -185,9 +185,9 @@ class RunFolder:
         """Keep a reply; it is on disk when this returns. Only below `writing`."""
         _append(self.path / ROWS, row)
 
-    def append_scores(self, line: Scored) -> None:
-        """Keep cells; they are on disk when this returns. Only below `writing`."""
-        _append(self.path / SCORES, line)
+    def append_scores(self, line: Scored, *, sync: bool = True) -> None:
+        """Keep cells; a kill of this process loses none, and with `sync` a power cut neither. Only below `writing`."""
+        _append(self.path / SCORES, line, sync=sync)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -217,11 +217,12 @@ def _average(cells: list[Cell]) -> Cell:
     return Cell(score=sum(values) / len(values)) if values else cells[-1]
 
 
-def _append(path: Path, line: BaseModel) -> None:
+def _append(path: Path, line: BaseModel, *, sync: bool = True) -> None:
     with path.open("ab") as file:
         file.write(line.model_dump_json(exclude_defaults=True).encode() + b"\n")
         file.flush()
-        os.fsync(file.fileno())
+        if sync:
+            os.fsync(file.fileno())
 
 
 def _replace(path: Path, text: str) -> None:

@@ -2,11 +2,13 @@
 
 Flow: `asking/` and `command.py` -> **here** -> the scorers of `build.py` -> `run_folder.py` keeps their cells.
 
-Each line is on disk before the next one is waited for, so that a kill costs at most what was being scored. Cells that
+Each line is written before the next one is waited for, so that a kill costs at most what was being scored; the disk
+itself is waited for once a second, or six thousand computed lines would take longer to keep than to compute. Cells that
 failed are scored again at the next call, because a judge that was down may be up; those of a row that has no reply are
 not, since asking that row again is what helps.
 """
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
@@ -17,6 +19,7 @@ from eval.run_folder import RunFolder, Scored
 
 Todo = Sequence[tuple[Case, Row]]
 Cells = dict[str, Cell]
+SYNC_EVERY_S = 1.0
 Progress = Callable[[str, int, int], None]
 
 
@@ -75,6 +78,7 @@ def score_run(
     digests = {id_: row.digest() for id_, row in rows.items()}
     pairs = [(case, rows[case.id]) for case in folder.cases() if case.id in rows]
     kept = {(line.id, line.family, line.repeat): line for line in folder.scores()}
+    synced = 0.0
     for scorer in scorers:
         for repeat in range(repeats):
             todo = pairs if again else [pair for pair in pairs if _lacks(kept, pair[1], scorer.families, repeat)]
@@ -82,7 +86,9 @@ def score_run(
             for id_, family, cells in scorer.score(todo, repeat) if todo else ():
                 line = Scored(id=id_, of=digests[id_], family=family, repeat=repeat, cells=cells)
                 if kept.get((id_, family, repeat)) != line:
-                    folder.append_scores(line)
+                    due = time.monotonic() - synced >= SYNC_EVERY_S
+                    folder.append_scores(line, sync=due)
+                    synced = time.monotonic() if due else synced
                 done[family] += 1
                 if progress:
                     progress(family, done[family], len(todo))

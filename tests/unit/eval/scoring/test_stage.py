@@ -7,7 +7,6 @@ import pytest
 
 from eval.cells import Cell, failed, scored
 from eval.run_folder import SCORES, Header, RunFolder
-from eval.scoring.catalogue import FAMILIES, METRICS
 from eval.scoring.stage import Cells, EachRow, Todo, score_run
 from tests.fakes.eval_rows import answered, case, unreplied
 
@@ -137,8 +136,3 @@ def test_progress_is_told_by_family(folder: RunFolder) -> None:
         score_run(folder, [EachRow("speed", lambda *_: {})], progress=lambda *step: told.append(step))
 
     assert told == [("speed", 1, 2), ("speed", 2, 2)]
-
-
-def test_every_metric_says_what_it_is_and_has_a_name_of_its_own() -> None:
-    assert {"retrieval", "answer", "citations", "abstention", "speed", "ragas_offline"} <= set(FAMILIES)
-    assert all(name == metric.name and metric.about.endswith(".") for name, metric in METRICS.items())
