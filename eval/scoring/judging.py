@@ -113,7 +113,8 @@ class Judging:
             if over.n < over.of:
                 reasons = Counter(cell.failed for cell in column if cell is not None and cell.failed)
                 reason, times = next(iter(reasons.most_common(1)), ("Not judged yet.", over.of - over.n))
-                alike.setdefault(f"{over.n} of {over.of} rows scored. {times} times: {reason}", []).append(name)
+                rows = "1 row" if times == 1 else f"{times} rows"
+                alike.setdefault(f"{over.n} of {over.of} rows scored. {reason} ({rows})", []).append(name)
         return "\n".join(f"- {', '.join(names)}: {why}" for why, names in alike.items())
 
     def _given_up(self) -> str:

@@ -96,7 +96,7 @@ def test_what_is_not_scored_is_told_with_its_commonest_reason(folder: RunFolder,
     told = judged(judging_of(tmp_path, junk_for_three), folder)
 
     assert "wise at http://127.0.0.1:1/v1:\n- 0 replies of the server\n" in told
-    assert "- faithfulness: 7 of 10 rows scored. 3 times: It is prose." in told
+    assert "- faithfulness: 7 of 10 rows scored. It is prose. (3 rows)" in told
     assert "answer_relevancy" not in told
     assert "given up" not in told
 
@@ -109,7 +109,7 @@ def test_a_judge_that_is_down_is_told_with_the_remedy(folder: RunFolder, tmp_pat
     told = judged(judging, folder)
 
     assert judging.given_up
-    assert "- faithfulness, answer_relevancy: 0 of 10 rows scored. 5 times: It is down." in told
+    assert "- faithfulness, answer_relevancy: 0 of 10 rows scored. It is down. (5 rows)" in told
     assert "**The judge was given up, and rows are left.** It is down. Start it. Then the same command goes on" in told
 
 
