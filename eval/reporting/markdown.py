@@ -16,7 +16,7 @@ from eval.reporting.gather import Gathered
 from eval.reporting.history import History
 from eval.reporting.marked import plain, shorten
 from eval.reporting.spelling import duration, figure, moment, percent
-from eval.reporting.tables import Line, categories, examples, lines, weakest
+from eval.reporting.tables import TITLES, Line, categories, examples, lines, weakest
 
 ANSWER_CHARS, LINE_CHARS = 600, 140
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>|#~!])")
@@ -96,7 +96,7 @@ def _lines(found: Sequence[Line]) -> list[str]:
     rows = (
         (
             text(line.metric.name),
-            text(line.metric.family),
+            text(TITLES.get(line.metric.family, line.metric.family)),
             line.metric.better,
             figure(line.mean.value) + (f" ± {figure(line.scatter)}" if line.scatter is not None else ""),
             f"{line.mean.n}/{line.mean.of}",

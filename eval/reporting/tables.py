@@ -15,6 +15,17 @@ from eval.reporting.gather import Gathered
 from eval.summary import Means
 
 EXAMPLES = 3
+TITLES = {
+    "answer": "Answer",
+    "citations": "Citations",
+    "abstention": "Abstention",
+    "retrieval": "Retrieval",
+    "ragas": "RAGAS, by a judge",
+    "deepeval": "DeepEval, by a judge",
+    "ragas_offline": "RAGAS, computed",
+    "speed": "Speed",
+    "other": "Other",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +91,10 @@ def lines(run: Gathered, cases: Sequence[Case], means: Means, other: Gathered | 
 
 
 def by_family(found: Sequence[Line]) -> dict[str, list[Line]]:
-    """Group lines by the family of their metrics."""
+    """Group lines by what their family is called."""
     families: dict[str, list[Line]] = {}
     for line in found:
-        families.setdefault(line.metric.family, []).append(line)
+        families.setdefault(TITLES.get(line.metric.family, line.metric.family), []).append(line)
     return families
 
 

@@ -116,7 +116,7 @@ def test_the_markdown_tells_figures_failures_suggestions_and_every_question(
 ) -> None:
     report = render_markdown(gathered, read_history(folder, folder.path.parent))
 
-    assert "| word\\_recall | answer | higher | 0.300 | 5/6 |" in report
+    assert "| word\\_recall | Answer | higher | 0.300 | 5/6 |" in report
     assert "| Wrongly declined | 1 | 12 % | The evidence was in the context, and the service declined. |" in report
     assert report.count("- Why this class: ") >= 3
     assert "`RAG_ANSWER__MIN_CONFIDENCE`" in report
