@@ -10,6 +10,7 @@ It listens on a free loopback port, in threads of its own. It knows none of Tree
 import json
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
@@ -54,7 +55,10 @@ class EvaluatedService:
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(handler) -> None:
-                asked = json.loads(handler.rfile.read(int(handler.headers["Content-Length"])))
+                body = handler.rfile.read(int(handler.headers["Content-Length"]))
+                if not body:
+                    return  # the client was killed
+                asked = json.loads(body)
                 with self._lock:
                     before = self.asked.count(asked["iid"])
                     self.asked.append(asked["iid"])
@@ -92,5 +96,6 @@ def _send(handler: BaseHTTPRequestHandler, reply: Reply) -> None:
     handler.send_response(reply.status)
     for name, value in {**reply.headers, "Content-Length": str(len(reply.body))}.items():
         handler.send_header(name, value)
-    handler.end_headers()
-    handler.wfile.write(reply.body)
+    with suppress(ConnectionError):  # the client was killed
+        handler.end_headers()
+        handler.wfile.write(reply.body)
