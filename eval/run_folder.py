@@ -79,6 +79,7 @@ class Scored(BaseModel):
         of: digest of the row's content; cells of another content are out of date.
         family: see `cells.Metric`.
         repeat: 0 for the first scoring; judges are asked several times.
+        by: the judge's model; empty where no judge decides.
         cells: by metric.
     """
 
@@ -88,6 +89,7 @@ class Scored(BaseModel):
     of: str
     family: str
     repeat: int = 0
+    by: str = ""
     cells: dict[str, Cell]
 
 
@@ -164,12 +166,15 @@ class RunFolder:
         return {id_: row for id_, row in known.items() if row is not None}
 
     def scores(self) -> list[Scored]:
-        """Return the cells that belong to the rows as they are, later ones replacing earlier ones of their kind."""
+        """Return the cells that belong to the rows as they are, later ones replacing earlier ones of their kind.
+
+        A family has one judge: whoever gave it its last score. What others said of other rows is left out.
+        """
         digests = {id_: row.digest() for id_, row in self.rows().items()}
+        lines = [line for line in _read(self.path / SCORES, Scored) if digests.get(line.id) == line.of]
+        judge = {line.family: line.by for line in lines if any(cell.score is not None for cell in line.cells.values())}
         found = {
-            (line.id, line.family, line.repeat): line
-            for line in _read(self.path / SCORES, Scored)
-            if digests.get(line.id) == line.of
+            (line.id, line.family, line.repeat): line for line in lines if line.by == judge.get(line.family, line.by)
         }
         return list(found.values())
 

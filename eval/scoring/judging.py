@@ -85,7 +85,7 @@ class Judging:
     def score(self, folder: RunFolder, stream: TextIO) -> None:
         """Judge what is not judged yet, and show on `stream` how that goes. Only below `folder.writing()`."""
         with shown_scoring(stream) as progress:
-            score_run(folder, self._scorers, self._repeats, progress=progress)
+            score_run(folder, self._scorers, self._repeats, by=self._settings.model or "", progress=progress)
 
     def describe(self, folder: RunFolder) -> str:
         """Return what judging took and how sure it is, as Markdown."""

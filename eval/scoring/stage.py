@@ -62,6 +62,7 @@ def score_run(
     scorers: Sequence[Scorer],
     repeats: int = 1,
     *,
+    by: str = "",
     again: bool = False,
     progress: Progress | None = None,
 ) -> None:
@@ -71,20 +72,21 @@ def score_run(
         folder: holds the rows.
         scorers: each is asked once for each repeat.
         repeats: how often every row shall be scored in all.
+        by: who decides, if a judge does; what another one said is as good as not there.
         again: also what is there; cells that come out the same are not written twice.
         progress: told (family, rows done, rows to do) after every row.
     """
     rows = folder.rows()
     digests = {id_: row.digest() for id_, row in rows.items()}
     pairs = [(case, rows[case.id]) for case in folder.cases() if case.id in rows]
-    kept = {(line.id, line.family, line.repeat): line for line in folder.scores()}
+    kept = {(line.id, line.family, line.repeat): line for line in folder.scores() if line.by == by}
     synced = 0.0
     for scorer in scorers:
         for repeat in range(repeats):
             todo = pairs if again else [pair for pair in pairs if _lacks(kept, pair[1], scorer.families, repeat)]
             done = dict.fromkeys(scorer.families, 0)
             for id_, family, cells in scorer.score(todo, repeat) if todo else ():
-                line = Scored(id=id_, of=digests[id_], family=family, repeat=repeat, cells=cells)
+                line = Scored(id=id_, of=digests[id_], family=family, repeat=repeat, by=by, cells=cells)
                 if kept.get((id_, family, repeat)) != line:
                     due = time.monotonic() - synced >= SYNC_EVERY_S
                     folder.append_scores(line, sync=due)

@@ -31,7 +31,9 @@ def parsed(*words: str) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def judging_of(tmp_path: Path, decide: Callable[[int, str, Material], float], repeats: int = 1) -> Judging:
+def judging_of(
+    tmp_path: Path, decide: Callable[[int, str, Material], float], repeats: int = 1, who: JudgeSettings = WHO
+) -> Judging:
     """Return a judging by RAGAS's first two metrics, each of which `decide` decides."""
     judge = Judge(JudgeServer(WHO), JudgeCache(tmp_path / "cache"))
 
@@ -42,7 +44,7 @@ def judging_of(tmp_path: Path, decide: Callable[[int, str, Material], float], re
 
         yield ask
 
-    return Judging(judge, [JudgedScorer(FAMILY, JUDGED[:2], judge, asker, at_once=1)], repeats, WHO)
+    return Judging(judge, [JudgedScorer(FAMILY, JUDGED[:2], judge, asker, at_once=1)], repeats, who)
 
 
 @pytest.fixture
@@ -124,6 +126,27 @@ def test_repeats_tell_how_far_the_judge_disagrees_with_itself(folder: RunFolder,
     assert "| answer_relevancy |   10 |     3 |       0.000 |       0.0000 |" in told
     assert folder.cells()["0"]["faithfulness"].score == pytest.approx(0.5)
     assert len(folder.scores()) == 30
+
+
+def test_another_judge_judges_anew_and_is_not_mixed_with_the_first(folder: RunFolder, tmp_path: Path) -> None:
+    other = WHO.model_copy(update={"model": "other"})
+
+    def down(*_: object) -> float:
+        raise JudgeDownError("It is down.", "Start it.")
+
+    def scores() -> set[float | None]:
+        return {cell.score for row in folder.cells().values() for cell in row.values()}
+
+    judged(judging_of(tmp_path, lambda *_: 0.25, repeats=2), folder)
+    judged(judging_of(tmp_path, down, who=other), folder)
+    assert scores() == {0.25}  # who says nothing replaces nothing
+
+    judged(judging_of(tmp_path, lambda *_: 0.75, who=other), folder)
+    assert scores() == {0.75}
+    assert {line.by for line in folder.scores()} == {"other"}
+
+    judged(judging_of(tmp_path, lambda *_: 0.25), folder)
+    assert scores() == {0.25}
 
 
 def test_progress_is_told_once_a_tenth_and_says_which_time(folder: RunFolder, tmp_path: Path) -> None:
