@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from eval.cells import Mean, Metric
 from eval.reporting.distributions import percentile
-from eval.reporting.gather import Gathered
+from eval.reporting.gather import OVER_ALL, Gathered
 
 # Of each line the first metric that was scored: what was said, whether it is backed, whether it could be found.
 MAIN = (
@@ -38,7 +38,7 @@ def main_metrics(run: Gathered) -> list[Metric]:
     chosen = list[Metric]()
     for names in MAIN:
         chosen += [known[name] for name in names if name in known and known[name] not in chosen][:1]
-    others = [metric for metric in known.values() if metric.family != "speed"]
+    others = [metric for metric in known.values() if metric.family != "speed" and metric.name not in OVER_ALL]
     return chosen or others[: len(MAIN)]
 
 

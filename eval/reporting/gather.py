@@ -94,10 +94,11 @@ class Gathered:
     def told(self, means: Means, cases: Sequence[Case]) -> list[Metric]:
         """Return the metrics that say something of these cases: one was scored, or should have been."""
         cells = [self.cells.get(case.id, {}) for case in cases]
+        both = len({case.unanswerable for case in cases}) == 2
         return [
             metric
             for metric in self.metrics
-            if (metric.name not in OVER_ALL or len(cases) == len(self.cases))
+            if (metric.name not in OVER_ALL or both)
             and (means[metric.name].n or any(row[metric.name].failed for row in cells if metric.name in row))
         ]
 
@@ -179,13 +180,16 @@ def _notices(
         found.append(f"The run is unfinished: {unasked} of {len(cases)} questions were not asked.")
     if failed := sum(row.outcome == "failed" for row in rows.values()):
         found.append(f"{failed} of {len(cases)} questions got no reply. The same run command asks them again.")
+    families: dict[int, list[str]] = {}
     for family in dict.fromkeys(metric.family for metric in metrics):
         names = {metric.name for metric in metrics if metric.family == family}
-        if bare := sum(not names & cells.get(id_, {}).keys() for id_ in rows):
-            found.append(
-                f"{bare} of {len(rows)} replies have no scores of the family {family!r}; they count as failed. "
-                "Score them: python -m eval score FOLDER."
-            )
+        families.setdefault(sum(not names & cells.get(id_, {}).keys() for id_ in rows), []).append(family)
+    found += [
+        f"{bare} of {len(rows)} replies have no scores of {', '.join(of)}; they count as failed. "
+        "Score them: python -m eval score FOLDER."
+        for bare, of in families.items()
+        if bare
+    ]
     fingerprints = {row.fingerprint for row in rows.values() if row.fingerprint}
     if len(fingerprints) > 1:
         found.append(f"The replies come from {len(fingerprints)} different systems: {', '.join(sorted(fingerprints))}.")

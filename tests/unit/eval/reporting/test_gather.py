@@ -33,7 +33,7 @@ def test_what_is_missing_is_told(tmp_path: Path) -> None:
 
     assert "The run is unfinished: 1 of 8 questions were not asked." in run.notices
     assert "1 of 8 questions got no reply. The same run command asks them again." in run.notices
-    assert any(notice.startswith("1 of 7 replies have no scores of the family 'answer'") for notice in run.notices)
+    assert any(notice.startswith("1 of 7 replies have no scores of answer;") for notice in run.notices)
     assert run.counts["unasked"] == 1
 
 
