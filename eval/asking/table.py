@@ -17,6 +17,8 @@ from eval.summary import Summary, summarise
 FAILURES_SHOWN = 10
 REASON_CHARS = 160
 NO_CATEGORY = "(none)"
+# What is declined is right or wrong by what kind of question it is: over one kind alone this is always 0 or 1.
+OVER_ALL = ("abstention_precision",)
 
 
 def describe(folder: RunFolder, judged: str = "") -> str:
@@ -38,7 +40,8 @@ def _what(folder: RunFolder, cases: Sequence[Case]) -> str:
     header = folder.header()
     corpus = f", corpus `{header.corpus}`" if header.corpus else ""
     fingerprint = header.fingerprint or "none told"
-    return f"{len(cases)} questions of `{header.questions}`, asked {header.target}{corpus}; fingerprint {fingerprint}."
+    count = f"{len(cases)} question{'s' * (len(cases) != 1)}"
+    return f"{count} of `{header.questions}`, asked {header.target}{corpus}; fingerprint {fingerprint}."
 
 
 def _counts(cases: Sequence[Case], rows: Mapping[str, Row]) -> str:
@@ -46,7 +49,7 @@ def _counts(cases: Sequence[Case], rows: Mapping[str, Row]) -> str:
     groups = {
         "have an answer": [case for case in cases if not case.unanswerable and case.answer],
         "have none": [case for case in cases if case.unanswerable],
-        "unknown": [case for case in cases if not case.unanswerable and not case.answer],
+        "answer not given": [case for case in cases if not case.unanswerable and not case.answer],
     }
     lines = [_count(name, some, rows) for name, some in groups.items() if some]
     if len(lines) > 1:
@@ -72,12 +75,18 @@ def _quantile(values: Sequence[float], share: float) -> float:
 def _tables(cases: Sequence[Case], summary: Summary) -> Iterator[str]:
     categories = summary.by_category if len(summary.by_category) > 1 else {}
     if any(not case.unanswerable for case in cases):
-        over = {name: _answerable(cases, name) for name in categories}
+        some = {name: means for name, means in categories.items() if _answerable(cases, name)}
         yield "## Questions with an answer"
-        yield _means(summary.answerable, {name: categories[name] for name, some in over.items() if some})
+        yield _means(_without(summary.answerable, OVER_ALL), some)
     if any(case.unanswerable for case in cases):
         yield "## Questions without an answer"
-        yield _means(summary.unanswerable, {})
+        yield _means(_without(summary.unanswerable, OVER_ALL), {})
+        yield "## All questions"
+        yield _means({name: summary.everything[name] for name in OVER_ALL if name in summary.everything}, {})
+
+
+def _without(means: Mapping[str, Mean], names: Sequence[str]) -> dict[str, Mean]:
+    return {name: mean for name, mean in means.items() if name not in names}
 
 
 def _answerable(cases: Sequence[Case], category: str) -> bool:
@@ -86,35 +95,26 @@ def _answerable(cases: Sequence[Case], category: str) -> bool:
 
 def _means(means: Mapping[str, Mean], categories: Mapping[str, Mapping[str, Mean]]) -> str:
     """Return a table of the metrics that apply to at least one row, one family after the other."""
-    known = [name for name, mean in means.items() if mean.of]
-    order = list(METRICS)
-    known.sort(key=lambda name: order.index(name) if name in METRICS else len(order))
+    places = {name: place for place, name in enumerate(METRICS)}
+    known = sorted((name for name, mean in means.items() if mean.of), key=lambda name: places.get(name, len(places)))
     if not known:
-        return "No metric applies: the questions come without what could be compared."
-    lines = []
-    family = ""
+        return "No metric applies: there is nothing to compare these with."
+    lines, family = [], ""
     for name in known:
         metric = METRICS.get(name)
         group = metric.family if metric else "other"
-        by_category = [_value(categories[category][name], coverage=True) for category in categories]
-        worse = "" if metric is None or metric.better == "higher" else " (lower is better)"
-        lines.append(
-            [
-                "" if group == family else group,
-                f"{name}{worse}",
-                _value(means[name]),
-                _coverage(means[name]),
-                *by_category,
-            ]
-        )
+        lower = " (lower is better)" if metric and metric.better == "lower" else ""
+        numbers = [_value(name, means[name]), _coverage(means[name])]
+        numbers += [_value(name, by_name[name], coverage=True) for by_name in categories.values()]
+        lines.append(["" if group == family else group, name + lower, *numbers])
         family = group
     return _table(["family", "metric", "mean", "scored", *(name or NO_CATEGORY for name in categories)], lines)
 
 
-def _value(mean: Mean, *, coverage: bool = False) -> str:
+def _value(name: str, mean: Mean, *, coverage: bool = False) -> str:
     if not mean.of:
         return "–"
-    value = "–" if mean.value is None else f"{mean.value:.3f}" if abs(mean.value) < 10 else f"{mean.value:.1f}"
+    value = "–" if mean.value is None else f"{mean.value:.{1 if name.endswith('_ms') else 3}f}"
     return f"{value} ({_coverage(mean)})" if coverage and mean.n < mean.of else value
 
 
@@ -129,7 +129,7 @@ def _failures(rows: Mapping[str, Row]) -> str:
     lines = [f"- `{row.id}`: {_short(row.reason or '')}" for row in failed[:FAILURES_SHOWN]]
     if len(failed) > FAILURES_SHOWN:
         lines.append(f"- and {len(failed) - FAILURES_SHOWN} more")
-    return f"## No reply: {len(failed)} questions\n\n" + "\n".join(lines)
+    return f"## No reply: {len(failed)} question{'s' * (len(failed) != 1)}\n\n" + "\n".join(lines)
 
 
 def _warnings(rows: Mapping[str, Row]) -> str:
