@@ -85,7 +85,7 @@ def _as_json(
         "b": {"run": joined.b.name, "fingerprint": joined.b.header.fingerprint},
         "questions": len(joined.cases),
         "left_out": {"only_a": joined.only_a, "only_b": joined.only_b, "altered": joined.altered},
-        "changed": {name: {"a": a, "b": b} for name, (a, b) in changes(joined.a.header, joined.b.header).items()},
+        "changed": {name: {"a": a, "b": b} for name, (a, b) in changes(joined.a, joined.b).items()},
         "rules": asdict(rules),
         "answerable": [_plain(one) for one in verdicts.answerable],
         "unanswerable": [_plain(one) for one in verdicts.unanswerable],

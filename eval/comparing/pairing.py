@@ -99,15 +99,25 @@ def join(a: Side, b: Side) -> Joined:
     return Joined(a, b, cases, only_a, only_b, altered)
 
 
-def changes(a: Header, b: Header) -> dict[str, tuple[str, str]]:
-    """Return what the headers differ in: name -> before and after, e.g. `settings.retrieval.top_k`; dates apart."""
-    before, after = dict(_flat(_plain(a), "")), dict(_flat(_plain(b), ""))
+def changes(a: Side, b: Side) -> dict[str, tuple[str, str]]:
+    """Return what the runs differ in: name -> before and after, e.g. `settings.retrieval.top_k`; dates apart.
+
+    `judge.ragas` is among them where two models judged: then it may be the judge that changed its mind.
+    """
+    before, after = dict(_flat(_plain(a.header), "")), dict(_flat(_plain(b.header), ""))
+    judges_a, judges_b = _judges(a), _judges(b)
+    before |= {name: judges_a[name] for name in judges_a if name in judges_b}
+    after |= {name: judges_b[name] for name in judges_b if name in judges_a}
     names = dict.fromkeys([*before, *after])
     return {
         name: (before.get(name, _UNTOLD), after.get(name, _UNTOLD))
         for name in names
         if before.get(name) != after.get(name)
     }
+
+
+def _judges(side: Side) -> dict[str, str]:
+    return {f"judge.{line.family}": line.by for line in side.scores if line.by}
 
 
 def _asked(case: Case) -> tuple[object, ...]:

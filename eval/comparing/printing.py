@@ -31,7 +31,7 @@ def origin(joined: Joined) -> str:
     ):
         if ids:
             lines.append(f"Left out: {why} {_count(len(ids), 'question')} ({_some(ids)}).")
-    return "\n".join([*lines, *_fingerprints(joined), *_changes(changes(a.header, b.header))])
+    return "\n".join([*lines, *_fingerprints(joined), *_changes(changes(a, b))])
 
 
 def headline(verdicts: Verdicts) -> str:
