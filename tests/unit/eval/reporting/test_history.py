@@ -1,6 +1,9 @@
 from pathlib import Path
 
+import pytest
+
 from eval.cells import scored
+from eval.reporting import history as history_of_runs
 from eval.reporting.charts import trends
 from eval.reporting.gather import gather
 from eval.reporting.history import read_history
@@ -58,15 +61,18 @@ def test_the_run_itself_is_there_wherever_the_history_lies(tmp_path: Path) -> No
     assert [past.name for past in read_history(this, tmp_path / "nowhere").runs] == ["a"]
 
 
-def test_the_oldest_of_very_many_runs_are_left_out_but_never_this_one(tmp_path: Path) -> None:
+def test_the_oldest_of_very_many_runs_are_left_out_but_never_this_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_of_runs, "MOST", 3)
     this = sample_run(tmp_path / "old", started="2020-01-01T00:00:00+00:00")
-    for number in range(51):
+    for number in range(4):
         row, cells = reply("right", "1991"), {"right": {"answer": {"word_recall": scored(1)}}}
-        write_run(tmp_path / f"n{number:02}", SAMPLE_CASES, [row], cells)
+        write_run(tmp_path / f"n{number}", SAMPLE_CASES, [row], cells)
 
     history = read_history(this, tmp_path)
 
-    assert (len(history.runs), history.older) == (50, 2)
+    assert (len(history.runs), history.older) == (3, 2)
     assert history.runs[0].this
 
 
