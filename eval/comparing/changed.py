@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from eval.cases import Case
 from eval.cells import Cell
 from eval.comparing.pairing import Joined
-from eval.comparing.verdicts import metric_of
+from eval.comparing.verdicts import TIE, metric_of
 from eval.rows import Row
-
-_LEAST = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ def changed_rows(joined: Joined) -> list[Changed]:
 
 
 def _changed_scores(a: Mapping[str, Cell], b: Mapping[str, Cell]) -> dict[str, tuple[float, float]]:
-    pairs = {name: pair for name, pair in _pairs(a, b).items() if abs(pair[1] - pair[0]) > _LEAST}
+    pairs = {name: pair for name, pair in _pairs(a, b).items() if abs(pair[1] - pair[0]) > TIE}
     return dict(sorted(pairs.items(), key=lambda item: -abs(item[1][1] - item[1][0])))
 
 

@@ -28,7 +28,8 @@ FEWEST_CHANGED = 6
 # Each run has its own rows here, those that it declined: there is nothing to pair.
 UNPAIRED = frozenset({"abstention_precision"})
 _OF_REPLIES = Metric(REPLIED, "reply", "higher", "1 if the question has a reply, else 0.")
-_TIE = 1e-9
+# Vectors of the same text differ by their last bits from run to run.
+TIE = 1e-6
 _DEVIATES = 1.96
 
 
@@ -166,7 +167,7 @@ def _compare(joined: Joined, cases: Sequence[Case], name: str, floor: float | No
     ]
     scores = np.asarray(pairs, dtype=np.float64).reshape(-1, 2)
     differences = scores[:, 1] - scores[:, 0]
-    differences[np.abs(differences) < _TIE] = 0.0
+    differences[np.abs(differences) < TIE] = 0.0
     ups, downs = int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
     interval = paired_interval(differences, rules.samples, rules.seed) if len(pairs) > 1 else None
     wins, losses = (ups, downs) if metric.better == "higher" else (downs, ups)

@@ -48,6 +48,10 @@ def test_the_direction_is_the_metrics_own(tmp_path: Path, name: str, after: list
     assert (difference.wins, difference.losses) == ((20, 0) if expected == "better" else (0, 20))
 
 
+def test_the_last_bits_of_a_vector_are_no_change(tmp_path: Path) -> None:
+    assert judged(tmp_path, [0.5] * 40, [0.5 - 1e-7] * 40).verdict == "no difference"
+
+
 def test_gains_and_losses_that_balance_are_no_real_difference(tmp_path: Path) -> None:
     difference = judged(tmp_path, HALF, HALF[::-1])
 
@@ -98,8 +102,8 @@ def test_what_the_judge_says_differently_of_the_same_answer_is_its_noise(tmp_pat
 def test_a_verdict_that_chance_explains_among_many_metrics_is_not_sure(tmp_path: Path) -> None:
     before = {f"m{number:02}": [1.0] * 4 + [0.0] * 36 for number in range(12)}
     one_up_one_down = [0.0] + [1.0] * 4 + [0.0] * 35
-    twelve_up_four_down = [0.0] * 4 + [1.0] * 12 + [0.0] * 24
-    after = {name: one_up_one_down for name in before} | {"m00": twelve_up_four_down}
+    thirteen_up_four_down = [0.0] * 4 + [1.0] * 13 + [0.0] * 23
+    after = {name: one_up_one_down for name in before} | {"m00": thirteen_up_four_down}
 
     verdicts = judge(pair(tmp_path, before, after), RULES)
 

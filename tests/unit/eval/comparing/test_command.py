@@ -1,0 +1,149 @@
+"""`python -m eval compare` prints what a person decides by, and exits as CI wants it."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from eval.__main__ import main
+from tests.fakes.runs import case
+from tests.unit.eval.comparing.pairs import questions, run
+
+GOOD, BAD = [1.0] * 40, [0.0] * 10 + [1.0] * 30
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[str, str]:
+    asked = questions(40, category="easy")
+    settings = {"settings": {"retrieval": {"top_k": 20}}}, {"settings": {"retrieval": {"top_k": 5}}}
+    a = run(tmp_path / "a", asked, {"doc@1": GOOD}, fingerprint="f1", **settings[0])
+    b = run(tmp_path / "b", asked, {"doc@1": BAD}, fingerprint="f2", **settings[1])
+    return str(a.path), str(b.path)
+
+
+def compare(*arguments: str) -> int:
+    return main(["compare", "--samples", "1000", *arguments])
+
+
+def test_a_run_against_itself_says_no_difference(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert compare(folders[0], folders[0], "--fail-on", "doc@1", "--fail-on", "replied") == 0
+
+    shown = capsys.readouterr().out
+    assert "No difference: B is as A in all 2 metrics, row by row." in shown
+    assert "Same fingerprint of settings, models and index: f1." in shown
+    assert "Passed: none of 2 metrics of --fail-on is worse." in shown
+    assert "## By category" not in shown
+
+
+def test_a_worse_run_is_shown_from_the_verdict_down_to_the_answers(
+    folders: tuple[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+
+    assert compare(*folders, "--rows", "2") == 0
+
+    shown = capsys.readouterr().out
+    assert "Fingerprint: f1 -> f2." in shown
+    assert "settings.retrieval.top_k  20 -> 5" in shown
+    assert "B is worse in 1 of 2 metrics and better in 0; no real difference in 1." in shown
+    assert "- worse: doc@1 -0.250*" in shown
+    row = next(line for line in shown.splitlines() if "| doc@1 " in line)
+    assert [cell.strip() for cell in row.strip("|").split("|")] == [
+        "retrieval", "doc@1", "1.000", "0.750", "-0.250", "-0.400 … -0.125", "0", "30", "10", "40/40", "worse*",
+    ]  # fmt: skip
+    assert "## Lost most, 2 of 10 questions" in shown
+    assert "Question  What is 0?" in shown
+    assert "A  Said by a of q00." in shown
+    assert " | B  Said by b of q00." in shown
+    assert max(len(line) for line in shown.split("## Lost most")[1].splitlines()) <= 120
+
+
+def test_answers_stand_below_each_other_in_a_narrow_terminal(
+    folders: tuple[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+
+    compare(*folders, "--rows", "1")
+
+    assert "A   Said by a of q00.\nB   Said by b of q00." in capsys.readouterr().out
+
+
+def test_the_gate_sets_the_exit_code(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert compare(*folders, "--fail-on", "doc@1") == 1
+    assert "FAILED (--fail-on):\n- doc@1: worse by 0.250" in capsys.readouterr().out
+
+    assert compare(*folders, "--fail-on", "replied") == 0
+    assert compare(*folders, "--fail-on", "doc@1", "--min-difference", "0.3") == 0
+
+
+def test_everything_is_in_the_json(folders: tuple[str, str], tmp_path: Path) -> None:
+    compare(*folders, "--json", str(tmp_path / "figures.json"), "--fail-on", "doc@1")
+
+    figures = json.loads((tmp_path / "figures.json").read_text())
+    found = {one["metric"]: one["verdict"] for one in figures["answerable"]}
+    assert found == {"replied": "no difference", "doc@1": "worse"}
+    assert figures["changed"] == {"settings.retrieval.top_k": {"a": "20", "b": "5"}}
+    assert figures["failed"] == ["doc@1: worse by 0.250"]
+    assert len(figures["rows"]) == 10
+    assert figures["rows"][0] == {
+        "id": "q00",
+        "better_by": -0.5,
+        "scores": {"doc@1": [1.0, 0.0]},
+        "a": "Said by a of q00.",
+        "b": "Said by b of q00.",
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--fail-on", "doc"], "There is no metric 'doc'"),
+        (["--json", "/nowhere/at/all.json"], "cannot be written"),
+    ],
+)
+def test_a_foreseen_failure_is_one_line(
+    folders: tuple[str, str], arguments: Sequence[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compare(*folders, *arguments) == 1
+
+    told = capsys.readouterr().err
+    assert message in told
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--samples", "10"], ["--seed", "-1"], ["--min-difference", "nan"], ["--min-difference", "-1"], ["--rows", "x"]],
+)
+def test_numbers_out_of_range_are_usage_errors(folders: tuple[str, str], arguments: Sequence[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["compare", *folders, *arguments])
+
+
+def test_long_answers_and_a_question_without_an_answer_are_shown_in_short(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = [*questions(11), case("none", "Who designed the logo?", None)]
+    long = "word " * 200_000
+    before = run(tmp_path / "a", asked, {"abstention_recall": [1.0] * 12})
+    after = run(tmp_path / "b", asked, {"abstention_recall": [1.0] * 11 + [0.0]})
+    rows = after.path / "rows.jsonl"
+    rows.write_text(rows.read_text().replace("Said by b of none.", long))
+    rescore(after.path)
+
+    assert compare(str(before.path), str(after.path)) == 0
+
+    shown = capsys.readouterr().out
+    assert "Right     there is none" in shown
+    assert "word…" in shown
+    assert len(shown) < 10_000
+
+
+def rescore(path: Path) -> None:
+    """Bind the scores to the rows as they are now."""
+    from eval.run_folder import SCORES, RunFolder  # noqa: PLC0415
+
+    digests = {id_: row.digest() for id_, row in RunFolder(path).rows().items()}
+    lines = [json.loads(line) for line in (path / SCORES).read_text().splitlines()]
+    (path / SCORES).write_text("".join(json.dumps({**line, "of": digests[line["id"]]}) + "\n" for line in lines))
