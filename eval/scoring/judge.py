@@ -9,33 +9,14 @@ part of what is remembered, so that repeats, and metrics that ask one thing thre
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from eval.scoring.judge_cache import JudgeCache, Reply
+from eval.scoring.judge_cache import JudgeCache
 from eval.scoring.judge_server import JudgeError, JudgeServer, JudgeUnusableError
 
 DOWN_AFTER_ROWS = 5
 
 Value = TypeVar("Value")
-
-
-@dataclass
-class Tally:
-    """What judging took.
-
-    Attributes:
-        replies: what the server sent and was paid for.
-        remembered: replies that came from the cache.
-        failed: questions without a usable reply.
-        prompt_tokens, completion_tokens: as the server tells them; 0 if it does not.
-    """
-
-    replies: int = 0
-    remembered: int = 0
-    failed: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
 
 
 class Judge:
@@ -47,16 +28,11 @@ class Judge:
     """
 
     def __init__(self, server: JudgeServer, cache: JudgeCache) -> None:
-        self.tally = Tally()
+        self.tally = server.tally
         self.given_up: JudgeError | None = None
         self._server = server
         self._cache = cache
         self._rows_in_vain = 0
-
-    @property
-    def tried_again(self) -> int:
-        """Requests that were sent again."""
-        return self._server.tried_again
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[None]:
@@ -93,15 +69,9 @@ class Judge:
                 self.tally.remembered += 1
                 return value
         reply = await self._server.complete(request)
-        self._count(reply)
         value = read(reply.text)
         await asyncio.to_thread(self._cache.put, key, reply)
         return value
-
-    def _count(self, reply: Reply) -> None:
-        self.tally.replies += 1
-        self.tally.prompt_tokens += reply.prompt_tokens or 0
-        self.tally.completion_tokens += reply.completion_tokens or 0
 
     def row_done(self, in_vain: JudgeError | None) -> None:
         """Take note of a row that was judged, or why it was not; too many in a row and the judge is given up."""

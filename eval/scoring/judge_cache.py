@@ -21,18 +21,11 @@ class JudgeCacheError(RagError):
 
 
 class Reply(BaseModel):
-    """What a judge said.
-
-    Attributes:
-        text: as it came.
-        prompt_tokens, completion_tokens: None if the server does not tell.
-    """
+    """What a judge said, as it came."""
 
     model_config = ConfigDict(frozen=True)
 
     text: str
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
 
 
 class JudgeCache:
@@ -68,7 +61,7 @@ class JudgeCache:
             path.parent.mkdir(exist_ok=True)
             descriptor, draft = tempfile.mkstemp(dir=path.parent, suffix=".part")
             with os.fdopen(descriptor, "wb") as file:
-                file.write(reply.model_dump_json(exclude_none=True).encode())
+                file.write(reply.model_dump_json().encode())
             os.replace(draft, path)
         except OSError as error:
             raise self._failure(error) from error

@@ -9,8 +9,10 @@ request may take the next, and one that replies badly has at least replied. Only
 import asyncio
 import json
 import random
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import httpx
@@ -54,17 +56,37 @@ class JudgeUnusableError(JudgeError):
         return cls(f"{what}: {shown(text)}.", "Take another model, or another RAG_JUDGE__RESPONSE_FORMAT.")
 
 
+@dataclass
+class Tally:
+    """What judging took.
+
+    Attributes:
+        replies: what the server sent and was paid for.
+        remembered: replies that came from the cache.
+        failed: questions without a usable reply.
+        tried_again: requests that were sent again.
+        prompt_tokens, completion_tokens: as the server tells them; 0 if it does not.
+    """
+
+    replies: int = 0
+    remembered: int = 0
+    failed: int = 0
+    tried_again: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
 class JudgeServer:
     """The server, and how long and how often it is asked.
 
     Attributes:
         url: where requests go.
-        tried_again: requests that were sent again.
+        tally: counts what it sends.
     """
 
     def __init__(self, settings: JudgeSettings) -> None:
         self.url = f"{(settings.base_url or '').rstrip('/')}/chat/completions"
-        self.tried_again = 0
+        self.tally = Tally()
         self._settings = settings
         self._client: httpx.AsyncClient | None = None
 
@@ -72,9 +94,9 @@ class JudgeServer:
     async def connected(self) -> AsyncIterator[None]:
         """Keep connections open meanwhile; `complete` works only in here."""
         key = self._settings.api_key
-        headers = {"Content-Type": "application/json"}
+        headers = {b"Content-Type": b"application/json"}
         if key is not None:
-            headers["Authorization"] = f"Bearer {key.get_secret_value()}"
+            headers[b"Authorization"] = f"Bearer {key.get_secret_value()}".encode()
         async with httpx.AsyncClient(headers=headers, timeout=None) as client:  # noqa: S113  # `complete` has the limit
             self._client = client
             yield
@@ -110,14 +132,14 @@ class JudgeServer:
                 f"The judge did not reply within {limit_s:g} s.",
                 "Set RAG_JUDGE__TIMEOUT_S higher, RAG_JUDGE__CONCURRENCY lower, or take a quicker model.",
             ) from error
-        return _read(response)
+        return self._read(response)
 
     async def _response(self, request: bytes, ends: float) -> httpx.Response:
         assert self._client is not None
         for attempt in range(self._settings.retries + 1):
             try:
                 response = await self._client.post(self.url, content=request)
-            except httpx.RequestError as error:
+            except (httpx.RequestError, httpx.InvalidURL) as error:
                 asked_s, failure = 0.0, _unreachable(self.url, error)
             else:
                 if response.is_success:
@@ -128,9 +150,33 @@ class JudgeServer:
             pause_s = max(asked_s, min(MAX_PAUSE_S, 2**attempt * random.uniform(0.25, 0.5)))  # noqa: S311  # no secret
             if attempt == self._settings.retries or asyncio.get_running_loop().time() + pause_s > ends:
                 raise failure
-            self.tried_again += 1
+            self.tally.tried_again += 1
             await asyncio.sleep(pause_s)
         raise AssertionError("the last try raises")
+
+    def _read(self, response: httpx.Response) -> Reply:
+        try:
+            completion = _Completion.model_validate_json(response.content)
+        except ValidationError as error:
+            raise JudgeDownError(
+                f"The judge's server sent no chat completion: {shown(response.text)}.",
+                "Correct RAG_JUDGE__BASE_URL: it names an OpenAI-compatible server and ends in /v1.",
+            ) from error
+        choice, usage = completion.choices[0], completion.usage or _Usage()
+        self.tally.replies += 1
+        self.tally.prompt_tokens += usage.prompt_tokens or 0
+        self.tally.completion_tokens += usage.completion_tokens or 0
+        text = choice.message.content or ""
+        if choice.finish_reason == "length":
+            raise JudgeUnusableError.of("The judge's reply was cut off at the server's limit of tokens", text)
+        if not text.strip():
+            raise JudgeUnusableError("The judge's reply is empty.", "Take another model.")
+        return Reply(text=text)
+
+
+def place_of(url: str) -> str:
+    """Return host and port, without the name and password that may stand before them."""
+    return re.sub(r"^\w+://", "", url).partition("/")[0].rpartition("@")[2]
 
 
 def shown(text: str) -> str:
@@ -139,9 +185,9 @@ def shown(text: str) -> str:
     return repr(line if len(line) <= 100 else line[:99] + "…")
 
 
-def _unreachable(url: str, error: httpx.RequestError) -> JudgeError:
+def _unreachable(url: str, error: Exception) -> JudgeError:
     return JudgeDownError(
-        f"The judge at {url} cannot be reached ({str(error) or type(error).__name__}).",
+        f"The judge at {place_of(url)} cannot be reached ({str(error) or type(error).__name__}).",
         "Start it, or correct RAG_JUDGE__BASE_URL.",
     )
 
@@ -189,20 +235,3 @@ class _Usage(BaseModel):
 class _Completion(BaseModel):
     choices: Annotated[list[_Choice], Field(min_length=1)]
     usage: _Usage | None = None
-
-
-def _read(response: httpx.Response) -> Reply:
-    try:
-        completion = _Completion.model_validate_json(response.content)
-    except ValidationError as error:
-        raise JudgeDownError(
-            f"The judge's server sent no chat completion: {shown(response.text)}.",
-            "Correct RAG_JUDGE__BASE_URL: it names an OpenAI-compatible server and ends in /v1.",
-        ) from error
-    choice, usage = completion.choices[0], completion.usage or _Usage()
-    text = choice.message.content or ""
-    if choice.finish_reason == "length":
-        raise JudgeUnusableError.of("The judge's reply was cut off at the server's limit of tokens", text)
-    if not text.strip():
-        raise JudgeUnusableError("The judge's reply is empty.", "Take another model.")
-    return Reply(text=text, prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens)

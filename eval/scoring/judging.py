@@ -17,6 +17,7 @@ from eval.run_folder import RunFolder
 from eval.scoring import deepeval_judged, ragas_judged
 from eval.scoring.build import judged_scorers, open_judge
 from eval.scoring.judge import Judge
+from eval.scoring.judge_server import place_of
 from eval.scoring.noise import noise
 from eval.scoring.progress import shown_scoring
 from eval.scoring.stage import Scorer, score_run
@@ -93,15 +94,16 @@ class Judging:
         return "\n\n".join(part for part in parts if part)
 
     def _took(self) -> str:
-        tally, judge = self._judge.tally, self._judge
+        tally = self._judge.tally
         tokens = f"{tally.prompt_tokens:,} tokens read, {tally.completion_tokens:,} written"
         counts = [
             f"{tally.replies:,} replies of the server" + (f": {tokens}" if tally.prompt_tokens else ""),
             f"{tally.remembered:,} remembered from earlier",
             f"{tally.failed:,} questions without a usable reply",
-            f"{judge.tried_again:,} requests tried again",
+            f"{tally.tried_again:,} requests tried again",
         ]
-        return "\n".join([f"{self._settings.model} at {self._settings.base_url}:", *(f"- {count}" for count in counts)])
+        place = place_of(self._settings.base_url or "")
+        return "\n".join([f"{self._settings.model} at {place}:", *(f"- {count}" for count in counts)])
 
     def _left(self, folder: RunFolder) -> str:
         """Name the metrics that are not scored on every row, and the commonest reason."""

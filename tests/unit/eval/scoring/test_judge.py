@@ -121,7 +121,7 @@ def test_what_may_pass_is_tried_again(passing: int, server: ScriptedLLM, tmp_pat
     judge = judge_of(server.base_url, tmp_path, retries=1)
 
     assert cells_of(judge)["0"]["first"].score == 0.5
-    assert (judge.tried_again, judge.tally.replies, judge.tally.failed) == (1, 2, 0)
+    assert (judge.tally.tried_again, judge.tally.replies, judge.tally.failed) == (1, 2, 0)
 
 
 @pytest.mark.parametrize("lasting", [400, 401, 404, 422], ids=str)
@@ -130,7 +130,7 @@ def test_what_will_not_pass_is_not(lasting: int, server: ScriptedLLM, tmp_path: 
     judge = judge_of(server.base_url, tmp_path, retries=5)
 
     assert cells_of(judge)["0"]["first"].failed
-    assert judge.tried_again == 0
+    assert judge.tally.tried_again == 0
 
 
 def test_a_server_that_wants_more_patience_than_there_is_is_not_waited_for(server: ScriptedLLM, tmp_path: Path) -> None:
@@ -152,6 +152,22 @@ def test_a_server_of_something_else_is_named_as_such(server: ScriptedLLM, tmp_pa
     assert (cells["0"]["first"].failed or "").startswith("The judge's server sent no chat completion: ")
     assert judge.given_up is not None
     assert "RAG_JUDGE__BASE_URL" in judge.given_up.remedy
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "http://", "http://wise:secret@127.0.0.1:1/v1"])
+def test_an_address_that_is_none_is_said_without_its_secrets(url: str, tmp_path: Path) -> None:
+    why = cells_of(judge_of(url, tmp_path, api_key="schlüssel"))["0"]["first"].failed or ""
+
+    assert "cannot be reached" in why
+    assert "secret" not in why
+
+
+def test_a_reply_that_is_cut_off_was_paid_for(server: ScriptedLLM, tmp_path: Path) -> None:
+    server.play(Script(text='{"score": 0', finish="length"))
+    judge = judge_of(server.base_url, tmp_path)
+    cells_of(judge)
+
+    assert (judge.tally.replies, judge.tally.failed, judge.tally.completion_tokens) == (2, 2, 4)
 
 
 def test_an_outage_ends_the_judging_and_leaves_the_other_rows_for_the_next_call(nobody: str, tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def test_what_is_not_scored_is_told_with_its_commonest_reason(folder: RunFolder,
 
     told = judged(judging_of(tmp_path, junk_for_three), folder)
 
-    assert "wise at http://127.0.0.1:1/v1:\n- 0 replies of the server\n" in told
+    assert "wise at 127.0.0.1:1:\n- 0 replies of the server\n" in told
     assert "- faithfulness: 7 of 10 rows scored. It is prose. (3 rows)" in told
     assert "answer_relevancy" not in told
     assert "given up" not in told
