@@ -109,17 +109,17 @@ def _changes(changed: Mapping[str, tuple[str, str]]) -> Iterator[str]:
 
 def _overall(group: Sequence[Difference]) -> str:
     with_noise = any(one.noise is not None for one in group)
-    header = ["family", "metric", "A", "B", "B - A", "95 % interval", "wins", "ties", "losses", "scored"]
+    header = ["family", "metric", "A", "B", "B - A", "95 % interval", "won/tied/lost", "scored"]
     lines, family = [], ""
     for one in group:
         lines.append([
             "" if one.metric.family == family else one.metric.family,
-            one.metric.name + (" (lower is better)" if one.metric.better == "lower" else ""),
+            one.metric.name + (" ↓" if one.metric.better == "lower" else ""),
             _number(one.mean_a),
             _number(one.mean_b),
             _signed(one.interval.mean if one.interval else None),
             _bounds(one.interval),
-            str(one.wins), str(one.ties), str(one.losses),
+            f"{one.wins}/{one.ties}/{one.losses}",
             _coverage(one),
             *([_noise(one.noise)] if with_noise else []),
             one.verdict + ("*" if one.sure else ""),
@@ -161,13 +161,15 @@ def _notes(verdicts: Verdicts, rules: Rules) -> Iterator[str]:
         f"{noisy}{floor}."
     )
     yield f"A and B are means over the pairs; intervals come from {rules.samples:,} resamplings, seed {rules.seed}."
+    if any(one.metric.better == "lower" for one in verdicts.overall):
+        yield "↓ Lower is better."
     for side, names in (("A", verdicts.only_a), ("B", verdicts.only_b)):
         if shown := [name for name in names if name not in UNPAIRED]:
             yield f"Only {side} was scored by {', '.join(shown)}."
 
 
 def _named(one: Difference) -> str:
-    change = f" {one.interval.mean:+.3f}" if one.interval else ""
+    change = f" {_signed(one.interval.mean)}" if one.interval else ""
     return f"{one.metric.name}{change}{'*' if one.sure else ''}"
 
 

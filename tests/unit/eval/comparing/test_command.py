@@ -50,7 +50,7 @@ def test_a_worse_run_is_shown_from_the_verdict_down_to_the_answers(
     assert "- worse: doc@1 -0.250*" in shown
     row = next(line for line in shown.splitlines() if "| doc@1 " in line)
     assert [cell.strip() for cell in row.strip("|").split("|")] == [
-        "retrieval", "doc@1", "1.000", "0.750", "-0.250", "-0.400 … -0.125", "0", "30", "10", "40/40", "worse*",
+        "retrieval", "doc@1", "1.000", "0.750", "-0.250", "-0.400 … -0.125", "0/30/10", "40/40", "worse*",
     ]  # fmt: skip
     assert "## Lost most, 2 of 10 questions" in shown
     assert "Question  What is 0?" in shown
