@@ -8,7 +8,7 @@ import asyncio
 import hashlib
 import platform
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, closing
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, closing, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -19,7 +19,7 @@ import httpx
 from errors import CorpusLockedError
 from eval.asking.http import HttpTarget
 from eval.asking.preflight import PreflightError, check_author, check_chunks, look_at_service
-from eval.asking.target import Facts, Target, WrittenByModel
+from eval.asking.target import Facts, NoReplyError, Target, WrittenByModel
 from eval.cases import Case, GivenPage
 from index.build import open_corpus
 from settings import VERSION, Settings
@@ -161,11 +161,11 @@ def _library(engines: "Engines", settings: Settings, stack: ExitStack) -> "Libra
 
 async def _warm_up(target: Target, engine: "Answers | None", library: "Library | None") -> None:
     """Ask what is not counted, so that the first question takes no longer than it would in a service that is up."""
-    if engine is not None:
-        await target.ask(Case(id="-", question=WARM_UP))
-    if library is not None:
-        page = GivenPage(url="http://localhost/", html=WARM_UP_PAGE)
-        await target.ask(Case(id="-", question=WARM_UP, pages=(page,)))
+    page = GivenPage(url="http://localhost/", html=WARM_UP_PAGE)
+    pages: list[tuple[GivenPage, ...]] = [*([()] if engine else []), *([(page,)] if library else [])]
+    for given in pages:
+        with suppress(NoReplyError):  # whatever it is, the questions meet it as well
+            await target.ask(Case(id="-", question=WARM_UP, pages=given))
 
 
 def _strict(target: Target, wanted: Wanted) -> Target:

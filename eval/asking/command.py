@@ -128,7 +128,7 @@ async def _ask(
         if not todo and not facts.fingerprint:
             keeper.check((await patience.ask(target, cases[0])).row)  # the system may have changed since
         with shown(sys.stderr, len(todo)) as progress:
-            tell = _Teller(cases, progress).tell
+            tell = _Teller(cases, progress, FirstReplies(facts.settings.get("llm", {}).get("provider"))).tell
             await ask_all(todo, target, keeper, patience, concurrency=calls, tell=tell)
         keeper.check_begun()
 
@@ -136,14 +136,14 @@ async def _ask(
 class _Teller:
     """Shows each row's coming, and what the first ones tell."""
 
-    def __init__(self, cases: Sequence[Case], progress: Progress) -> None:
+    def __init__(self, cases: Sequence[Case], progress: Progress, first: FirstReplies) -> None:
         self._cases = {case.id: case for case in cases}
         self._progress = progress
-        self._first = FirstReplies()
+        self._first = first
 
     def tell(self, row: Row) -> None:
         self._progress.add(row)
-        if warning := self._first.add(self._cases[row.id], row):
+        for warning in self._first.add(self._cases[row.id], row):
             self._progress.note(f"warning: {warning}")
 
 

@@ -86,13 +86,22 @@ def check_author(provider: str, *, ready: bool, reason: str, required: bool) -> 
 
 
 class FirstReplies:
-    """Watches the first replies to questions that have an answer, or of which that is unknown."""
+    """Watches the first replies.
 
-    def __init__(self) -> None:
+    Args:
+        provider: who is set to write the answers; None where that is not known.
+    """
+
+    def __init__(self, provider: str | None = None) -> None:
         self._left = FIRST_REPLIES
+        self._model = provider if provider != QUOTING else None
 
-    def add(self, case: Case, row: Row) -> str | None:
-        """Return a warning when the last of the first replies comes, and all of them were declined."""
+    def add(self, case: Case, row: Row) -> tuple[str, ...]:
+        """Return what a row warns of; the same is said once."""
+        return tuple(filter(None, (self._declined(case, row), self._quoted(row))))
+
+    def _declined(self, case: Case, row: Row) -> str | None:
+        """Say when the first replies to questions that may have an answer were all declined."""
         if case.unanswerable or row.outcome == "failed" or not self._left:
             return None
         self._left = self._left - 1 if row.outcome == "declined" else 0
@@ -102,6 +111,16 @@ class FirstReplies:
             f"The first {FIRST_REPLIES} questions were all declined (the last one with: {(row.answer or '')[:100]!r}). "
             "Is it the right corpus, and was all of it ingested?"
         )
+
+    def _quoted(self, row: Row) -> str | None:
+        """Say when the first answer was not written by the model that is set."""
+        if not self._model or row.outcome != "answered":
+            return None
+        model, self._model = self._model, None
+        if row.synthesizer != QUOTING:
+            return None
+        why = "".join(f" {warning}" for warning in row.warnings if warning.startswith("llm"))
+        return f"The first answer is quotes, not written by {model!r}.{why} --require-llm makes that a failure."
 
 
 async def _get(

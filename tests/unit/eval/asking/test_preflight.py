@@ -112,7 +112,7 @@ def test_five_abstentions_at_the_beginning_are_told_once() -> None:
     told = [first.add(a_case(), a_row(outcome="declined")) for _ in range(9)]
 
     assert [place for place, warning in enumerate(told) if warning] == [4]
-    assert "The first 5 questions were all declined" in (told[4] or "")
+    assert "The first 5 questions were all declined" in told[4][0]
 
 
 def test_one_answer_among_the_first_is_enough_and_others_do_not_count() -> None:
@@ -122,3 +122,21 @@ def test_one_answer_among_the_first_is_enough_and_others_do_not_count() -> None:
     assert not any(first.add(a_case(), a_row(outcome="failed")) for _ in range(9))
     rows = [a_row(outcome=outcome) for outcome in ["declined", "declined", "answered", *["declined"] * 9]]
     assert not any(first.add(a_case(), row) for row in rows)
+
+
+def test_quotes_in_place_of_the_model_that_is_set_are_told_once() -> None:
+    first, quoted = FirstReplies("openai"), a_row(synthesizer="extractive", warnings=("llm_failed: It is down.",))
+
+    assert first.add(a_case(), a_row(outcome="declined")) == ()
+    (warning,) = first.add(a_case(), quoted)
+    assert warning.startswith("The first answer is quotes, not written by 'openai'. llm_failed: It is down.")
+    assert first.add(a_case(), quoted) == ()
+    assert FirstReplies("extractive").add(a_case(), quoted) == ()
+    assert FirstReplies().add(a_case(), quoted) == ()
+
+
+def test_a_first_answer_by_the_model_is_no_reason_to_warn() -> None:
+    first = FirstReplies("openai")
+
+    assert first.add(a_case(), a_row(synthesizer="openai")) == ()
+    assert first.add(a_case(), a_row(synthesizer="extractive")) == ()
