@@ -27,6 +27,7 @@ from eval.reporting.spelling import percent
 from eval.rows import Row
 
 RIGHT_SHARE, FOUND_SHARE, FOUND_WORDS_SHARE, SUPPORT_SHARE, JUDGED_RIGHT = 0.5, 0.5, 0.7, 0.6, 0.5
+ANYWHERE = frozenset({"yes", "no", "true", "false", "both", "neither", "none"})  # where they stand says nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +90,9 @@ RIGHT_RULE = (
 )
 FOUND_RULE = (
     f"The evidence counts as in the context if {percent(FOUND_SHARE)} of the reference text's runs of 8 words stand in "
-    f"the passages, or a whole reference answer of at most {SHORT_ANSWER_WORDS} words; without a reference text, "
-    f"{percent(FOUND_WORDS_SHARE)} of a longer answer's content words; without any of these, if a relevant document "
-    "is among them."
+    f"the passages, or a whole reference answer of at most {SHORT_ANSWER_WORDS} words other than yes or no; without a "
+    f"reference text, {percent(FOUND_WORDS_SHARE)} of a longer answer's content words; without any of these, if a "
+    "relevant document is among them."
 )
 
 
@@ -127,7 +128,7 @@ def classify(case: Case, row: Row | None, cells: Mapping[str, Cell]) -> Verdict:
     if found is None:
         return Verdict(KIND["wrong"], why)
     if not found:
-        return Verdict(KIND["missed"], why)
+        return Verdict(KIND["missed"], f"{why} {_documents(case, row)}".rstrip())
     if row.outcome == "declined":
         return Verdict(KIND["declined"], why)
     against = _against(row, cells)
@@ -159,7 +160,7 @@ def _found(case: Case, row: Row) -> tuple[bool | None, str]:
     if not row.passages and not row.fingerprint:  # whoever tells a fingerprint tells passages too: there were none
         return None, "The service does not tell its passages."
     text = " ".join(passage.text for passage in row.passages)
-    answers = [answer for answer in (case.answer, *case.alternatives) if answer and words(answer)]
+    answers = [one for one in (case.answer, *case.alternatives) if one and not ANYWHERE.issuperset(words(one))]
     short = [answer for answer in answers if len(words(answer)) <= SHORT_ANSWER_WORDS]
     references = [reference for reference in case.references if words(reference)]
     if references:
@@ -173,10 +174,20 @@ def _found(case: Case, row: Row) -> tuple[bool | None, str]:
         share = max(word_recall(text, answer) for answer in answers)
         return share >= FOUND_WORDS_SHARE, f"{percent(share)} of the reference's content words are in the passages."
     if case.relevant_docs:
-        names = {file_name(doc) for doc in case.relevant_docs}
-        there = any(file_name(passage.doc_id) in names for passage in row.passages)
-        return there, f"{'A' if there else 'No'} relevant document is among the passages."
+        return _has_document(case, row), _documents(case, row)
     return None, "The question has no reference to look for in the passages."
+
+
+def _documents(case: Case, row: Row) -> str:
+    """Tell whether the search came as far as a right document; empty if none is known."""
+    if not case.relevant_docs:
+        return ""
+    return f"{'A' if _has_document(case, row) else 'No'} relevant document is among the passages."
+
+
+def _has_document(case: Case, row: Row) -> bool:
+    names = {file_name(doc) for doc in case.relevant_docs}
+    return any(file_name(passage.doc_id) in names for passage in row.passages)
 
 
 def _against(row: Row, cells: Mapping[str, Cell]) -> str:

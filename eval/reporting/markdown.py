@@ -84,7 +84,7 @@ def _scores(run: Gathered) -> list[str]:
         body += ["", f"Questions that the corpus does not answer ({len(unanswerable)}), apart:", ""]
         body += _lines(lines(run, unanswerable, run.summary.unanswerable))
     declined = run.summary.everything.get("abstention_precision")
-    if declined and declined.n:
+    if declined and declined.n and answerable and unanswerable:
         told = f"{figure(declined.value)} had no answer (abstention_precision, {declined.n}/{declined.of})."
         body += ["", f"Of all questions that were declined, {text(told)}"]
     return _section("Scores", body)

@@ -92,6 +92,24 @@ def test_relevant_documents_tell_where_nothing_else_does(document: str, expected
     assert kind(asked, reply("a", "I don't know.", DAM, outcome="declined")) == expected
 
 
+@pytest.mark.parametrize(("document", "told"), [("1.md", "A relevant"), ("9.md", "No relevant")])
+def test_a_miss_tells_whether_the_search_came_as_far_as_the_document(document: str, told: str) -> None:
+    asked = case("a", "How far?", "38 millimetres", reference_context=MOON, relevant_docs=(document,))
+
+    verdict = classify(asked, reply("a", "It is salt.", SALT), {})
+
+    assert verdict.kind.key == "missed"
+    assert f"{told} document is among the passages." in verdict.why
+
+
+def test_that_a_yes_stands_somewhere_is_no_evidence() -> None:
+    row = reply("a", "I don't know.", "Yes, it is so.", outcome="declined")
+
+    assert kind(case("a", "Is it?", "Yes"), row) == "wrong"
+    assert kind(case("a", "Is it?", "Yes", reference_context=DAM), row) == "missed"
+    assert kind(case("a", "Is it?", "Yes", relevant_docs=("1.md",)), row) == "declined"
+
+
 def test_a_service_that_tells_no_passages_leaves_the_cause_open() -> None:
     asked = case("a", "When?", "1991", reference_context=DAM)
 
