@@ -128,7 +128,8 @@ def classify(case: Case, row: Row | None, cells: Mapping[str, Cell]) -> Verdict:
     if found is None:
         return Verdict(KIND["wrong"], why)
     if not found:
-        return Verdict(KIND["missed"], f"{why} {_documents(case, row)}".rstrip())
+        told = _documents(case, row)
+        return Verdict(KIND["missed"], why if told in why else f"{why} {told}")
     if row.outcome == "declined":
         return Verdict(KIND["declined"], why)
     against = _against(row, cells)

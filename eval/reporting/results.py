@@ -17,7 +17,7 @@ from eval.reporting.facts import collection, run_facts
 from eval.reporting.figures import latency
 from eval.reporting.gather import Gathered
 from eval.reporting.marked import shorten
-from eval.reporting.tables import categories
+from eval.reporting.tables import Category, categories
 from eval.summary import Means
 
 CELL_CHARS = 32_000  # spreadsheets take no more
@@ -49,19 +49,7 @@ def results_json(run: Gathered) -> str:
             "unanswerable": _means(run, run.summary.unanswerable, [c for c in run.cases if c.unanswerable]),
             "everything": _means(run, run.summary.everything, run.cases),
         },
-        "by_category": {
-            category.name: {
-                "questions": category.questions,
-                "good": category.good,
-                "judged": category.judged,
-                "means": _means(
-                    run,
-                    run.summary.by_category[category.name],
-                    [case for case in run.cases if (case.category or "") == category.name],
-                ),
-            }
-            for category in categories(run)
-        },
+        "by_category": {category.name: _category(run, category) for category in categories(run)},
         "classes": {
             kind.key: {"title": kind.title, "state": kind.state, "rule": kind.rule, "questions": run.counts[kind.key]}
             for kind in run.kinds
@@ -91,6 +79,12 @@ def questions_csv(run: Gathered) -> str:
             ]
         )
     return text.getvalue()
+
+
+def _category(run: Gathered, category: Category) -> dict[str, Any]:
+    cases = [case for case in run.cases if (case.category or "") == category.name]
+    means = _means(run, run.summary.by_category[category.name], cases)
+    return {"questions": category.questions, "good": category.good, "judged": category.judged, "means": means}
 
 
 def _means(run: Gathered, means: Means, cases: list[Case] | tuple[Case, ...]) -> dict[str, dict[str, Any]]:
