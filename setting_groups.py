@@ -219,6 +219,10 @@ class LLMSettings(Group):
     prompt: Literal["brief", "short", "report", "summary"] = Field(
         "brief", description="What is asked for: 1 to 3 sentences, one fact in 50 words, a report, or a summary."
     )
+    long_evidence: Literal["cut", "tree"] = Field(
+        "cut",
+        description="Passages beyond the model's context: left out, or all read in groups, with a call for each.",
+    )
     grounding: bool = Field(
         True, description="Replace or leave out generated sentences that the passages do not support."
     )

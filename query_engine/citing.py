@@ -45,13 +45,19 @@ class Shown:
     Attributes:
         left_out: which it was not, and why, as a sentence; empty if it was shown all.
         out_of_context: they do not fit the model's own context; otherwise the operator's limit keeps them out.
+        calls: how often the model was asked, the answer included, where it read the passages in groups; otherwise 0.
+        lost: sentences that it noted from them and that had no room.
     """
 
     left_out: str = ""
     out_of_context: bool = False
+    calls: int = 0
+    lost: int = 0
 
     def warning(self) -> str | None:
         """What a reader must know about it, as `code: sentence`; the operator's own limit is no news."""
+        if self.lost:
+            return f"notes_left_out: {self.lost} of the sentences that the model noted from the passages had no room."
         return f"passages_left_out: {self.left_out}" if self.left_out and self.out_of_context else None
 
 

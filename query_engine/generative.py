@@ -16,10 +16,11 @@ from errors import LLMError
 from query_engine.citing import Citations, Shown
 from query_engine.drafting import UNSUPPORTED, Draft, Rules
 from query_engine.grounding import Evidence
+from query_engine.long_evidence import LongEvidence
 from query_engine.passages import Passage
 from query_engine.prompting import Prompt, PromptBuilder
 from query_engine.rank_marks import MarkedSentences
-from query_engine.reply import Reply
+from query_engine.reply import Reply, nothing_written
 
 
 class GenerativeSynthesizer:
@@ -32,6 +33,7 @@ class GenerativeSynthesizer:
         prompts: made for this model's context window.
         embedder: the corpus's own; compares sentences with the passages.
         rules: what is shown.
+        tree: passages that exceed the model's context are read in groups; otherwise they are cut off.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class GenerativeSynthesizer:
         *,
         embedder: BaseEmbedding,
         rules: Rules | None = None,
+        tree: bool = False,
     ) -> None:
         self.name = name
         self.label = label
@@ -50,6 +53,7 @@ class GenerativeSynthesizer:
         self._prompts = prompts
         self._embedder = embedder
         self._rules = rules or Rules()
+        self._tree = tree
 
     def write(
         self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
@@ -61,12 +65,9 @@ class GenerativeSynthesizer:
         """
         if not passages or stop.is_set():
             return
-        prompt = self._prompts.build(question, passages)
-        citations.shown = Shown(prompt.left_out, prompt.out_of_context)
-        evidence = Evidence(prompt.passages, self._embedder)
-        draft = Draft(prompt.passages, evidence, citations, self._rules)
+        deltas, draft = self._begun(question, passages, citations, stop)
         sentences, reply = MarkedSentences(), Reply()
-        with closing(self._deltas(prompt, stop)) as deltas:
+        with closing(deltas):
             for delta in deltas:
                 for sentence in sentences.feed(reply.feed(delta)):
                     if piece := draft.add(sentence):
@@ -78,6 +79,21 @@ class GenerativeSynthesizer:
                 yield piece
         if not (draft.words or reply.declined or stop.is_set()):
             raise _nothing_shown(reply, citations)
+
+    def _begun(
+        self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
+    ) -> tuple[Generator[str, None, None], Draft]:
+        """What the model is going to say, and what becomes of it."""
+        prompt = self._prompts.build(question, passages)
+        if not (self._tree and prompt.out_of_context):
+            citations.shown = Shown(prompt.left_out, prompt.out_of_context)
+            evidence = Evidence(prompt.passages, self._embedder)
+            return self._deltas(prompt, stop), Draft(prompt.passages, evidence, citations, self._rules)
+        spread = self._prompts.spread(question, passages)
+        evidence = Evidence(spread.passages, self._embedder)
+        reading = LongEvidence(self._llm, self._prompts, spread, evidence, checked=self._rules.checked)
+        citations.shown = reading.shown
+        return reading.deltas(stop), Draft(spread.passages, evidence, citations, self._rules)
 
     def _deltas(self, prompt: Prompt, stop: threading.Event) -> Generator[str, None, None]:
         """What the model says, until it ends or `stop` is set."""
@@ -95,12 +111,4 @@ def _nothing_shown(reply: Reply, citations: Citations) -> LLMError:
             "Use a larger model, or set RAG_LLM__GROUNDING=false if it writes in another language than the documents.",
             code=UNSUPPORTED,
         )
-    if reply.reasoned:
-        return LLMError(
-            "The language model spent its whole answer on reasoning.",
-            "Raise RAG_LLM__MAX_NEW_TOKENS or switch the model's reasoning off.",
-            code="llm_reasoning",
-        )
-    return LLMError(
-        "The language model wrote nothing.", "Try another model, or look at the model server's log.", code="llm_empty"
-    )
+    return nothing_written(reply)

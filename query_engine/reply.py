@@ -92,6 +92,19 @@ class Reply:
         return "" if self.declined else opening
 
 
+def nothing_written(reply: Reply) -> LLMError:
+    """Return the failure of a model whose finished reply holds nothing."""
+    if reply.reasoned:
+        return LLMError(
+            "The language model spent its whole answer on reasoning.",
+            "Raise RAG_LLM__MAX_NEW_TOKENS or switch the model's reasoning off.",
+            code="llm_reasoning",
+        )
+    return LLMError(
+        "The language model wrote nothing.", "Try another model, or look at the model server's log.", code="llm_empty"
+    )
+
+
 def _printable(character: str) -> bool:
     return character in "\n\t" or unicodedata.category(character) not in {"Cc", "Cs"}
 

@@ -167,6 +167,16 @@ def unread(shown: Shown) -> Step:
     return Step(kind, f"**Not all passages were read**: {shown.left_out}")
 
 
+def read_in_groups(shown: Shown) -> Step:
+    """Say that there was more to read than the model can read at once."""
+    lost = f" {_count(shown.lost, 'noted sentence')} had no room." if shown.lost else ""
+    return Step(
+        "write",
+        f"**Read in groups**, since the passages exceed the model's context: the model was asked {shown.calls} times, "
+        f"to note what each group says, and to answer from its notes.{lost}",
+    )
+
+
 def grounded(checked: Checked) -> Step:
     """Say how the sentences of a language model fared."""
     return Step(

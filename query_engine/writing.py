@@ -134,12 +134,8 @@ async def write(authors: Sequence[Synthesizer], answer: Answer, deadline: Deadli
     finally:
         answer.timings_ms["write"] = ms_since(started)
         await all_ended(closings)
-    cited = answer.citations
-    answer.warnings += [told for told in (cited.shown.warning(), cited.checked.warning()) if told]
-    if cited.shown.left_out:
-        yield steps.unread(cited.shown)
-    if cited.checked.warning():
-        yield steps.grounded(cited.checked)
+    for event in _read_and_checked(answer):
+        yield event
 
 
 def _work(author: Synthesizer, answer: Answer, *, dated: bool) -> Callable[[threading.Event], Iterator[str]]:
@@ -148,6 +144,18 @@ def _work(author: Synthesizer, answer: Answer, *, dated: bool) -> Callable[[thre
         question = f"{question} (asked on {' '.join(answer.query_time.split())})"
     # Bound now: an author that is being given up goes on citing for a moment, and must not do so in the next one's.
     return partial(author.write, question, answer.passages, answer.citations)
+
+
+def _read_and_checked(answer: Answer) -> Iterator[Event]:
+    """Say what the author read of the passages, and how its sentences fared."""
+    shown, checked = answer.citations.shown, answer.citations.checked
+    answer.warnings += [told for told in (shown.warning(), checked.warning()) if told]
+    if shown.calls:
+        yield steps.read_in_groups(shown)
+    if shown.left_out:
+        yield steps.unread(shown)
+    if checked.warning():
+        yield steps.grounded(checked)
 
 
 def _given_up(answer: Answer, author: str, failure: RagError) -> Iterator[Event]:

@@ -81,4 +81,6 @@ def build_synthesizer(settings: Settings, model: LoadedModel, embedder: BaseEmbe
     )
     rules = Rules(settings.llm.grounding, SHORT_WORDS if settings.llm.prompt == "short" else None)
     logger.info("Answers are written by %s", model.label)
-    return GenerativeSynthesizer(settings.llm.provider, model.label, model.llm, prompts, embedder=embedder, rules=rules)
+    tree = settings.llm.long_evidence == "tree"
+    name, label = settings.llm.provider, model.label
+    return GenerativeSynthesizer(name, label, model.llm, prompts, embedder=embedder, rules=rules, tree=tree)

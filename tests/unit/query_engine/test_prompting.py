@@ -100,6 +100,40 @@ def test_a_question_that_fills_the_context_is_an_error() -> None:
         builder(max_prompt_tokens=600).build("why " * 600, [passage("Text.")])
 
 
+def test_passages_for_several_prompts_are_divided_at_sentences_and_nothing_of_them_is_lost() -> None:
+    long = passage("\n\n".join(SENTENCE * 10 for _ in range(12)), "long.md", start=50)
+    spread = builder(max_prompt_tokens=700).spread("Why?", [passage("Short."), long])
+
+    whole, *parts = spread.passages
+    assert whole.text == "Short."
+    assert len(parts) > 1
+    assert all(long.text[part.start - 50 : part.end - 50] == part.text for part in parts)
+    assert "".join("".join(part.text.split()) for part in parts) == "".join(long.text.split())
+    assert all(part.text.rstrip().endswith("wind.") for part in parts)
+    assert [block.partition("\n")[0] for block in spread.blocks] == [
+        f"<DOC rank={r + 1}>" for r in range(len(parts) + 1)
+    ]
+    assert not any("\n\n" in block for block in spread.blocks)
+    assert max(count_words(block) for block in spread.blocks) <= spread.room_tokens
+    assert spread.left_out == ""
+
+
+def test_what_the_operators_limit_keeps_out_of_several_prompts_is_told() -> None:
+    spread = builder(max_context_chars=500, max_prompt_tokens=600).spread("Why?", [passage(SENTENCE * 40)])
+
+    assert sum(len(part.text) for part in spread.passages) <= 500
+    assert spread.left_out == (
+        "The model was shown 0 of 1 passages whole, and one in part; no more fits RAG_ANSWER__MAX_CONTEXT_CHARS=500."
+    )
+
+
+def test_a_question_without_room_for_documents_is_an_error_for_several_prompts_too() -> None:
+    with pytest.raises(LLMError, match="leaves no room for documents"):
+        builder(max_prompt_tokens=600).spread("why " * 600, [passage("Text.")])
+    with pytest.raises(LLMError, match="leaves no room for documents"):
+        builder(max_prompt_tokens=600).spread("Why?", [passage("a,b" * 600)])
+
+
 @given(
     texts=st.lists(st.text(alphabet="ab. \n<[1]|", min_size=1, max_size=400), min_size=1, max_size=6),
     question=st.text(alphabet="ab ?<|", max_size=200),
