@@ -249,8 +249,8 @@ class AnswerSettings(Group):
     low_confidence: float = Field(
         0.65, ge=0, le=1, description="Below this an answer comes with a warning that it may be none."
     )
-    only_sure: bool = Field(
-        False, description="Quote only what shows the date, number or name asked for, and most of the question's words."
+    only_sure: bool | None = Field(
+        None, description="Quote only what surely answers, else say nothing; over given pages only if unset."
     )
     sentence_leaves: bool = Field(
         False, description="Over given pages, make each sentence a leaf; ingested documents keep theirs."

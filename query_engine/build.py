@@ -91,7 +91,7 @@ class Engines:
         settings = self._settings
         sentences = settings.answer.sentence_leaves
         with closing(corpus_over(documents, settings.chunk, self.embedding, sentences=sentences)) as corpus:
-            yield self._engine(corpus)
+            yield self._engine(corpus, given=True)
 
     def names(self) -> list[str]:
         """Corpora on disk, sorted."""
@@ -141,9 +141,11 @@ class Engines:
         self._refused.pop(name, None)
         return self._engine(corpus)
 
-    def _engine(self, corpus: Corpus) -> Engine:
+    def _engine(self, corpus: Corpus, *, given: bool = False) -> Engine:
         quoting: Synthesizer = ExtractiveSynthesizer(corpus.words, self._embedder, self._settings.answer.max_words)
-        if self._settings.answer.only_sure:
+        only_sure = self._settings.answer.only_sure
+        # Nobody chose pages that came with a question: they may be about something else.
+        if given if only_sure is None else only_sure:
             quoting = SureSynthesizer(quoting, corpus.words)
         authors: list[Synthesizer] = [*self._roster.writers, quoting]
         refinement, condenser, planner = self._refinement(corpus), self._condenser(), self._planner()

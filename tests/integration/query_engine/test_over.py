@@ -39,6 +39,19 @@ async def test_an_answer_comes_from_the_page_and_cites_its_address(engines: Engi
     assert all(document.text[one.start : one.end] == one.quote for one in done.citations)
 
 
+@pytest.mark.parametrize("only_sure", [None, False])
+async def test_over_given_pages_only_what_is_sure_is_quoted_unless_the_settings_say_otherwise(
+    model_cache: Path, only_sure: bool | None
+) -> None:
+    settings = Settings(embed=EmbedSettings(cache_dir=model_cache), answer=AnswerSettings(only_sure=only_sure))
+    text = "Albert Betz was a German physicist. He published the limit of wind turbines in 1919."
+    with closing(Engines(settings)) as engines, engines.over([Document("betz", "Betz", text)]) as engine:
+        *_, done = [event async for event in engine.stream("Did Betz publish the limit of wind turbines in 1919?")]
+
+    assert isinstance(done, Done)
+    assert (done.answer is None) == (only_sure is None)
+
+
 def test_sentences_are_leaves_where_the_settings_say_so(model_cache: Path) -> None:
     settings = Settings(embed=EmbedSettings(cache_dir=model_cache), answer=AnswerSettings(sentence_leaves=True))
     text = "Albert Betz was a German physicist. He published the limit of wind turbines in 1919."

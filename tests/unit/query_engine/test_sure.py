@@ -37,14 +37,34 @@ def test_a_quote_that_shows_what_is_asked_for_is_given_with_all_that_follow() ->
     assert said("When did Betz publish the rotor limit?", text, "More.") == (f"{text} [1] More. [2] ", 2)
 
 
+def test_a_thing_that_is_no_date_number_or_name_needs_the_words_alone() -> None:
+    text = "Betz called the rotor limit a law of nature."
+
+    assert said("What did Betz call the rotor limit?", text)[1] == 1
+
+
 @pytest.mark.parametrize(
     ("question", "text"),
     [
         ("When did Betz publish the rotor limit?", "Betz would publish the rotor limit."),
         ("When did Betz publish the rotor limit?", "Gearboxes were first built in 1950."),
         ("Is the rotor limit higher than Betz said in 1919?", "The rotor limit is what Betz said in 1919."),
+        ("Who set the rotor limit, Betz or Lanchester?", "Betz or Lanchester set the rotor limit."),
+        ("Which rotor limit is higher: Betz", "Which rotor limit is higher: Betz."),
+        ("Why did Betz publish what the rotor limit is?", "Betz did publish what the rotor limit is."),
+        ("What rotor limits did Betz publish?", "Betz did publish rotor limits."),
+        ("What is the rotor limit today?", "The rotor limit is known today."),
     ],
-    ids=["no date in it", "too few of the words", "asks for no date, number or name"],
+    ids=[
+        "no date in it",
+        "too few of the words",
+        "whether",
+        "which of several",
+        "a part of a comparison",
+        "why",
+        "which ones",
+        "today",
+    ],
 )
 def test_otherwise_nothing_is_said_and_nothing_cited(question: str, text: str) -> None:
     assert said(question, text) == ("", 0)
