@@ -3,12 +3,11 @@
 Flow: header + rows -> **here** -> the page and the Markdown. Pure. Only what the run itself tells.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from eval.cells import Cell
 from eval.reporting.gather import JUDGED, Gathered
-from eval.reporting.spelling import moment
+from eval.reporting.spelling import flat, moment
 
 SOURCES = {
     "offline": "offline: every score is computed, no language model judged",
@@ -47,13 +46,13 @@ def collection(run: Gathered) -> dict[str, str]:
         "Documents asked about": f"{len(relevant):,}" if relevant else "not told",
         "Passages of a reply": f"{sum(per_row) / len(per_row):.1f} on average, at most {max(per_row)}",
         "Characters of a passage": f"{mean_chars:,.0f} on average",
-        **{f"Index: {name}": value for name, value in _flat(told if isinstance(told, dict) else {})},
+        **{f"Index: {name}": value for name, value in flat(told if isinstance(told, dict) else {})},
     }
 
 
 def settings(run: Gathered) -> dict[str, str]:
     """Return the snapshot of the settings, groups joined by points."""
-    return dict(_flat(run.header.settings))
+    return dict(flat(run.header.settings))
 
 
 def coverage(cells: Mapping[str, Mapping[str, Cell]]) -> tuple[int, int]:
@@ -65,13 +64,6 @@ def coverage(cells: Mapping[str, Mapping[str, Cell]]) -> tuple[int, int]:
 def _judging(run: Gathered) -> dict[str, str]:
     scored, of = coverage(run.cells)
     judged = [metric for metric in run.metrics if metric.family in JUDGED]
+    judges = {f"Judge ({family})": by for family, by in run.judges.items()}
     told = {"Coverage": f"{scored:,} of {of:,} cells that should hold a score do"}
-    return told | ({"Judged metrics": ", ".join(metric.name for metric in judged)} if judged else {})
-
-
-def _flat(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
-    for key, value in values.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{above}{key}.")
-        else:
-            yield f"{above}{key}", "–" if value is None else str(value)
+    return told | ({"Judged metrics": ", ".join(metric.name for metric in judged)} if judged else {}) | judges

@@ -5,7 +5,7 @@ Flow: `RunFolder` -> **here** -> the page, the Markdown, the JSON and the CSV, w
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from errors import RagError
@@ -13,11 +13,22 @@ from eval.cases import Case
 from eval.cells import Cell, Metric
 from eval.reporting.failures import KINDS, Kind, Verdict, classify
 from eval.rows import Row
-from eval.run_folder import Header, RunFolder
+from eval.run_folder import Header, RunFolder, Scored
 from eval.scoring.noise import noise
 from eval.summary import Means, Summary, metric_names, summarise
 
 FAMILIES = ("answer", "citations", "abstention", "retrieval", "ragas", "deepeval", "ragas_offline", "speed")
+TITLES = {
+    "answer": "Answer",
+    "citations": "Citations",
+    "abstention": "Abstention",
+    "retrieval": "Retrieval",
+    "ragas": "RAGAS, by a judge",
+    "deepeval": "DeepEval, by a judge",
+    "ragas_offline": "RAGAS, computed",
+    "speed": "Speed",
+    "other": "Other",
+}
 JUDGED = frozenset({"ragas", "deepeval"})
 UNKNOWN = "other"
 # of all questions together: over those that have an answer it is 0 by its making, over the others 1
@@ -45,6 +56,7 @@ class Gathered:
         verdicts: id -> class.
         scatter: standard deviation of the mean of each metric that a judge scored several times, from how far it
             disagrees with itself.
+        judges: the judging models by family, as far as the scores name them.
         notices: what is missing, as sentences.
     """
 
@@ -57,6 +69,7 @@ class Gathered:
     summary: Summary
     verdicts: Mapping[str, Verdict]
     scatter: Mapping[str, float]
+    judges: Mapping[str, str]
     notices: tuple[str, ...]
 
     @property
@@ -123,6 +136,7 @@ def gather(folder: RunFolder, catalogue: Mapping[str, Metric]) -> Gathered:
         raise NothingToReportError(
             f"{folder.path} has no scores.", f"Score it first: python -m eval score {folder.path}."
         )
+    lines = folder.scores()
     metrics = tuple(known_metrics(metric_names(cells), catalogue))
     return Gathered(
         name=folder.path.resolve().name,
@@ -133,9 +147,19 @@ def gather(folder: RunFolder, catalogue: Mapping[str, Metric]) -> Gathered:
         metrics=metrics,
         summary=summarise(cases, cells),
         verdicts={case.id: classify(case, rows.get(case.id), cells.get(case.id, {})) for case in cases},
-        scatter={name: one.mean_sd / math.sqrt(one.repeats) for name, one in noise(folder.scores()).items()},
+        scatter={name: one.mean_sd / math.sqrt(one.repeats) for name, one in noise(lines).items()},
+        judges=judges_of(lines),
         notices=tuple(_notices(cases, rows, cells, metrics)),
     )
+
+
+def judges_of(scores: Iterable[Scored]) -> dict[str, str]:
+    """Return the models that judged, by family; several are joined by commas."""
+    found: dict[str, dict[str, None]] = {}
+    for line in scores:
+        if line.by:
+            found.setdefault(line.family, {})[line.by] = None
+    return {family: ", ".join(models) for family, models in found.items()}
 
 
 def check_shared(run: Gathered, other: Gathered) -> str:

@@ -5,11 +5,13 @@ history, whatever their names: the hash of the questions decides.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from errors import RagError
 from eval.cells import Mean
+from eval.reporting.gather import judges_of
+from eval.reporting.spelling import flat
 from eval.run_folder import HEADER, Header, RunFolder
 from eval.summary import summarise
 
@@ -26,6 +28,7 @@ class Past:
         fingerprint: of what was asked; the header's, or that of the first reply.
         means: by metric: of the answerable questions, where there are any of them, else of the others.
         this: whether it is the run that the report is about.
+        judges: the judging models by family.
     """
 
     name: str
@@ -33,6 +36,14 @@ class Past:
     fingerprint: str
     means: Mapping[str, Mean]
     this: bool
+    judges: Mapping[str, str] = field(default_factory=dict)
+
+    def made_of(self) -> dict[str, str]:
+        """Return all that a later run may differ in, by name."""
+        header = self.header
+        judges = {f"judge of {family}": model for family, model in self.judges.items()}
+        asked = {"asked": header.target, "corpus": header.corpus or ""}
+        return {**asked, **dict(flat(header.settings)), **dict(flat(header.versions, "version of ")), **judges}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +65,18 @@ class History:
         """Places of the runs whose system is another than that of the run before."""
         pairs = zip(self.runs, self.runs[1:], strict=False)
         return tuple(place for place, (old, new) in enumerate(pairs, start=1) if old.fingerprint != new.fingerprint)
+
+    def changed(self, place: int) -> list[str]:
+        """Return what the run at this place differs in from the one before; nothing for the first."""
+        return differences(self.runs[place - 1], self.runs[place]) if place else []
+
+
+def differences(old: Past, new: Past) -> list[str]:
+    """Return what changed from one run to the next, as `name: before → after`, as far as both tell it."""
+    before, after = old.made_of(), new.made_of()
+    return [
+        f"{name}: {before[name]} → {after[name]}" for name in after if name in before and before[name] != after[name]
+    ]
 
 
 def read_history(folder: RunFolder, beside: Path) -> History:
@@ -96,4 +119,4 @@ def _read(folder: RunFolder, asked: Sequence[str], *, this: bool) -> Past | str:
     apart: Sequence[Mapping[str, Mean]] = (summary.answerable, summary.unanswerable)
     means = {name: next((part[name] for part in apart if part[name].n), mean) for name, mean in apart[0].items()}
     first = next((row.fingerprint for row in folder.rows().values() if row.fingerprint), "")
-    return Past(folder.path.name, header, header.fingerprint or first, means, this)
+    return Past(folder.path.name, header, header.fingerprint or first, means, this, judges_of(folder.scores()))

@@ -12,11 +12,11 @@ from eval.reporting.advice import suggestions
 from eval.reporting.facts import collection, run_facts, settings
 from eval.reporting.failures import FOUND_RULE, KIND, RIGHT_RULE
 from eval.reporting.figures import latency, main_metrics
-from eval.reporting.gather import Gathered
+from eval.reporting.gather import TITLES, Gathered
 from eval.reporting.history import History
 from eval.reporting.marked import plain, shorten
 from eval.reporting.spelling import duration, figure, moment, percent
-from eval.reporting.tables import TITLES, Line, categories, examples, lines, weakest
+from eval.reporting.tables import Line, categories, examples, lines, weakest
 
 ANSWER_CHARS, LINE_CHARS = 600, 140
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>|#~!])")
@@ -166,12 +166,13 @@ def _questions(run: Gathered) -> list[str]:
 
 def _history(run: Gathered, history: History) -> list[str]:
     main = main_metrics(run)
-    head = ["Run", "Begun", "Fingerprint", *(text(metric.name) for metric in main)]
+    head = ["Run", "Begun", "Fingerprint", "What changed", *(text(metric.name) for metric in main)]
     rows = [
         [
             text(past.name) + (" (this one)" if past.this else ""),
             moment(past.header.started),
             text(past.fingerprint[:12]) + (" changed" if place in history.changes else ""),
+            text("; ".join(history.changed(place))),
             *(figure(past.means[metric.name].value if metric.name in past.means else None) for metric in main),
         ]
         for place, past in enumerate(history.runs)

@@ -3,7 +3,9 @@
 Flow: any figure -> **here** -> the page and the Markdown. Pure.
 """
 
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 
 def figure(value: float | None) -> str:
@@ -33,3 +35,12 @@ def duration(seconds: float) -> str:
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.1f} s"
+
+
+def flat(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    """Yield nested values with their names joined by points, e.g. `retrieval.top_k`."""
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", "–" if value is None else str(value)

@@ -11,21 +11,10 @@ from eval.cases import Case
 from eval.cells import Mean, Metric
 from eval.reporting.failures import KINDS, Kind
 from eval.reporting.figures import is_share, main_metrics, scores_of
-from eval.reporting.gather import Gathered
+from eval.reporting.gather import TITLES, Gathered
 from eval.summary import Means
 
 EXAMPLES = 3
-TITLES = {
-    "answer": "Answer",
-    "citations": "Citations",
-    "abstention": "Abstention",
-    "retrieval": "Retrieval",
-    "ragas": "RAGAS, by a judge",
-    "deepeval": "DeepEval, by a judge",
-    "ragas_offline": "RAGAS, computed",
-    "speed": "Speed",
-    "other": "Other",
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,8 @@
     const sorter = event.target.closest("thead th button");
     if (sorter) { sort(sorter.closest("th")); return; }
     const row = event.target.closest("tr.line");
-    if (!row || event.target.closest("a") || String(getSelection())) return;
+    if (!row || event.target.closest("a")) return;
+    if (!event.target.closest("button") && String(getSelection())) return; /* whoever selects text wants the text */
     const body = row.parentElement;
     show(body, !body.classList.contains("is-open"));
   });

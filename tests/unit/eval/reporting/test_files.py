@@ -159,8 +159,10 @@ def test_a_judge_that_disagrees_with_itself_is_told_beside_the_mean(folder: RunF
     with folder.writing():
         for repeat, score in enumerate((0.4, 0.6)):
             cells = {"faithfulness": scored(score)}
-            folder.append_scores(Scored(id=row.id, of=row.digest(), family="ragas", repeat=repeat, cells=cells))
+            folder.append_scores(Scored(id=row.id, of=row.digest(), family="ragas", repeat=repeat, by="m", cells=cells))
     run = gather(folder, METRICS)
 
     assert run.scatter == {"faithfulness": pytest.approx(0.1)}
-    assert "0.500 ± 0.100" in render_markdown(run, read_history(folder, folder.path.parent))
+    report = render_markdown(run, read_history(folder, folder.path.parent))
+    assert "0.500 ± 0.100" in report
+    assert "- Judge (ragas): m" in report

@@ -7,7 +7,7 @@ from eval.reporting import history as history_of_runs
 from eval.reporting.charts import trends
 from eval.reporting.gather import gather
 from eval.reporting.history import read_history
-from eval.run_folder import RunFolder
+from eval.run_folder import RunFolder, Scored
 from eval.scoring.catalogue import METRICS
 from tests.fakes.runs import SAMPLE_CASES, SAMPLE_ROWS, reply, sample_run, write_run
 
@@ -98,3 +98,23 @@ def test_a_link_to_a_run_is_no_second_run(tmp_path: Path) -> None:
         (tmp_path / f"link-{name}").symlink_to(tmp_path / name)
 
     assert [past.name for past in read_history(this, tmp_path).runs] == ["a", "b"]
+
+
+def test_what_changed_between_two_runs_is_named(tmp_path: Path) -> None:
+    usual = {"retrieval": {"top_k": 20, "merge": True}}
+    sample_run(tmp_path / "a", started="2026-03-01T00:00:00+00:00", settings=usual)
+    this = sample_run(
+        tmp_path / "b",
+        started="2026-03-02T00:00:00+00:00",
+        settings={"retrieval": {"top_k": 8, "merge": True}, "new": 1},
+        versions={"treeline": "0.9.1", "python": "3.11.9"},
+    )
+    row = this.rows()["right"]
+    with this.writing():
+        this.append_scores(Scored(id="right", of=row.digest(), family="ragas", by="a judge", cells={}))
+
+    history = read_history(this, tmp_path)
+
+    assert history.changed(0) == []
+    assert history.changed(1) == ["retrieval.top_k: 20 → 8", "version of treeline: 0.9.0 → 0.9.1"]
+    assert history.runs[1].judges == {"ragas": "a judge"}
