@@ -75,11 +75,12 @@ def open_judge(settings: Settings) -> Judge:
         SettingsError: they name none, or half of one.
         JudgeCacheError: its replies cannot be kept.
     """
-    missing = [name for name in ("base_url", "model") if getattr(settings.judge, name) is None]
+    needed = {"RAG_JUDGE__BASE_URL": settings.judge.base_url, "RAG_JUDGE__MODEL": settings.judge.model}
+    missing = [name for name, value in needed.items() if value is None]
     if missing:
         raise SettingsError(
-            f"--judge needs {' and '.join(f'RAG_JUDGE__{name.upper()}' for name in missing)}.",
-            "Set it, for example to http://127.0.0.1:8001/v1 and the name of a model there.",
+            f"--judge needs {' and '.join(missing)}.",
+            "They name an OpenAI-compatible server, e.g. http://127.0.0.1:8001/v1, and a model there.",
         )
     return Judge(JudgeServer(settings.judge), JudgeCache(settings.judge.cache_dir))
 

@@ -7,6 +7,7 @@ come back **here** -> `judge.py`.
 import asyncio
 import itertools
 import json
+import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
@@ -75,9 +76,13 @@ def deepeval_scorer(judge: Judge, python: Path, at_once: int, timeout_s: float) 
         python: of the environment that holds DeepEval.
         at_once: rows that are judged at the same time.
         timeout_s: of one question to the judge; a cell may take as long as all of its questions.
+
+    Raises:
+        DeepEvalMissingError: that Python is none, or has no DeepEval.
     """
     # Not `resolve`: the Python of a virtual environment is a link, and knows its environment by the link's place.
     python = python.absolute()
+    _check(python)
 
     @asynccontextmanager
     async def asker(repeat: int) -> AsyncIterator[Ask]:
@@ -96,6 +101,19 @@ def deepeval_scorer(judge: Judge, python: Path, at_once: int, timeout_s: float) 
                 await process.wait()
 
     return JudgedScorer(FAMILY, JUDGED, judge, asker, at_once)
+
+
+def _check(python: Path) -> None:
+    """Look for DeepEval without loading it: before anything is judged, which may take hours."""
+    look = "import importlib.util; print(importlib.util.find_spec('deepeval') is not None)"
+    try:
+        found = subprocess.run(  # noqa: S603  # what the user named is what shall be run
+            [python, "-c", look], capture_output=True, text=True, check=False, timeout=LOADING_S
+        ).stdout.strip()
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise DeepEvalMissingError.of(python, getattr(error, "strerror", None) or str(error)) from error
+    if found != "True":
+        raise DeepEvalMissingError.of(python, "it is not installed there" if found == "False" else "this is no Python")
 
 
 async def _start(python: Path, home: str) -> asyncio.subprocess.Process:

@@ -112,16 +112,25 @@ def test_a_process_that_dies_fails_the_cells_and_is_said(server: ScriptedLLM, py
     ("name", "why"),
     [
         ("absent", "No such file or directory"),
-        ("without", "ModuleNotFoundError: No module named 'deepeval'"),
-        ("broken", "it ended at once"),
+        ("without", "it is not installed there"),
+        ("no-python", "this is no Python"),
     ],
 )
-def test_an_environment_without_it_is_told_with_the_remedy(
+def test_an_environment_without_it_is_told_before_anything_is_judged(
     name: str, why: str, server: ScriptedLLM, tmp_path: Path
 ) -> None:
-    for script, line in {"without": f'exec {sys.executable} "$@"', "broken": "exit 1"}.items():
+    for script, line in {"without": f'exec {sys.executable} "$@"', "no-python": "exit 1"}.items():
         (tmp_path / script).write_text(f"#!/bin/sh\n{line}\n")
         (tmp_path / script).chmod(0o755)
 
     with pytest.raises(DeepEvalMissingError, match=rf"{why}.*pip install -r requirements-deepeval.txt"):
-        cells_of(judge_of(server, tmp_path), tmp_path / name, "a")
+        deepeval_scorer(judge_of(server, tmp_path), tmp_path / name, 1, 30)
+
+
+def test_a_deepeval_that_cannot_be_loaded_says_why(server: ScriptedLLM, tmp_path: Path) -> None:
+    (tmp_path / "deepeval.py").write_text("import something_that_is_missing")
+    (tmp_path / "python").write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path} exec {sys.executable} "$@"\n')
+    (tmp_path / "python").chmod(0o755)
+
+    with pytest.raises(DeepEvalMissingError, match="No module named 'something_that_is_missing'"):
+        cells_of(judge_of(server, tmp_path), tmp_path / "python", "a")
