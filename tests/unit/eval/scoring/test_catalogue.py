@@ -1,10 +1,13 @@
 """Whoever reads a score can look up what it is."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 from eval.scoring.catalogue import FAMILIES, METRICS
 
-DOCUMENT = Path(__file__).parents[4] / "docs" / "evaluation.md"
+HOME = Path(__file__).parents[4]
+DOCUMENT = HOME / "docs" / "evaluation.md"
 
 
 def test_every_metric_says_what_it_is_and_has_a_name_of_its_own() -> None:
@@ -17,3 +20,10 @@ def test_every_metric_is_in_the_documentation() -> None:
     budgeted = {name: f"{name.partition('@')[0]}@N" if name.endswith("000") else name for name in METRICS}
 
     assert [name for name, shown in budgeted.items() if f"`{shown}`" not in text] == []
+
+
+def test_reading_what_metrics_are_loads_no_model_library() -> None:
+    probe = "import sys, eval.scoring.catalogue; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", probe], cwd=HOME, capture_output=True, text=True, check=True)
+
+    assert not {"numpy", "llama_index", "openvino", "ragas", "langchain_core"} & set(run.stdout.split())
