@@ -13,10 +13,12 @@ from eval.comparing.verdicts import FEWEST_CHANGED, FEWEST_PAIRS, UNPAIRED, Diff
 
 IDS_SHOWN = 5
 VALUE_CHARS = 60
+CATEGORIES_ABREAST = 4
 NO_CATEGORY = "(none)"
 _SIGNS = {"better": "better", "worse": "WORSE", "no difference": "=", "no real difference": "~", "too few to tell": "?"}
 _LEGEND = (
-    "~ no real difference, = no row differs, ? too few to tell. Categories are for looking: by chance some stand out."
+    "In brackets the pairs. = no row differs, ~ no real difference, ? too few to tell. Categories are for looking: "
+    "by chance some stand out."
 )
 
 
@@ -68,7 +70,7 @@ def tables(verdicts: Verdicts, rules: Rules) -> str:
         if group:
             parts += [f"## Questions {title} an answer", _overall(group)]
     if any(one.verdict != "no difference" for some in by_category.values() for one in some):
-        parts += ["## By category", f"{_categories(by_category)}\n\n{_LEGEND}"]
+        parts += ["## By category", *_categories(by_category), _LEGEND]
     return "\n\n".join([*parts, "\n".join(_notes(verdicts, rules))])
 
 
@@ -132,25 +134,31 @@ def _without_times(by_category: Mapping[str, Sequence[Difference]]) -> dict[str,
     return {name: [one for one in some if one.metric.family != "speed"] for name, some in by_category.items()}
 
 
-def _categories(by_category: Mapping[str, Sequence[Difference]]) -> str:
-    changed = {one.metric.name for some in by_category.values() for one in some if one.verdict != "no difference"}
-    names = dict.fromkeys(one.metric.name for some in by_category.values() for one in some)
-    found = {(category, one.metric.name): one for category, some in by_category.items() for one in some}
-    lines = [
-        [name, *(_in_category(found.get((category, name))) for category in by_category)]
-        for name in names
-        if name in changed
-    ]
-    return aligned(["metric", *(category or NO_CATEGORY for category in by_category)], lines, left=len(by_category))
+def _categories(by_category: Mapping[str, Sequence[Difference]]) -> Iterator[str]:
+    """Yield tables of up to four categories each, with the metrics in which rows differ."""
+    names = list(by_category)
+    for begin in range(0, len(names), CATEGORIES_ABREAST):
+        some = {name: by_category[name] for name in names[begin : begin + CATEGORIES_ABREAST]}
+        changed = [one.metric.name for group in some.values() for one in group if one.verdict != "no difference"]
+        metrics = dict.fromkeys(one.metric.name for group in some.values() for one in group)
+        pairs = {name: max((one.pairs for one in group), default=0) for name, group in some.items()}
+        header = ["metric", *(f"{name or NO_CATEGORY} ({pairs[name]})" for name in some)]
+        found = {(name, one.metric.name): one for name, group in some.items() for one in group}
+        lines = [
+            [metric, *(_in_category(found.get((name, metric)), pairs[name]) for name in some)]
+            for metric in metrics
+            if metric in changed
+        ]
+        yield aligned(header, lines, left=len(header))
 
 
-def _in_category(one: Difference | None) -> str:
+def _in_category(one: Difference | None, most_pairs: int) -> str:
     if one is None or one.interval is None:
         return "–"
-    sign = _SIGNS[one.verdict]
+    fewer = "" if one.pairs == most_pairs else f" ({one.pairs})"
     if one.verdict == "no difference":
-        return f"{sign} (n {one.pairs})"
-    return f"{_signed(one.interval.mean)} ({_bounds(one.interval)}) {sign} (n {one.pairs})"
+        return f"={fewer}"
+    return f"{_signed(one.interval.mean)} ({_bounds(one.interval)}) {_SIGNS[one.verdict]}{fewer}"
 
 
 def _notes(verdicts: Verdicts, rules: Rules) -> Iterator[str]:

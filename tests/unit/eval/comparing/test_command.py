@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from eval.__main__ import main
+from eval.cells import scored
+from eval.run_folder import SCORES, RunFolder, Scored
 from tests.fakes.runs import case
 from tests.unit.eval.comparing.pairs import questions, run
 
@@ -121,6 +123,42 @@ def test_numbers_out_of_range_are_usage_errors(folders: tuple[str, str], argumen
         main(["compare", *folders, *arguments])
 
 
+def test_what_a_judge_says_differently_of_one_answer_stands_beside_the_difference(
+    folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = RunFolder(Path(folders[0]))
+    with folder.writing():
+        for row in folder.rows().values():
+            cells = {"doc@1": scored(0.0)}
+            folder.append_scores(Scored(id=row.id, of=row.digest(), family="retrieval", repeat=1, cells=cells))
+
+    compare(*folders, "--rows", "0")
+
+    shown = capsys.readouterr().out
+    shown_row = next(line for line in shown.splitlines() if "| doc@1 " in line)
+    assert "judge's noise" in shown
+    assert "±0.2" in shown_row
+    assert "above the judge's own noise" in shown
+
+
+def test_many_categories_are_shown_four_abreast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = [case(f"q{n:02}", f"What is {n}?", "It is.", category=f"kind {n % 5}") for n in range(50)]
+    before = run(tmp_path / "a", asked, {"doc@1": [1.0] * 50, "seconds": [1.0] * 50})
+    after = run(tmp_path / "b", asked, {"doc@1": [0.0, 1.0, 1.0, 1.0, 0.0] * 10, "seconds": [2.0] * 50})
+
+    compare(str(before.path), str(after.path), "--rows", "0")
+
+    tables = capsys.readouterr().out.split("## By category")[1]
+    assert [line.replace(" ", "") for line in tables.splitlines() if line.startswith("|")] == [
+        "|metric|kind0(10)|kind1(10)|kind2(10)|kind3(10)|",
+        tables.splitlines()[3].replace(" ", ""),
+        "|doc@1|-1.000(-1.000…-1.000)WORSE|=|=|=|",
+        "|metric|kind4(10)|",
+        tables.splitlines()[7].replace(" ", ""),
+        "|doc@1|-1.000(-1.000…-1.000)WORSE|",
+    ]
+
+
 def test_long_answers_and_a_question_without_an_answer_are_shown_in_short(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -142,8 +180,6 @@ def test_long_answers_and_a_question_without_an_answer_are_shown_in_short(
 
 def rescore(path: Path) -> None:
     """Bind the scores to the rows as they are now."""
-    from eval.run_folder import SCORES, RunFolder  # noqa: PLC0415
-
     digests = {id_: row.digest() for id_, row in RunFolder(path).rows().items()}
     lines = [json.loads(line) for line in (path / SCORES).read_text().splitlines()]
     (path / SCORES).write_text("".join(json.dumps({**line, "of": digests[line["id"]]}) + "\n" for line in lines))
