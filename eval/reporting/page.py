@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
 from eval.reporting.advice import suggestions
 from eval.reporting.charts import distributions, latency_picture, parts, trends
@@ -44,15 +43,8 @@ def render_page(run: Gathered, history: History, other: Gathered | None = None) 
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters.update(
-        figure=figure, duration=duration, percent=percent, moment=moment, plain=plain, breakable=breakable
-    )
+    templates.filters.update(figure=figure, duration=duration, percent=percent, moment=moment, plain=plain)
     return templates.get_template("report.html").render(_assets() | _values(run, history, other))
-
-
-def breakable(name: str) -> Markup:
-    """Return a metric's name that may go on in the next line after its underscores."""
-    return Markup("_<wbr>").join(plain(name).split("_"))
 
 
 def _assets() -> dict[str, Any]:
