@@ -32,7 +32,8 @@ class Judge:
         self.given_up: JudgeError | None = None
         self._server = server
         self._cache = cache
-        self._rows_in_vain = 0
+        self._in_vain: list[JudgeError] = []
+        self._useful = False
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[None]:
@@ -75,6 +76,12 @@ class Judge:
 
     def row_done(self, in_vain: JudgeError | None) -> None:
         """Take note of a row that was judged, or why it was not; too many in a row and the judge is given up."""
-        self._rows_in_vain = self._rows_in_vain + 1 if in_vain else 0
-        if self._rows_in_vain >= DOWN_AFTER_ROWS:
+        self._in_vain = [*self._in_vain, in_vain] if in_vain else []
+        self._useful = self._useful or in_vain is None
+        if len(self._in_vain) >= DOWN_AFTER_ROWS:
             self.given_up = in_vain
+
+    def rows_done(self) -> None:
+        """Take note that these were all rows: a judge that was of use to none is given up, however few they were."""
+        if self._in_vain and not self._useful:
+            self.given_up = self._in_vain[-1]

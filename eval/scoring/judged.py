@@ -119,6 +119,7 @@ class JudgedScorer:
                             break
                         running.add(asyncio.create_task(self._line(ask, *pair)))
                     if not running:
+                        self._judge.rows_done()
                         return
                     done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                     for task in done:

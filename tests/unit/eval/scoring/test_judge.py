@@ -183,6 +183,13 @@ def test_an_outage_ends_the_judging_and_leaves_the_other_rows_for_the_next_call(
     assert list(scorer_of(judge).score(rows(3), repeat=1)) == []
 
 
+def test_a_judge_that_is_of_use_to_no_row_is_given_up_however_few_they_are(nobody: str, tmp_path: Path) -> None:
+    judge = judge_of(nobody, tmp_path)
+
+    assert len(cells_of(judge, n=2)) == 2
+    assert judge.given_up is not None
+
+
 def test_refusals_of_every_question_end_it_too_but_not_those_of_some(server: ScriptedLLM, tmp_path: Path) -> None:
     server.play(*[Script(status=400), GOOD] * 20)
     some = judge_of(server.base_url, tmp_path / "some")
