@@ -39,6 +39,8 @@ METRICS = (
     Metric("crag_score", FAMILY, "higher", "As CRAG: 1 if a short reference stands in it, 0 for not knowing, else -1."),
 )
 BATCH_ROWS = 64
+# A vector's last digits depend on the texts that were embedded with it; a run that went on must not differ by them.
+VECTOR_DECIMALS = 4
 _OF_LIKENESS = {"rouge_l": "rouge_l", "word_matching": "matching", "similarity": "similarity"}
 _OF_SHORT = ("contains", "crag_score")
 _LONG = f"the reference is longer than {SHORT_ANSWER_WORDS} words"
@@ -116,7 +118,7 @@ def _said(answer: str, references: Sequence[str], short: Sequence[str]) -> Cells
 
 def _best(found: Sequence[Scores], key: str) -> Cell:
     values = [scores[key] for scores in found if key in scores]
-    return scored(max(values)) if values else failed(_TOO_MANY_WORDS)
+    return scored(round(max(values), VECTOR_DECIMALS)) if values else failed(_TOO_MANY_WORDS)
 
 
 def _references(case: Case) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from eval.cases import Case
 from eval.cells import Cell, Metric, failed, not_applicable, scored
 from eval.metrics import spoken
 from eval.rows import Row
+from eval.scoring.answer import VECTOR_DECIMALS
 from eval.scoring.stage import Cells, Todo, failed_for
 
 FAMILY = "ragas_offline"
@@ -139,7 +140,7 @@ async def _cell(compute: Callable[[], Awaitable[float]], pairs: int, most_pairs:
     if pairs > most_pairs:
         return failed(f"too long: {pairs:,} pairs of characters to compare, of at most {most_pairs:,}")
     try:
-        return scored(await compute())
+        return scored(round(await compute(), VECTOR_DECIMALS))
     except RagError as error:
         return failed(error.fact)
 

@@ -38,7 +38,7 @@ def test_words_are_counted_as_squad_does() -> None:
     assert cells["token_f1"].score == pytest.approx(2 * (1 / 4) * (1 / 2) / (1 / 4 + 1 / 2))
     assert cells["word_recall"] == scored(0.5)
     assert cells["exact_match"] == cells["contains"] == scored(0)
-    assert cells["rouge_l"].score == pytest.approx(2 * 1 / (5 + 2))  # the article counts
+    assert cells["rouge_l"].score == round(2 * 1 / (5 + 2), 4)  # the article counts
 
 
 def test_the_best_of_several_right_answers_counts() -> None:
