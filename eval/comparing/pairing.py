@@ -16,6 +16,7 @@ from eval.rows import Row
 from eval.run_folder import Header, RunFolder, Scored
 
 REPLIED = "replied"
+JUDGE = "judge."
 _UNTOLD = "(untold)"
 
 
@@ -117,7 +118,7 @@ def changes(a: Side, b: Side) -> dict[str, tuple[str, str]]:
 
 
 def _judges(side: Side) -> dict[str, str]:
-    return {f"judge.{line.family}": line.by for line in side.scores if line.by}
+    return {f"{JUDGE}{line.family}": line.by for line in side.scores if line.by}
 
 
 def _asked(case: Case) -> tuple[object, ...]:

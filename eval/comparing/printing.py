@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from eval.comparing.intervals import LEVEL, Interval
-from eval.comparing.pairing import Joined, changes
+from eval.comparing.pairing import JUDGE, Joined, changes
 from eval.comparing.verdicts import FEWEST_CHANGED, FEWEST_PAIRS, UNPAIRED, Difference, Rules, Verdicts
 
 IDS_SHOWN = 5
@@ -107,6 +107,8 @@ def _changes(changed: Mapping[str, tuple[str, str]]) -> Iterator[str]:
     yield ""
     for name, (before, after) in changed.items():
         yield f"    {name.ljust(width)}  {_short(before)} -> {_short(after)}"
+    if judged := [name.removeprefix(JUDGE) for name in changed if name.startswith(JUDGE)]:
+        yield f"\nAnother judge: differences in {', '.join(judged)} may be the judge's, not the answers'."
 
 
 def _overall(group: Sequence[Difference]) -> str:

@@ -43,8 +43,8 @@ def _question(changed: Changed, width: int) -> str:
     lines = [
         f"### {case.id}{category}: {'worse' if changed.better_by < 0 else 'better'} by {abs(changed.better_by):.3f}",
         *_wrapped("Changed   ", scores + (f", and {rest} more" if rest else ""), width),
-        *_wrapped("Question  ", case.question, width),
-        *(_wrapped("Right     ", right, width) if right else []),
+        *_wrapped("Question  ", _plain(case.question), width),
+        *(_wrapped("Right     ", _plain(right), width) if right else []),
     ]
     return "\n".join([*lines, "", *_answers(changed.a, changed.b, width)])
 
@@ -66,10 +66,14 @@ def _answers(a: Row, b: Row, width: int) -> Iterator[str]:
 def _said(row: Row) -> str:
     if row.outcome == "failed":
         return f"(no reply: {row.reason})"
-    text = " ".join((row.answer or "").split())
-    if row.outcome == "declined":
-        return f"(declined{f': {row.reason}' if row.reason else ''}) {text}".rstrip()
-    return text if len(text) <= MOST_CHARS else text[: MOST_CHARS - 1] + "…"
+    text = _plain(row.answer or "")
+    return f"(declined{f': {row.reason}' if row.reason else ''}) {text}" if row.outcome == "declined" else text
+
+
+def _plain(text: str) -> str:
+    """Return the text in one line, cut, without what would command the terminal."""
+    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return line if len(line) <= MOST_CHARS else line[: MOST_CHARS - 1] + "…"
 
 
 def _wrapped(label: str, text: str, width: int) -> list[str]:

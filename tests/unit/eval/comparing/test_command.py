@@ -141,6 +141,21 @@ def test_what_a_judge_says_differently_of_one_answer_stands_beside_the_differenc
     assert "above the judge's own noise" in shown
 
 
+def test_another_judge_is_told_beside_what_changed(
+    folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path, judge in zip(folders, ("wise", "other"), strict=True):
+        folder = RunFolder(Path(path))
+        with folder.writing():
+            for row in folder.rows().values():
+                cells = {"faithfulness": scored(0.5)}
+                folder.append_scores(Scored(id=row.id, of=row.digest(), family="ragas", by=judge, cells=cells))
+
+    compare(*folders, "--rows", "0")
+
+    assert "Another judge: differences in ragas may be the judge's, not the answers'." in capsys.readouterr().out
+
+
 def test_many_categories_are_shown_four_abreast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = [case(f"q{n:02}", f"What is {n}?", "It is.", category=f"kind {n % 5}") for n in range(50)]
     before = run(tmp_path / "a", asked, {"doc@1": [1.0] * 50, "seconds": [1.0] * 50})
@@ -159,11 +174,9 @@ def test_many_categories_are_shown_four_abreast(tmp_path: Path, capsys: pytest.C
     ]
 
 
-def test_long_answers_and_a_question_without_an_answer_are_shown_in_short(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_answers_of_others_are_cut_and_command_no_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = [*questions(11), case("none", "Who designed the logo?", None)]
-    long = "word " * 200_000
+    long = "\\u001b[2Jword " * 100_000
     before = run(tmp_path / "a", asked, {"abstention_recall": [1.0] * 12})
     after = run(tmp_path / "b", asked, {"abstention_recall": [1.0] * 11 + [0.0]})
     rows = after.path / "rows.jsonl"
@@ -174,7 +187,8 @@ def test_long_answers_and_a_question_without_an_answer_are_shown_in_short(
 
     shown = capsys.readouterr().out
     assert "Right     there is none" in shown
-    assert "word…" in shown
+    assert "\x1b" not in shown
+    assert "…" in shown.split("### none")[1]
     assert len(shown) < 10_000
 
 
