@@ -4,12 +4,12 @@ Flow: `command.py` -> **here** -> `http.py` or `in_process.py`. The only place o
 opens a connection.
 """
 
-import asyncio
 import hashlib
 import platform
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, closing, suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from eval.asking.preflight import PreflightError, check_author, check_chunks, lo
 from eval.asking.target import Facts, NoReplyError, Target, WrittenByModel
 from eval.cases import Case, GivenPage
 from index.build import open_corpus
+from index.filters import where
 from settings import VERSION, Settings
 
 if TYPE_CHECKING:
@@ -73,8 +74,11 @@ def open_target(
 
     Raises:
         PreflightError: the run would measure nothing.
+        FilterError: the filter has no meaning.
         RagError: whatever opening a corpus or loading a model raises.
     """
+    if wanted.filters is not None:
+        where(wanted.filters)  # one that has no meaning fails every question
     return _service(wanted, wanted.url) if wanted.url else _engine(wanted, cases, settings)
 
 
@@ -90,12 +94,12 @@ async def _service(wanted: Wanted, url: str) -> AsyncIterator[tuple[Target, Fact
 @asynccontextmanager
 async def _engine(wanted: Wanted, cases: Sequence[Case], settings: Settings) -> AsyncIterator[tuple[Target, Facts]]:
     from eval.asking.in_process import InProcess  # noqa: PLC0415  # a service is asked without LlamaIndex
+    from query_engine.worker import in_thread  # noqa: PLC0415
 
     llm = settings.llm.provider
     check_author(llm, ready=True, reason="", required=wanted.require_llm)
     with ExitStack() as stack:
-        loading = asyncio.to_thread(_load, wanted, cases, settings, stack)
-        engine, library, facts = await loading
+        engine, library, facts = await in_thread(partial(_load, wanted, cases, settings, stack))
         target = InProcess(engine, library, wanted.filters)
         await _warm_up(target, engine, library)
         yield _strict(target, wanted), _with_filters(facts, wanted)
@@ -109,7 +113,8 @@ def _load(
     engines = Engines(settings)
     stack.callback(engines.close)
     engine = None if all(case.pages for case in cases) else _open(engines, wanted.corpus, settings)
-    library = _library(engines, settings, stack) if any(case.pages for case in cases) else None
+    fingerprint = engine.fingerprint() if engine else _fingerprint_without_documents(engines)
+    library = _library(engines, settings, stack, fingerprint) if any(case.pages for case in cases) else None
     told: dict[str, Any] = {"model": settings.embed.model}
     warnings: tuple[str, ...] = ()
     if engine is not None:
@@ -123,7 +128,7 @@ def _load(
         engine.corpus.name if engine else None,
         settings={**snapshot, "index": told},
         versions=_versions(),
-        fingerprint=engine.fingerprint() if engine else "",
+        fingerprint=fingerprint,
         warnings=warnings,
     )
     return engine, library, facts
@@ -144,7 +149,12 @@ def _open(engines: "Engines", corpus: str | None, settings: Settings) -> "Engine
         ) from error
 
 
-def _library(engines: "Engines", settings: Settings, stack: ExitStack) -> "Library":
+def _fingerprint_without_documents(engines: "Engines") -> str:
+    with engines.over([]) as empty:
+        return empty.fingerprint()
+
+
+def _library(engines: "Engines", settings: Settings, stack: ExitStack, fingerprint: str) -> "Library":
     from eval.asking.in_process import Library  # noqa: PLC0415
     from ingestion.reading.pages import Page, read_pages  # noqa: PLC0415  # only who is given pages reads any
     from ingestion.reading.reader import Reader  # noqa: PLC0415
@@ -154,8 +164,6 @@ def _library(engines: "Engines", settings: Settings, stack: ExitStack) -> "Libra
     def read(pages: Sequence[GivenPage]) -> "tuple[list[Document], list[str]]":
         return read_pages([Page(page.url, page.html) for page in pages], reader)
 
-    with engines.over([]) as empty:
-        fingerprint = empty.fingerprint()
     return Library(read, engines.over, fingerprint)
 
 

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from errors import SettingsError
 from eval.asking.asking import ask_all
 from eval.asking.build import IN_PROCESS, Wanted, open_target
-from eval.asking.keeping import Keeper, check_facts, check_questions
+from eval.asking.keeping import Keeper, check_facts, check_place, check_questions
 from eval.asking.patience import Patience
 from eval.asking.preflight import FirstReplies
 from eval.asking.progress import Progress, shown
@@ -84,8 +84,14 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def folder_of(arguments: argparse.Namespace, settings: Settings) -> RunFolder:
-    """Return the run's folder; it need not exist."""
-    return RunFolder(arguments.out or RUNS / _name(arguments, settings))
+    """Return the run's folder; it need not exist.
+
+    Raises:
+        RunFolderError: something else is there.
+    """
+    folder = RunFolder(arguments.out or RUNS / _name(arguments, settings))
+    check_place(folder)
+    return folder
 
 
 def ask_questions(arguments: argparse.Namespace, settings: Settings, folder: RunFolder) -> tuple[Case, ...]:

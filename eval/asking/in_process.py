@@ -6,8 +6,9 @@ Flow: `build.py` -> **here** -> `asking.py`. The answer is that of `Engine.strea
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, aclosing
+from contextlib import AbstractContextManager, ExitStack, aclosing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from errors import FilterError, QuestionError, RagError
@@ -17,6 +18,7 @@ from eval.rows import Quote, Row, Seen, says_unknown
 from index.documents import Document
 from query_engine.events import Citation, Done, Event
 from query_engine.passages import Passage
+from query_engine.worker import in_thread
 
 
 class Answers(Protocol):
@@ -33,7 +35,7 @@ class Library:
     Attributes:
         read: pages -> documents, and `url: reason` for pages that are none.
         over: documents -> an engine over them alone.
-        fingerprint: of settings and models; the pages are the question's.
+        fingerprint: of the run: whatever pages there are, they are the question's.
     """
 
     read: Callable[[Sequence[GivenPage]], tuple[list[Document], list[str]]]
@@ -80,14 +82,15 @@ class InProcess:
     async def _over_pages(self, case: Case) -> Row:
         assert self._library is not None, "a question with pages is asked of a library"
         started = time.perf_counter()
+        # Who is cancelled, as by a time limit, waits for the thread: the next question may use what it uses.
         async with self._reading:
-            documents, unread = await asyncio.to_thread(self._library.read, case.pages)
-            over = self._library.over(documents)
-            engine = await asyncio.to_thread(over.__enter__)
+            documents, unread = await in_thread(partial(self._library.read, case.pages))
+            stack = ExitStack()
             try:
+                engine = await in_thread(partial(stack.enter_context, self._library.over(documents)))
                 row = await _asked(engine, case, started)
             finally:
-                await asyncio.to_thread(over.__exit__, None, None, None)
+                await in_thread(stack.close)
         notes = tuple(f"page_unread: {reason}" for reason in unread)
         return row.model_copy(update={"fingerprint": self._library.fingerprint, "warnings": (*row.warnings, *notes)})
 

@@ -10,7 +10,7 @@ from typing import Any
 from eval.asking.target import Facts, NoReplyError
 from eval.cases import Case
 from eval.rows import Row
-from eval.run_folder import Header, RunFolder, RunFolderError
+from eval.run_folder import CASES, LOCK, Header, RunFolder, RunFolderError
 
 CHANGES_SHOWN = 4
 
@@ -37,8 +37,17 @@ class Keeper:
         """Keep a row.
 
         Raises:
-            RunFolderError: its fingerprint is not the run's.
+            RunFolderError: its fingerprint is not the run's, or it cannot be written.
         """
+        try:
+            self._keep(row)
+        except OSError as error:
+            raise RunFolderError(
+                f"{self._folder.path} cannot be written: {error.strerror or error}.",
+                "Mend that, e.g. make room on the disk; then the same command goes on.",
+            ) from error
+
+    def _keep(self, row: Row) -> None:
         if self._header is None:
             self._early.append(row)
             if row.outcome != "failed":
@@ -76,6 +85,22 @@ class Keeper:
         self._folder.create(self._header, self._cases)
         for early in self._early:
             self._folder.append_row(early)
+
+
+def check_place(folder: RunFolder) -> None:
+    """Check that a run can be kept here: that nothing else is.
+
+    Raises:
+        RunFolderError: there is a file, or a folder with something else in it.
+    """
+    if folder.path.exists() and not folder.path.is_dir():
+        raise RunFolderError(f"{folder.path} is a file.", "Name a folder that does not exist yet: --out FOLDER.")
+    others = [] if folder.exists() or not folder.path.exists() else [path.name for path in folder.path.iterdir()]
+    if strange := sorted(name for name in others if name not in {LOCK, CASES} and not name.endswith(".part")):
+        raise RunFolderError(
+            f"{folder.path} holds no run, but other things ({', '.join(strange[:3])}).",
+            "Name a folder that does not exist yet: --out FOLDER.",
+        )
 
 
 def check_questions(folder: RunFolder, draft: Header, cases: Sequence[Case]) -> None:

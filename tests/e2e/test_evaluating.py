@@ -21,6 +21,13 @@ IN_CORPUS = [
     {"id": "storage", "question": "How much energy does pumped storage return?", "answer": "80 per cent"},
     {"id": "wine", "question": "How do I get a red wine stain out of a tablecloth?", "answer": None},
 ]
+PAGE = "<html><body><h1>Ulm</h1><p>The tower of the minster of Ulm is 161.53 metres tall.</p></body></html>"
+OVER_PAGES = {
+    "id": "ulm",
+    "question": "How tall is the tower of the minster of Ulm?",
+    "answer": "161.53 metres",
+    "pages": [{"url": "http://example.org/ulm", "html": PAGE}, {"url": "http://example.org/nothing", "html": ""}],
+}
 
 
 class KilledService(EvaluatedService):
@@ -82,10 +89,10 @@ def test_a_run_that_is_killed_many_times_ends_like_one_that_never_was(tmp_path: 
 
 
 def test_the_engine_in_process_is_killed_and_goes_on(variables: dict[str, str], folder: Path, tmp_path: Path) -> None:
-    questions = write_questions(tmp_path / "questions.jsonl", IN_CORPUS)
+    questions = write_questions(tmp_path / "questions.jsonl", [*IN_CORPUS, OVER_PAGES])
     command = ["-m", "eval", "run", str(questions), "--no-scores", "--out"]
     with Process([*command, str(tmp_path / "killed")], variables, folder) as killed:
-        killed.wait_for(r"^ 50 %: 2 of 4 asked", 60)
+        killed.wait_for(r"^ 40 %: 2 of 5 asked", 60)
         killed.signal(signal.SIGKILL)
         killed.exit_code()
 
@@ -93,7 +100,7 @@ def test_the_engine_in_process_is_killed_and_goes_on(variables: dict[str, str], 
     whole = run([*command, str(tmp_path / "whole")], variables, folder)
 
     assert (again.returncode, whole.returncode) == (0, 0), again.stderr + whole.stderr
-    assert "of 4 questions have a reply already" in again.stderr
+    assert "of 5 questions have a reply already" in again.stderr
     assert rows_of(tmp_path / "killed") == rows_of(tmp_path / "whole")
     rows = RunFolder(tmp_path / "whole").rows()
     assert {id_: row.outcome for id_, row in rows.items()} == {
@@ -101,15 +108,12 @@ def test_the_engine_in_process_is_killed_and_goes_on(variables: dict[str, str], 
         "rance": "answered",
         "storage": "answered",
         "wine": "declined",
+        "ulm": "answered",
     }
+    assert {passage.doc_id for passage in rows["ulm"].passages} == {"http://example.org/ulm"}
+    assert rows["ulm"].warnings[-1].startswith("page_unread: http://example.org/nothing")
     assert all(is_timed(row) for row in rows.values())
     assert "| have none      |         1 |        0 |                 0 |        1 |" in whole.stdout
-
-    changed = run([*command, str(tmp_path / "whole")], {**variables, "RAG_RETRIEVAL__TOP_K": "3"}, folder)
-
-    assert changed.returncode == 1
-    assert "retrieval.top_k was" in changed.stderr
-    assert "and is 3" in changed.stderr
 
 
 def is_timed(row: Row) -> bool:

@@ -293,3 +293,22 @@ def test_a_run_without_a_name_gets_the_same_one_each_time(tried: Tried) -> None:
 def test_arguments_that_mean_nothing_are_a_usage_error(tried: Tried, arguments: list[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["run", str(tried.questions), *arguments])
+
+
+def test_a_filter_that_has_no_meaning_is_refused_before_anything_is_asked(tried: Tried) -> None:
+    with EvaluatedService(answering()) as service:
+        code, _, err = tried.run(service.url, "--filter", '{"filters": []}')
+
+    assert (code, service.asked) == (1, [])
+    assert "error[bad_filter]" in err
+
+
+def test_a_run_is_not_put_among_other_files(tried: Tried) -> None:
+    tried.out.mkdir()
+    (tried.out / "thesis.tex").touch()
+
+    code, _, err = tried.run("http://127.0.0.1:9")
+
+    assert code == 1
+    assert "holds no run, but other things (thesis.tex)" in err
+    assert [path.name for path in tried.out.iterdir()] == ["thesis.tex"]

@@ -1,4 +1,6 @@
+import asyncio
 import json
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -97,3 +99,27 @@ async def test_pages_are_read_for_their_question_alone_and_what_cannot_be_read_i
 
     assert (row.outcome, row.fingerprint, row.warnings) == ("answered", "f0", ("page_unread: http://b/: It is empty.",))
     assert closed == [0]
+
+
+async def test_who_is_cancelled_waits_until_the_pages_are_read() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def read(_: Sequence[GivenPage]) -> tuple[list[Document], list[str]]:
+        begun.set()
+        go_on.wait()
+        return [], []
+
+    @contextmanager
+    def over(_: Sequence[Document]) -> Iterator[FakeEngine]:
+        raise AssertionError("nobody waits for an answer any more")
+        yield
+
+    asking = asyncio.create_task(InProcess(None, Library(read, over, "f0")).ask(a_case(pages=PAGES)))
+    await asyncio.to_thread(begun.wait)
+    asking.cancel()
+    await asyncio.wait({asking}, timeout=0.01)
+    assert not asking.done()
+    go_on.set()
+
+    with pytest.raises(asyncio.CancelledError):
+        await asking

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from eval.asking.keeping import Keeper, check_facts, check_questions
+from eval.asking.keeping import Keeper, check_facts, check_place, check_questions
 from eval.asking.target import Facts, NoReplyError
 from eval.run_folder import RunFolder, RunFolderError
 from tests.unit.eval.asking.fakes import a_case, a_header, a_row
@@ -113,3 +113,31 @@ def test_of_many_changes_the_first_are_named_and_the_others_counted(tmp_path: Pa
 
     with pytest.raises(RunFolderError, match=r"answer\.3 was 3 and is -4; and 5 more"):
         check_facts(a_run(tmp_path, settings=settings), Facts("t", **{**KNOWN, "settings": now}))
+
+
+def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("Mine.")
+
+    with pytest.raises(RunFolderError, match=r"holds no run, but other things \(notes\.txt\)"):
+        check_place(RunFolder(tmp_path))
+    with pytest.raises(RunFolderError, match=r"notes\.txt is a file"):
+        check_place(RunFolder(tmp_path / "notes.txt"))
+
+
+def test_a_run_an_empty_folder_and_what_a_kill_left_before_the_first_reply_are_fit_for_a_run(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    for name in (".lock", "cases.jsonl", "run.part"):
+        (killed / name).touch()
+
+    for folder in (a_run(tmp_path), RunFolder(tmp_path / "empty"), RunFolder(killed), RunFolder(tmp_path / "none")):
+        check_place(folder)
+
+
+def test_a_disk_that_refuses_is_told_with_what_to_do(tmp_path: Path) -> None:
+    folder = a_run(tmp_path)
+    (folder.path / "rows.jsonl").mkdir()  # even root cannot append to that
+
+    with pytest.raises(RunFolderError, match=r"cannot be written: Is a directory\. .* the same command goes on"):
+        Keeper(folder, a_header(), CASES).keep(a_row("q1"))
