@@ -6,6 +6,7 @@ files. It reads only what is there: nothing is asked or scored, and the same run
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
 from errors import RagError
@@ -50,6 +51,7 @@ def run(arguments: argparse.Namespace, _settings: Settings) -> int:
     other = gather(RunFolder(arguments.against), METRICS) if arguments.against else None
     if arguments.history and not arguments.history.is_dir():
         raise NoHistoryError(f"{arguments.history} is no folder.", "Name a folder that holds runs with --history.")
+    print("Reading the runs of the same questions ...", file=sys.stderr)
     history = read_history(folder, arguments.history or arguments.run.resolve().parent)
     files = {
         PAGE: render_page(gathered, history, other),

@@ -15,7 +15,7 @@ from eval.reporting.spelling import flat
 from eval.run_folder import HEADER, Header, RunFolder
 from eval.summary import summarise
 
-MOST = 50
+MOST = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +110,10 @@ def read_history(folder: RunFolder, beside: Path) -> History:
 
 def _read(folder: RunFolder, asked: Sequence[str], *, this: bool) -> Past | str:
     """Return the run, or why it cannot stand beside one that asked `asked`."""
-    header, cases, cells = folder.header(), folder.cases(), folder.cells()
+    header, cases = folder.header(), folder.cases()
     if [case.id for case in cases] != asked:
         return f"asked {len(cases)} of the questions"
+    cells = folder.cells()
     if not cells:
         return "no scores"
     summary = summarise(cases, cells)
