@@ -48,8 +48,8 @@ def test_the_direction_is_the_metrics_own(tmp_path: Path, name: str, after: list
     assert (difference.wins, difference.losses) == ((20, 0) if expected == "better" else (0, 20))
 
 
-def test_the_last_bits_of_a_vector_are_no_change(tmp_path: Path) -> None:
-    assert judged(tmp_path, [0.5] * 40, [0.5 - 1e-7] * 40).verdict == "no difference"
+def test_a_tipped_last_decimal_is_no_change(tmp_path: Path) -> None:
+    assert judged(tmp_path, [0.5] * 40, [0.4999] * 40).verdict == "no difference"
 
 
 def test_gains_and_losses_that_balance_are_no_real_difference(tmp_path: Path) -> None:
