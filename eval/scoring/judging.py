@@ -90,7 +90,7 @@ class Judging:
 
     def describe(self, folder: RunFolder) -> str:
         """Return what judging took and how sure it is, as Markdown."""
-        parts = ["## The judge", self._took(), self._left(folder), self._given_up(), self._noise(folder)]
+        parts = ["## The judge", self._took(), self._weak(), self._left(folder), self._given_up(), self._noise(folder)]
         return "\n\n".join(part for part in parts if part)
 
     def _took(self) -> str:
@@ -104,6 +104,15 @@ class Judging:
         ]
         place = place_of(self._settings.base_url or "")
         return "\n".join([f"{self._settings.model} at {place}:", *(f"- {count}" for count in counts)])
+
+    def _weak(self) -> str:
+        tally = self._judge.tally
+        if not tally.replies or 2 * tally.failed <= tally.replies + tally.remembered:
+            return ""
+        return (
+            "**Most replies were unusable.** This model is too weak a judge, or RAG_JUDGE__RESPONSE_FORMAT="
+            f"{self._settings.response_format} does not make this server write JSON."
+        )
 
     def _left(self, folder: RunFolder) -> str:
         """Name the metrics that are not scored on every row, and the commonest reason."""

@@ -15,12 +15,14 @@ from eval.rows import Row, Seen
 from eval.run_folder import Header, RunFolder, Scored
 from eval.scoring.judge import Judge
 from eval.scoring.judge_cache import JudgeCache
+from eval.scoring.judge_replies import json_in
 from eval.scoring.judge_server import JudgeDownError, JudgeServer, JudgeUnusableError
 from eval.scoring.judged import Ask, JudgedScorer, Material
 from eval.scoring.judging import Judging, add_judge_arguments
 from eval.scoring.noise import noise
 from eval.scoring.ragas_judged import FAMILY, JUDGED
 from settings import JudgeSettings, Settings, load_settings
+from tests.servers.scripted_llm import Script, ScriptedLLM
 
 WHO = JudgeSettings(base_url="http://127.0.0.1:1/v1", model="wise")
 
@@ -181,3 +183,24 @@ def test_noise_is_pooled_over_the_rows_that_were_scored_twice() -> None:
     assert (found["m"].rows, found["m"].repeats) == (2, 2)
     assert found["m"].row_sd == pytest.approx((0.5 / 2) ** 0.5)  # variances 0.5 and 0
     assert found["m"].mean_sd == pytest.approx(0.5 / 2**0.5)
+
+
+def test_a_model_that_is_too_weak_a_judge_is_told_as_such(folder: RunFolder, tmp_path: Path) -> None:
+    with ScriptedLLM(Script(text="Well, it depends.")) as server:
+        who = WHO.model_copy(update={"base_url": server.base_url})
+        judge = Judge(JudgeServer(who), JudgeCache(tmp_path / "cache"))
+
+        @asynccontextmanager
+        async def asker(_: int) -> AsyncIterator[Ask]:
+            async def ask(name: str, material: Material) -> float:
+                return float(await judge.ask(name + material.answer, {}, "0", json_in))
+
+            yield ask
+
+        scorer = JudgedScorer(FAMILY, JUDGED[:2], judge, asker, at_once=2)
+        told = judged(Judging(judge, [scorer], 1, who), folder)
+
+    assert "- 20 replies of the server: 20 tokens read, 60 written\n" in told
+    assert "**Most replies were unusable.** This model is too weak a judge, or RAG_JUDGE__RESPONSE_FORMAT=json" in told
+    assert "- faithfulness, answer_relevancy: 0 of 10 rows scored. The judge's reply is no JSON object: 'Well" in told
+    assert "given up" not in told
