@@ -6,11 +6,13 @@ Flow: a run's folder -> **here** -> Markdown on stdout. Pages and files are `rep
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from eval.cases import Case
 from eval.cells import Mean
 from eval.rows import Row
-from eval.run_folder import RunFolder
+from eval.run_folder import HEADER, RunFolder, RunFolderError
 from eval.scoring.catalogue import METRICS
 from eval.summary import Summary, summarise
 
@@ -146,14 +148,25 @@ def _short(text: str) -> str:
 def _next(folder: RunFolder, *, scored: bool) -> str:
     lines = []
     if any(row.outcome == "failed" for row in folder.rows().values()):
-        lines.append("The same command asks what failed again.")
-    if not scored:
-        lines.append(f"    python -m eval score {folder.path}              # score it")
-    lines += [
-        f"    python -m eval report {folder.path}             # a page with every question, and why answers fail",
-        f"    python -m eval compare runs/OTHER {folder.path} # is it better than another run?",
+        lines.append("The same command asks what failed again.\n")
+    commands = [] if scored else [(f"score {folder.path}", "score it")]
+    commands += [
+        (f"report {folder.path}", "a page with every question, and why answers fail"),
+        (f"compare {_earlier(folder)} {folder.path}", "is it better than that run?"),
     ]
-    return "\n".join(lines)
+    width = max(len(command) for command, _ in commands)
+    return "\n".join([*lines, *(f"    python -m eval {command:{width}}  # {about}" for command, about in commands)])
+
+
+def _earlier(folder: RunFolder) -> Path:
+    """Return the newest other run of the same questions beside this one; a place for its name if there is none."""
+    known: dict[str, Path] = {}
+    for header in folder.path.parent.glob(f"*/{HEADER}"):
+        with suppress(RunFolderError):  # of another version: it cannot be compared
+            other = RunFolder(header.parent)
+            if other.name != folder.name and other.header().questions_sha256 == folder.header().questions_sha256:
+                known[other.header().started] = other.path
+    return known[max(known)] if known else folder.path.parent / "OTHER"
 
 
 def _table(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:

@@ -109,3 +109,17 @@ def test_every_table_is_aligned(tmp_path: Path) -> None:
     for block in shown.split("\n\n"):
         widths = {len(line) for line in block.splitlines() if line.startswith("|")}
         assert len(widths) <= 1
+
+
+def test_what_it_can_be_compared_with_is_the_newest_other_run_of_the_same_questions(tmp_path: Path) -> None:
+    runs = {"old": ("1", "2026-01-01"), "newer": ("1", "2026-01-02"), "of others": ("2", "2026-01-03")}
+    assert f"python -m eval compare {tmp_path}/OTHER {tmp_path}/run" in a_run(tmp_path, {}, {}, CASES)
+    for name, (questions, started) in runs.items():
+        RunFolder(tmp_path / name).create(a_header(questions_sha256=questions, started=started), CASES)
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
+    (damaged / "run.json").write_text("{")
+    folder = RunFolder(tmp_path / "this")
+    folder.create(a_header(questions_sha256="1", started="2026-01-04"), CASES)
+
+    assert f"python -m eval compare {tmp_path}/newer {tmp_path}/this" in describe(folder)
