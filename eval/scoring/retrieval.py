@@ -6,13 +6,14 @@ Flow: `build.py` -> **here** -> `stage.py`. The arithmetic is `eval/metrics.py`'
 
 from eval.cases import Case
 from eval.cells import Metric, failed, not_applicable, scored
-from eval.metrics import BUDGETS_CHARS, distinct_docs, hit_at, score_passages
+from eval.metrics import BUDGETS_CHARS, distinct_docs, hit_at, read_within, score_passages, shingle_recall
 from eval.rows import Row
 from eval.scoring.stage import Cells, failed_for
 
 FAMILY = "retrieval"
 _BY_BUDGET = {
     "evidence": "Share of the evidence's runs of 8 words in the first {n} characters of the passages, 0 to 1.",
+    "context": "Share of the reference contexts' runs of 8 words in the first {n} characters of the passages, 0 to 1.",
     "page": "1 if an evidence page is among the passages of the first {n} characters, else 0.",
     "answer": "1 if the short answer stands in the first {n} characters of the passages, else 0.",
     "recall": "Share of the long answer's content words in the first {n} characters of the passages, 0 to 1.",
@@ -39,6 +40,9 @@ def score_retrieval(case: Case, row: Row) -> Cells:
     scores = {} if case.unanswerable else score_passages(case, row.passages)
     if case.relevant_docs and not case.unanswerable:
         scores["doc@10"] = hit_at(distinct_docs(row.passages), case.relevant_docs, 10)
+    if case.references and not case.evidence and not case.unanswerable:
+        for budget in BUDGETS_CHARS:
+            scores[f"context@{budget}"] = shingle_recall(read_within(row.passages, budget)[0], case.references)
     cells: Cells = {}
     for metric in METRICS:
         if metric.name not in scores:
@@ -68,6 +72,8 @@ def _lacking(case: Case, name: str) -> str:
         return "the case names no relevant document"
     if kind in ("evidence", "page"):
         return "the case names no evidence"
+    if kind == "context" and not case.references:
+        return "the case has no reference context"
     if case.evidence:
         return "the case's evidence is looked for instead"
     return "the case's answer is not of that length" if case.answer else "the case has no reference answer"

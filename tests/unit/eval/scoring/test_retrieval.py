@@ -73,3 +73,15 @@ def test_every_metric_has_a_cell_in_every_row() -> None:
         assert {cell.not_applicable for cell in score_retrieval(case(answer=None), row).values()} == {
             "the corpus does not answer the question"
         }
+
+
+def test_reference_contexts_are_looked_for_by_their_runs_of_words() -> None:
+    eight, other = "the rotor turns a shaft that drives generators", "nobody knows what the wind does at night"
+    row = answered("12", passages=[seen("x " * 1000), seen(f"Here {eight}.")])
+
+    cells = score_retrieval(case(reference_contexts=[eight, other]), row)
+
+    assert [cells[f"context@{budget}"].score for budget in (2000, 4000, 8000)] == [0, 0.5, 0.5]
+    assert score_retrieval(case(answer="12"), row)["context@2000"] == not_applicable(
+        "the case has no reference context"
+    )
