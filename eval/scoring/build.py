@@ -82,7 +82,7 @@ def open_judge(settings: Settings) -> Judge:
             f"--judge needs {' and '.join(missing)}.",
             "They name an OpenAI-compatible server, e.g. http://127.0.0.1:8001/v1, and a model there.",
         )
-    return Judge(JudgeServer(settings.judge), JudgeCache(settings.judge.cache_dir))
+    return Judge(JudgeServer(settings.judge), JudgeCache(settings.judge.cache_dir), _tell)
 
 
 def judged_scorers(settings: Settings, judge: Judge, deepeval_python: Path | None) -> tuple[Scorer, ...]:

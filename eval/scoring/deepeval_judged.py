@@ -36,18 +36,22 @@ JUDGED = (
     Judged(
         _metric("faithfulness", "Share of the answer's claims that nothing in the passages contradicts; 0 to 1."),
         ("answer", "passages"),
+        questions=3,
     ),
     Judged(
         _metric("answer_relevancy", "Share of the answer's statements that bear on the question; 0 to 1."),
         ("answer",),
+        questions=2,
     ),
     Judged(
         _metric("contextual_precision", "Average precision of the ranking of passages, useful ones counting; 0 to 1."),
         ("reference", "passages"),
+        questions=1,
     ),
     Judged(
         _metric("contextual_recall", "Share of the reference answer's sentences that the passages hold; 0 to 1."),
         ("reference", "passages"),
+        questions=1,
     ),
 )
 METRICS = tuple(judged.metric for judged in JUDGED)

@@ -7,12 +7,15 @@ part of what is remembered, so that repeats, and metrics that ask one thing thre
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 from eval.scoring.judge_cache import JudgeCache
 from eval.scoring.judge_server import JudgeError, JudgeServer, JudgeUnusableError
+
+logger = logging.getLogger(__name__)
 
 DOWN_AFTER_ROWS = 5
 
@@ -25,11 +28,13 @@ class Judge:
     Attributes:
         tally: what it took so far.
         given_up: why nothing is asked any more; None while all is well.
+        tell: told in a line what is about to be asked.
     """
 
-    def __init__(self, server: JudgeServer, cache: JudgeCache) -> None:
+    def __init__(self, server: JudgeServer, cache: JudgeCache, tell: Callable[[str], object] = logger.info) -> None:
         self.tally = server.tally
         self.given_up: JudgeError | None = None
+        self.tell = tell
         self._server = server
         self._cache = cache
         self._in_vain: list[JudgeError] = []

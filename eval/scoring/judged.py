@@ -34,13 +34,21 @@ class Judged:
 
     Attributes:
         needs: what it looks at, beside the question.
+        questions: to the judge, for one row.
+        per_passage: whether as many are asked for each passage.
         low, high: the range of its scores; others are failures.
     """
 
     metric: Metric
     needs: tuple[Need, ...]
+    questions: int
+    per_passage: bool = False
     low: float = 0.0
     high: float = 1.0
+
+    def questions_about(self, row: Row) -> int:
+        """Return how many questions a row costs."""
+        return self.questions * (len(row.passages) if self.per_passage else 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +99,7 @@ class JudgedScorer:
     def score(self, todo: Todo, repeat: int = 0) -> Iterator[Line]:
         """Yield each row's cells as soon as they are known; once the judge is given up only those that need none."""
         to_judge: list[Pair] = []
+        questions = 0
         for case, row in todo:
             cells = {judged.metric.name: _without_asking(judged, case, row) for judged in self._metrics}
             known = {name: cell for name, cell in cells.items() if cell is not None}
@@ -98,8 +107,12 @@ class JudgedScorer:
                 yield row.id, self.families[0], known
             else:
                 to_judge.append((case, row))
+                questions += sum(m.questions_about(row) for m in self._metrics if m.metric.name not in known)
         if not to_judge or self._judge.given_up:
             return
+        self._judge.tell(
+            f"{self.families[0]}: {len(to_judge)} rows to judge, at most {questions:,} questions to the judge"
+        )
         with asyncio.Runner() as runner:
             lines = self._lines(to_judge, repeat)
             try:

@@ -30,6 +30,7 @@ JUDGED = (
     Judged(
         _metric("faithfulness", "Share of the answer's statements that the passages support, by the judge; 0 to 1."),
         ("answer", "passages"),
+        questions=2,
     ),
     Judged(
         _metric(
@@ -38,6 +39,7 @@ JUDGED = (
             "for an answer that commits itself to nothing.",
         ),
         ("answer",),
+        questions=3,
         low=-1.0,
     ),
     Judged(
@@ -47,6 +49,8 @@ JUDGED = (
             "reference answer; 0 to 1.",
         ),
         ("reference", "passages"),
+        questions=1,
+        per_passage=True,
     ),
     Judged(
         _metric(
@@ -54,6 +58,7 @@ JUDGED = (
             "Share of the reference answer's sentences that the judge finds in the passages; 0 to 1.",
         ),
         ("reference", "passages"),
+        questions=1,
     ),
     Judged(
         _metric(
@@ -62,6 +67,7 @@ JUDGED = (
             "(cosine); -0.25 to 1.",
         ),
         ("answer", "reference"),
+        questions=3,
         low=-0.25,
     ),
     Judged(
@@ -71,6 +77,7 @@ JUDGED = (
             "by the judge; 0 to 1, in steps of 0.01.",
         ),
         ("answer", "reference"),
+        questions=4,
     ),
 )
 METRICS = tuple(judged.metric for judged in JUDGED)

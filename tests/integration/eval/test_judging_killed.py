@@ -35,7 +35,7 @@ async def asker(repeat):
         return await judge.ask(name + material.answer, {{}}, str(repeat), lambda text: json.loads(text)["score"])
     yield ask
 
-metrics = [Judged(Metric(str(n), "toy", "higher", "Made up."), ("answer",)) for n in range({METRICS})]
+metrics = [Judged(Metric(str(n), "toy", "higher", "Made up."), ("answer",), 1) for n in range({METRICS})]
 folder = RunFolder(Path(run))
 with folder.writing():
     score_run(folder, [JudgedScorer("toy", metrics, judge, asker, 2)])

@@ -73,7 +73,12 @@ def test_scores_are_those_that_follow_from_the_verdicts(server: ScriptedLLM, pyt
 def test_the_real_deepeval_computes_the_same_but_ranks_precision(server: ScriptedLLM, tmp_path: Path) -> None:
     judge = judge_of(server, tmp_path)
 
+    told: list[str] = []
+    judge.tell = told.append
+
     cells = cells_of(judge, REAL, "a", "b")
+
+    assert told == ["deepeval: 2 rows to judge, at most 14 questions to the judge"]
 
     assert {name: cell.score for name, cell in cells["a"].items()} == pytest.approx(
         SCORES | {"deepeval_contextual_precision": (1 + 2 / 3) / 2}

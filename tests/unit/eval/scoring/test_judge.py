@@ -24,7 +24,7 @@ from settings import JudgeSettings
 from tests.servers.scripted_llm import Script, ScriptedLLM
 
 GOOD = Script(text='{"score": 0.5}')
-TOY = tuple(Judged(Metric(name, "toy", "higher", "Made up."), ("answer",)) for name in ("first", "second"))
+TOY = tuple(Judged(Metric(name, "toy", "higher", "Made up."), ("answer",), 1) for name in ("first", "second"))
 
 
 def judge_of(url: str, cache: Path, **given: object) -> Judge:

@@ -62,9 +62,13 @@ def server() -> Iterator[ScriptedLLM]:
 
 def test_every_score_is_the_one_that_follows_from_the_judgements(server: ScriptedLLM, tmp_path: Path) -> None:
     judge = judge_of(server, tmp_path)
+    told: list[str] = []
+    judge.tell = told.append
 
     cells = cells_of(scorer_of(judge), (CASE, row()))["1"]
 
+    assert told == ["ragas: 1 row to judge, at most 16 questions to the judge"]
+    assert judge.tally.replies + judge.tally.remembered == 16
     assert CASE.answer
     assert list(cells) == NAMES
     assert {name: cell.score for name, cell in cells.items()} == pytest.approx(
