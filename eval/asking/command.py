@@ -32,6 +32,7 @@ from eval.rows import Row
 from eval.run_folder import Header, RunFolder
 from eval.scoring.build import offline_scorers
 from eval.scoring.judging import Judging, add_judge_arguments
+from eval.scoring.progress import shown_scoring
 from eval.scoring.stage import score_run
 from settings import Settings
 
@@ -164,7 +165,11 @@ def _todo(folder: RunFolder, cases: Sequence[Case]) -> list[Case]:
 
 
 def _score(folder: RunFolder, settings: Settings) -> None:
-    _tell("Scoring ...")
+    if sys.stderr.isatty():
+        with shown_scoring(sys.stderr) as progress:
+            score_run(folder, offline_scorers(settings), progress=progress)
+        return
+    _tell("Scoring ...")  # a line every tenth of each family would be more than it is worth
     score_run(folder, offline_scorers(settings))
 
 
