@@ -13,6 +13,7 @@ from eval.asking.table import describe
 from eval.run_folder import RunFolder
 from eval.scoring.build import offline_scorers
 from eval.scoring.judging import Judging, add_judge_arguments
+from eval.scoring.progress import shown_scoring
 from eval.scoring.stage import score_run
 from settings import Settings
 
@@ -28,7 +29,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     folder, judging = RunFolder(arguments.run), Judging.of(arguments, settings)
     folder.header()  # says so where there is no run, before a folder is made for its lock
     with folder.writing():
-        score_run(folder, offline_scorers(settings), again=True, progress=_tell)
+        with shown_scoring(sys.stderr) as bar:
+            progress = bar if sys.stderr.isatty() else _tell
+            score_run(folder, offline_scorers(settings), again=True, progress=progress)
         if judging:
             judging.score(folder, sys.stderr)
     sys.stdout.write(describe(folder, judging.describe(folder) if judging else "") + "\n")
