@@ -110,9 +110,8 @@ class JudgedScorer:
                 questions += sum(m.questions_about(row) for m in self._metrics if m.metric.name not in known)
         if not to_judge or self._judge.given_up:
             return
-        self._judge.tell(
-            f"{self.families[0]}: {len(to_judge)} rows to judge, at most {questions:,} questions to the judge"
-        )
+        rows = "1 row" if len(to_judge) == 1 else f"{len(to_judge)} rows"
+        self._judge.tell(f"{self.families[0]}: {rows} to judge, at most {questions:,} questions to the judge")
         with asyncio.Runner() as runner:
             lines = self._lines(to_judge, repeat)
             try:
