@@ -70,7 +70,7 @@ def test_the_same_questions_and_target_are_gone_on_with(tmp_path: Path) -> None:
     ("changes", "count", "message"),
     [
         ({"questions_sha256": "1", "questions": "r.jsonl"}, 3, "the questions of q.jsonl were others than those of r"),
-        ({}, 2, r"it asks 3 of the questions, and now 2 are to be asked \(--limit\)"),
+        ({}, 2, r"it asks 3 of the questions, and now other 2 are to be asked \(--limit, --split\)"),
         ({"target": "http://b"}, 3, "it asked t, and now http://b is to be asked"),
     ],
     ids=["file", "limit", "target"],
