@@ -114,7 +114,9 @@ def check_questions(folder: RunFolder, draft: Header, cases: Sequence[Case]) -> 
     if header.questions_sha256 != draft.questions_sha256:
         changed.append(f"the questions of {header.questions} were others than those of {draft.questions} are")
     elif known != [case.id for case in cases]:
-        changed.append(f"it asks {len(known)} of the questions, and now other {len(cases)} are to be asked (--limit, --split)")
+        changed.append(
+            f"it asks {len(known)} of the questions, and now other {len(cases)} are to be asked (--limit, --split)"
+        )
     if header.target != draft.target:
         changed.append(f"it asked {header.target}, and now {draft.target} is to be asked")
     _refuse(folder, changed)
