@@ -4,6 +4,7 @@ Flow: `build.py` -> **here** -> `asking.py`. The answer is that of `Engine.strea
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, aclosing
@@ -19,6 +20,8 @@ from index.documents import Document
 from query_engine.events import Citation, Done, Event
 from query_engine.passages import Passage
 from query_engine.worker import in_thread
+
+logger = logging.getLogger(__name__)
 
 
 class Answers(Protocol):
@@ -74,6 +77,11 @@ class InProcess:
             raise
         except RagError as error:
             raise NoReplyError(error.fact, error.remedy) from error
+        except Exception as error:
+            # As a service would reply with 500 and live: the code that is tried here may be an hour old.
+            logger.exception("A bug, met by the question %s.", case.id)
+            fact = f"The engine failed by a bug: {type(error).__name__}: {error}."
+            raise NoReplyError(fact, "See the traceback on stderr.", lasting=True) from error
 
     async def _in_corpus(self, case: Case) -> Row:
         assert self._engine is not None, "a question without pages is asked of a corpus"

@@ -76,6 +76,15 @@ async def test_an_engine_that_fails_may_be_asked_again() -> None:
     assert not caught.value.lasting
 
 
+async def test_a_bug_costs_one_question_and_is_shown(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(NoReplyError, match=r"failed by a bug: KeyError: 'leaf'\. See the traceback") as caught:
+        await InProcess(FakeEngine([WORKING, KeyError("leaf")])).ask(a_case())
+
+    assert caught.value.lasting
+    assert not caught.value.refused
+    assert "Traceback" in caplog.text
+
+
 async def test_a_question_whose_time_was_over_is_not_declined() -> None:
     late = replace(a_done(None), warnings=(f"{OutOfTimeError.code}: 240 s were over.",))
 
