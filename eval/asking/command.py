@@ -72,8 +72,9 @@ def add_asking_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Ask, score and tell; 1 if a question has no reply, or its judge was given up."""
     folder, judging = folder_of(arguments, settings), Judging.of(arguments, settings)
+    cases = questions_of(arguments)
     with folder.writing():
-        cases = ask_questions(arguments, settings, folder)
+        ask_questions(arguments, settings, folder, cases)
         if not arguments.no_scores:
             _score(folder, settings)
         if judging:
@@ -95,13 +96,12 @@ def folder_of(arguments: argparse.Namespace, settings: Settings) -> RunFolder:
     return folder
 
 
-def ask_questions(arguments: argparse.Namespace, settings: Settings, folder: RunFolder) -> tuple[Case, ...]:
-    """Ask what has no reply yet, and return all questions. Only below `folder.writing()`.
+def ask_questions(arguments: argparse.Namespace, settings: Settings, folder: RunFolder, cases: Sequence[Case]) -> None:
+    """Ask what has no reply yet. Only below `folder.writing()`.
 
     Raises:
-        RagError: the questions cannot be read, the folder holds another run, or too little is answered to go on.
+        RagError: the folder holds another run, or too little is answered to go on.
     """
-    cases = questions_of(arguments)
     draft = Header(
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         questions=arguments.questions.name,
@@ -116,7 +116,6 @@ def ask_questions(arguments: argparse.Namespace, settings: Settings, folder: Run
     except KeyboardInterrupt:
         _tell(f"{len(folder.rows()) if folder.exists() else 0} replies are kept; the same command goes on.")
         raise
-    return cases
 
 
 async def _ask(

@@ -16,7 +16,7 @@ from eval.asking.command import add_asking_arguments, ask_questions, folder_of
 from eval.asking.target import QUOTING
 from eval.questions.arguments import add_question_arguments, questions_of
 from eval.rows import Row
-from eval.submitting.result_file import NEEDED_RATIO, SubmissionError, Verdict, judge, write
+from eval.submitting.result_file import NEEDED_RATIO, Verdict, judge, write
 from settings import Settings
 
 RESULT = "result.jsonl"
@@ -43,10 +43,10 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         return _validate(arguments)
     folder = folder_of(arguments, settings)
     path = folder.path / RESULT
-    if path.exists() and not folder.exists():
-        raise SubmissionError(f"{path} is there and belongs to no run.", "Name another folder with --out.")
+    cases = questions_of(arguments)
+    ids = [case.id for case in cases]
     with folder.writing():
-        ids = [case.id for case in ask_questions(arguments, settings, folder)]
+        ask_questions(arguments, settings, folder, cases)
         rows = folder.rows()
         answers = {id_: row.answer for id_, row in rows.items() if row.answer is not None and row.answer.strip()}
         verdict = write(path, answers, ids, allow_missing=arguments.allow_missing)

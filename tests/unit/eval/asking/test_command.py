@@ -245,7 +245,7 @@ def test_bad_questions_are_refused_before_anything_is_asked(tried: Tried, lines:
 
     assert (code, out, service.asked) == (1, "", [])
     assert message in err
-    assert not RunFolder(tried.out).exists()
+    assert not tried.out.exists()
 
 
 def test_questions_with_pages_cannot_be_sent_to_a_service(tried: Tried) -> None:

@@ -129,7 +129,7 @@ def test_a_file_of_results_that_somebody_else_left_there_is_not_replaced(
 
     assert (folder / "result.jsonl").read_text() == "precious"
     assert service.asked == []
-    assert "belongs to no run. Name another folder with --out." in capsys.readouterr().err
+    assert "holds no run, but other things (result.jsonl)" in capsys.readouterr().err
 
 
 def test_validate_lists_every_line_that_is_wrong(
