@@ -78,13 +78,13 @@ def test_a_file_over_the_limit_is_refused_unread(tmp_path: Path, name: str) -> N
     ("name", "data", "reason"),
     [
         ("a.txt", b" \n\t\n", "holds no text"),
-        ("a.txt.gz", gzip.compress(b" "), "holds no text"),
+        ("a.txt.gz", gzip.compress(b" ", mtime=0), "holds no text"),
         ("a.html", b"<html><body><script>x()</script></body></html>", "no text"),
         ("a.txt", b"PK\x03\x04 and so on", "no Word document"),
         ("a.parquet", b"no parquet", "no Parquet file"),
         ("a.docx", b"no zip", "no Word document"),
-        ("a.txt.gz", gzip.compress(b"text " * 1000)[:-9], "damaged or cut short"),
-        ("a.txt.gz", gzip.compress(bytes(1_000_000)) * 300, "holds more than 256 MB"),
+        ("a.txt.gz", gzip.compress(b"text " * 1000, mtime=0)[:-9], "damaged or cut short"),
+        ("a.txt.gz", gzip.compress(bytes(1_000_000), mtime=0) * 300, "holds more than 256 MB"),
         ("a.txt.bz2", bz2.compress(bytes(5_000_000)) * 60, "holds more than 256 MB"),
         ("a.txt", b"word " * 300_000, r"'a.txt' is longer than 1,000,000 characters.*RAG_INGEST__MAX_DOCUMENT_CHARS"),
         ("a.txt", b"x" * 20_000_000, "longer than 1,000,000 characters"),
@@ -110,7 +110,7 @@ def test_compressed_text_is_read_whatever_its_name_says(
 
 def test_compressed_records_are_streamed(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.gz"
-    path.write_bytes(gzip.compress(b'{"id":"a","text":"x"}\nbad\n{"id":"b","text":"y"}\n'))
+    path.write_bytes(gzip.compress(b'{"id":"a","text":"x"}\nbad\n{"id":"b","text":"y"}\n', mtime=0))
 
     first, bad, last = read_file(path, "a.jsonl.gz", OPTIONS)
 
@@ -122,7 +122,7 @@ def test_compressed_records_are_streamed(tmp_path: Path) -> None:
 
 def test_records_before_the_end_of_a_file_cut_short_are_kept(tmp_path: Path) -> None:
     lines = b"".join(b'{"id":"%d","text":"%s"}\n' % (n, os.urandom(500).hex().encode()) for n in range(1000))
-    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(lines)[:-1000])
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(lines, mtime=0)[:-1000])
     items = read_file(tmp_path / "a.jsonl.gz", "a.jsonl.gz", OPTIONS)
 
     assert all(isinstance(item, Document) for item in islice(items, 500))
@@ -132,12 +132,16 @@ def test_records_before_the_end_of_a_file_cut_short_are_kept(tmp_path: Path) -> 
 
 def test_the_limit_of_a_whole_file_holds_for_what_is_in_a_compressed_one(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError, match="larger than 0 MB"):
-        read_one(tmp_path / "b.txt.gz", gzip.compress(os.urandom(1000).hex().encode()), ReadOptions(1500, 10_000))
+        read_one(
+            tmp_path / "b.txt.gz", gzip.compress(os.urandom(1000).hex().encode(), mtime=0), ReadOptions(1500, 10_000)
+        )
 
 
 def test_json_lines_under_the_name_of_json_are_streamed_as_such(tmp_path: Path) -> None:
     path = tmp_path / "en0000-00.json.gz"
-    path.write_bytes(gzip.compress(b'{"ClueWeb22-ID":"a","Clean-Text":"x"}\n{"ClueWeb22-ID":"b","Clean-Text":"y"}\n'))
+    path.write_bytes(
+        gzip.compress(b'{"ClueWeb22-ID":"a","Clean-Text":"x"}\n{"ClueWeb22-ID":"b","Clean-Text":"y"}\n', mtime=0)
+    )
 
     found = list(read_file(path, path.name, ReadOptions(max_bytes=5, max_chars=100)))
 
@@ -161,7 +165,7 @@ def test_files_of_records_may_be_larger_than_the_limit_for_whole_files(tmp_path:
         ("a.md", b"x", "markdown"),
         ("a.docx", make_docx([("Normal", "x")]), "docx"),
         ("a.txt", make_docx([("Normal", "x")]), "docx"),
-        ("a.json.gz", gzip.compress(b'{"text": "x"}'), "json"),
+        ("a.json.gz", gzip.compress(b'{"text": "x"}', mtime=0), "json"),
     ],
 )
 def test_a_document_tells_the_format_it_was_read_from(tmp_path: Path, name: str, data: bytes, kind: str) -> None:
