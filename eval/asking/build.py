@@ -58,6 +58,7 @@ class Wanted:
         filters: which documents may be found; None allows all.
         require_llm: whether a language model has to write the answers.
         connections: calls at a time.
+        headers: sent to the service with each call.
     """
 
     url: str | None
@@ -65,6 +66,7 @@ class Wanted:
     filters: Mapping[str, Any] | None = None
     require_llm: bool = False
     connections: int = 1
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 def open_target(
@@ -86,7 +88,7 @@ def open_target(
 async def _service(wanted: Wanted, url: str) -> AsyncIterator[tuple[Target, Facts]]:
     limits = httpx.Limits(max_connections=wanted.connections)
     # How long a call may take is the asker's business.
-    async with httpx.AsyncClient(base_url=url, timeout=None, limits=limits) as client:  # noqa: S113
+    async with httpx.AsyncClient(base_url=url, headers=wanted.headers, timeout=None, limits=limits) as client:  # noqa: S113
         facts = await look_at_service(client, wanted.corpus, require_llm=wanted.require_llm)
         yield _strict(HttpTarget(client, wanted.corpus, wanted.filters), wanted), _with_filters(facts, wanted)
 

@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from errors import SettingsError
+from eval.addresses import add_header_argument, service_url
 from eval.asking.asking import ask_all
 from eval.asking.build import IN_PROCESS, Wanted, open_target
 from eval.asking.keeping import Keeper, check_facts, check_place, check_questions
@@ -51,8 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_asking_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what says who is asked, how, and where the replies are kept."""
     parser.add_argument(
-        "--url", type=_url, help="ask the service at this address (default: the engine in this process)"
+        "--url", type=service_url, help="ask the service at this address (default: the engine in this process)"
     )
+    add_header_argument(parser)
     parser.add_argument("--corpus", help="name of the corpus (default: RAG_INDEX__CORPUS, or the service's)")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="of the run (default: runs/QUESTIONS-CORPUS)")
     parser.add_argument(
@@ -122,7 +124,14 @@ async def _ask(
     arguments: argparse.Namespace, settings: Settings, folder: RunFolder, draft: Header, cases: Sequence[Case]
 ) -> None:
     calls = arguments.concurrency or (CALLS_BY_URL if arguments.url else CALLS_IN_PROCESS)
-    wanted = Wanted(arguments.url, arguments.corpus, arguments.filters, arguments.require_llm, calls)
+    wanted = Wanted(
+        arguments.url,
+        arguments.corpus,
+        arguments.filters,
+        arguments.require_llm,
+        connections=calls,
+        headers=tuple(arguments.headers),
+    )
     patience = Patience(arguments.timeout_s, arguments.attempts)
     async with open_target(wanted, cases, settings) as (target, facts):
         for warning in facts.warnings:
@@ -202,13 +211,6 @@ def _digest(questions: Path) -> str:
             with path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()
-
-
-def _url(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in {"http", "https"} or not parts.netloc:
-        raise argparse.ArgumentTypeError("this is no address like http://127.0.0.1:8000")
-    return text.rstrip("/").removesuffix("/evaluate")
 
 
 def _count(text: str) -> int:

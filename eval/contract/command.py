@@ -5,7 +5,6 @@ code 1 if a rule is broken.
 """
 
 import argparse
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from dataclasses import dataclass, replace
 import httpx
 
 from errors import RagError
+from eval.addresses import add_header_argument, service_url
 from eval.contract.evaluate_rules import EVALUATE_RULES, HEALTH_RULES, REFUSAL_RULES
 from eval.contract.exchange import Exchange, Reply
 from eval.contract.records import Stream, read_stream
@@ -43,19 +43,17 @@ class NoServiceError(RagError):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("url", type=_url, metavar="URL", help="base of the service, e.g. http://127.0.0.1:8000")
+    parser.add_argument("url", type=service_url, metavar="URL", help="base of the service, e.g. http://127.0.0.1:8000")
     parser.add_argument(
         "--question", action="append", dest="questions", metavar="TEXT", help="ask this instead; may be repeated"
     )
-    parser.add_argument(
-        "--header", action="append", default=[], type=_header, metavar="'NAME: VALUE'", help="sent with each request"
-    )
+    add_header_argument(parser)
     parser.add_argument("--timeout-s", type=_positive, default=TIMEOUT_S, help="for one reply (default: %(default)g)")
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:  # noqa: ARG001  # another's service, not ours
     """Ask, judge, print; return 1 if a rule is broken."""
-    with httpx.Client(base_url=arguments.url, headers=arguments.header, trust_env=False) as client:
+    with httpx.Client(base_url=arguments.url, headers=arguments.headers, trust_env=False) as client:
         replies = ask(Exchange(client, arguments.timeout_s), arguments.url, arguments.questions or QUESTIONS)
     verdicts = judge_all(replies)
     print("\n".join(table(replies, verdicts)))
@@ -141,23 +139,6 @@ def _times(stream: Stream) -> str:
 
 def _seconds(seconds: float) -> str:
     return f"{seconds:6.2f} s"
-
-
-def _url(text: str) -> str:
-    try:
-        url = httpx.URL(text)
-    except httpx.InvalidURL as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no URL: {error}") from error
-    if url.scheme not in {"http", "https"} or not url.host:
-        raise argparse.ArgumentTypeError(f"{text!r} is no address like http://127.0.0.1:8000")
-    return text.rstrip("/")
-
-
-def _header(text: str) -> tuple[str, str]:
-    name, colon, value = text.partition(":")
-    if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name) or not value.strip().isascii() or not value.isprintable():
-        raise argparse.ArgumentTypeError("a header looks like 'Authorization: Bearer KEY'")
-    return name, value.strip()
 
 
 def _positive(text: str) -> float:

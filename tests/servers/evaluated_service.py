@@ -47,10 +47,12 @@ class EvaluatedService:
 
     Attributes:
         asked: the ids, in the order in which they were asked.
+        keys: the Authorization headers that came, of every request.
     """
 
     def __init__(self, script: Script) -> None:
         self.asked: list[str] = []
+        self.keys: set[str | None] = set()
         self._lock = threading.Lock()
 
         class Handler(BaseHTTPRequestHandler):
@@ -59,12 +61,14 @@ class EvaluatedService:
                 if not body:
                     return  # the client was killed
                 asked = json.loads(body)
+                self.keys.add(handler.headers["Authorization"])
                 with self._lock:
                     before = self.asked.count(asked["iid"])
                     self.asked.append(asked["iid"])
                 _send(handler, script(asked, before) if handler.path == "/evaluate" else Reply({}, 404))
 
             def do_GET(handler) -> None:
+                self.keys.add(handler.headers["Authorization"])
                 _send(handler, Reply({}, 404))
 
             def log_message(handler, *_: object) -> None:

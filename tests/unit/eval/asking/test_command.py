@@ -270,6 +270,15 @@ def test_where_a_model_has_to_write_quotes_are_failures(tried: Tried) -> None:
     assert "No language model wrote this answer, it is quotes." in out
 
 
+def test_a_service_that_wants_a_key_is_shown_one_with_each_request_and_no_run_keeps_it(tried: Tried) -> None:
+    with EvaluatedService(answering()) as service:
+        code, out, err = tried.run(service.url, "--header", "Authorization: Bearer s3cret")
+
+    assert code == 0
+    assert service.keys == {"Bearer s3cret"}
+    assert "s3cret" not in out + err + "".join(path.read_text() for path in tried.out.iterdir())
+
+
 def test_a_run_without_a_name_gets_the_same_one_each_time(tried: Tried) -> None:
     with EvaluatedService(answering()) as service:
         for _ in range(2):
@@ -283,6 +292,8 @@ def test_a_run_without_a_name_gets_the_same_one_each_time(tried: Tried) -> None:
     "arguments",
     [
         ["--url", "127.0.0.1:8000"],
+        ["--url", "http://me:password@127.0.0.1:8000"],
+        ["--header", "Authorization"],
         ["--concurrency", "0"],
         ["--attempts", "x"],
         ["--timeout-s", "-1"],

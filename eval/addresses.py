@@ -1,0 +1,42 @@
+"""Read from the command line which service is meant, and what is sent to it with each request.
+
+Flow: `asking/` and `contract/` declare arguments of these types -> **here** -> httpx.
+"""
+
+import argparse
+import re
+
+import httpx
+
+
+def add_header_argument(parser: argparse.ArgumentParser) -> None:
+    """Add `--header`: what a service that asks for a key wants to see."""
+    parser.add_argument(
+        "--header",
+        action="append",
+        default=[],
+        dest="headers",
+        type=_header,
+        metavar="'NAME: VALUE'",
+        help="send this to the service with each request, e.g. 'Authorization: Bearer KEY'; may be repeated",
+    )
+
+
+def service_url(text: str) -> str:
+    """Return the base of a service's URL; that of one of the routes asked is taken for the base."""
+    try:
+        url = httpx.URL(text)
+    except httpx.InvalidURL as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no URL: {error}") from error
+    if url.scheme not in {"http", "https"} or not url.host:
+        raise argparse.ArgumentTypeError(f"{text!r} is no address like http://127.0.0.1:8000")
+    if url.userinfo:  # it would be kept with the run, and shown
+        raise argparse.ArgumentTypeError("an address is kept with the run: give a name and password by --header")
+    return re.sub(r"/(?:run|evaluate)?/?$", "", text)
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not (colon and re.fullmatch(r"[A-Za-z0-9-]+", name) and value.strip().isascii() and value.isprintable()):
+        raise argparse.ArgumentTypeError("a header looks like 'Authorization: Bearer KEY'")
+    return name, value.strip()
