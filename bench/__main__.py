@@ -27,7 +27,7 @@ from bench.build import (
     our_retrieval,
     stored_text,
 )
-from bench.datasets import DataSet, find_sets
+from bench.datasets import SAMPLE, DataSet, find_sets
 from bench.machine import describe, machine
 from bench.retrieval import OURS, STOCK
 from errors import run_command
@@ -52,6 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "compare": _compare,
         "grounding": _grounding,
         "scoring": _scoring,
+        "model": _model,
         "train-gate": _train_gate,
         "tune": _tune,
     }
@@ -162,6 +163,19 @@ def _scoring(arguments: argparse.Namespace, settings: Settings) -> int:
         print(scoring.table(figures), end="\n\n")
     print(f"{describe(machine())}.")
     _keep("scoring", {name: asdict(one) for name, one in measured.items()}, settings)
+    return 0
+
+
+def _model(arguments: argparse.Namespace, settings: Settings) -> int:
+    from bench.model import measure_model, table  # noqa: PLC0415  # for the reason that `build.py` gives
+    from query_engine.llms.build import build_model  # noqa: PLC0415  # likewise
+
+    model = build_model(settings)
+    texts = [path.read_text(encoding="utf-8") for path in sorted((SAMPLE / "corpus").rglob("*.md"))]
+    written = measure_model(model, texts, arguments.tokens, arguments.repeats)
+    print(table(model, written))
+    print(f"\n{describe(machine())}.")
+    _keep("model", {model.label: [one.to_dict() for one in written]}, settings)
     return 0
 
 

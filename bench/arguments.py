@@ -63,6 +63,13 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         description="Make a run out of the texts of each set, no two answers alike, and score it.",
     )
     scoring.add_argument("--rows", type=_number(1), default=1000, help="of the run (default: 1000)", metavar="N")
+    model = commands.add_parser(
+        "model",
+        help="how fast the language model writes that RAG_LLM__* name",
+        description="Give the language model prompts of text from the sample corpus, and time what it writes.",
+    )
+    model.add_argument("--tokens", type=_number(50), default=750, help="of a prompt (default: 750)", metavar="N")
+    model.add_argument("--repeats", type=_number(1), default=5, help="answers (default: 5)", metavar="R")
     _add_train_gate(commands)
     return parser.parse_args(argv)
 
