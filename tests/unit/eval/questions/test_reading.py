@@ -72,9 +72,12 @@ def test_a_format_can_be_named(tmp_path: Path) -> None:
         (OWN.encode("utf-16"), "UTF-16"),
         (b"PK\x03\x04\x14\x00\x00\x00", "is no text"),
         (b'{"prompt": "x", "completion": "y"}', "no known format; their columns are: prompt, completion. .*--format"),
-        (gzip.compress(MANY)[:-500], "cannot be read: .*Copy or download the file again"),
+        (gzip.compress(MANY, mtime=0)[:-500], "cannot be read: .*Copy or download the file again"),
         (bz2.compress(MANY)[:-500], "cannot be read: .*Copy or download the file again"),
-        (gzip.compress(MANY)[:2000] + b"xxxx" + gzip.compress(MANY)[2004:], "cannot be read: .*again"),
+        (
+            gzip.compress(MANY, mtime=0)[:2000] + b"xxxx" + gzip.compress(MANY, mtime=0)[2004:],
+            "cannot be read: .*again",
+        ),
         (bz2.compress(MANY)[:2000] + b"xxxx" + bz2.compress(MANY)[2004:], "cannot be read: .*again"),
     ],
     ids=[
