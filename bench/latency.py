@@ -6,31 +6,20 @@ The systems are asked question by question, one after the other, so that a busy 
 and none ever runs while another is measured. Throughput is that of our service, asked over HTTP by several threads.
 """
 
-import http.client
 import json
 import statistics
 import subprocess
-import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
+from http.client import HTTPResponse
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
+from bench.clients import ask_all
 from bench.process import ProgramFailedError, end, serving, start_python
-from errors import RagError
 
 MAIN = Path(__file__).parent.parent / "main.py"
-HTTP_TIMEOUT_S = 60
-
-
-class RefusedError(RagError):
-    """The service did not answer a question, so its throughput means nothing."""
-
-    code = "refused"
 
 
 class System(Protocol):
@@ -172,37 +161,9 @@ def requests_per_s(url: str, questions: Sequence[str], clients: int) -> float:
     Raises:
         RefusedError: one was answered otherwise than by 200.
     """
-    waiting: SimpleQueue[str] = SimpleQueue()
-    for question in list(questions) * clients:
-        waiting.put(question)
-    refused: list[str] = []
-    threads = [threading.Thread(target=_ask_all, args=(url, waiting, refused.append)) for _ in range(clients)]
-    started = time.perf_counter()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    wall_s = time.perf_counter() - started
-    if refused:
-        raise RefusedError(f"POST {url}/retrieve was not answered: {refused[0]}", "Ask it by hand, with the same body.")
-    return len(questions) * clients / wall_s
+    asked = list(questions) * clients
+    return len(asked) / ask_all(url, "/retrieve", asked, clients, lambda reply, _: _read(reply))
 
 
-def _ask_all(url: str, waiting: "SimpleQueue[str]", refuse: Callable[[str], None]) -> None:
-    # One connection a client, and the plainest client there is: it shares the processor with the service.
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=HTTP_TIMEOUT_S)
-    try:
-        while True:
-            body = json.dumps({"question": waiting.get_nowait()})
-            connection.request("POST", "/retrieve", body, {"content-type": "application/json"})
-            reply = connection.getresponse()
-            text = reply.read()
-            if reply.status != http.HTTPStatus.OK:
-                refuse(f"{reply.status}: {text[:200].decode(errors='replace')}")
-                return
-    except Empty:
-        return
-    except OSError as error:
-        refuse(str(error) or type(error).__name__)
-    finally:
-        connection.close()
+def _read(reply: HTTPResponse) -> None:
+    reply.read()

@@ -8,17 +8,16 @@ once: no question is quicker because it comes again.
 
 import http.client
 import json
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from queue import Empty, SimpleQueue
 from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 
-from bench.latency import HTTP_TIMEOUT_S, MAIN, RefusedError
+from bench.clients import HTTP_TIMEOUT_S, ask_all
+from bench.latency import MAIN
 from bench.process import serving
 
 RECORD = b"data: "
@@ -93,60 +92,31 @@ def measure_load(
         for count, load in measured.loads.items():
             with serving([str(MAIN)], variables) as url:
                 measured.slots = _slots(url)
-                ask_all(url, warm_up, 1, Load())
-                ask_all(url, asked, count, load)
+                ask_and_time(url, warm_up, 1, Load())
+                ask_and_time(url, asked, count, load)
     return measured
 
 
-def ask_all(url: str, questions: Sequence[str], clients: int, load: Load) -> None:
+def ask_and_time(url: str, questions: Sequence[str], clients: int, load: Load) -> None:
     """Ask `/run` each question once, by so many threads at once, and note in `load` what that took.
 
     Raises:
         RefusedError: a question was not answered to its end.
     """
-    waiting: SimpleQueue[str] = SimpleQueue()
-    for question in questions:
-        waiting.put(question)
-    refused: list[str] = []
-    threads = [threading.Thread(target=_ask, args=(url, waiting, load, refused.append)) for _ in range(clients)]
-    started = time.perf_counter()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    wall_s = time.perf_counter() - started
-    if refused:
-        raise RefusedError(f"POST {url}/run was not answered: {refused[0]}", "Ask it by hand, with the same body.")
-    load.per_s.append(len(questions) / wall_s)
 
+    def read(reply: http.client.HTTPResponse, started: float) -> None:
+        arrived = list(_records(reply))
+        last = json.loads(arrived[-1][1]) if arrived else {}
+        if not last.get("complete") or "error" in last:
+            raise http.client.HTTPException(last.get("error") or "the stream ended before a complete record")
+        load.first_ms.append((arrived[0][0] - started) * 1000)
+        load.complete_ms.append((arrived[-1][0] - started) * 1000)
 
-def _ask(url: str, waiting: "SimpleQueue[str]", load: Load, refuse: Callable[[str], None]) -> None:
-    # The plainest client there is: it shares the processor with the service.
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=HTTP_TIMEOUT_S)
-    try:
-        while True:
-            body = json.dumps({"question": waiting.get_nowait()})
-            started = time.perf_counter()
-            connection.request("POST", "/run", body, {"content-type": "application/json"})
-            arrived = list(_records(connection.getresponse()))
-            last = json.loads(arrived[-1][1]) if arrived else {}
-            if not last.get("complete") or "error" in last:
-                refuse(last.get("error") or "the stream ended before a complete record")
-                return
-            load.first_ms.append((arrived[0][0] - started) * 1000)
-            load.complete_ms.append((arrived[-1][0] - started) * 1000)
-    except Empty:
-        return
-    except (OSError, http.client.HTTPException) as error:
-        refuse(str(error) or type(error).__name__)
-    finally:
-        connection.close()
+    load.per_s.append(len(questions) / ask_all(url, "/run", questions, clients, read))
 
 
 def _records(reply: http.client.HTTPResponse) -> Iterator[tuple[float, bytes]]:
     """Yield when each record came, and what it holds."""
-    if reply.status != http.HTTPStatus.OK:
-        raise http.client.HTTPException(f"{reply.status}: {reply.read(200).decode(errors='replace')}")
     while line := reply.readline():
         if line.startswith(RECORD):
             yield time.perf_counter(), line.removeprefix(RECORD)

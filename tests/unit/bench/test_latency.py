@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.latency import Measured, RefusedError, Times, ask_in_turn, requests_per_s
+from bench.clients import RefusedError
+from bench.latency import Measured, Times, ask_in_turn, requests_per_s
 from bench.latency_table import table
 from bench.repeated import moved
 from bench.worker import STAGES, answers

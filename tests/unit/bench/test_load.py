@@ -8,8 +8,8 @@ from threading import Barrier, Event, Thread
 
 import pytest
 
-from bench.latency import RefusedError
-from bench.load import Load, Measured, ask_all, split_warm_up
+from bench.clients import RefusedError
+from bench.load import Load, Measured, ask_and_time, split_warm_up
 from bench.load_table import table
 
 THINKING: dict[str, object] = {"final_report": None, "complete": False}
@@ -51,7 +51,7 @@ def test_clients_share_the_questions_and_ask_at_the_same_time() -> None:
     load = Load()
 
     with service([THINKING, WHOLE], together=2) as (url, asked):
-        ask_all(url, ["q1", "q2", "q3", "q4"], 2, load)
+        ask_and_time(url, ["q1", "q2", "q3", "q4"], 2, load)
 
     assert sorted(asked) == ["q1", "q2", "q3", "q4"]
     assert len(load.first_ms) == len(load.complete_ms) == 4
@@ -73,7 +73,7 @@ def test_an_answer_that_does_not_come_ends_the_measurement(
     records: list[dict[str, object]], status: int, told: str
 ) -> None:
     with service(records, status=status) as (url, _), pytest.raises(RefusedError, match=told):
-        ask_all(url, ["q1"], 1, Load())
+        ask_and_time(url, ["q1"], 1, Load())
 
 
 def test_the_first_tenth_warms_up_and_is_not_timed() -> None:
