@@ -2,14 +2,18 @@
 
 import json
 import signal
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 
-from errors import StorageError
 from ingestion.progress import Tell
 from ingestion.run import Progress, Summary
 from ingestion.watching import watch
+
+REPOSITORY = Path(__file__).parents[3]
 
 
 def finished(summary: Summary) -> tuple[Summary, int]:
@@ -44,33 +48,45 @@ def test_programs_read_nothing_but_json(capsys: pytest.CaptureFixture[str]) -> N
     assert done.items() >= {"event": "done", "new": 1, "leaves": 2, "skipped": 1, "failed": 0, "exit_code": 0}.items()
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_asks_the_run_to_stop_and_is_the_exit_code(
-    number: signal.Signals, code: int, capfd: pytest.CaptureFixture[str]
-) -> None:
-    before = signal.signal(number, lambda *_: None)
-    try:
+# A signal in a process of its own: libraries that other tests loaded have put in handlers of their own.
+SIGNALLED = """
+import signal, sys
+from errors import StorageError
+from ingestion.run import Summary
+from ingestion.watching import watch
 
-        def run(_tell: Tell, stop: threading.Event) -> Summary:
-            signal.raise_signal(number)
-            return Summary("books", stopped=stop.is_set())
-
-        assert watch(run) == (Summary("books", stopped=True), code)
-    finally:
-        signal.signal(number, before)
-
-    assert "what is committed stays. Once more stops at once." in capfd.readouterr().err
-
-
-def test_an_error_after_a_signal_is_told_and_the_signal_stays_the_exit_code(capfd: pytest.CaptureFixture[str]) -> None:
-    def run(_tell: Tell, _stop: threading.Event) -> Summary:
-        signal.raise_signal(signal.SIGTERM)
+def run(_tell, stop):
+    signal.raise_signal(int(sys.argv[1]))
+    if sys.argv[2] == "fails":
         raise StorageError("The disk is full.", "Make room.")
+    return Summary("books", stopped=stop.is_set())
 
-    with pytest.raises(SystemExit, match="143"):
-        watch(run)
+summary, code = watch(run)
+print(summary.stopped)
+sys.exit(code)
+"""
 
-    assert "error[storage_full]: The disk is full. Make room." in capfd.readouterr().err
+
+def signalled(number: signal.Signals, how: str) -> subprocess.CompletedProcess[str]:
+    # Whoever starts the tests in the background has Ctrl-C ignored, and children inherit that.
+    listening = f"import signal; signal.signal({int(number)}, signal.SIG_DFL)"
+    command = [sys.executable, "-c", f"{listening}\n{SIGNALLED}", str(int(number)), how]
+    return subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_asks_the_run_to_stop_and_is_the_exit_code(number: signal.Signals, code: int) -> None:
+    done = signalled(number, "stops")
+
+    assert (done.returncode, done.stdout) == (code, "True\n")
+    assert "what is committed stays. Once more stops at once." in done.stderr
+
+
+def test_an_error_after_a_signal_is_told_and_the_signal_stays_the_exit_code() -> None:
+    done = signalled(signal.SIGTERM, "fails")
+
+    assert done.returncode == 143
+    assert "error[storage_full]: The disk is full. Make room." in done.stderr
 
 
 def test_signals_do_afterwards_what_they_did_before() -> None:
