@@ -132,8 +132,12 @@ class OpenVINOEmbedding(BaseEmbedding):
 
 
 def _compile(path: Path, options: dict[str, str]) -> Any:
+    # OpenVINO gives the thread that compiles another stack for signals, and takes it away with the model. Of two models
+    # the second one puts back the first one's, which may be gone by then: the next signal would end the process. So the
+    # thread is one that no signal meets.
     try:
-        return openvino.Core().compile_model(path, "CPU", options)
+        with ThreadPoolExecutor(1) as elsewhere:
+            return elsewhere.submit(openvino.Core().compile_model, path, "CPU", options).result()
     except RuntimeError as error:
         raise ModelError(
             f"The converted embedding model {path} cannot be loaded: {str(error).splitlines()[0]}.",

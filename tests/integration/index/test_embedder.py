@@ -1,6 +1,8 @@
 """The packaged embedding model, converted and run for real."""
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +18,7 @@ from index.embedding_model import EmbeddingModel, TokenCounter, load_embedding_m
 from index.model_cache import converted_model
 from settings import ChunkSettings, EmbedSettings, Settings
 
+REPOSITORY = Path(__file__).parents[3]
 TEXTS = ["Steam engines were built by Newcomen.", "Cats sleep.", "A turbine turns in the wind. " * 20, "Newcomen"]
 
 
@@ -71,6 +74,30 @@ def test_prefixes_are_put_before_questions_and_passages(make: Callable[..., Open
     assert prefixed.get_query_embedding("wind") == plain.get_query_embedding("query: wind")
     assert prefixed.get_text_embedding("wind") == plain.get_text_embedding("passage: wind")
     assert np.array_equal(embed_documents(prefixed, ["wind"])[0], plain.get_text_embedding("passage: wind"))
+
+
+TWO_MODELS = """
+import gc, signal, sys
+from pathlib import Path
+from index.embedder import OpenVINOEmbedding
+from index.embedding_model import load_embedding_model
+
+model = load_embedding_model("minilm")
+first, second = (OpenVINOEmbedding(model, precision="int8", cache_dir=Path(sys.argv[1])) for _ in range(2))
+del first
+gc.collect()
+del second
+gc.collect()
+signal.signal(signal.SIGTERM, lambda *_: print("stopped in order", flush=True))
+signal.raise_signal(signal.SIGTERM)
+"""
+
+
+def test_a_process_that_has_let_go_of_two_models_still_stops_in_order_at_a_signal(model_cache: Path) -> None:
+    command = [sys.executable, "-c", TWO_MODELS, str(model_cache)]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=60)
+
+    assert (done.returncode, done.stdout) == (0, "stopped in order\n"), done.stderr
 
 
 def test_no_texts_give_no_vectors(make: Callable[..., OpenVINOEmbedding]) -> None:
