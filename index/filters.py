@@ -7,6 +7,7 @@ filter is refused. A document that lacks the key meets no operator but `is_empty
 those as well. The same filter means the same on SQLite and PostgreSQL, whatever kinds a key's values mix.
 """
 
+import argparse
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -29,6 +30,18 @@ MAX_TERMS = 500
 
 _NUMBERS, _STRINGS, _BOOLEANS = ("integer", "real", "number"), ("text", "string"), ("true", "false", "boolean")
 _SHAPE = 'Write {"filters": [{"key": "year", "operator": ">=", "value": 2020}], "condition": "and"}.'
+
+
+def filter_value(text: str) -> Any:
+    """Return the JSON of a `--filter`; what it may say is for `where` to tell.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"this is no JSON: {error}") from error
 
 
 def where(filters: object) -> Clause:

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 
 from errors import CorpusLockedError, RagError, run_command
-from index.filters import where
+from index.filters import filter_value, where
 from query_engine.build import Engines
 from query_engine.engine import Engine
 from query_engine.events import Done, Restarted, Step, Token
@@ -31,18 +31,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("question")
     parser.add_argument("--corpus", help="name of the corpus (default: RAG_INDEX__CORPUS)")
     parser.add_argument(
-        "--filter", dest="filters", type=_json, metavar="JSON", help="search only documents that meet this filter"
+        "--filter",
+        dest="filters",
+        type=filter_value,
+        metavar="JSON",
+        help="search only documents that meet this filter",
     )
     parser.add_argument("--retrieve-only", action="store_true", help="print the passages, write no answer")
     arguments = parser.parse_args(argv)
     return run_command(lambda: _ask(arguments, load_settings()))
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"this is no JSON: {error}") from error
 
 
 def _ask(arguments: argparse.Namespace, settings: Settings) -> int:

@@ -9,16 +9,14 @@ have none, or a foreseen failure.
 import argparse
 import asyncio
 import hashlib
-import json
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from errors import SettingsError
-from eval.addresses import add_header_argument, service_url
+from eval.argument_types import add_header_argument, seconds, service_url, whole_number
 from eval.asking.asking import ask_all
 from eval.asking.build import IN_PROCESS, Wanted, open_target
 from eval.asking.keeping import Keeper, check_facts, check_place, check_questions
@@ -35,6 +33,7 @@ from eval.scoring.build import offline_scorers
 from eval.scoring.judging import Judging, add_judge_arguments
 from eval.scoring.progress import shown_scoring
 from eval.scoring.stage import score_run
+from index.filters import filter_value
 from settings import Settings
 
 RUNS = Path("runs")
@@ -59,15 +58,21 @@ def add_asking_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="of the run (default: runs/QUESTIONS-CORPUS)")
     parser.add_argument(
         "--concurrency",
-        type=_count,
+        type=whole_number,
         metavar="N",
         help=f"questions at a time (default: {CALLS_IN_PROCESS} in this process, {CALLS_BY_URL} by --url)",
     )
     parser.add_argument(
-        "--filter", dest="filters", type=_json, metavar="JSON", help="search only documents that meet this filter"
+        "--filter",
+        dest="filters",
+        type=filter_value,
+        metavar="JSON",
+        help="search only documents that meet this filter",
     )
-    parser.add_argument("--timeout-s", type=_seconds, default=300.0, help="of one call (default: %(default)g)")
-    parser.add_argument("--attempts", type=_count, default=3, metavar="N", help="calls until a question has failed (3)")
+    parser.add_argument("--timeout-s", type=seconds, default=300.0, help="of one call (default: %(default)g)")
+    parser.add_argument(
+        "--attempts", type=whole_number, default=3, metavar="N", help="calls until a question has failed (3)"
+    )
     parser.add_argument("--require-llm", action="store_true", help="answers that no language model wrote have failed")
 
 
@@ -211,26 +216,6 @@ def _digest(questions: Path) -> str:
             with path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError("must be a whole number of at least 1")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError("must be more than 0")
-    return value
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"this is no JSON: {error}") from error
 
 
 def _tell(line: str) -> None:

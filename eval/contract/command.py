@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import httpx
 
 from errors import RagError
-from eval.addresses import add_header_argument, service_url
+from eval.argument_types import add_header_argument, seconds, service_url
 from eval.contract.evaluate_rules import EVALUATE_RULES, HEALTH_RULES, REFUSAL_RULES
 from eval.contract.exchange import Exchange, Reply
 from eval.contract.records import Stream, read_stream
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--question", action="append", dest="questions", metavar="TEXT", help="ask this instead; may be repeated"
     )
     add_header_argument(parser)
-    parser.add_argument("--timeout-s", type=_positive, default=TIMEOUT_S, help="for one reply (default: %(default)g)")
+    parser.add_argument("--timeout-s", type=seconds, default=TIMEOUT_S, help="for one reply (default: %(default)g)")
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:  # noqa: ARG001  # another's service, not ours
@@ -137,15 +137,5 @@ def _times(stream: Stream) -> str:
     return f"{_seconds(stream.reply.seconds)} in all, first record {first}"
 
 
-def _seconds(seconds: float) -> str:
-    return f"{seconds:6.2f} s"
-
-
-def _positive(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
-    return seconds
+def _seconds(elapsed: float) -> str:
+    return f"{elapsed:6.2f} s"

@@ -6,6 +6,7 @@ Flow: `run` and `submit` -> **here** -> `reading.py`.
 import argparse
 from pathlib import Path
 
+from eval.argument_types import whole_number
 from eval.cases import Case
 from eval.questions import beir
 from eval.questions.reading import NAMES, read_questions
@@ -18,7 +19,7 @@ def add_question_arguments(parser: argparse.ArgumentParser, *, limit: bool = Tru
     parser.add_argument("--split", help=f"of a BEIR folder (default: {beir.DEFAULT_SPLIT})")
     parser.set_defaults(limit=None)
     if limit:
-        parser.add_argument("--limit", type=_count, metavar="N", help="ask only the first N questions")
+        parser.add_argument("--limit", type=whole_number, metavar="N", help="ask only the first N questions")
 
 
 def questions_of(arguments: argparse.Namespace) -> tuple[Case, ...]:
@@ -26,9 +27,3 @@ def questions_of(arguments: argparse.Namespace) -> tuple[Case, ...]:
     return read_questions(
         arguments.questions, format_name=arguments.format, split=arguments.split, limit=arguments.limit
     )
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError("must be a whole number of at least 1")
-    return int(text)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from errors import SettingsError
+from eval.argument_types import whole_number
 from eval.cells import mean
 from eval.run_folder import RunFolder
 from eval.scoring import deepeval_judged, ragas_judged
@@ -32,7 +33,7 @@ def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--judge", action="store_true", help="score by RAGAS too, with the model that RAG_JUDGE__* name")
     group.add_argument(
         "--repeats",
-        type=_count,
+        type=whole_number,
         metavar="N",
         help="judge every row N times, and tell how far the judge disagrees with itself (default: once)",
     )
@@ -153,9 +154,3 @@ _ABOUT_NOISE = (
     "How far the judge disagrees with itself: standard deviation of one row's score, and of the mean, each row judged "
     "once. A difference of two runs within three of the latter may be nothing but this."
 )
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError("must be a whole number of at least 1")
-    return int(text)

@@ -12,7 +12,8 @@ from typing import Any
 from errors import CorpusLockedError
 from index.build import Embedding, open_corpus
 from index.corpus import Corpus
-from ingestion.commands.options import add_corpus, corpus_of, json_value
+from index.filters import filter_value
+from ingestion.commands.options import add_corpus, corpus_of
 from settings import Settings
 
 SHOWN = 100
@@ -21,7 +22,9 @@ SHOWN = 100
 def parse(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespace:
     """Read the arguments; `filter` says which documents are meant, whichever way they were named."""
     parser.add_argument("doc_ids", nargs="*", metavar="DOC_ID", help="documents to delete")
-    parser.add_argument("--filter", type=json_value, metavar="JSON", help="delete all documents that meet this filter")
+    parser.add_argument(
+        "--filter", type=filter_value, metavar="JSON", help="delete all documents that meet this filter"
+    )
     parser.add_argument("--source", metavar="FILE", help="delete all documents from this source file")
     add_corpus(parser)
     parser.add_argument("--dry-run", action="store_true", help="count them, and delete nothing")

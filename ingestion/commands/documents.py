@@ -12,7 +12,8 @@ from typing import Any
 from errors import CorpusLockedError, UnknownDocumentError
 from index.build import Embedding, open_corpus
 from index.corpus import Corpus
-from ingestion.commands.options import add_corpus, corpus_of, count, json_value
+from index.filters import filter_value
+from ingestion.commands.options import add_corpus, corpus_of, count
 from settings import Settings
 
 LIMIT = 100
@@ -30,7 +31,7 @@ def parse(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespac
     parser.add_argument("--after", metavar="DOC_ID", help="go on with the list after this document")
     parser.add_argument(
         "--filter",
-        type=json_value,
+        type=filter_value,
         metavar="JSON",
         help="list only documents whose fields and metadata meet this filter",
     )

@@ -4,8 +4,6 @@ Flow: a command's `parse` adds **these** -> `argparse` -> the command's `run`.
 """
 
 import argparse
-import json
-from typing import Any
 
 from settings import Settings
 
@@ -36,15 +34,3 @@ def count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 up")
     return int(text)
-
-
-def json_value(text: str) -> Any:
-    """Read JSON.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"this is no JSON: {error}") from error

@@ -1,6 +1,6 @@
-"""Read from the command line which service is meant, and what is sent to it with each request.
+"""The types of arguments that several commands take: numbers, a service's address, what is sent to it.
 
-Flow: `asking/` and `contract/` declare arguments of these types -> **here** -> httpx.
+Flow: a command's `add_arguments` -> **these** -> argparse.
 """
 
 import argparse
@@ -20,6 +20,24 @@ def add_header_argument(parser: argparse.ArgumentParser) -> None:
         metavar="'NAME: VALUE'",
         help="send this to the service with each request, e.g. 'Authorization: Bearer KEY'; may be repeated",
     )
+
+
+def whole_number(text: str) -> int:
+    """Read a number of things, 1 or more."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError("must be a whole number of at least 1")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """Read a time in seconds: above 0, and finite."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return value
 
 
 def service_url(text: str) -> str:
