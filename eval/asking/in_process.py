@@ -17,8 +17,7 @@ from eval.asking.target import NoReplyError, in_time
 from eval.cases import Case, GivenPage
 from eval.rows import Quote, Row, Seen, says_unknown
 from index.documents import Document
-from query_engine.events import Citation, Done, Event
-from query_engine.passages import Passage
+from query_engine.events import Done, Event
 from query_engine.worker import in_thread
 
 logger = logging.getLogger(__name__)
@@ -121,36 +120,12 @@ def row_of(done: Done, case_id: str, seconds: float, first_record_s: float | Non
         outcome="declined" if done.answer is None or says_unknown(done.message) else "answered",
         answer=done.message,
         reason=done.gate_reason,
-        citations=tuple(map(_quote, done.citations)),
-        passages=tuple(map(_seen, done.passages)),
+        citations=tuple(Quote.model_validate(citation, from_attributes=True) for citation in done.citations),
+        passages=tuple(Seen.model_validate(passage, from_attributes=True) for passage in done.passages),
         synthesizer=done.synthesizer,
         warnings=done.warnings,
         timings_ms=done.timings_ms,
         seconds=seconds,
         first_record_s=first_record_s,
         fingerprint=done.fingerprint,
-    )
-
-
-def _quote(found: Citation) -> Quote:
-    return Quote(
-        number=found.number,
-        doc_id=found.doc_id,
-        start=found.start,
-        end=found.end,
-        quote=found.quote,
-        url=found.url,
-        title=found.title,
-    )
-
-
-def _seen(passage: Passage) -> Seen:
-    return Seen(
-        text=passage.text,
-        doc_id=passage.doc_id,
-        chunk_id=passage.chunk_id,
-        start=passage.start,
-        end=passage.end,
-        pages=passage.pages,
-        score=passage.score,
     )
