@@ -14,7 +14,7 @@ the kernel's, so it ends with its process.
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -179,12 +179,8 @@ class RunFolder:
         return list(found.values())
 
     def cells(self) -> dict[str, dict[str, Cell]]:
-        """Return for each row its cells by metric; several repeats are averaged, failed ones left out if one worked."""
-        gathered: dict[str, dict[str, list[Cell]]] = {}
-        for line in self.scores():
-            for name, cell in line.cells.items():
-                gathered.setdefault(line.id, {}).setdefault(name, []).append(cell)
-        return {id_: {name: _average(cells) for name, cells in metrics.items()} for id_, metrics in gathered.items()}
+        """Return for each row its cells by metric; see `cells_of`, which whoever has the scores calls himself."""
+        return cells_of(self.scores())
 
     def append_row(self, row: Row) -> None:
         """Keep a reply; it is on disk when this returns. Only below `writing`."""
@@ -215,6 +211,20 @@ class RunFolder:
 
 
 _ANEW = "Something else wrote into it: run the evaluation anew, into another folder."
+
+
+def cells_of(scores: Iterable[Scored]) -> dict[str, dict[str, Cell]]:
+    """Return for each row its cells by metric; several repeats are averaged, failed ones left out if one worked."""
+    gathered: dict[str, dict[str, list[Cell]]] = {}
+    for line in scores:
+        for name, cell in line.cells.items():
+            gathered.setdefault(line.id, {}).setdefault(name, []).append(cell)
+    return {id_: {name: _average(cells) for name, cells in metrics.items()} for id_, metrics in gathered.items()}
+
+
+def judges_of(scores: Iterable[Scored]) -> dict[str, str]:
+    """Return the model that judged, by family, of scores as `RunFolder.scores` returns them."""
+    return {line.family: line.by for line in scores if line.by}
 
 
 def _average(cells: list[Cell]) -> Cell:

@@ -75,7 +75,8 @@ def keep(run_folder: RunFolder, path: Path) -> None:
     with draft.writing():
         for row in rows.values():
             draft.append_row(row)
-        for line in sorted(run_folder.scores(), key=lambda line: (list(rows).index(line.id), line.family, line.repeat)):
+        place = {id_: number for number, id_ in enumerate(rows)}
+        for line in sorted(run_folder.scores(), key=lambda line: (place[line.id], line.family, line.repeat)):
             if line.family in FAMILIES:
                 draft.append_scores(line.model_copy(update={"of": rows[line.id].digest()}))
     (draft.path / LOCK).unlink()

@@ -13,7 +13,7 @@ from errors import RagError
 from eval.cases import Case
 from eval.cells import Cell
 from eval.rows import Row
-from eval.run_folder import Header, RunFolder, Scored
+from eval.run_folder import Header, RunFolder, Scored, cells_of
 
 REPLIED = "replied"
 JUDGE = "judge."
@@ -70,13 +70,14 @@ def read_side(folder: RunFolder) -> Side:
         RunFolderError: the folder holds no run, or a damaged one.
         NotComparableError: the run was never scored.
     """
-    header, rows, cells = folder.header(), folder.rows(), folder.cells()
+    header, rows, scores = folder.header(), folder.rows(), folder.scores()
+    cells = cells_of(scores)
     if rows and not cells:
         raise NotComparableError(f"{folder.path} has no scores.", f"Make them: python -m eval score {folder.path}.")
     replied = {id_: Cell(score=float(row.outcome != "failed")) for id_, row in rows.items()}
     with_replied = {id_: {REPLIED: replied[id_], **cells.get(id_, {})} for id_ in rows}
     cases = {case.id: case for case in folder.cases()}
-    return Side(str(folder.path), header, cases, rows, with_replied, tuple(folder.scores()))
+    return Side(str(folder.path), header, cases, rows, with_replied, tuple(scores))
 
 
 def join(a: Side, b: Side) -> Joined:

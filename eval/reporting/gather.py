@@ -5,7 +5,7 @@ Flow: `RunFolder` -> **here** -> the page, the Markdown, the JSON and the CSV, w
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from errors import RagError
@@ -13,7 +13,7 @@ from eval.cases import Case
 from eval.cells import Cell, Metric
 from eval.reporting.failures import KINDS, Kind, Verdict, classify
 from eval.rows import Row
-from eval.run_folder import Header, RunFolder, Scored
+from eval.run_folder import Header, RunFolder, cells_of, judges_of
 from eval.scoring.noise import noise
 from eval.summary import Means, Summary, metric_names, summarise
 
@@ -127,7 +127,8 @@ def gather(folder: RunFolder, catalogue: Mapping[str, Metric]) -> Gathered:
         RunFolderError: the folder holds no run, or a damaged one.
         NothingToReportError: nothing was asked yet, or nothing was scored.
     """
-    header, cases, rows, cells = folder.header(), folder.cases(), folder.rows(), folder.cells()
+    header, cases, rows, lines = folder.header(), folder.cases(), folder.rows(), folder.scores()
+    cells = cells_of(lines)
     if not rows:
         raise NothingToReportError(
             f"{folder.path} has no replies yet.", f"Go on with it: python -m eval run QUESTIONS --out {folder.path}."
@@ -136,7 +137,6 @@ def gather(folder: RunFolder, catalogue: Mapping[str, Metric]) -> Gathered:
         raise NothingToReportError(
             f"{folder.path} has no scores.", f"Score it first: python -m eval score {folder.path}."
         )
-    lines = folder.scores()
     metrics = tuple(known_metrics(metric_names(cells), catalogue))
     return Gathered(
         name=folder.path.resolve().name,
@@ -151,15 +151,6 @@ def gather(folder: RunFolder, catalogue: Mapping[str, Metric]) -> Gathered:
         judges=judges_of(lines),
         notices=tuple(_notices(cases, rows, cells, metrics)),
     )
-
-
-def judges_of(scores: Iterable[Scored]) -> dict[str, str]:
-    """Return the models that judged, by family; several are joined by commas."""
-    found: dict[str, dict[str, None]] = {}
-    for line in scores:
-        if line.by:
-            found.setdefault(line.family, {})[line.by] = None
-    return {family: ", ".join(models) for family, models in found.items()}
 
 
 def check_shared(run: Gathered, other: Gathered) -> str:

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from errors import RagError
 from eval.cells import Mean
-from eval.reporting.gather import judges_of
 from eval.reporting.spelling import flat
-from eval.run_folder import HEADER, Header, RunFolder
+from eval.run_folder import HEADER, Header, RunFolder, cells_of, judges_of
 from eval.summary import summarise
 
 MOST = 30
@@ -113,11 +112,12 @@ def _read(folder: RunFolder, asked: Sequence[str], *, this: bool) -> Past | str:
     header, cases = folder.header(), folder.cases()
     if [case.id for case in cases] != asked:
         return f"asked {len(cases)} of the questions"
-    cells = folder.cells()
+    lines = folder.scores()
+    cells = cells_of(lines)
     if not cells:
         return "no scores"
     summary = summarise(cases, cells)
     apart: Sequence[Mapping[str, Mean]] = (summary.answerable, summary.unanswerable)
     means = {name: next((part[name] for part in apart if part[name].n), mean) for name, mean in apart[0].items()}
-    first = next((row.fingerprint for row in folder.rows().values() if row.fingerprint), "")
-    return Past(folder.path.name, header, header.fingerprint or first, means, this, judges_of(folder.scores()))
+    fingerprint = header.fingerprint or next((row.fingerprint for row in folder.rows().values() if row.fingerprint), "")
+    return Past(folder.path.name, header, fingerprint, means, this, judges_of(lines))

@@ -118,9 +118,9 @@ class Judging:
     def _left(self, folder: RunFolder) -> str:
         """Name the metrics that are not scored on every row, and the commonest reason."""
         alike: dict[str, list[str]] = {}
-        cells = folder.cells()
+        cases, cells = folder.cases(), folder.cells()
         for name in self._names:
-            column = [cells.get(case.id, {}).get(name) for case in folder.cases()]
+            column = [cells.get(case.id, {}).get(name) for case in cases]
             over = mean(column)
             if over.n < over.of:
                 reasons = Counter(cell.failed for cell in column if cell is not None and cell.failed)
