@@ -11,13 +11,13 @@ import sys
 from pathlib import Path
 
 from api.app import create_app
-from api.door import bind, refuse_open_door, url_of
-from api.ingesting import Ingester
-from api.jobs import Jobs
+from api.jobs.ingester import Ingester
+from api.jobs.queue import Jobs
 from api.logs import configure_logging
+from api.security.listen import bind, refuse_open_door, url_of
 from api.server import BACKLOG, exit_on_sigterm, run_server
 from errors import UnknownCorpusError, run_command
-from ingestion.watching import ingest_watched
+from ingestion.console.watch import ingest_watched
 from query_engine.build import Engines
 from settings import Settings, load_settings
 

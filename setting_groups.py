@@ -1,7 +1,8 @@
 """The settings, declared: what there is in each group, its type, range, default and meaning.
 
 Flow: **here** -> `settings.py` reads them and hands them on; the rest of the project imports them from there. A field's
-description is its line in the README. Fields that decide what is on disk are marked in `index/manifest.py`, not here.
+description is its line in the README. Fields that decide what is on disk are marked in `index/layout/manifest.py`, not
+here.
 """
 
 import re

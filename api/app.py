@@ -10,14 +10,14 @@ from pathlib import Path
 from fastapi import FastAPI
 
 from api import errors
-from api.jobs import Jobs
-from api.keys import KeyRequired
-from api.limits import BodyLimit
-from api.pages import Pages
+from api.admission import Slots
+from api.dependencies import Engines, Ingester, Service
+from api.jobs.queue import Jobs
 from api.routes import catalogue, chat, documents, evaluate, health, ingest, papers, query, retrieve, run
-from api.service import Engines, Ingester, Service
-from api.slots import Slots
-from query_engine.cache import AnswerCache
+from api.security.auth import KeyRequired
+from api.security.body_limit import BodyLimit
+from api.views.html import Pages
+from query_engine.answer_cache import AnswerCache
 from settings import VERSION, Settings
 
 # So that one question that hangs does not stop the service.

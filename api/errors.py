@@ -1,7 +1,7 @@
 """Translate failures to HTTP: one table of status codes, one envelope, nothing of the client's input.
 
 Flow: an exception leaves a route -> **here** -> `{"error": {"code", "detail"[, "field"]}}`, or the same as a small page
-for a browser. Failures after the first byte of a stream are the stream's own business (`streaming.py`).
+for a browser. Failures after the first byte of a stream are the stream's own business (`answering/sse.py`).
 
 `code` never changes; the wording of `detail` may.
 """
@@ -17,9 +17,9 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 import errors
-from api import chat_errors
-from api.negotiation import JSONReply, prefers_html
-from api.pages import Pages
+from api.views import openai_errors
+from api.views.html import Pages
+from api.views.negotiation import JSONReply, prefers_html
 from errors import RagError
 
 STATUS: dict[type[RagError], int] = {
@@ -89,9 +89,9 @@ def install(app: FastAPI, pages: Pages) -> None:
     """Register the handlers of every failure a route can end in."""
 
     def reply(request: Request, status: int, error: ErrorDetail, headers: Mapping[str, str] | None = None) -> Response:
-        if request.url.path.startswith(chat_errors.PREFIX):
-            status = chat_errors.status_of(status)
-            return JSONReply(chat_errors.to_error(status, error.detail, error.code, error.field), status, headers)
+        if request.url.path.startswith(openai_errors.PREFIX):
+            status = openai_errors.status_of(status)
+            return JSONReply(openai_errors.to_error(status, error.detail, error.code, error.field), status, headers)
         if prefers_html(request):
             page = pages.error(status, error.detail)
             page.headers.update(headers or {})

@@ -15,8 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench import compare, ingest_table, latency_table, load_table, retrieval
-from bench.arguments import parse
+from bench.arguments import choose_sets, parse
 from bench.build import (
     answer_over_pages,
     measure_answers_under_load,
@@ -27,12 +26,13 @@ from bench.build import (
     our_retrieval,
     stored_text,
 )
-from bench.datasets import SAMPLE, DataSet, find_sets
+from bench.datasets import SAMPLE, DataSet
 from bench.machine import describe, machine
-from bench.retrieval import OURS, STOCK
+from bench.quality import compare, retrieval
+from bench.quality.retrieval import OURS, STOCK
+from bench.speed import ingest_table, latency_table, load_table
 from errors import run_command
 from eval.cases import Case, read_cases
-from eval.metrics import BUDGETS_CHARS
 from eval.questions.reading import read_questions
 from settings import VERSION, Settings, load_settings
 
@@ -53,8 +53,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         "grounding": _grounding,
         "scoring": _scoring,
         "model": _model,
-        "train-gate": _train_gate,
-        "tune": _tune,
     }
     return run_command(lambda: measures[arguments.command](arguments, load_settings()))
 
@@ -62,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _retrieval(arguments: argparse.Namespace, settings: Settings) -> int:
     merge = [True, False] if arguments.merge is None else [arguments.merge]
     comparisons = []
-    for data_set in _chosen(arguments, settings):
+    for data_set in choose_sets(arguments, settings):
         cases = _cases(data_set, arguments.limit)
         with open_engine(data_set, settings) as engine:
             ours = {_OURS[merged]: our_retrieval(engine, settings, merge=merged) for merged in merge}
@@ -77,12 +75,12 @@ def _retrieval(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _answers(arguments: argparse.Namespace, settings: Settings) -> int:
-    from bench import answer_tables, answers  # noqa: PLC0415  # for the reason that `build.py` gives
-    from eval.likeness import Likeness  # noqa: PLC0415  # likewise
+    from bench.quality import answers, answers_table  # noqa: PLC0415  # for the reason that `build.py` gives
+    from eval.similarity import Likeness  # noqa: PLC0415  # likewise
     from eval.vectors import Vectors  # noqa: PLC0415  # likewise
     from index.build import Embedding  # noqa: PLC0415
 
-    chosen = _chosen(arguments, settings)
+    chosen = choose_sets(arguments, settings)
     cases = {data_set.name: _cases(data_set, arguments.limit) for data_set in chosen}
     embedding = Embedding(settings)
     likeness = Likeness(Vectors(lambda: embedding.embedder))
@@ -91,14 +89,14 @@ def _answers(arguments: argparse.Namespace, settings: Settings) -> int:
         asked = list(answers.questions_for(data_set.name, cases))
         with open_engine(data_set, settings) as engine:
             answered[data_set.name] = asyncio.run(answers.answer_all(asked, engine, stored_text(engine), likeness))
-    print(answer_tables.quality_table(answered), end="\n\n")
-    print(answer_tables.silence_table(answered))
+    print(answers_table.quality_table(answered), end="\n\n")
+    print(answers_table.silence_table(answered))
     _keep("answers", {name: [row.to_dict() for row in rows] for name, rows in answered.items()}, settings)
     return 0
 
 
 def _crag(arguments: argparse.Namespace, settings: Settings) -> int:
-    from bench import crag  # noqa: PLC0415  # for the reason that `build.py` gives
+    from bench.quality import crag  # noqa: PLC0415  # for the reason that `build.py` gives
 
     path = crag.find_file(arguments.data or settings.bench.data or Path())
     cases = read_questions(path, format_name="crag", limit=arguments.limit)
@@ -111,7 +109,7 @@ def _crag(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _ingest(arguments: argparse.Namespace, settings: Settings) -> int:
     sizes = {"documents": arguments.documents, "repeats": arguments.repeats, "scale": arguments.scale}
-    measured = [measure_ingestion(data_set, settings, **sizes) for data_set in _chosen(arguments, settings)]
+    measured = [measure_ingestion(data_set, settings, **sizes) for data_set in choose_sets(arguments, settings)]
     print(ingest_table.table(measured))
     print(f"\nMedian (smallest–largest) of {arguments.repeats} runs in turn. {describe(machine())}.")
     _keep("ingest", {one.name: one.to_dict() for one in measured}, settings)
@@ -120,7 +118,7 @@ def _ingest(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _latency(arguments: argparse.Namespace, settings: Settings) -> int:
     sizes = {"clients": arguments.clients, "rounds": arguments.rounds, "scale": arguments.scale}
-    measured = [measure_latency(data_set, settings, **sizes) for data_set in _chosen(arguments, settings)]
+    measured = [measure_latency(data_set, settings, **sizes) for data_set in choose_sets(arguments, settings)]
     print(latency_table.table(measured))
     print(f"\nEach question {arguments.rounds} times, the systems in turn. {describe(machine())}.")
     _keep("latency", {one.name: one.to_dict() for one in measured}, settings)
@@ -129,7 +127,9 @@ def _latency(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _load(arguments: argparse.Namespace, settings: Settings) -> int:
     sizes = {"clients": arguments.clients, "rounds": arguments.rounds}
-    measured = [measure_answers_under_load(data_set, settings, **sizes) for data_set in _chosen(arguments, settings)]
+    measured = [
+        measure_answers_under_load(data_set, settings, **sizes) for data_set in choose_sets(arguments, settings)
+    ]
     print(load_table.table(measured, arguments.clients))
     print(f"\nEach question once a round, {arguments.rounds} rounds. {describe(machine())}.")
     _keep("load", {one.name: one.to_dict() for one in measured}, settings)
@@ -137,10 +137,10 @@ def _load(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _grounding(arguments: argparse.Namespace, settings: Settings) -> int:
-    from bench import grounding  # noqa: PLC0415  # for the reason that `build.py` gives
     from bench.build import measure_grounding, measure_written  # noqa: PLC0415  # likewise
+    from bench.quality import grounding  # noqa: PLC0415  # for the reason that `build.py` gives
 
-    sets = _chosen(arguments, settings)
+    sets = choose_sets(arguments, settings)
     counts = [arguments.count // len(sets) + (place < arguments.count % len(sets)) for place in range(len(sets))]
     fates = {
         one.name: measure_grounding(one, settings, count, arguments.seed)
@@ -154,10 +154,10 @@ def _grounding(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _scoring(arguments: argparse.Namespace, settings: Settings) -> int:
-    from bench import scoring  # noqa: PLC0415  # for the reason that `build.py` gives
     from bench.build import measure_scoring  # noqa: PLC0415  # likewise
+    from bench.speed import scoring  # noqa: PLC0415  # for the reason that `build.py` gives
 
-    measured = {one.name: measure_scoring(one, settings, arguments.rows) for one in _chosen(arguments, settings)}
+    measured = {one.name: measure_scoring(one, settings, arguments.rows) for one in choose_sets(arguments, settings)}
     for name, figures in measured.items():
         print(f"{name}: {figures.rows} rows, {figures.words / figures.rows:.0f} words an answer\n")
         print(scoring.table(figures), end="\n\n")
@@ -167,7 +167,7 @@ def _scoring(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _model(arguments: argparse.Namespace, settings: Settings) -> int:
-    from bench.model import measure_model, table  # noqa: PLC0415  # for the reason that `build.py` gives
+    from bench.speed.llm import measure_model, table  # noqa: PLC0415  # for the reason that `build.py` gives
     from query_engine.llms.build import build_model  # noqa: PLC0415  # likewise
 
     model = build_model(settings)
@@ -188,40 +188,6 @@ def _compare(arguments: argparse.Namespace, _settings: Settings) -> int:
         print(f"{name}: skipped, only one of the files holds it", file=sys.stderr)
     print(compare.table(cells))
     return 0
-
-
-def _tune(arguments: argparse.Namespace, settings: Settings) -> int:
-    from bench import tuning  # noqa: PLC0415  # opens engines, for the reason that `build.py` gives
-    from query_engine.evidence import WEIGHTS  # noqa: PLC0415  # likewise
-
-    options = settings.retrieval.model_copy(update={"budget_chars": max(BUDGETS_CHARS)})
-    asked = []
-    for data_set in _chosen(arguments, settings):
-        with open_engine(data_set, settings) as engine:
-            asked += tuning.ask(data_set.name, engine.leaf_retriever(options), _cases(data_set, arguments.limit))
-    print(f"fitting on {len(asked)} questions, three times", file=sys.stderr, flush=True)
-    fitted = tuning.fit_robustly(asked, arguments.seed)
-    print(json.dumps({scorer: round(weight, 3) for scorer, weight in fitted.items()}), end="\n\n")
-    shipped = [(one, one.score_passages(options, WEIGHTS)) for one in asked]
-    halves = tuning.two_fold(asked, options, arguments.seed)
-    print(tuning.comparison({"shipped": tuning.means_by_set(shipped), "two-fold": tuning.means_by_set(halves)}))
-    print(f"\n{tuning.ablation(asked, options, WEIGHTS)}")
-    return 0
-
-
-def _train_gate(arguments: argparse.Namespace, settings: Settings) -> int:
-    from bench.train_gate import train_gate  # noqa: PLC0415  # scikit-learn is a requirement of development alone
-
-    print(train_gate(_chosen(arguments, settings), settings, write=arguments.write))
-    return 0
-
-
-def _chosen(arguments: argparse.Namespace, settings: Settings) -> list[DataSet]:
-    names = [name.strip() for name in arguments.sets.split(",") if name.strip()]
-    chosen, others = find_sets(arguments.data or settings.bench.data, names)
-    for name in others:
-        print(f"{name}: skipped, it has no questions.jsonl with corpus/ or corpus.jsonl", file=sys.stderr)
-    return chosen
 
 
 def _cases(data_set: DataSet, limit: int | None) -> tuple[Case, ...]:

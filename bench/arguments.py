@@ -1,15 +1,16 @@
-"""The command line of `python -m bench`.
+"""The command line of `python -m bench`, and the choice of data sets, which training makes in the same way.
 
-Flow: argv -> **here** -> `__main__.py`.
+Flow: argv -> **here** -> `__main__.py`, `training/`.
 """
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-# The gate is trained on sets whose licences allow any use of what is learnt from them.
-TRAINING_SETS = ("squad", "aragog", "cranfield", "bedrock")
+from bench.datasets import DataSet, find_sets
+from settings import Settings
 
 _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -22,15 +23,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         epilog="A data set is a folder with questions.jsonl and corpus/ or corpus.jsonl. Figures go to RAG_BENCH__DIR.",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="MEASUREMENT")
-    sets = argparse.ArgumentParser(add_help=False)
-    sets.add_argument(
-        "--data",
-        type=Path,
-        help="folder of data sets, or one data set (default: RAG_BENCH__DATA, else the sample corpus)",
-    )
-    sets.add_argument("--sets", default="", help="names of the sets to measure, with commas between (default: all)")
-    asked = argparse.ArgumentParser(add_help=False)
-    asked.add_argument("--limit", type=_number(1), help="ask only the first N questions of each set", metavar="N")
+    sets, asked = sets_options(), limit_option()
     _add_retrieval(commands, [sets, asked])
     commands.add_parser(
         "answers",
@@ -48,13 +41,6 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     _add_latency(commands, [sets])
     _add_load(commands, [sets])
     _add_compare(commands)
-    tune = commands.add_parser(
-        "tune",
-        parents=[sets, asked],
-        help="fit the weights of the tree's evidence; two-fold figures; what each part of retrieval brings",
-        description="Ask every question once, fit the weights, and print them with two tables.",
-    )
-    tune.add_argument("--seed", type=int, default=0, help="of the bootstrap samples (default: 0)", metavar="N")
     _add_grounding(commands, [sets])
     scoring = commands.add_parser(
         "scoring",
@@ -70,8 +56,43 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     model.add_argument("--tokens", type=_number(50), default=750, help="of a prompt (default: 750)", metavar="N")
     model.add_argument("--repeats", type=_number(1), default=5, help="answers (default: 5)", metavar="R")
-    _add_train_gate(commands)
     return parser.parse_args(argv)
+
+
+def sets_options(default: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """Return a parent parser with `--data` and `--sets`, for `choose_sets`; `default` are the sets, all if empty."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument(
+        "--data",
+        type=Path,
+        help="folder of data sets, or one data set (default: RAG_BENCH__DATA, else the sample corpus)",
+    )
+    parser.add_argument(
+        "--sets",
+        default=",".join(default),
+        help=f"comma-separated names of the sets to use (default: {','.join(default) or 'all'})",
+    )
+    return parser
+
+
+def limit_option() -> argparse.ArgumentParser:
+    """Return a parent parser with `--limit`."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--limit", type=_number(1), help="ask only the first N questions of each set", metavar="N")
+    return parser
+
+
+def choose_sets(arguments: argparse.Namespace, settings: Settings) -> list[DataSet]:
+    """Return the data sets that `sets_options` named; folders that hold none are listed on stderr.
+
+    Raises:
+        NoDataSetError: a named set, or any at all, is missing.
+    """
+    names = [name.strip() for name in arguments.sets.split(",") if name.strip()]
+    chosen, others = find_sets(arguments.data or settings.bench.data, names)
+    for name in others:
+        print(f"{name}: skipped, it has no questions.jsonl with corpus/ or corpus.jsonl", file=sys.stderr)
+    return chosen
 
 
 def _add_retrieval(commands: _Commands, parents: list[argparse.ArgumentParser]) -> None:
@@ -169,21 +190,6 @@ def _add_grounding(commands: _Commands, parents: list[argparse.ArgumentParser]) 
         "questions of each set (default: 0)",
         metavar="N",
     )
-
-
-def _add_train_gate(commands: _Commands) -> None:
-    parser = commands.add_parser(
-        "train-gate",
-        help="learn from data sets when the passages hold an answer",
-        description="Ask every question of every corpus, train the gate's classifier, print the report.",
-    )
-    parser.add_argument("--data", type=Path, help="folder of data sets (default: RAG_BENCH__DATA)")
-    parser.add_argument(
-        "--sets",
-        default=",".join(TRAINING_SETS),
-        help="names of the sets to learn from, with commas between (default: %(default)s)",
-    )
-    parser.add_argument("--write", action="store_true", help="replace query_engine/gate.json and docs/gate.md")
 
 
 def _number(least: int) -> Callable[[str], int]:

@@ -1,8 +1,8 @@
 """Data set -> what is measured on it: our engine, and the stock recipe over the very same texts.
 
-Flow: `__main__.py` -> **here** -> `retrieval.py`, `answers.py`, `ingest.py`, `load.py`. Indexes are kept below
-`RAG_BENCH__DIR`, one folder a data set, and brought up to date when a measurement opens them; those of `ingest` are
-thrown away.
+Flow: `__main__.py` -> **here** -> `quality/retrieval.py`, `quality/answers.py`, `speed/ingest.py`, `speed/load.py`.
+Indexes are kept below `RAG_BENCH__DIR`, one folder a data set, and brought up to date when a measurement opens them;
+those of `ingest` are thrown away.
 
 The engines are imported where they are opened: `ingest` measures programs from outside, and a library that this
 process held as well would count less in theirs.
@@ -17,24 +17,24 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench import latency, load
 from bench.datasets import DataSet
-from bench.ingest import Commands, Measured, Ours, measure, warm_up
-from bench.retrieval import OURS, STOCK, Retrieve
-from bench.workload import read_texts, write_workload
+from bench.quality.retrieval import OURS, STOCK, Retrieve
+from bench.speed import latency, load
+from bench.speed.ingest import Commands, Measured, Ours, measure, warm_up
+from bench.speed.workload import read_texts, write_workload
 from errors import IndexMismatchError
 from eval.cases import Case, read_cases
 from eval.metrics import BUDGETS_CHARS
-from index.embedding_model import load_embedding_model
+from index.embedding.model import load_embedding_model
 from ingestion.reading.files import list_files
 from ingestion.reading.reader import Reader
 from settings import Settings
 
 if TYPE_CHECKING:
-    from bench.crag import Answered
-    from bench.grounding import Fate
-    from bench.scoring import Scoring
-    from bench.stock import StockRecipe
+    from bench.baseline.llamaindex import StockRecipe
+    from bench.quality.crag import Answered
+    from bench.quality.grounding import Fate
+    from bench.speed.scoring import Scoring
     from query_engine.engine import Engine
 
 CORPUS = "ours"
@@ -82,7 +82,7 @@ async def answer_over_pages(cases: Sequence[Case], settings: Settings) -> list["
     Raises:
         RagError: whatever reading, embedding or the engine raises.
     """
-    from bench import crag  # noqa: PLC0415
+    from bench.quality import crag  # noqa: PLC0415
     from ingestion.reading.pages import Page, read_pages  # noqa: PLC0415
     from query_engine.build import Engines  # noqa: PLC0415
 
@@ -100,7 +100,7 @@ async def answer_over_pages(cases: Sequence[Case], settings: Settings) -> list["
 
 def open_stock(data_set: DataSet, engine: "Engine", settings: Settings) -> "StockRecipe":
     """Open the stock recipe over the texts of the engine's corpus, and build it if need be; close it after use."""
-    from bench.stock import StockRecipe  # noqa: PLC0415  # imports torch, which answers are measured without
+    from bench.baseline.llamaindex import StockRecipe  # noqa: PLC0415  # imports torch, which answers are measured without
 
     stored = engine.corpus.documents
     documents = [document for doc_id in stored.versions() if (document := stored.get(doc_id))]
@@ -153,8 +153,8 @@ def measure_ingestion(data_set: DataSet, settings: Settings, *, documents: int, 
 
 def measure_grounding(data_set: DataSet, settings: Settings, count: int, seed: int) -> "list[Fate]":
     """Plant sentences made from the data set's texts, `count` of each sort, and see what the author shows of them."""
-    from bench.grounding import judge  # noqa: PLC0415
-    from bench.planted import plant  # noqa: PLC0415
+    from bench.quality.grounding import judge  # noqa: PLC0415
+    from bench.quality.planted_claims import plant  # noqa: PLC0415
     from index.build import Embedding  # noqa: PLC0415
 
     _tell(f"{data_set.name}: reading {data_set.corpus}")
@@ -171,7 +171,7 @@ def measure_scoring(data_set: DataSet, settings: Settings, rows: int) -> "Scorin
     Raises:
         NoDataSetError: none of its texts has six sentences.
     """
-    from bench.scoring import make_run, measure  # noqa: PLC0415
+    from bench.speed.scoring import make_run, measure  # noqa: PLC0415
     from eval.scoring.build import offline_scorers  # noqa: PLC0415
 
     _tell(f"{data_set.name}: making {rows} rows of {data_set.corpus}")
@@ -182,10 +182,11 @@ def measure_scoring(data_set: DataSet, settings: Settings, rows: int) -> "Scorin
 
 def measure_written(data_set: DataSet, settings: Settings, questions: int) -> str:
     """Have a real language model answer the first questions, and say how its sentences fared."""
-    from bench.grounding import write  # noqa: PLC0415
+    from bench.quality.grounding import write  # noqa: PLC0415
     from index.build import Embedding  # noqa: PLC0415
-    from query_engine.citing import Checked  # noqa: PLC0415
-    from query_engine.llms.build import build_model, build_synthesizer  # noqa: PLC0415
+    from query_engine.llms.build import build_model  # noqa: PLC0415
+    from query_engine.schema.citations import Checked  # noqa: PLC0415
+    from query_engine.synthesis.build import build_synthesizer  # noqa: PLC0415
 
     if settings.llm.provider == "extractive":
         settings = settings.model_copy(update={"llm": settings.llm.model_copy(update={"provider": "openvino"})})
@@ -255,7 +256,7 @@ def measure_answers_under_load(data_set: DataSet, settings: Settings, *, clients
 
 def _larger(engine: "Engine", settings: Settings, set_name: str, scale: int) -> str:
     """Make the larger corpus, unless it is there; return its name."""
-    from bench.repeated import repeat_corpus  # noqa: PLC0415
+    from bench.speed.scaled_corpus import repeat_corpus  # noqa: PLC0415
     from index.build import open_corpus  # noqa: PLC0415
 
     corpus, name = engine.corpus, f"{CORPUS}-x{scale}"

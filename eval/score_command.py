@@ -12,7 +12,7 @@ from pathlib import Path
 from eval.asking.table import describe
 from eval.run_folder import RunFolder
 from eval.scoring.build import offline_scorers
-from eval.scoring.judging import Judging, add_judge_arguments
+from eval.scoring.judge_option import Judging, add_judge_arguments
 from eval.scoring.progress import shown_scoring
 from eval.scoring.stage import score_run
 from settings import Settings

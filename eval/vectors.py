@@ -1,7 +1,7 @@
 """Vectors of texts and words, each embedded once.
 
-Flow: `likeness.py` and `scoring/ragas_computed.py` -> **here** -> the project's embedder. Answers of a run share most
-of their words, and every reference is compared in several ways.
+Flow: `similarity.py` and `scoring/offline/ragas_calls.py` -> **here** -> the project's embedder. Answers of a run share
+most of their words, and every reference is compared in several ways.
 """
 
 from collections.abc import Callable, Iterable

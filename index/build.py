@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from errors import ModelError, SettingsError
 from index.corpus import Corpus
-from index.embedding_model import EmbeddingModel, load_embedding_model
-from index.manifest import Identity, Manifest
-from index.servers import Servers
+from index.embedding.model import EmbeddingModel, load_embedding_model
+from index.layout.locations import Servers
+from index.layout.manifest import Identity, Manifest
 from settings import ChunkSettings, EmbedSettings, Settings
 
 if TYPE_CHECKING:  # a second to import; an ingestion that finds nothing new needs none of it
@@ -74,7 +74,7 @@ def servers_of(settings: Settings) -> Servers:
 
 def _build_embedder(embed: EmbedSettings, model: EmbeddingModel) -> "BaseEmbedding":
     if embed.device == "cpu":
-        from index.embedder import OpenVINOEmbedding  # noqa: PLC0415  # a GPU service needs no OpenVINO
+        from index.embedding.openvino import OpenVINOEmbedding  # noqa: PLC0415  # a GPU service needs no OpenVINO
 
         return OpenVINOEmbedding(
             model,

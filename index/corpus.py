@@ -22,25 +22,25 @@ import numpy as np
 import numpy.typing as npt
 
 from errors import IndexDamagedError, SettingsError, UnknownCorpusError
-from index.catalogue import Catalogue
-from index.documents import BATCH_ROWS, DocumentStore, StoredDocument
-from index.examination import QUICK_SAMPLE, examine_store
-from index.ledger import SourceLedger, SourceNote
-from index.lock import CorpusLock
-from index.manifest import FILE_NAME, Manifest
-from index.names import document_names
-from index.nodes import node_id, parent_vectors
-from index.servers import LOCAL, Servers
-from index.soundness import correct_totals, leaf_places
-from index.storage import check_space
-from index.storage import repair as remedy
-from index.swap import finish_swap
+from index.disk import check_space
+from index.disk import repair as remedy
+from index.documents.catalogue import Catalogue
+from index.documents.integrity import correct_totals, leaf_places
+from index.documents.sources import SourceLedger, SourceNote
+from index.documents.span_tree import node_id, parent_vectors
+from index.documents.store import BATCH_ROWS, DocumentStore, StoredDocument
+from index.health.check import QUICK_SAMPLE, examine_store
+from index.layout.locations import LOCAL, Servers
+from index.layout.lock import CorpusLock
+from index.layout.manifest import FILE_NAME, Manifest
+from index.layout.swap import finish_swap
+from index.lexical.document_names import document_names
 from settings import CORPUS_NAME
 
 if TYPE_CHECKING:
-    from index.docstore import SpanDocstore
-    from index.lexical import LexicalIndex
-    from index.vectors import LeafVectorStore
+    from index.documents.docstore import SpanDocstore
+    from index.lexical.tantivy_index import LexicalIndex
+    from index.vectors.store import LeafVectorStore
 
 
 class Corpus:
@@ -95,14 +95,14 @@ class Corpus:
     @cached_property
     def docstore(self) -> "SpanDocstore":
         """The passages as LlamaIndex nodes."""
-        from index.docstore import SpanDocstore  # noqa: PLC0415
+        from index.documents.docstore import SpanDocstore  # noqa: PLC0415
 
         return SpanDocstore(self.documents)
 
     @cached_property
     def vectors(self) -> "LeafVectorStore":
         """The leaves' vectors; raises IndexDamagedError when they cannot be opened."""
-        from index.vectors import LeafVectorStore  # noqa: PLC0415
+        from index.vectors.store import LeafVectorStore  # noqa: PLC0415
 
         if self._lock.abandoned:
             self._check_graph()
@@ -112,7 +112,7 @@ class Corpus:
     @cached_property
     def words(self) -> "LexicalIndex":
         """The leaves' words; raises IndexDamagedError when they cannot be opened."""
-        from index.lexical import LexicalIndex  # noqa: PLC0415
+        from index.lexical.tantivy_index import LexicalIndex  # noqa: PLC0415
 
         return LexicalIndex(self.folder / "words")
 

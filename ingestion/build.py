@@ -1,6 +1,6 @@
 """Settings -> one ingestion run: opens the corpus, loads the embedder, starts the reader, and closes them all.
 
-Flow: the command line, HTTP jobs and the measurements -> **here** -> `pipeline.py`.
+Flow: the command line, HTTP jobs and the measurements -> **here** -> `pipeline/pipeline.py`.
 """
 
 import tempfile
@@ -13,16 +13,16 @@ from pathlib import Path
 from errors import SettingsError, UnreadableError
 from index.build import Embedding, open_corpus, servers_of
 from index.corpus import Corpus, check_corpus_name, exists
-from index.ledger import SourceNote
-from index.lock import CorpusLock
-from index.splitting import TreeSplitter
-from index.swap import finish_swap, rebuilt, swap_in
-from ingestion.comparing import FileReader
-from ingestion.pipeline import Pipeline
-from ingestion.preparing import LocalPreparation, Preparation
+from index.documents.sources import SourceNote
+from index.documents.splitter import TreeSplitter
+from index.layout.lock import CorpusLock
+from index.layout.swap import finish_swap, rebuilt, swap_in
+from ingestion.pipeline.chunk_embed import LocalPreparation, Preparation
+from ingestion.pipeline.diff import FileReader
+from ingestion.pipeline.pipeline import Pipeline
 from ingestion.reading.files import Skipped, SourceFile, list_files
 from ingestion.reading.reader import Reader
-from ingestion.run import Progress, RunOptions, Summary
+from ingestion.schema import Progress, RunOptions, Summary
 from settings import Settings
 
 Tell = Callable[[Progress], None]
@@ -170,7 +170,7 @@ class _Run:
         settings, embedding = self._settings, self._embedding
         papers = "topic" in self._options.metadata
         if settings.ingest.ray_address:
-            from ingestion.ray_run import RayCrew, RayPreparation, RayReader  # noqa: PLC0415  # optional
+            from ingestion.distributed.ray_run import RayCrew, RayPreparation, RayReader  # noqa: PLC0415  # optional
 
             with RayCrew(settings, papers=papers, stop=self._stop) as crew:
                 yield RayReader(crew), RayPreparation(crew)

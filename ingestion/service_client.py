@@ -14,8 +14,8 @@ from urllib.parse import quote
 import httpx
 
 from errors import RagError
-from ingestion.progress import Tell
-from ingestion.run import Progress, RunOptions, Summary
+from ingestion.console.progress import Tell
+from ingestion.schema import Progress, RunOptions, Summary
 
 TIMEOUT_S = 60.0
 FINAL = ("done", "failed", "cancelled")

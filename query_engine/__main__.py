@@ -15,11 +15,11 @@ from typing import Any
 import httpx
 
 from errors import CorpusLockedError, RagError, run_command
-from index.filters import filter_value, where
+from index.documents.filters import filter_value, where
 from query_engine.build import Engines
 from query_engine.engine import Engine
-from query_engine.events import Done, Restarted, Step, Token
-from query_engine.passages import Passage
+from query_engine.schema.events import Done, Restarted, Step, Token
+from query_engine.schema.passage import Passage
 from settings import Settings, load_settings
 
 SHOWN_CHARS = 300

@@ -12,21 +12,21 @@ from typing import Any
 from errors import CorpusError, UnknownCorpusError
 from index.build import Embedding, open_corpus
 from index.corpus import Corpus, corpus_names
-from index.documents import Document
-from query_engine.conversation import Condenser
+from index.documents.store import Document
+from index.embedding.cached import RecentEmbedding
 from query_engine.engine import Engine
-from query_engine.expansion.build import build_expansions, check_expansion
-from query_engine.extractive import ExtractiveSynthesizer
-from query_engine.leaf_texts import leaf_texts
-from query_engine.llms.asking import Asker
-from query_engine.over import corpus_over
-from query_engine.planning import Planner
-from query_engine.recent import RecentEmbedding
-from query_engine.refining import Refinement, Reranking
-from query_engine.reranking.build import build_reranker
-from query_engine.roster import build_roster
-from query_engine.sure import SureSynthesizer
-from query_engine.synthesizer import Synthesizer
+from query_engine.given_documents.corpus import corpus_over
+from query_engine.llms.helper import Asker
+from query_engine.question.condense import Condenser
+from query_engine.question.decompose import Planner
+from query_engine.retrieval.expansion.build import build_expansions, check_expansion
+from query_engine.retrieval.leaf_texts import leaf_texts
+from query_engine.retrieval.pipeline import Refinement, Reranking
+from query_engine.retrieval.reranking.build import build_reranker
+from query_engine.synthesis.base import Synthesizer
+from query_engine.synthesis.build import build_roster
+from query_engine.synthesis.extractive import ExtractiveSynthesizer
+from query_engine.synthesis.high_precision import SureSynthesizer
 from settings import Settings
 
 

@@ -3,7 +3,7 @@
 Flow: `/run`, `/evaluate`, the command line and the evaluation harness are views of `Engine.stream`:
 
     question (made to stand on its own) -> plan -> leaves (dense + lexical, fused) -> merged passages, for each part
-        -> gate -> authors (`writing.py`) -> citations -> done
+        -> gate -> authors (`synthesis/fallback_chain.py`) -> citations -> done
 
 Built by `build.py`. What a stage does is its own module's business; the engine orders them, tells the reader what
 happened, and sees to it that a failing model still ends in an answer from the same passages.
@@ -25,26 +25,26 @@ from llama_index_instrumentation import get_dispatcher
 
 from index.corpus import Corpus
 from query_engine import steps
-from query_engine.conversation import Condenser, Turn
-from query_engine.deadline import Deadline
-from query_engine.events import Event, Retrieved
-from query_engine.expansion.steering import Steering
-from query_engine.gate import Confidence, assess
-from query_engine.gathering import Gathering, Means
-from query_engine.in_time import in_time
-from query_engine.leaves import LeafRetriever
-from query_engine.merging import MergingRetriever
-from query_engine.papers import PaperSearch
-from query_engine.partwise import PartwiseSynthesizer
-from query_engine.passages import Passage
-from query_engine.planning import ONE_PASS, Plan, Planner
-from query_engine.query import Query
-from query_engine.question import clean_question
-from query_engine.refining import Refinement
-from query_engine.retrieval import Retrieval
-from query_engine.synthesizer import Synthesizer
-from query_engine.worker import in_thread
-from query_engine.writing import QUOTING_S, Answer, ms_since, write
+from query_engine.answerability.classifier import Confidence, assess
+from query_engine.question.condense import Condenser, Turn
+from query_engine.question.decompose import ONE_PASS, Plan, Planner
+from query_engine.question.validation import clean_question
+from query_engine.retrieval.expansion.steering import Steering
+from query_engine.retrieval.hybrid import LeafRetriever
+from query_engine.retrieval.merging.retriever import MergingRetriever
+from query_engine.retrieval.multi_part import Gathering, Means
+from query_engine.retrieval.papers import PaperSearch
+from query_engine.retrieval.pipeline import Refinement
+from query_engine.runtime.deadline import Deadline
+from query_engine.runtime.threads import in_thread
+from query_engine.runtime.time_limit import in_time
+from query_engine.schema.events import Event, Retrieved
+from query_engine.schema.passage import Passage
+from query_engine.schema.query import Query
+from query_engine.schema.retrieval_result import Retrieval
+from query_engine.synthesis.base import Synthesizer
+from query_engine.synthesis.fallback_chain import QUOTING_S, Answer, ms_since, write
+from query_engine.synthesis.per_part import PartwiseSynthesizer
 from settings import VERSION, RetrievalSettings, Settings
 
 logger = logging.getLogger(__name__)
@@ -116,7 +116,7 @@ class Engine:
         Args:
             question: as it was asked.
             options: default to the settings.
-            filters: which documents may be found, see `index.filters.where`; None allows all.
+            filters: which documents may be found, see `index.documents.filters.where`; None allows all.
             refinement: default to what the settings chose.
             steering: moves the question; None leaves it.
             deadline: of expansion and reranking, and what tells that nobody waits any more; None sets no limit.
@@ -140,13 +140,13 @@ class Engine:
         deadline: Deadline | None = None,
         query_time: str | None = None,
     ) -> AsyncGenerator[Event, None]:
-        """Answer a question; see `events.py` for the order of events.
+        """Answer a question; see `schema/events.py` for the order of events.
 
         The last event comes before the deadline. Closing the iterator stops all work and waits until it has stopped.
 
         Args:
             question: as it was asked.
-            filters: which documents may be found, see `index.filters.where`; None allows all.
+            filters: which documents may be found, see `index.documents.filters.where`; None allows all.
             steering: moves the question; None leaves it.
             top_k: passages that the answer is written from, at most; None leaves it to the settings. Whether there is
                 an answer is judged by all that were found.

@@ -7,14 +7,14 @@ readers vote on steps one by one. Decides nothing.
 from collections.abc import Iterator, Sequence
 
 from errors import RagError
-from query_engine.citing import Checked, Shown
-from query_engine.conversation import Condensed
-from query_engine.events import Step
-from query_engine.gate import Confidence
-from query_engine.passages import Passage
-from query_engine.plain_text import as_text
-from query_engine.planning import Plan
-from query_engine.sufficiency import Covered
+from query_engine.answerability.classifier import Confidence
+from query_engine.answerability.part_coverage import Covered
+from query_engine.question.condense import Condensed
+from query_engine.question.decompose import Plan
+from query_engine.schema.citations import Checked, Shown
+from query_engine.schema.events import Step
+from query_engine.schema.passage import Passage
+from query_engine.text.markdown_escape import as_text
 
 TOO_LATE = "I don't know: the time for this question was over before an answer was found. Please ask again later."
 NO_ANSWER = "I don't know: the documents do not answer this question."

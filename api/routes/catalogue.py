@@ -1,6 +1,6 @@
 """Documents by the many: list them, delete them by a filter, count them.
 
-Flow: a filter or a corpus's name -> `index/catalogue.py` -> **here** -> JSON.
+Flow: a filter or a corpus's name -> `index/documents/catalogue.py` -> **here** -> JSON.
 """
 
 import json
@@ -11,14 +11,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from api.links import is_web_url
-from api.negotiation import JSONReply
-from api.schemas import CorpusName, DeleteBody
-from api.service import ServiceDep
-from api.write_locks import DELETION_WAIT_S
+from api.dependencies import ServiceDep
+from api.jobs.write_locks import DELETION_WAIT_S
+from api.schemas.requests import CorpusName, DeleteBody
+from api.views.links import is_web_url
+from api.views.negotiation import JSONReply
 from errors import FilterError
-from index.catalogue import DocumentBrief
-from index.corpora import list_corpora
+from index.documents.catalogue import DocumentBrief
+from index.maintenance.corpora import list_corpora
 
 MAX_PAGE = 1000
 MAX_FILTER_CHARS = 8000

@@ -1,6 +1,6 @@
 """`GET /v1/models`, `POST /v1/chat/completions`: the service as OpenAI's clients see it. Corpora are models.
 
-Flow: body -> `remembering.py` -> **here** -> JSON, or chunks (`chat_view.py` says which). The last message is the
+Flow: body -> `answering/cached.py` -> **here** -> JSON, or chunks (`views/chat.py` says which). The last message is the
 question; the engine reads it together with those before it.
 """
 
@@ -13,17 +13,17 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from api.asking import AskerDep
-from api.chat_schemas import ChatBody
-from api.chat_view import ChatView, Completion, to_completion
-from api.negotiation import JSONReply
-from api.remembering import Inquiry, ask_or_recall
-from api.schemas import steering_of
-from api.service import Service, ServiceDep
-from api.streaming import Pace, finish, sse_response, stream_records
+from api.answering.cached import Inquiry, ask_or_recall
+from api.answering.runner import AskerDep
+from api.answering.sse import Pace, finish, sse_response, stream_records
+from api.dependencies import Service, ServiceDep
+from api.schemas.chat import ChatBody
+from api.schemas.requests import steering_of
+from api.views.chat import ChatView, Completion, to_completion
+from api.views.negotiation import JSONReply
 from errors import IndexDamagedError, UnknownCorpusError
-from index.manifest import Manifest
-from query_engine.events import Event, Step
+from index.layout.manifest import Manifest
+from query_engine.schema.events import Event, Step
 
 router = APIRouter(prefix="/v1")
 

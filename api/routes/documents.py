@@ -1,7 +1,7 @@
 """`/documents/{doc_id}`: what a citation links to, the document with the cited span marked; and its deletion.
 
-Flow: a reader follows a link that `links.py` made -> **here** -> a page for browsers, JSON for programs. Many documents
-at once are `catalogue.py`'s business.
+Flow: a reader follows a link that `views/links.py` made -> **here** -> a page for browsers, JSON for programs. Many
+documents at once are `catalogue.py`'s business.
 """
 
 from typing import Annotated, Any
@@ -9,13 +9,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from api.links import is_web_url
-from api.negotiation import JSONReply, prefers_html
-from api.schemas import CorpusName
-from api.service import ServiceDep
-from api.write_locks import DELETION_WAIT_S
+from api.dependencies import ServiceDep
+from api.jobs.write_locks import DELETION_WAIT_S
+from api.schemas.requests import CorpusName
+from api.views.links import is_web_url
+from api.views.negotiation import JSONReply, prefers_html
 from errors import UnknownDocumentError
-from index.documents import StoredDocument
+from index.documents.store import StoredDocument
 
 MAX_OFFSET = 2**40
 OUTSIDE = "The cited passage is not in this document; it may have changed since it was cited."

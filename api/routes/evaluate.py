@@ -1,16 +1,16 @@
 """`POST /evaluate`: one whole answer, with everything an offline evaluation needs in extra keys.
 
-Flow: body -> `asking.py` -> **here** -> JSON. It reads the same events as `/run`.
+Flow: body -> `answering/runner.py` -> **here** -> JSON. It reads the same events as `/run`.
 """
 
 from fastapi import APIRouter, Request
 
-from api.answer_view import to_reply
-from api.asking import AskerDep
-from api.negotiation import JSONReply
-from api.schemas import EvaluateBody
-from api.service import ServiceDep
-from api.streaming import finish
+from api.answering.runner import AskerDep
+from api.answering.sse import finish
+from api.dependencies import ServiceDep
+from api.schemas.requests import EvaluateBody
+from api.views.evaluate import to_reply
+from api.views.negotiation import JSONReply
 
 router = APIRouter()
 

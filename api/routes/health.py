@@ -10,8 +10,8 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from api.negotiation import JSONReply
-from api.service import Engines, ServiceDep
+from api.dependencies import Engines, ServiceDep
+from api.views.negotiation import JSONReply
 from errors import CorpusError, CorpusLockedError
 from settings import VERSION
 

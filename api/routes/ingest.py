@@ -1,6 +1,6 @@
 """`/ingest`: bring files below the operator's folders into a corpus, watch it, cancel it.
 
-Flow: a body -> the path is checked here -> `jobs.py` runs `ingesting.py` -> `job_view.py` -> JSON.
+Flow: a body -> the path is checked here -> `jobs/queue.py` runs `jobs/ingester.py` -> `jobs/view.py` -> JSON.
 """
 
 import threading
@@ -10,14 +10,14 @@ from pathlib import Path
 from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
 
-from api.ingest_root import locate
-from api.job_view import show, show_briefly
-from api.jobs import Job, Result
-from api.negotiation import JSONReply
-from api.schemas import IngestBody
-from api.service import Service, ServiceDep
+from api.dependencies import Service, ServiceDep
+from api.jobs.queue import Job, Result
+from api.jobs.view import show, show_briefly
+from api.schemas.requests import IngestBody
+from api.security.ingest_paths import locate
+from api.views.negotiation import JSONReply
 from errors import SettingsError
-from ingestion.run import Progress
+from ingestion.schema import Progress
 
 router = APIRouter()
 

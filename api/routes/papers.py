@@ -1,18 +1,19 @@
 """`POST /vector`, `POST /hybrid`, `GET /`: paragraphs of papers, as clients of ASK-xDD ask for them.
 
-Flow: key and body -> `asking.py` -> `query_engine/papers.py` -> **here** -> a JSON list, or 404 for an empty one.
+Flow: key and body -> `answering/runner.py` -> `query_engine/retrieval/papers.py` -> **here** -> a JSON list, or 404 for
+an empty one.
 """
 
 from typing import Any
 
 from fastapi import APIRouter, Request
 
-from api.asking import Asker, AskerDep
-from api.keys import AskXddKeyRequired
-from api.negotiation import JSONReply
-from api.schemas import HybridBody, VectorBody
+from api.answering.runner import Asker, AskerDep
+from api.schemas.requests import HybridBody, VectorBody
+from api.security.auth import AskXddKeyRequired
+from api.views.negotiation import JSONReply
 from errors import NothingFoundError
-from query_engine.papers import PARAGRAPH, PaperQuestion, Paragraph
+from query_engine.retrieval.papers import PARAGRAPH, PaperQuestion, Paragraph
 
 TOP_K = 5
 SCREENING_TOP_K = 100

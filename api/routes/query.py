@@ -1,6 +1,6 @@
 """`POST /query`, `POST /query/stream`, `POST /cache/clear`: answers as clients of bedrock-rag-eval ask for them.
 
-Flow: body -> `remembering.py` -> **here** -> JSON, or server-sent events (`query_view.py` says which).
+Flow: body -> `answering/cached.py` -> **here** -> JSON, or server-sent events (`views/query.py` says which).
 """
 
 from typing import Any
@@ -8,13 +8,13 @@ from typing import Any
 from fastapi import APIRouter, Request
 from sse_starlette import EventSourceResponse
 
-from api.asking import AskerDep
-from api.negotiation import JSONReply
-from api.query_view import QueryView, to_query_reply
-from api.remembering import Inquiry, ask_or_recall
-from api.schemas import QueryBody, steering_of
-from api.service import ServiceDep
-from api.streaming import Pace, finish, sse_response, stream_records
+from api.answering.cached import Inquiry, ask_or_recall
+from api.answering.runner import AskerDep
+from api.answering.sse import Pace, finish, sse_response, stream_records
+from api.dependencies import ServiceDep
+from api.schemas.requests import QueryBody, steering_of
+from api.views.negotiation import JSONReply
+from api.views.query import QueryView, to_query_reply
 
 router = APIRouter()
 

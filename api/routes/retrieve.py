@@ -1,18 +1,18 @@
 """`POST /retrieve`: the passages found for a question, without an answer. For evaluation and debugging.
 
-Flow: body -> `asking.py` -> engine's retrieval -> **here** -> JSON.
+Flow: body -> `answering/runner.py` -> engine's retrieval -> **here** -> JSON.
 """
 
 from typing import Any
 
 from fastapi import APIRouter, Request
 
-from api.asking import AskerDep
-from api.negotiation import JSONReply
-from api.schemas import RetrieveBody, steering_of
-from api.service import Engine, Retrieval, ServiceDep
-from query_engine.deadline import Deadline
-from query_engine.passages import Passage
+from api.answering.runner import AskerDep
+from api.dependencies import Engine, Retrieval, ServiceDep
+from api.schemas.requests import RetrieveBody, steering_of
+from api.views.negotiation import JSONReply
+from query_engine.runtime.deadline import Deadline
+from query_engine.schema.passage import Passage
 from settings import RetrievalSettings
 
 router = APIRouter()

@@ -1,16 +1,17 @@
 """`POST /run`: the streamed answer, as the competition's arena reads it.
 
-Flow: body -> `asking.py` -> **here** -> one server-sent event a record (`run_view.py` says what a record is).
+Flow: body -> `answering/runner.py` -> **here** -> one server-sent event a record (`views/run.py` says what a record
+is).
 """
 
 from fastapi import APIRouter, Request
 from sse_starlette import EventSourceResponse
 
-from api.asking import AskerDep
-from api.run_view import RunView
-from api.schemas import RunBody
-from api.service import ServiceDep
-from api.streaming import Pace, sse_response, stream_records
+from api.answering.runner import AskerDep
+from api.answering.sse import Pace, sse_response, stream_records
+from api.dependencies import ServiceDep
+from api.schemas.requests import RunBody
+from api.views.run import RunView
 
 router = APIRouter()
 

@@ -1,6 +1,6 @@
 """Ask every question, several at a time, and keep each row as soon as it is there.
 
-Flow: cases + a target -> **here** -> `keeping.py` -> the run's folder. The order of the rows is that of the replies.
+Flow: cases + a target -> **here** -> `run_writer.py` -> the run's folder. The order of the rows is that of the replies.
 """
 
 import asyncio
@@ -8,8 +8,8 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any
 
 from errors import RagError
-from eval.asking.keeping import Keeper
-from eval.asking.patience import Asked, Patience
+from eval.asking.retry_policy import Asked, Patience
+from eval.asking.run_writer import Keeper
 from eval.asking.target import Target
 from eval.cases import Case
 from eval.rows import Row

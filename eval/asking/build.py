@@ -22,12 +22,12 @@ from eval.asking.preflight import PreflightError, check_author, check_chunks, lo
 from eval.asking.target import Facts, NoReplyError, Target, WrittenByModel
 from eval.cases import Case, GivenPage
 from index.build import open_corpus
-from index.filters import where
+from index.documents.filters import where
 from settings import VERSION, Settings
 
 if TYPE_CHECKING:
     from eval.asking.in_process import Answers, Library
-    from index.documents import Document
+    from index.documents.store import Document
     from query_engine.build import Engines
     from query_engine.engine import Engine
 
@@ -96,7 +96,7 @@ async def _service(wanted: Wanted, url: str) -> AsyncIterator[tuple[Target, Fact
 @asynccontextmanager
 async def _engine(wanted: Wanted, cases: Sequence[Case], settings: Settings) -> AsyncIterator[tuple[Target, Facts]]:
     from eval.asking.in_process import InProcess  # noqa: PLC0415  # a service is asked without LlamaIndex
-    from query_engine.worker import in_thread  # noqa: PLC0415
+    from query_engine.runtime.threads import in_thread  # noqa: PLC0415
 
     llm = settings.llm.provider
     check_author(llm, ready=True, reason="", required=wanted.require_llm)

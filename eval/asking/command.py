@@ -19,10 +19,10 @@ from errors import SettingsError
 from eval.argument_types import add_header_argument, seconds, service_url, whole_number
 from eval.asking.asking import ask_all
 from eval.asking.build import IN_PROCESS, Wanted, open_target
-from eval.asking.keeping import Keeper, check_facts, check_place, check_questions
-from eval.asking.patience import Patience
 from eval.asking.preflight import FirstReplies
 from eval.asking.progress import Progress, shown
+from eval.asking.retry_policy import Patience
+from eval.asking.run_writer import Keeper, check_facts, check_place, check_questions
 from eval.asking.table import describe
 from eval.asking.target import Facts
 from eval.cases import Case
@@ -30,10 +30,10 @@ from eval.questions.arguments import add_question_arguments, questions_of
 from eval.rows import Row
 from eval.run_folder import Header, RunFolder
 from eval.scoring.build import offline_scorers
-from eval.scoring.judging import Judging, add_judge_arguments
+from eval.scoring.judge_option import Judging, add_judge_arguments
 from eval.scoring.progress import shown_scoring
 from eval.scoring.stage import score_run
-from index.filters import filter_value
+from index.documents.filters import filter_value
 from settings import Settings
 
 RUNS = Path("runs")

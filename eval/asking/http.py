@@ -1,6 +1,6 @@
 """Ask a service: one `POST /evaluate` a question.
 
-Flow: `build.py` -> **here** -> `reply.py` reads what comes. Asking again is `patience.py`'s.
+Flow: `build.py` -> **here** -> `reply.py` reads what comes. Asking again is `retry_policy.py`'s.
 """
 
 import time

@@ -16,9 +16,9 @@ from errors import FilterError, QuestionError, RagError
 from eval.asking.target import NoReplyError, in_time
 from eval.cases import Case, GivenPage
 from eval.rows import Quote, Row, Seen, says_unknown
-from index.documents import Document
-from query_engine.events import Done, Event
-from query_engine.worker import in_thread
+from index.documents.store import Document
+from query_engine.runtime.threads import in_thread
+from query_engine.schema.events import Done, Event
 
 logger = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """What can be asked, and how it says that there is no reply.
 
-Flow: `http.py`, `in_process.py` -> **here** -> `patience.py` asks again, `asking.py` keeps the rows.
+Flow: `http.py`, `in_process.py` -> **here** -> `retry_policy.py` asks again, `asking.py` keeps the rows.
 """
 
 from dataclasses import dataclass, field

@@ -19,7 +19,7 @@ from eval.comparing.pairing import join, read_side
 from eval.comparing.verdicts import Rules, judge
 from eval.rows import Row
 from eval.run_folder import LOCK, RunFolder, Scored
-from eval.scoring import abstention, answer, citations, retrieval
+from eval.scoring.offline import abstention, answer, citations, retrieval
 from settings import Settings
 
 SAMPLE = Path("eval/baselines/sample")

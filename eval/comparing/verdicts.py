@@ -19,7 +19,7 @@ from eval.cells import Cell, Mean, Metric, mean
 from eval.comparing.intervals import LEVEL, SAMPLES, Interval, paired_interval
 from eval.comparing.pairing import REPLIED, Joined, Side
 from eval.scoring.catalogue import METRICS
-from eval.scoring.noise import Noise, noise
+from eval.scoring.judged.noise import Noise, noise
 
 Verdict = Literal["better", "worse", "no difference", "no real difference", "too few to tell"]
 

@@ -1,7 +1,8 @@
 """`python -m eval report RUN`: write a run as a page, as Markdown, as JSON and as CSV.
 
-Flow: the run's folder -> `gather.py`, `history.py` -> `page.py`, `markdown.py`, `results.py` -> **here** writes four
-files. It reads only what is there: nothing is asked or scored, and the same run gives the same bytes.
+Flow: the run's folder -> `gather.py`, `reporting/figures/history.py` -> `reporting/page/html.py`,
+`reporting/page/markdown.py`, `results.py` -> **here** writes four files. It reads only what is there: nothing is asked
+or scored, and the same run gives the same bytes.
 """
 
 import argparse
@@ -10,10 +11,10 @@ import sys
 from pathlib import Path
 
 from errors import RagError
+from eval.reporting.figures.history import read_history
 from eval.reporting.gather import Gathered, gather
-from eval.reporting.history import read_history
-from eval.reporting.markdown import render_markdown
-from eval.reporting.page import render_page
+from eval.reporting.page.html import render_page
+from eval.reporting.page.markdown import render_markdown
 from eval.reporting.results import questions_csv, results_json
 from eval.run_folder import RunFolder
 from eval.scoring.catalogue import METRICS

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from eval.cells import Cell
 from eval.reporting.gather import JUDGED, Gathered
-from eval.reporting.spelling import flat, moment
+from eval.reporting.number_format import flat, moment
 
 SOURCES = {
     "offline": "offline: every score is computed, no language model judged",

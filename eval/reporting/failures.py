@@ -23,7 +23,7 @@ from eval.metrics import (
     word_recall,
     words,
 )
-from eval.reporting.spelling import percent
+from eval.reporting.number_format import percent
 from eval.rows import Row
 
 RIGHT_SHARE, FOUND_SHARE, FOUND_WORDS_SHARE, SUPPORT_SHARE, JUDGED_RIGHT = 0.5, 0.5, 0.7, 0.6, 0.5

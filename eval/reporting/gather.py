@@ -14,7 +14,7 @@ from eval.cells import Cell, Metric
 from eval.reporting.failures import KINDS, Kind, Verdict, classify
 from eval.rows import Row
 from eval.run_folder import Header, RunFolder, cells_of, judges_of
-from eval.scoring.noise import noise
+from eval.scoring.judged.noise import noise
 from eval.summary import Means, Summary, metric_names, summarise
 
 FAMILIES = ("answer", "citations", "abstention", "retrieval", "ragas", "deepeval", "ragas_offline", "speed")

@@ -1,6 +1,7 @@
 """Write a run as JSON, for programs, and as CSV with a line a question, for spreadsheets.
 
-Flow: `gather.py`, `tables.py` -> **here** -> `eval_results.json`, `per_question_results.csv`. Pure: returns text.
+Flow: `gather.py`, `reporting/figures/tables.py` -> **here** -> `eval_results.json`, `per_question_results.csv`. Pure:
+returns text.
 """
 
 import csv
@@ -14,10 +15,10 @@ from eval.cases import Case
 from eval.cells import Cell, Mean, Metric
 from eval.reporting.advice import suggestions
 from eval.reporting.facts import collection, run_facts
-from eval.reporting.figures import latency
+from eval.reporting.figures.main_metrics import latency
+from eval.reporting.figures.tables import Category, categories
 from eval.reporting.gather import Gathered
-from eval.reporting.marked import shorten
-from eval.reporting.tables import Category, categories
+from eval.reporting.page.safe_text import shorten
 from eval.summary import Means
 
 CELL_CHARS = 32_000  # spreadsheets take no more

@@ -1,7 +1,7 @@
 """Settings -> the judge and the scorers. The only place that constructs them.
 
-Flow: `asking/`, `command.py` and `judging.py` call this -> `stage.score_run`. Models and what they need are loaded when
-a row first asks for them: a run that is scored already is opened at once.
+Flow: `asking/`, `command.py` and `judge_option.py` call this -> `stage.score_run`. Models and what they need are loaded
+when a row first asks for them: a run that is scored already is opened at once.
 """
 
 import sys
@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING
 
 from errors import SettingsError
 from eval.rows import Quote
-from eval.scoring import abstention, answer, citations, retrieval, speed
-from eval.scoring.deepeval_judged import deepeval_scorer
-from eval.scoring.judge import Judge
-from eval.scoring.judge_cache import JudgeCache
-from eval.scoring.judge_server import JudgeServer
-from eval.scoring.ragas_judged import ragas_scorer
-from eval.scoring.ragas_offline import RagasOfflineScorer
-from eval.scoring.ragas_reports import forbid_reports
+from eval.scoring.judge_client.cache import JudgeCache
+from eval.scoring.judge_client.client import Judge
+from eval.scoring.judge_client.server import JudgeServer
+from eval.scoring.judged.deepeval_metrics import deepeval_scorer
+from eval.scoring.judged.ragas_metrics import ragas_scorer
+from eval.scoring.offline import abstention, answer, citations, retrieval, speed
+from eval.scoring.offline.ragas_metrics import RagasOfflineScorer
+from eval.scoring.ragas_telemetry import forbid_reports
 from eval.scoring.stage import EachRow, Scorer
 from settings import Settings
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
-    from eval.likeness import Likeness
-    from eval.scoring.ragas_computed import RagasComputed
+    from eval.scoring.offline.ragas_calls import RagasComputed
+    from eval.similarity import Likeness
     from eval.vectors import Vectors
 
 
@@ -43,18 +43,18 @@ def offline_scorers(settings: Settings) -> tuple[Scorer, ...]:
 
     @cache
     def likeness() -> "Likeness":
-        from eval.likeness import Likeness  # noqa: PLC0415  # loads LlamaIndex
+        from eval.similarity import Likeness  # noqa: PLC0415  # loads LlamaIndex
 
         return Likeness(vectors())
 
     def ragas() -> "RagasComputed":
         forbid_reports()
-        from eval.scoring.ragas_computed import RagasComputed  # noqa: PLC0415  # loads langchain and pandas
+        from eval.scoring.offline.ragas_calls import RagasComputed  # noqa: PLC0415  # loads langchain and pandas
 
         return RagasComputed(vectors())
 
     def supports(sentence: str, quotes: Sequence[Quote]) -> bool:
-        from eval.scoring.support import supported  # noqa: PLC0415  # loads LlamaIndex
+        from eval.scoring.offline.support import supported  # noqa: PLC0415  # loads LlamaIndex
 
         return supported(sentence, quotes, embedder())
 

@@ -1,12 +1,12 @@
 """`python -m ingestion backup FILE`: save a corpus as one file.
 
-Flow: `__main__.py` -> **here** -> `index/backup.py`.
+Flow: `__main__.py` -> **here** -> `index/maintenance/backup.py`.
 """
 
 import argparse
 from pathlib import Path
 
-from index.backup import backup
+from index.maintenance.backup import backup
 from ingestion.commands.options import add_corpus, corpus_of
 from settings import Settings
 

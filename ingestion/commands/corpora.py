@@ -1,13 +1,13 @@
 """`python -m ingestion corpora`: what corpora there are; drop one, or give it another name.
 
-Flow: `__main__.py` -> **here** -> `index/corpora.py`.
+Flow: `__main__.py` -> **here** -> `index/maintenance/corpora.py`.
 """
 
 import argparse
 import json
 from dataclasses import asdict
 
-from index.corpora import CorpusFacts, drop, list_corpora, rename
+from index.maintenance.corpora import CorpusFacts, drop, list_corpora, rename
 from settings import Settings
 
 NAMES = {"list": 0, "drop": 1, "rename": 2}

@@ -1,7 +1,7 @@
 """`python -m ingestion delete`: take documents out of a corpus, by id, by filter or by source file.
 
-Flow: `__main__.py` -> **here** -> `index/catalogue.py` finds them, `index/corpus.py` removes them; or the service that
-holds the corpus does both.
+Flow: `__main__.py` -> **here** -> `index/documents/catalogue.py` finds them, `index/corpus.py` removes them; or the
+service that holds the corpus does both.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from typing import Any
 from errors import CorpusLockedError
 from index.build import Embedding, open_corpus
 from index.corpus import Corpus
-from index.filters import filter_value
+from index.documents.filters import filter_value
 from ingestion.commands.options import add_corpus, corpus_of
 from settings import Settings
 

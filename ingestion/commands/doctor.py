@@ -1,12 +1,12 @@
 """`python -m ingestion doctor`: check that the stores of a corpus agree, and make anew what is damaged.
 
-Flow: `__main__.py` -> **here** -> `index/doctor.py`, or `ingestion/repair.py` with `--repair`.
+Flow: `__main__.py` -> **here** -> `index/maintenance/doctor.py`, or `ingestion/maintenance/repair.py` with `--repair`.
 """
 
 import argparse
 import json
 
-from index.doctor import Diagnosis, diagnose
+from index.maintenance.doctor import Diagnosis, diagnose
 from ingestion.commands.options import add_corpus, corpus_of
 from settings import Settings
 
@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         found = diagnose(name, settings, full=arguments.full)
         print(json.dumps(found.to_dict()) if arguments.json else _text(found))
         return 0 if found.healthy else 1
-    from ingestion.repair import repair  # noqa: PLC0415  # imports what embeds
+    from ingestion.maintenance.repair import repair  # noqa: PLC0415  # imports what embeds
 
     repaired = repair(name, settings)
     if arguments.json:

@@ -1,6 +1,7 @@
 """`python -m ingestion documents`: list the documents of a corpus, or show one.
 
-Flow: `__main__.py` -> **here** -> `index/catalogue.py` and `index/documents.py`, or the service that holds the corpus.
+Flow: `__main__.py` -> **here** -> `index/documents/catalogue.py` and `index/documents/store.py`, or the service that
+holds the corpus.
 """
 
 import argparse
@@ -12,7 +13,7 @@ from typing import Any
 from errors import CorpusLockedError, UnknownDocumentError
 from index.build import Embedding, open_corpus
 from index.corpus import Corpus
-from index.filters import filter_value
+from index.documents.filters import filter_value
 from ingestion.commands.options import add_corpus, corpus_of, count
 from settings import Settings
 

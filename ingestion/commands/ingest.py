@@ -10,12 +10,12 @@ import threading
 from pathlib import Path
 
 from errors import CorpusLockedError
-from index.documents import Metadata
+from index.documents.store import Metadata
 from ingestion.build import ingest
 from ingestion.commands.options import add_corpus, add_json_lines, corpus_of, count
-from ingestion.progress import Tell
-from ingestion.run import RunOptions, Summary
-from ingestion.watching import watch
+from ingestion.console.progress import Tell
+from ingestion.console.watch import watch
+from ingestion.schema import RunOptions, Summary
 from settings import RAY_ADDRESS, Settings
 
 Scalar = str | int | float | bool

@@ -1,14 +1,14 @@
 """`python -m ingestion reembed`: embed a corpus anew from its stored text, after a change of the embedding model.
 
-Flow: `__main__.py` -> **here** -> `ingestion/reembed.py`.
+Flow: `__main__.py` -> **here** -> `ingestion/maintenance/reembed.py`.
 """
 
 import argparse
 import json
 
 from ingestion.commands.options import add_corpus, add_json_lines, corpus_of
-from ingestion.reembed import reembed
-from ingestion.watching import watch
+from ingestion.console.watch import watch
+from ingestion.maintenance.reembed import reembed
 from settings import Settings
 
 

@@ -1,12 +1,12 @@
 """`python -m ingestion restore FILE`: bring a saved corpus back, under its old name or another.
 
-Flow: `__main__.py` -> **here** -> `index/backup.py`.
+Flow: `__main__.py` -> **here** -> `index/maintenance/backup.py`.
 """
 
 import argparse
 from pathlib import Path
 
-from index.backup import restore
+from index.maintenance.backup import restore
 from ingestion.commands.options import add_corpus, corpus_of
 from settings import Settings
 

@@ -12,9 +12,9 @@ from errors import CorpusLockedError
 from index.build import Embedding, open_corpus
 from ingestion.build import retry_failed
 from ingestion.commands.options import add_corpus, add_json_lines, corpus_of
-from ingestion.progress import Tell
-from ingestion.run import Summary
-from ingestion.watching import watch
+from ingestion.console.progress import Tell
+from ingestion.console.watch import watch
+from ingestion.schema import Summary
 from settings import Settings
 
 

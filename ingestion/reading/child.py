@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from errors import UnreadableError
-from index.documents import Document
+from index.documents.store import Document
 from ingestion.reading.options import ReadOptions
 
 Parser = Callable[[Path, str, ReadOptions], Iterator[Document | UnreadableError]]

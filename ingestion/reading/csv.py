@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from errors import UnreadableError
-from index.documents import Document
+from index.documents.store import Document
 from ingestion.reading.records import REMEDY, documents, has_text
 from ingestion.reading.text import clean_body, encoding_of, one_line, title_from_name
 

@@ -18,7 +18,7 @@ from docx.oxml.ns import qn
 from docx.text.paragraph import Paragraph
 
 from errors import UnreadableError
-from index.documents import Document
+from index.documents.store import Document
 from ingestion.reading import fields
 from ingestion.reading.text import clean_body, title_from_name
 

@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any
 from urllib.parse import urlsplit
 
-from index.documents import Metadata
+from index.documents.store import Metadata
 from ingestion.reading.text import one_line
 
 MAX_TITLE_CHARS = 300

@@ -16,7 +16,7 @@ from lxml import html as lxml_html
 from trafilatura.settings import Document as Extraction
 
 from errors import UnreadableError
-from index.documents import Document
+from index.documents.store import Document
 from ingestion.reading import fields
 from ingestion.reading.text import clean_body, decode, title_from_name
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from errors import UnreadableError
-from index.documents import Document
+from index.documents.store import Document
 from ingestion.reading.jsonl import parse
 from ingestion.reading.records import REMEDY, documents, has_text, to_document
 from ingestion.reading.text import decode

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, NoReturn
 
 from errors import UnreadableError
-from index.documents import Document
+from index.documents.store import Document
 from ingestion.reading.records import REMEDY, documents
 
 MAX_LINE_BYTES = 16_000_000

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from index.documents import Document
+from index.documents.store import Document
 from ingestion.reading import fields
 from ingestion.reading.text import clean_body, decode, one_line, title_from_name
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from errors import UnreadableError
-from index.documents import Document
+from index.documents.store import Document
 from ingestion.reading import fields
 from ingestion.reading.files import SourceFile
 from ingestion.reading.reader import Reader

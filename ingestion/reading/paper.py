@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from itertools import pairwise
 from pathlib import PurePosixPath
 
-from index.documents import Document, Metadata
+from index.documents.store import Document, Metadata
 from ingestion.reading.files import inner_name
 from ingestion.reading.plain_text import leading_title
 from ingestion.reading.text import clean_body, decode, one_line

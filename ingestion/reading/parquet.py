@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from errors import UnreadableError
-from index.documents import Document
+from index.documents.store import Document
 from ingestion.reading.records import TEXT_KEYS, documents, has_text
 
 MAGIC = b"PAR1"

@@ -14,7 +14,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from errors import UnreadableError
-from index.documents import Document
+from index.documents.store import Document
 from ingestion.reading.pdf_lines import drop_running_lines, join_broken_words
 from ingestion.reading.pdf_title import SizedLine, choose_title
 from ingestion.reading.text import clean, one_line

@@ -5,7 +5,7 @@ Flow: file bytes -> **here** -> `Document`. Pure.
 
 import re
 
-from index.documents import Document
+from index.documents.store import Document
 from ingestion.reading.text import clean_body, decode, one_line, title_from_name
 
 _TITLE_CHARS = 80

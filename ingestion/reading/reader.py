@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any, Self, TypeVar
 
 from errors import UnreadableError
-from index.documents import Document
+from index.documents.store import Document
 from ingestion.reading.files import SourceFile
 from ingestion.reading.options import ReadOptions
 from ingestion.reading.sandbox import Sandbox

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from errors import UnreadableError
-from ingestion.run import RunStopped
+from ingestion.schema import RunStopped
 
 STOP_POLL_S = 0.1
 # Threads and memory pools set address space aside, of which the child has little.

@@ -18,9 +18,9 @@ from safetensors import SafetensorError
 from transformers import BitsAndBytesConfig, StoppingCriteria, StoppingCriteriaList, TextStreamer
 
 from errors import ModelError, SettingsError
+from query_engine.llms.base import LoadedModel
 from query_engine.llms.gguf import packaged_gguf, read_header
 from query_engine.llms.local import TEMPLATE_OPTIONS, LocalLLM, ModelThread, first_line, generation_failed
-from query_engine.llms.model import LoadedModel
 from settings import LLMSettings
 
 

@@ -21,7 +21,7 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms import CustomLLM
 
 from errors import LLMError
-from query_engine.llms.model import chat_stream
+from query_engine.llms.base import chat_stream
 
 HEARTBEAT_S = 0.1
 # Known to the templates of models that can reason; others ignore it. Quoting documents needs no reasoning.

@@ -20,9 +20,9 @@ from llama_index.llms.openai_like import OpenAILike
 from openai import AsyncOpenAI
 
 from errors import LLMError, SettingsError
-from query_engine.llms import server_failures as failures
+from query_engine.llms import server_errors as failures
+from query_engine.llms.base import LoadedModel, chat_stream
 from query_engine.llms.local import HEARTBEAT_S
-from query_engine.llms.model import LoadedModel, chat_stream
 from settings import LLMSettings
 
 # A reader waits meanwhile, and the answer can be quoted from the passages at once: better soon than perfect.

@@ -14,9 +14,9 @@ from llama_index.core.base.llms.types import ChatMessage, LLMMetadata
 from pydantic import PrivateAttr
 
 from errors import ModelError, SettingsError
+from query_engine.llms.base import LoadedModel
 from query_engine.llms.gguf import exact_gguf, packaged_gguf, read_header
 from query_engine.llms.local import TEMPLATE_OPTIONS, LocalLLM, ModelThread, first_line, generation_failed
-from query_engine.llms.model import LoadedModel
 from settings import LLMSettings
 
 _FOLDER_FILES = ("openvino_model.xml", "openvino_model.bin", "openvino_tokenizer.xml", "openvino_detokenizer.xml")

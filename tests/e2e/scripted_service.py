@@ -9,12 +9,12 @@ import sys
 from collections.abc import AsyncGenerator
 
 from api.app import create_app
-from api.door import bind, url_of
-from api.jobs import Jobs
+from api.jobs.queue import Jobs
 from api.logs import configure_logging
+from api.security.listen import bind, url_of
 from api.server import BACKLOG, exit_on_sigterm, run_server
 from errors import run_command
-from query_engine.events import Event, Step, Token
+from query_engine.schema.events import Event, Step, Token
 from settings import ServeSettings, Settings
 from tests.fakes.engines import FakeEngine, FakeEngines, a_done
 from tests.fakes.ingesting import FakeIngester

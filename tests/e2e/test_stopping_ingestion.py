@@ -13,7 +13,7 @@ STOP_S = 30
 
 WAITING = """
 import signal, sys
-from ingestion.stopping import StopSignals
+from ingestion.console.signals import StopSignals
 with StopSignals():
     print("ready", file=sys.stderr)
     while True:

@@ -6,10 +6,10 @@ from pathlib import Path
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from index.corpus import Corpus
-from index.documents import Document, StoredDocument
-from index.embedding import embed_documents
-from index.manifest import Identity, Manifest
-from index.nodes import NO_PARENT, Span, SpanTree
+from index.documents.span_tree import NO_PARENT, Span, SpanTree
+from index.documents.store import Document, StoredDocument
+from index.embedding.batch import embed_documents
+from index.layout.manifest import Identity, Manifest
 from tests.fakes.embedding import DIMENSION, WordHashEmbedding
 
 IDENTITY = Identity(

@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from errors import UnknownCorpusError
-from index.catalogue import DocumentBrief, Statistics
-from index.documents import StoredDocument
-from index.filters import where
-from index.ledger import SourceNote
-from index.manifest import Identity, Manifest
-from query_engine.conversation import Turn
-from query_engine.deadline import Deadline
-from query_engine.events import Citation, Done, Event
-from query_engine.expansion.steering import Steering
-from query_engine.hits import LeafHit
-from query_engine.papers import PaperQuestion, Paragraph
-from query_engine.passages import Passage
-from query_engine.refining import Refinement
+from index.documents.catalogue import DocumentBrief, Statistics
+from index.documents.filters import where
+from index.documents.sources import SourceNote
+from index.documents.store import StoredDocument
+from index.layout.manifest import Identity, Manifest
+from query_engine.question.condense import Turn
+from query_engine.retrieval.expansion.steering import Steering
+from query_engine.retrieval.papers import PaperQuestion, Paragraph
+from query_engine.retrieval.pipeline import Refinement
+from query_engine.runtime.deadline import Deadline
+from query_engine.schema.events import Citation, Done, Event
+from query_engine.schema.hit import LeafHit
+from query_engine.schema.passage import Passage
 from settings import RetrievalSettings
 
 Script = Sequence[Event | Exception | asyncio.Event | Callable[[], None]]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from index.documents import Document, Metadata, StoredDocument
+from index.documents.store import Document, Metadata, StoredDocument
 from tests.fakes.corpora import tree_of
 
 METADATA: dict[str, Metadata] = {

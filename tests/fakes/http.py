@@ -8,7 +8,7 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from api.app import create_app
-from api.jobs import Jobs
+from api.jobs.queue import Jobs
 from settings import Settings
 from tests.fakes.engines import FakeEngine, FakeEngines
 from tests.fakes.ingesting import FakeIngester

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from api.job_view import result_of
-from api.jobs import Result
-from ingestion.run import Progress, RunOptions, Summary
+from api.jobs.queue import Result
+from api.jobs.view import result_of
+from ingestion.schema import Progress, RunOptions, Summary
 
 POLL_S = 0.01
 Tell = Callable[[Progress], None]

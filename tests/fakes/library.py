@@ -7,16 +7,16 @@ from typing import Any
 
 from errors import UnreadableError
 from index.corpus import Corpus
-from index.documents import Document
-from index.splitting import TreeSplitter
-from ingestion.comparing import Change, Comparison, FileDone
-from ingestion.pipeline import Pipeline
-from ingestion.preparing import LocalPreparation
+from index.documents.splitter import TreeSplitter
+from index.documents.store import Document
+from ingestion.pipeline.chunk_embed import LocalPreparation
+from ingestion.pipeline.commit import Writer
+from ingestion.pipeline.diff import Change, Comparison, FileDone
+from ingestion.pipeline.pipeline import Pipeline
 from ingestion.reading.files import SourceFile, list_files
 from ingestion.reading.formats import read_file
 from ingestion.reading.reader import Reader
-from ingestion.run import RunOptions, Summary
-from ingestion.writing import Writer
+from ingestion.schema import RunOptions, Summary
 from settings import ChunkSettings, IngestSettings
 from tests.fakes.corpora import MANIFEST
 from tests.fakes.embedding import WordHashEmbedding

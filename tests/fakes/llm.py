@@ -14,9 +14,9 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms import CustomLLM
 from pydantic import Field
 
-from query_engine.llms.asking import Asker
-from query_engine.llms.model import LoadedModel
-from query_engine.passages import Passage
+from query_engine.llms.base import LoadedModel
+from query_engine.llms.helper import Asker
+from query_engine.schema.passage import Passage
 
 
 class FakeLLM(CustomLLM):

@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 
 from errors import UnreadableError
-from index.documents import Document
+from index.documents.store import Document
 from ingestion.reading.options import ReadOptions
 
 Items = Iterator[Document | UnreadableError]

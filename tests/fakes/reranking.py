@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 
 from errors import ModelError
-from query_engine.deadline import Deadline
+from query_engine.runtime.deadline import Deadline
 
 
 class LengthReranker:

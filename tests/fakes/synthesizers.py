@@ -3,8 +3,8 @@
 import threading
 from collections.abc import Iterator, Sequence
 
-from query_engine.citing import Citations
-from query_engine.passages import Passage
+from query_engine.schema.citations import Citations
+from query_engine.schema.passage import Passage
 
 
 class ScriptedSynthesizer:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from index.lexical import LexicalIndex, content_words
+from index.lexical.tantivy_index import LexicalIndex, content_words
 
 
 class FakeWords:

@@ -17,11 +17,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import ingestion.build
-import ingestion.preparing
+import ingestion.pipeline.chunk_embed
 from index.corpus import Corpus
-from index.documents import StoredDocument
-from ingestion.run import RunOptions
-from ingestion.stopping import StopSignals
+from index.documents.store import StoredDocument
+from ingestion.console.signals import StopSignals
+from ingestion.schema import RunOptions
 from settings import ChunkSettings, IndexSettings, Settings
 from tests.fakes.corpora import MANIFEST
 from tests.fakes.embedding import WordHashEmbedding
@@ -119,7 +119,7 @@ def _patch(journal: Journal) -> None:
     replaced: dict[tuple[object, str], object] = {
         (ingestion.build, "Embedding"): lambda _settings: _FakeEmbedding(journal),
         (ingestion.build, "Reader"): OwnReader,
-        (ingestion.preparing, "BATCH_LEAVES"): BATCH_LEAVES,
+        (ingestion.pipeline.chunk_embed, "BATCH_LEAVES"): BATCH_LEAVES,
         (Corpus, "replace"): _journaled(Corpus.replace, journal),
     }
     for (owner, name), value in replaced.items():

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from index.nodes import split_node_id
+from index.documents.span_tree import split_node_id
 from tests.fakes.library import Library
 from tests.fakes.words import leaves_with
 

@@ -18,9 +18,9 @@ import tantivy
 from llama_index.core.schema import QueryBundle
 
 from index.corpus import Corpus
-from index.nodes import node_id, split_node_id
-from query_engine.leaves import LeafRetriever
-from query_engine.merging import MergingRetriever
+from index.documents.span_tree import node_id, split_node_id
+from query_engine.retrieval.hybrid import LeafRetriever
+from query_engine.retrieval.merging.retriever import MergingRetriever
 from settings import RetrievalSettings
 from tests.fakes.corpora import MANIFEST
 from tests.fakes.embedding import WordHashEmbedding

@@ -2,9 +2,9 @@
 
 import sqlalchemy.dialects.sqlite.pysqlite  # noqa: F401
 
-import index.lexical
-import index.vectors  # noqa: F401
-from index.splitting import TreeSplitter
+import index.lexical.tantivy_index
+import index.vectors.store  # noqa: F401
+from index.documents.splitter import TreeSplitter
 from ingestion.reading.formats import _namer
 from settings import ChunkSettings
 from tests.torture import child, looking  # noqa: F401

@@ -12,7 +12,12 @@ WITHOUT = """
 import importlib, pkgutil, sys
 sys.modules.update(dict.fromkeys(["ragas", "langchain", "langchain_core", "langchain_community", "datasets"]))
 import eval
-needs_it = {"eval.scoring.ragas_calls", "eval.scoring.ragas_computed", "eval.scoring.deepeval_worker", "eval.__main__"}
+needs_it = {
+    "eval.scoring.judged.ragas_calls",
+    "eval.scoring.offline.ragas_calls",
+    "eval.scoring.judged.deepeval_worker",
+    "eval.__main__",
+}
 for module in pkgutil.walk_packages(eval.__path__, "eval."):
     if module.name not in needs_it:
         importlib.import_module(module.name)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 HOME = Path(__file__).parents[2]
-ROOMS = ("index", "ingestion", "query_engine", "api", "eval", "bench")
+ROOMS = ("index", "ingestion", "query_engine", "api", "eval", "bench", "training")
 
 
 def imports_of(path: Path) -> Iterator[str]:
@@ -66,8 +66,8 @@ def test_the_modules_at_the_top(module: str, known: set[str]) -> None:
 @pytest.mark.parametrize(
     ("integration", "files"),
     [
-        ("llama_index.vector_stores.chroma", {"index/vectors.py", "bench/stock.py"}),
-        ("llama_index.embeddings.huggingface", {"index/build.py", "bench/stock.py"}),
+        ("llama_index.vector_stores.chroma", {"index/vectors/store.py", "bench/baseline/llamaindex.py"}),
+        ("llama_index.embeddings.huggingface", {"index/build.py", "bench/baseline/llamaindex.py"}),
         ("llama_index.llms.huggingface", {"query_engine/llms/huggingface.py"}),
         ("llama_index.llms.openai_like", {"query_engine/llms/openai.py"}),
     ],

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from api.app import create_app
-from api.jobs import Jobs
+from api.jobs.queue import Jobs
 from settings import Settings, variables
 from tests.fakes.engines import FakeEngines
 from tests.fakes.ingesting import FakeIngester

@@ -7,7 +7,7 @@ import pytest
 
 from bench import build
 from bench.__main__ import main
-from bench.worker import STAGES
+from bench.speed.worker import STAGES
 
 TEXTS = {
     "rotor.txt": "Rotor\n\nThe wind turns the rotor of a turbine. The rotor drives a generator of 4 megawatts.",

@@ -19,10 +19,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from eval.cells import Metric
 from eval.run_folder import RunFolder
-from eval.scoring.judge import Judge
-from eval.scoring.judge_cache import JudgeCache
-from eval.scoring.judge_server import JudgeServer
-from eval.scoring.judged import Judged, JudgedScorer
+from eval.scoring.judge_client.client import Judge
+from eval.scoring.judge_client.cache import JudgeCache
+from eval.scoring.judge_client.server import JudgeServer
+from eval.scoring.judged.scorer import Judged, JudgedScorer
 from eval.scoring.stage import score_run
 from settings import JudgeSettings
 

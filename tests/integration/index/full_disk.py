@@ -12,8 +12,8 @@ import numpy.typing as npt
 import index.corpus
 from errors import RagError
 from index.corpus import Corpus
-from index.documents import StoredDocument
-from index.nodes import node_id
+from index.documents.span_tree import node_id
+from index.documents.store import StoredDocument
 from tests.fakes.corpora import MANIFEST, stored
 from tests.fakes.words import leaves_with
 

@@ -13,10 +13,10 @@ from llama_index.core.retrievers import AutoMergingRetriever, VectorIndexRetriev
 
 from errors import CorpusLockedError, IndexDamagedError, IndexMismatchError, UnknownCorpusError
 from index.corpus import Corpus, corpus_names
-from index.ledger import SourceNote
-from index.nodes import node_id
-from index.servers import LOCAL
-from index.swap import swap_in
+from index.documents.sources import SourceNote
+from index.documents.span_tree import node_id
+from index.layout.locations import LOCAL
+from index.layout.swap import swap_in
 from tests.fakes.corpora import MANIFEST, fill, make_corpus, stored
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 from tests.fakes.words import leaves_with

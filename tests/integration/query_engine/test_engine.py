@@ -16,11 +16,11 @@ from pydantic import Field
 
 from errors import LLMError, QuestionError
 from index.corpus import Corpus
-from query_engine.conversation import Turn
 from query_engine.engine import Engine
-from query_engine.events import Done, Event, Restarted, Retrieved, Step, Token
-from query_engine.extractive import ExtractiveSynthesizer
-from query_engine.synthesizer import Synthesizer
+from query_engine.question.condense import Turn
+from query_engine.schema.events import Done, Event, Restarted, Retrieved, Step, Token
+from query_engine.synthesis.base import Synthesizer
+from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import AnswerSettings, RetrievalSettings, Settings
 from tests.fakes.corpora import fill, make_corpus
 from tests.fakes.embedding import WordHashEmbedding

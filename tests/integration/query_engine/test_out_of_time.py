@@ -11,13 +11,13 @@ import pytest
 
 from errors import OutOfTimeError
 from index.corpus import Corpus
-from query_engine.deadline import Deadline
 from query_engine.engine import Engine
-from query_engine.events import Done, Step
-from query_engine.extractive import ExtractiveSynthesizer
-from query_engine.leaf_texts import leaf_texts
-from query_engine.refining import Refinement, Reranking
-from query_engine.reranking.reranker import Reranker
+from query_engine.retrieval.leaf_texts import leaf_texts
+from query_engine.retrieval.pipeline import Refinement, Reranking
+from query_engine.retrieval.reranking.base import Reranker
+from query_engine.runtime.deadline import Deadline
+from query_engine.schema.events import Done, Step
+from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import AnswerSettings, RerankSettings, Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding

@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from api.chat_schemas import REFUSED
-from api.schemas import QueryBody
-from query_engine import events
+from api.schemas.chat import REFUSED
+from api.schemas.requests import QueryBody
+from query_engine.schema import events
 from settings import CacheSettings
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "chat.md").read_text()

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import errors
 from api.errors import STATUS
-from api.jobs import MAX_FINISHED, MAX_QUEUED
-from api.schemas import IngestBody
+from api.jobs.queue import MAX_FINISHED, MAX_QUEUED
+from api.schemas.requests import IngestBody
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "http.md").read_text()
 

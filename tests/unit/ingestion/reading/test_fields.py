@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from index.documents import Metadata
+from index.documents.store import Metadata
 from ingestion.reading import fields
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from errors import UnreadableError
-from index.documents import Document
+from index.documents.store import Document
 from ingestion.reading.formats import read_file
 from ingestion.reading.options import ReadOptions
 from tests.fakes.pdfs import make_pdf

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from errors import UnreadableError
-from index.documents import Document
+from index.documents.store import Document
 from ingestion.reading import jsonl
 
 

@@ -9,7 +9,7 @@ import pytest
 from pyarrow import parquet
 
 from errors import UnreadableError
-from index.documents import Document
+from index.documents.store import Document
 from ingestion.reading.parquet import read_parquet
 
 

@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from errors import UnreadableError
-from index.documents import Document
+from index.documents.store import Document
 from ingestion.reading.files import SourceFile
 from ingestion.reading.reader import Reader
 from settings import IngestSettings

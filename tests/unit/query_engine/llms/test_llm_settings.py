@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from errors import ModelError, SettingsError
-from query_engine.generative import GenerativeSynthesizer
-from query_engine.llms.build import build_model, build_synthesizer
+from query_engine.llms.build import build_model
+from query_engine.synthesis.build import build_synthesizer
+from query_engine.synthesis.generative import GenerativeSynthesizer
 from settings import LLMSettings, Settings
 from tests.fakes.embedding import WordHashEmbedding
 

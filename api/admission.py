@@ -1,0 +1,118 @@
+"""How many questions run at once, and how many wait for that.
+
+Flow: `answering/runner.py` enters here before any work -> a place, running or in line -> it leaves when the last thread
+that worked for the question has ended. Used on the event loop only, so nothing here needs a lock.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+
+from errors import TooManyQuestionsError
+
+
+class Slots:
+    """All places of a service.
+
+    Args:
+        running: questions that may run at once, at least 1.
+        waiting: questions that may wait; those that come then are refused.
+    """
+
+    def __init__(self, running: int, waiting: int) -> None:
+        self._slots = running
+        self._free = running
+        self._queue = waiting
+        self._line: list[Place] = []
+        self._closing: set[asyncio.Task[None]] = set()
+
+    @property
+    def total(self) -> int:
+        """Questions that may run at once."""
+        return self._slots
+
+    @property
+    def running(self) -> int:
+        """Questions that hold a slot."""
+        return self._slots - self._free
+
+    @property
+    def waiting(self) -> int:
+        """Questions in line."""
+        return len(self._line)
+
+    def enter(self) -> "Place":
+        """Take a slot, or the last place in line; whoever gets the place has to leave it.
+
+        Raises:
+            TooManyQuestionsError: there is neither.
+        """
+        place = Place(self)
+        if self._free:
+            self._free -= 1
+            place.call()
+        elif len(self._line) < self._queue:
+            self._line.append(place)
+        else:
+            raise TooManyQuestionsError(
+                f"{self._slots} questions are being answered and {self._queue} are waiting: this one cannot be taken.",
+                "Ask again after the seconds that the header Retry-After names.",
+            )
+        return place
+
+    def position(self, place: "Place") -> int:
+        """Return how many questions have to end before this one begins; 0 when it may run."""
+        return self._line.index(place) + 1 if place in self._line else 0
+
+    def leave(self, place: "Place", *, held: bool) -> None:
+        """Take a place out of line, or hand its slot to the first in line."""
+        if not held:
+            self._line.remove(place)
+        elif self._line:
+            self._line.pop(0).call()
+        else:
+            self._free += 1
+
+    def leave_after(self, place: "Place", closing: Coroutine[None, None, None]) -> None:
+        """Let the place leave when `closing` has ended, however it ends; nobody waits for that."""
+
+        async def close() -> None:
+            try:
+                await closing
+            finally:
+                place.leave()
+
+        task = asyncio.get_running_loop().create_task(close())
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+
+class Place:
+    """One question's place among the others."""
+
+    def __init__(self, slots: Slots) -> None:
+        self._slots = slots
+        self._called = asyncio.Event()
+        self._left = False
+
+    @property
+    def ahead(self) -> int:
+        """How many questions have to end before this one begins; 0 when it may run."""
+        return self._slots.position(self)
+
+    def call(self) -> None:
+        """Let the question run."""
+        self._called.set()
+
+    async def turn(self) -> None:
+        """Wait until the question may run."""
+        await self._called.wait()
+
+    def leave(self) -> None:
+        """Give the slot back, or leave the line. Doing it again does nothing."""
+        if not self._left:
+            self._left = True
+            self._slots.leave(self, held=self._called.is_set())
+
+    def leave_after(self, closing: Coroutine[None, None, None]) -> None:
+        """Leave as soon as `closing` has ended, without waiting for it here."""
+        self._slots.leave_after(self, closing)

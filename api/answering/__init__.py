@@ -1,0 +1,1 @@
+"""One question through HTTP: admission, cache, stream."""

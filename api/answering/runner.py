@@ -1,0 +1,264 @@
+"""The one way in for every route that asks: a place among the others, the engine, the time limit.
+
+Flow: checked body -> **here** (`admission.py` says who may run) -> `sse.py` or a reply. A route takes `AskerDep` as a
+parameter and calls one function:
+
+- `await asker.ask(question, body)` where the engine's own answer is wanted: `Asked.events` goes to `stream_records` or
+  `finish`;
+- `await asker.answer(corpus, make)` where the events come from something else: `make(engine, deadline)` returns them;
+- `await asker.search(request, corpus, work)` where a blocking call gives the reply: `work(engine, deadline)`.
+
+All three refuse a question that nobody has room for (429) before anything is done for it, wait for their turn, stop the
+work when the client leaves, end it at the deadline, and give the slot back when the last thread of the question has
+ended: not when the stream ends, because a thread that hangs still holds memory and a core. Nothing else is to be done
+by a route, whatever way it is left.
+
+A service whose default corpus was never made still answers: it says that there is nothing to read. A corpus that the
+client named and that does not exist is the client's mistake and stays an error.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, Protocol, TypeVar
+
+from fastapi import Depends
+from starlette.requests import ClientDisconnect, Request
+
+from api.admission import Place
+from api.answering.sse import disconnected
+from api.dependencies import Engine, Service, ServiceDep
+from api.schemas.requests import SteeringBody, steering_of
+from errors import OutOfTimeError, RagError, UnknownCorpusError
+from index.documents.filters import where
+from query_engine import steps
+from query_engine.runtime.deadline import Deadline
+from query_engine.runtime.threads import Reading, ended, start_thread
+from query_engine.schema.events import Done, Event, Step
+
+# Of the time limit, for an engine that has no time left to say so and for the last record.
+LAST_WORDS_SHARE = 0.02
+TOO_BUSY = "I don't know: the service was too busy to look for an answer in time. Please ask again later."
+
+Result = TypeVar("Result")
+Events = AsyncGenerator[Event, None]
+
+
+class Scope(Protocol):
+    """The fields of a body that say where to look, and when the question was asked."""
+
+    @property
+    def corpus(self) -> str | None:
+        """Its name; None means the default one."""
+        ...
+
+    @property
+    def filters(self) -> Mapping[str, Any] | None:
+        """Which documents may be found."""
+        ...
+
+    @property
+    def steering(self) -> SteeringBody | None:
+        """Moves the question."""
+        ...
+
+    @property
+    def query_time(self) -> str | None:
+        """For a language model that writes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An answer that has not begun yet.
+
+    Attributes:
+        corpus: name of the corpus that is read.
+        events: what the engine says; nothing happens before the first one is awaited. Closing it tells the engine to
+            stop, and does not wait until it has.
+    """
+
+    corpus: str
+    events: Events
+
+
+class Asker:
+    """One request's way to an engine, for one question.
+
+    Args:
+        service: whose engines are asked.
+    """
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._place: Place | None = None
+        self._events: Events | None = None
+
+    async def ask(self, question: str, scope: Scope) -> Asked:
+        """Put a question to the engine of a corpus.
+
+        Raises:
+            FilterError: the filter is empty or has no meaning; once the stream has begun it would be too late to say.
+            TooManyQuestionsError: there is neither a slot nor room in the queue.
+            CorpusError: the named corpus does not exist, or it cannot be opened.
+            OutOfTimeError: the corpus could not be opened in time.
+        """
+        filters = scope.filters
+        if filters is not None:
+            where(filters)
+        steering, query_time = steering_of(scope.steering), scope.query_time
+        return await self.answer(
+            scope.corpus,
+            lambda engine, deadline: engine.stream(
+                question, filters, steering, deadline=deadline, query_time=query_time
+            ),
+        )
+
+    async def answer(self, corpus: str | None, make: Callable[[Engine, Deadline], Events]) -> Asked:
+        """Return events that begin when it is the question's turn.
+
+        Args:
+            corpus: to open; the default one for None.
+            make: returns the events of an engine. It is called on the event loop, so it must not work before the first
+                event is awaited; closing what it returns must wait for its threads.
+
+        Raises:
+            TooManyQuestionsError, CorpusError, OutOfTimeError: as for `ask`.
+        """
+        place, deadline = self._enter()
+        try:
+            engine = await self._in_time(deadline, lambda: self._service.engines.get(corpus))
+        except UnknownCorpusError as error:
+            if corpus is not None:
+                raise
+            return Asked(self._service.settings.index.corpus, _nothing_to_read(error))
+        self._events = self._in_turn(place, deadline, partial(make, engine))
+        return Asked(engine.corpus.name, self._events)
+
+    async def search(self, request: Request, corpus: str | None, work: Callable[[Engine, Deadline], Result]) -> Result:
+        """Return what `work` returns; it runs in a thread when it is the question's turn.
+
+        Raises:
+            ClientDisconnect: the client of `request` left.
+            OutOfTimeError: the time was over, in the queue or at work.
+            TooManyQuestionsError, CorpusError: as for `ask`; the default corpus is not excused.
+            Exception: whatever `work` raises.
+        """
+        place, deadline = self._enter()
+        leaving = asyncio.ensure_future(disconnected(request))
+        turn = asyncio.ensure_future(place.turn())
+        try:
+            await _first(deadline, turn, leaving)
+            return await self._in_time(deadline, lambda: work(self._service.engines.get(corpus), deadline), leaving)
+        finally:
+            turn.cancel()
+            leaving.cancel()
+            await asyncio.wait({turn, leaving})
+
+    async def close(self) -> None:
+        """Stop the answer if that was not done yet, and leave the place unless work goes on that will do so."""
+        try:
+            if self._events is not None:
+                await self._events.aclose()
+        finally:
+            if self._place is not None:
+                self._place.leave()
+
+    def _enter(self) -> tuple[Place, Deadline]:
+        self._place = self._service.slots.enter()
+        return self._place, Deadline(self._service.settings.answer.deadline_s)
+
+    async def _in_turn(self, place: Place, limit: Deadline, make: Callable[[Deadline], Events]) -> Events:
+        deadline = limit.within(limit.left_s() * (1 - LAST_WORDS_SHARE))
+        reading = Reading(make(deadline))
+        try:
+            if place.ahead:
+                yield steps.waiting(place.ahead)
+                try:
+                    await asyncio.wait_for(place.turn(), deadline.left_s())
+                except TimeoutError:
+                    error = _out_of_time("while it waited for others")
+                    yield steps.out_of_time(error.fact)
+                    yield _unanswered(TOO_BUSY, error)
+                    return
+            while await reading.wait(limit.left_s()):
+                yield reading.take()
+            raise _out_of_time("before its work had ended")
+        except StopAsyncIteration:
+            return
+        finally:
+            deadline.stop.set()
+            self._leave_after(reading.close())
+
+    async def _in_time(
+        self, deadline: Deadline, work: Callable[[], Result], leaving: asyncio.Future[None] | None = None
+    ) -> Result:
+        """Return what `work` returns from a thread, which keeps the place until it has ended, whoever leaves."""
+        thread = start_thread(work)
+        try:
+            await _first(deadline, thread, leaving)
+            return thread.result()
+        finally:
+            if not thread.done():
+                deadline.stop.set()
+                self._leave_after(ended(thread))
+
+    def _leave_after(self, closing: Coroutine[None, None, None]) -> None:
+        place, self._place = self._place, None
+        assert place is not None, "a question has one place"
+        place.leave_after(closing)
+
+
+async def asker(service: ServiceDep) -> AsyncIterator[Asker]:
+    """Return a request's way in; whatever becomes of the request, its place is left."""
+    way_in = Asker(service)
+    try:
+        yield way_in
+    finally:
+        await way_in.close()
+
+
+AskerDep = Annotated[Asker, Depends(asker)]
+
+
+async def _first(deadline: Deadline, wanted: asyncio.Future[Any], leaving: asyncio.Future[None] | None) -> None:
+    """Return when `wanted` is done.
+
+    Raises:
+        ClientDisconnect: `leaving` was done before it.
+        OutOfTimeError: neither was in time.
+    """
+    waited_for = {wanted} if leaving is None else {wanted, leaving}
+    done, _ = await asyncio.wait(waited_for, timeout=deadline.left_s(), return_when=asyncio.FIRST_COMPLETED)
+    if wanted in done:
+        return
+    if done:
+        raise ClientDisconnect
+    raise _out_of_time("before its work had ended")
+
+
+def _out_of_time(where: str) -> OutOfTimeError:
+    return OutOfTimeError(
+        f"The question's time was over {where}.", "Ask again when the service is less busy, or raise its limit."
+    )
+
+
+async def _nothing_to_read(error: UnknownCorpusError) -> Events:
+    yield Step("search", "**Searching** the default corpus.")
+    yield Step("found", f"**Nothing to search**: {error}")
+    yield _unanswered(f"I don't know: this service has no documents yet. {error}", error)
+
+
+def _unanswered(message: str, error: RagError) -> Done:
+    return Done(
+        answer=None,
+        message=message,
+        citations=(),
+        passages=(),
+        gate_reason="no_retrieval",
+        synthesizer=None,
+        warnings=(f"{error.code}: {error.fact}",),
+        timings_ms={},
+        fingerprint="",
+    )

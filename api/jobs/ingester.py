@@ -1,0 +1,55 @@
+"""Do an ingestion inside the service: into the corpus that answers questions meanwhile, with the models it has loaded.
+
+Flow: a job's thread -> **here** -> `ingestion/build.py` -> `job_view.result_of` for whoever asks how it went.
+"""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from api.jobs.queue import Result
+from api.jobs.view import result_of
+from ingestion.build import ingest, ingest_into, retry_failed
+from ingestion.schema import Progress, RunOptions
+from query_engine.build import Engines
+from settings import Settings
+
+Tell = Callable[[Progress], None]
+
+
+class Ingester:
+    """Writes into the corpora of a running service. The caller sees to it that nobody else writes into the same one.
+
+    Args:
+        engines: hold the corpora open, and the embedding model that they share.
+        settings: how to read, cut and embed.
+    """
+
+    def __init__(self, engines: Engines, settings: Settings) -> None:
+        self._engines = engines
+        self._settings = settings
+
+    def ingest(self, corpus: str, path: Path, options: RunOptions, tell: Tell, stop: threading.Event) -> Result:
+        """Bring a file or folder into a corpus, which is made if it does not exist; blocks.
+
+        Raises:
+            RagError: what `ingestion.build.ingest` raises.
+        """
+        if options.dry_run and corpus not in self._engines.names():
+            # Nothing is made, so nothing has to be shared with the questions.
+            plan = ingest(path, self._settings, corpus=corpus, options=options, on_progress=tell, stop=stop)
+            return result_of(plan, chunks_total=0)
+        opened = self._engines.get(corpus, create=True).corpus
+        embedding = self._engines.embedding
+        summary = ingest_into(opened, path, self._settings, embedding, options=options, on_progress=tell, stop=stop)
+        return result_of(summary, chunks_total=opened.documents.leaf_count())
+
+    def retry(self, corpus: str, tell: Tell, stop: threading.Event) -> Result:
+        """Read the files of a corpus again that could not be read; blocks.
+
+        Raises:
+            RagError: what `ingestion.build.retry_failed` raises.
+        """
+        opened = self._engines.get(corpus).corpus
+        summary = retry_failed(opened, self._settings, self._engines.embedding, on_progress=tell, stop=stop)
+        return result_of(summary, chunks_total=opened.documents.leaf_count())

@@ -1,0 +1,223 @@
+"""The bodies that clients send, checked before any work begins.
+
+Flow: JSON -> **here** -> routes. What is wrong becomes a 422 in `errors.py`; messages never repeat the input.
+
+`/run` and `/evaluate` ignore unknown fields, because strangers' clients send extras; elsewhere an unknown field is a
+mistake and refused.
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, Field, StrictBool, model_validator
+from pydantic_core import PydanticCustomError
+
+from errors import QuestionError
+from ingestion.reading import fields
+from ingestion.schema import RunOptions
+from query_engine.question.validation import clean_question
+from query_engine.retrieval.expansion.steering import Steering
+from settings import CORPUS_NAME
+
+# Any way to write a day and an hour.
+MAX_QUERY_TIME_CHARS = 100
+
+
+def _question(text: str) -> str:
+    try:
+        return clean_question(text)
+    except QuestionError as error:
+        raise PydanticCustomError("bad_question", "{reason}", {"reason": str(error)}) from error
+
+
+def _metadata(found: dict[str, Any]) -> dict[str, Any]:
+    words = [*found, *(value for value in found.values() if isinstance(value, str))]
+    words += [entry for value in found.values() if isinstance(value, list) for entry in value]
+    if fields.metadata(found, without=()) != found or not all(
+        isinstance(word, str) and word.isprintable() for word in words
+    ):
+        raise PydanticCustomError(
+            "bad_metadata",
+            "Metadata are names with numbers, truth values, printable strings of up to {chars} characters, or lists of "
+            "up to {entries} different strings of up to {entry_chars} characters.",
+            {
+                "chars": fields.MAX_VALUE_CHARS,
+                "entries": fields.MAX_LIST_ENTRIES,
+                "entry_chars": fields.MAX_ENTRY_CHARS,
+            },
+        )
+    return found
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable() or text != text.strip():
+        raise PydanticCustomError("bad_name", "Only printable characters are allowed, and no blanks around them.")
+    return text
+
+
+Question = Annotated[str, AfterValidator(_question)]
+CorpusName = Annotated[str, Field(pattern=CORPUS_NAME)]
+Weight = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
+Name = Annotated[str, Field(min_length=1, max_length=fields.MAX_ENTRY_CHARS), AfterValidator(_printable)]
+QueryTime = Annotated[str, Field(min_length=1, max_length=MAX_QUERY_TIME_CHARS), AfterValidator(_printable)]
+
+
+Filters = dict[str, Any]
+"""LlamaIndex's `MetadataFilters` as JSON; what it may say is checked by `index/documents/filters.py`."""
+
+
+class StrictBody(BaseModel):
+    """A body in which an unknown field is refused."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_known_fields(cls, body: Any) -> Any:
+        # `extra="forbid"` would name the unknown field, and that is the client's text.
+        if isinstance(body, dict) and not body.keys() <= cls.model_fields.keys():
+            known = {"known": ", ".join(cls.model_fields)}
+            raise PydanticCustomError("unknown_field", "There is an unknown field; known are {known}.", known)
+        return body
+
+
+class SteeringBody(StrictBody):
+    """Where a question is moved before it is compared with passages; null is the same as left out."""
+
+    move_to: Question | None = None
+    move_to_weight: Weight | None = None
+    move_away_from: Question | None = None
+    move_away_from_weight: Weight | None = None
+
+    @model_validator(mode="after")
+    def _weights_have_a_goal(self) -> Self:
+        if (self.move_to_weight and self.move_to is None) or (
+            self.move_away_from_weight and self.move_away_from is None
+        ):
+            raise PydanticCustomError("contradiction", "A weight needs the text that it moves to or away from.")
+        return self
+
+    def value(self) -> Steering:
+        """Return what the search is given."""
+        return Steering(
+            self.move_to, self.move_to_weight or 0.0, self.move_away_from, self.move_away_from_weight or 0.0
+        )
+
+
+def steering_of(body: SteeringBody | None) -> Steering | None:
+    """Return what the search is given for an optional field; None leaves the question where it is."""
+    return None if body is None else body.value()
+
+
+class RunBody(BaseModel):
+    """What `POST /run` takes."""
+
+    question: Question
+    corpus: CorpusName | None = None
+    filters: Filters | None = None
+    steering: SteeringBody | None = None
+    query_time: QueryTime | None = None
+
+
+class EvaluateBody(BaseModel):
+    """What `POST /evaluate` takes."""
+
+    query: Question
+    iid: str
+    corpus: CorpusName | None = None
+    filters: Filters | None = None
+    steering: SteeringBody | None = None
+    query_time: QueryTime | None = None
+
+
+class QueryBody(StrictBody):
+    """What `POST /query` and `POST /query/stream` take."""
+
+    question: Question
+    top_k: Annotated[int, Field(strict=True, ge=1, le=200)] = 4
+    include_context: StrictBool = False
+    corpus: CorpusName | None = None
+    filters: Filters | None = None
+    steering: SteeringBody | None = None
+    query_time: QueryTime | None = None
+
+
+class RetrieveBody(StrictBody):
+    """What `POST /retrieve` takes; what is left out comes from the settings."""
+
+    question: Question
+    corpus: CorpusName | None = None
+    top_k: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
+    budget_chars: Annotated[int, Field(strict=True, ge=200, le=200_000)] | None = None
+    mode: Literal["hybrid", "dense", "lexical"] | None = None
+    fusion: Literal["evidence", "plain"] | None = None
+    dense_share: Annotated[float, Field(strict=True, ge=0, le=1)] | None = None
+    merge: Annotated[bool, Field(strict=True)] | None = None
+    merge_rule: Literal["evidence", "stock"] | None = None
+    max_per_document: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
+    rerank: StrictBool | None = None
+    rerank_query: Question | None = None
+    explain: StrictBool = False
+    filters: Filters | None = None
+    steering: SteeringBody | None = None
+
+
+class VectorBody(SteeringBody):
+    """What `POST /vector` takes; null means the same as leaving a field out."""
+
+    question: Question
+    top_k: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
+    distance: Annotated[float, Field(strict=True, ge=0, le=2, allow_inf_nan=False)] | None = None
+    topic: Name | None = None
+    doc_type: Name | None = None
+    preprocessor_id: Name | None = None
+    paper_ids: Annotated[list[Name], Field(min_length=1, max_length=1000)] | None = None
+    paragraph_terms: Annotated[list[Name], Field(min_length=1, max_length=100)] | None = None
+    article_terms: list[Name] | None = None
+    corpus: CorpusName | None = None
+
+
+class HybridBody(VectorBody):
+    """What `POST /hybrid` takes."""
+
+    screening_top_k: Annotated[int, Field(strict=True, ge=1, le=1000)] | None = None
+
+
+class DeleteBody(StrictBody):
+    """What `POST /documents/delete` takes."""
+
+    filter: Filters
+    corpus: CorpusName | None = None
+    dry_run: StrictBool = False
+
+
+class IngestBody(StrictBody):
+    """What `POST /ingest` takes."""
+
+    path: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
+    corpus: CorpusName | None = None
+    root: Name | None = None
+    metadata: Annotated[dict[str, Any], AfterValidator(_metadata)] = Field({}, max_length=100)
+    topic: Name | None = None
+    doc_type: Name | None = None
+    limit: Annotated[int, Field(strict=True, ge=1)] | None = None
+    dry_run: StrictBool = False
+    prune: StrictBool = False
+    retry: StrictBool = False
+    wait: StrictBool = False
+
+    @model_validator(mode="after")
+    def _path_or_retry(self) -> Self:
+        if self.retry and self.model_fields_set - {"retry", "corpus", "wait"}:
+            raise PydanticCustomError("contradiction", "A retry reads what failed before; give it only a corpus.")
+        if not self.retry and self.path is None:
+            raise PydanticCustomError("contradiction", "Name the path that shall be ingested.")
+        return self
+
+    def options(self) -> RunOptions:
+        """Return what the ingestion shall do."""
+        named = {"topic": self.topic, "doc_type": self.doc_type}
+        return RunOptions(
+            root_name=self.root or "",
+            metadata=self.metadata | {name: value for name, value in named.items() if value is not None},
+            limit=self.limit,
+            dry_run=self.dry_run,
+            prune=self.prune,
+        )

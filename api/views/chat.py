@@ -1,0 +1,157 @@
+"""The reply of `POST /v1/chat/completions`, whole or in chunks, as OpenAI's clients read it.
+
+Flow: engine events -> **here** -> JSON, or `answering/sse.py`. Pure.
+
+The steps are `reasoning_content`, the answer is `content`. Beside OpenAI's fields stand `citations`, one for each
+quoted place, and `treeline`: what `/query` says about an answer. What was sent cannot be taken back here: where a
+language model breaks off and another author begins anew, a line of the text says so.
+"""
+
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+from api.views.deltas import DeltaView, sse
+from api.views.evaluate import citation_of, message_of
+from api.views.links import Links
+from api.views.openai_errors import to_error
+from query_engine.schema.events import Done, Step
+
+DONE = b"data: [DONE]\n\n"
+WITHDRAWN = "\n\n---\n\n*The text above is withdrawn: {reason} The answer begins anew.*\n\n"
+CORRECTED = "\n\n---\n\n*The text above was corrected after it had been written. The answer:*\n\n"
+# English in UTF-8. Quoting has no tokenizer, and clients only add these numbers up.
+BYTES_PER_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What all chunks of one reply share.
+
+    Attributes:
+        model: the corpus.
+        links: into it.
+        prompt: the text of all messages.
+        ignored: names of what was sent and has no influence on the answer.
+        id: of the reply.
+        created: Unix time in seconds.
+    """
+
+    model: str
+    links: Links
+    prompt: str
+    ignored: Sequence[str] = ()
+    id: str = field(default_factory=lambda: f"chatcmpl-{uuid4().hex}")
+    created: int = field(default_factory=lambda: int(time.time()))
+
+    def head(self, kind: str) -> dict[str, Any]:
+        """Return the fields that every object of this kind begins with."""
+        return {"id": self.id, "object": kind, "created": self.created, "model": self.model}
+
+    def usage(self, content: str, reasoning: str) -> dict[str, Any]:
+        """Return estimated numbers of tokens."""
+        prompt, answer, steps = (tokens_in(text) for text in (self.prompt, content, reasoning))
+        return {
+            "prompt_tokens": prompt,
+            "completion_tokens": answer + steps,
+            "total_tokens": prompt + answer + steps,
+            "completion_tokens_details": {"reasoning_tokens": steps},
+        }
+
+    def extras(self, done: Done) -> dict[str, Any]:
+        """Return what stands beside OpenAI's fields."""
+        return {
+            "citations": [citation_of(citation, self.links) for citation in done.citations],
+            "treeline": {
+                "answered": done.answer is not None,
+                "gate_reason": done.gate_reason,
+                "cache_hit": done.cache_hit,
+                "synthesizer": done.synthesizer,
+                "warnings": list(done.warnings),
+                "ignored": list(self.ignored),
+                "timings_ms": done.timings_ms,
+                "fingerprint": done.fingerprint,
+            },
+        }
+
+
+def to_completion(completion: Completion, done: Done, steps: Sequence[Step]) -> dict[str, Any]:
+    """Return a whole reply as JSON-ready values."""
+    content, reasoning = message_of(done), "".join(map(_told, steps))
+    message = {"role": "assistant", "content": content, "reasoning_content": reasoning, "refusal": None}
+    return {
+        **completion.head("chat.completion"),
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
+        "usage": completion.usage(content, reasoning),
+        **completion.extras(done),
+    }
+
+
+class ChatView(DeltaView):
+    """The state of one stream.
+
+    Args:
+        completion: what all chunks share.
+        include_usage: whether a last chunk counts tokens.
+    """
+
+    def __init__(self, completion: Completion, *, include_usage: bool = False) -> None:
+        super().__init__()
+        self._completion = completion
+        self._include_usage = include_usage
+        self._content = self._reasoning = ""
+        self._put([self._chunk({"role": "assistant", "content": ""})])
+
+    def step(self, step: Step) -> Iterable[bytes]:
+        """Return a chunk of reasoning."""
+        told = _told(step)
+        self._reasoning += told
+        return [self._chunk({"reasoning_content": told})]
+
+    def text(self, piece: str) -> Iterable[bytes]:
+        """Return a chunk of content."""
+        self._content += piece
+        return [self._chunk({"content": piece})]
+
+    def restart(self, reason: str) -> Iterable[bytes]:
+        """Return a chunk of content that says it."""
+        return self.text(WITHDRAWN.format(reason=reason))
+
+    def end(self, done: Done, written: str) -> Iterable[bytes]:
+        """Return what is missing from the content, the chunk that ends it, the usage if it is wanted, and the mark."""
+        messages = [*self.text(missing)] if (missing := _missing(message_of(done), written)) else []
+        messages.append(self._chunk({}, finish_reason="stop", **self._completion.extras(done)))
+        if self._include_usage:
+            usage = self._completion.usage(self._content, self._reasoning)
+            messages.append(sse({**self._completion.head("chat.completion.chunk"), "choices": [], "usage": usage}))
+        return [*messages, DONE]
+
+    def failure(self, reason: str, code: str) -> Iterable[bytes]:
+        """Return the error, and the mark."""
+        return [sse(to_error(200, reason, code)), DONE]
+
+    def _chunk(self, delta: dict[str, Any], finish_reason: str | None = None, **extras: Any) -> bytes:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
+        usage = {"usage": None} if self._include_usage else {}
+        return sse({**self._completion.head("chat.completion.chunk"), "choices": [choice], **usage, **extras})
+
+
+def tokens_in(text: str) -> int:
+    """Estimate the number of tokens of a text."""
+    return math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN)
+
+
+def _told(step: Step) -> str:
+    return f"{step.text.strip()}\n\n"
+
+
+def _missing(message: str, written: str) -> str:
+    """Return what has to follow `written` so that it ends with the message."""
+    if message.startswith(written):
+        return message.removeprefix(written)
+    if message.startswith(written.rstrip()):
+        return message.removeprefix(written.rstrip()).lstrip()
+    return CORRECTED + message

@@ -1,0 +1,64 @@
+"""Turn a finished answer into the reply of `POST /evaluate`.
+
+Flow: the stream's last event -> **here** -> JSON. Pure.
+
+Competition clients read two keys and keep the rest as they come, so everything an offline evaluation needs (contexts
+and where they stand, citations, who wrote the answer) travels in the extra keys.
+"""
+
+from typing import Any
+
+from api.views.links import Links
+from query_engine.schema.events import Citation, Done
+from query_engine.schema.passage import Passage
+
+NO_MESSAGE = "I don't know: nothing was written for this question."
+
+
+def message_of(done: Done) -> str:
+    """Return what a person should read. Never empty: one empty answer makes a whole submission invalid."""
+    return done.message.strip() or NO_MESSAGE
+
+
+def to_reply(done: Done, iid: str, links: Links) -> dict[str, Any]:
+    """Return the reply as JSON-ready values; `query_id` is `iid`, `context_sources[i]` belongs to `contexts[i]`."""
+    return {
+        "query_id": iid,
+        "generated_response": message_of(done),
+        "citations": [citation_of(citation, links) for citation in done.citations],
+        "contexts": [passage.text for passage in done.passages],
+        "context_sources": [_source_of(passage) for passage in done.passages],
+        "answered": done.answer is not None,
+        "gate_reason": done.gate_reason,
+        "synthesizer": done.synthesizer,
+        "warnings": list(done.warnings),
+        "timings_ms": done.timings_ms,
+        "fingerprint": done.fingerprint,
+    }
+
+
+def citation_of(citation: Citation, links: Links) -> dict[str, Any]:
+    """Return a citation as JSON-ready values; `url` is the document's own or leads to its page here."""
+    return {
+        "number": citation.number,
+        "doc_id": citation.doc_id,
+        "chunk_id": citation.chunk_id,
+        "start": citation.start,
+        "end": citation.end,
+        "quote": citation.quote,
+        "url": links.of(citation),
+        "title": citation.title,
+    }
+
+
+def _source_of(passage: Passage) -> dict[str, Any]:
+    """Return where a passage stands; its text is `[start, end)` of the document's, `pages` count from 0."""
+    return {
+        "doc_id": passage.doc_id,
+        "chunk_id": passage.chunk_id,
+        "title": passage.title,
+        "start": passage.start,
+        "end": passage.end,
+        "pages": passage.pages,
+        "score": passage.score,
+    }

@@ -1,0 +1,57 @@
+"""Make the addresses that answers cite.
+
+Flow: citations of a finished answer -> **here** -> `/run`, `/evaluate`. Pure.
+
+A document with an address of its own is cited by it; any other gets an absolute link to this service's document page.
+Only http and https addresses leave the service: a `javascript:` link in a document's metadata must never reach a page.
+"""
+
+from collections.abc import Sequence
+from urllib.parse import quote, urlencode, urlsplit
+
+from query_engine.schema.events import Citation
+
+
+class Links:
+    """Links into one corpus.
+
+    Args:
+        base_url: where this service is reached from outside, http or https.
+        corpus: the corpus all links lead into.
+    """
+
+    def __init__(self, base_url: str, corpus: str) -> None:
+        self._base = base_url.rstrip("/")
+        self._corpus = corpus
+
+    def document(self, doc_id: str, start: int, end: int) -> str:
+        """Return the absolute link to a document's page with the text `[start, end)` marked."""
+        # Proxies and browsers fold `//`, `.` and `..`; then the slashes have to be encoded as well.
+        foldable = any(part in {"", ".", ".."} for part in doc_id.split("/"))
+        path = quote(doc_id, safe="" if foldable else "/")
+        query = urlencode({"corpus": self._corpus, "start": start, "end": end})
+        return f"{self._base}/documents/{path}?{query}#cited"
+
+    def of(self, citation: Citation) -> str:
+        """Return the document's own address, or the link to its page here."""
+        if citation.url is not None and is_web_url(citation.url):
+            return citation.url
+        return self.document(citation.doc_id, citation.start, citation.end)
+
+    def numbered(self, citations: Sequence[Citation]) -> list[str]:
+        """Return one address for each `[n]`, in the order of n; several quotes of a document share the first's."""
+        first: dict[int, Citation] = {}
+        for citation in citations:
+            first.setdefault(citation.number, citation)
+        return [self.of(first[number]) for number in sorted(first)]
+
+
+def is_web_url(url: str) -> bool:
+    """Say whether `url` is an absolute http or https address in one piece."""
+    if any(character.isspace() or not character.isprintable() for character in url):
+        return False
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.netloc)

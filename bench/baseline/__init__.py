@@ -1,0 +1,1 @@
+"""The stock LlamaIndex recipe that ours is measured against."""

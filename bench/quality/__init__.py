@@ -1,0 +1,1 @@
+"""How good are passages and answers?"""

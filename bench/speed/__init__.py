@@ -1,0 +1,1 @@
+"""How fast, and with how much memory?"""

@@ -1,0 +1,1 @@
+"""Asking a judge: its server, its cache, its replies."""

@@ -1,0 +1,237 @@
+"""Ask a language model server one thing: any that speaks OpenAI's chat completions.
+
+Flow: `client.py` -> **here** -> the server of `RAG_JUDGE__BASE_URL`.
+
+Three failures, because three things follow: a judge that is down fails every further question too, one that refuses a
+request may take the next, and one that replies badly has at least replied. Only what may pass in time is tried again.
+"""
+
+import asyncio
+import json
+import random
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import httpx
+from pydantic import BaseModel, Field, ValidationError
+
+from errors import RagError
+from eval.scoring.judge_client.cache import Reply
+from settings import JudgeSettings
+
+MAX_PAUSE_S = 20.0
+BUSY = {408, 409, 425, 429}
+CLOSED = {401, 403, 404, 405}
+
+
+class JudgeError(RagError):
+    """A judge gave no judgement."""
+
+    code = "judge_failed"
+
+
+class JudgeDownError(JudgeError):
+    """No reply came, or none that the next question could better."""
+
+    code = "judge_down"
+
+
+class JudgeRefusedError(JudgeError):
+    """The server does not take this request."""
+
+    code = "judge_refused"
+
+
+class JudgeUnusableError(JudgeError):
+    """The reply is no judgement."""
+
+    code = "judge_unusable"
+
+    @classmethod
+    def of(cls, what: str, text: str) -> "JudgeUnusableError":
+        """Say what is wrong with a reply, and show its beginning."""
+        return cls(f"{what}: {shown(text)}.", "Take another model, or another RAG_JUDGE__RESPONSE_FORMAT.")
+
+
+@dataclass
+class Tally:
+    """What judging took.
+
+    Attributes:
+        replies: what the server sent and was paid for.
+        remembered: replies that came from the cache.
+        failed: questions without a usable reply.
+        tried_again: requests that were sent again.
+        prompt_tokens, completion_tokens: as the server tells them; 0 if it does not.
+    """
+
+    replies: int = 0
+    remembered: int = 0
+    failed: int = 0
+    tried_again: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class JudgeServer:
+    """The server, and how long and how often it is asked.
+
+    Attributes:
+        url: where requests go.
+        tally: counts what it sends.
+    """
+
+    def __init__(self, settings: JudgeSettings) -> None:
+        self.url = f"{(settings.base_url or '').rstrip('/')}/chat/completions"
+        self.tally = Tally()
+        self._settings = settings
+        self._client: httpx.AsyncClient | None = None
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[None]:
+        """Keep connections open meanwhile; `complete` works only in here."""
+        key = self._settings.api_key
+        headers = {b"Content-Type": b"application/json"}
+        if key is not None:
+            headers[b"Authorization"] = f"Bearer {key.get_secret_value()}".encode()
+        async with httpx.AsyncClient(headers=headers, timeout=None) as client:  # noqa: S113  # `complete` has the limit
+            self._client = client
+            yield
+
+    def request(self, prompt: str, schema: Mapping[str, Any]) -> bytes:
+        """Return the body that asks for JSON of this schema."""
+        body: dict[str, Any] = {
+            "model": self._settings.model,
+            "messages": [{"role": "user", "content": prompt}],
+            "temperature": self._settings.temperature,
+        }
+        if self._settings.response_format == "json_schema":
+            named = {"name": "judgement", "schema": schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": named}
+        elif self._settings.response_format == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        return json.dumps(body).encode()
+
+    async def complete(self, request: bytes) -> Reply:
+        """Return the server's reply.
+
+        Raises:
+            JudgeDownError: none came within the limit and the tries, or the server takes no request at all.
+            JudgeRefusedError: the server does not take this one.
+            JudgeUnusableError: the reply has no text, or only a part.
+        """
+        limit_s = self._settings.timeout_s
+        try:
+            async with asyncio.timeout(limit_s) as limit:
+                response = await self._response(request, limit.when() or 0.0)
+        except TimeoutError as error:
+            raise JudgeDownError(
+                f"The judge did not reply within {limit_s:g} s.",
+                "Set RAG_JUDGE__TIMEOUT_S higher, RAG_JUDGE__CONCURRENCY lower, or take a quicker model.",
+            ) from error
+        return self._read(response)
+
+    async def _response(self, request: bytes, ends: float) -> httpx.Response:
+        assert self._client is not None
+        for attempt in range(self._settings.retries + 1):
+            try:
+                response = await self._client.post(self.url, content=request)
+            except (httpx.RequestError, httpx.InvalidURL) as error:
+                asked_s, failure = 0.0, _unreachable(self.url, error)
+            else:
+                if response.is_success:
+                    return response
+                asked_s, failure = _retry_after_s(response), _refusal(response)
+                if response.status_code not in BUSY and response.status_code < 500:
+                    raise failure
+            pause_s = max(asked_s, min(MAX_PAUSE_S, 2**attempt * random.uniform(0.25, 0.5)))  # noqa: S311  # no secret
+            if attempt == self._settings.retries or asyncio.get_running_loop().time() + pause_s > ends:
+                raise failure
+            self.tally.tried_again += 1
+            await asyncio.sleep(pause_s)
+        raise AssertionError("the last try raises")
+
+    def _read(self, response: httpx.Response) -> Reply:
+        try:
+            completion = _Completion.model_validate_json(response.content)
+        except ValidationError as error:
+            raise JudgeDownError(
+                f"The judge's server sent no chat completion: {shown(response.text)}.",
+                "Correct RAG_JUDGE__BASE_URL: it names an OpenAI-compatible server and ends in /v1.",
+            ) from error
+        choice, usage = completion.choices[0], completion.usage or _Usage()
+        self.tally.replies += 1
+        self.tally.prompt_tokens += usage.prompt_tokens or 0
+        self.tally.completion_tokens += usage.completion_tokens or 0
+        text = choice.message.content or ""
+        if choice.finish_reason == "length":
+            raise JudgeUnusableError.of("The judge's reply was cut off at the server's limit of tokens", text)
+        if not text.strip():
+            raise JudgeUnusableError("The judge's reply is empty.", "Take another model.")
+        return Reply(text=text)
+
+
+def place_of(url: str) -> str:
+    """Return host and port, without the name and password that may stand before them."""
+    return re.sub(r"^\w+://", "", url).partition("/")[0].rpartition("@")[2]
+
+
+def shown(text: str) -> str:
+    """Return the beginning of a text, in quotes and on one line."""
+    line = " ".join(text.split())
+    return repr(line if len(line) <= 100 else line[:99] + "…")
+
+
+def _unreachable(url: str, error: Exception) -> JudgeError:
+    return JudgeDownError(
+        f"The judge at {place_of(url)} cannot be reached ({str(error) or type(error).__name__}).",
+        "Start it, or correct RAG_JUDGE__BASE_URL.",
+    )
+
+
+def _refusal(response: httpx.Response) -> JudgeError:
+    status = response.status_code
+    fact = f"The judge answered HTTP {status}: {shown(_said(response))}."
+    if status in BUSY or status >= 500:
+        return JudgeDownError(fact, "Try again later; if it is too busy, set RAG_JUDGE__CONCURRENCY lower.")
+    if status in {401, 403}:
+        return JudgeDownError(fact, "Set RAG_JUDGE__API_KEY to a key that it accepts.")
+    if status in CLOSED or response.is_redirect:
+        return JudgeDownError(fact, "Correct RAG_JUDGE__BASE_URL, which ends in /v1, or RAG_JUDGE__MODEL.")
+    return JudgeRefusedError(fact, "Try another RAG_JUDGE__RESPONSE_FORMAT, or a model with a larger context window.")
+
+
+def _said(response: httpx.Response) -> str:
+    """The server's own words."""
+    try:
+        error = response.json()["error"]
+        return str(error["message"] if isinstance(error, dict) else error)
+    except (ValueError, KeyError, TypeError):
+        return response.text
+
+
+def _retry_after_s(response: httpx.Response) -> float:
+    asked = response.headers.get("retry-after", "")
+    return float(asked) if asked.isdecimal() else 0.0
+
+
+class _Message(BaseModel):
+    content: str | None = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Usage(BaseModel):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _Completion(BaseModel):
+    choices: Annotated[list[_Choice], Field(min_length=1)]
+    usage: _Usage | None = None

@@ -1,0 +1,156 @@
+"""`--judge` of `python -m eval run` and `score`: the options, the scoring, and what it took.
+
+Flow: `asking/command.py`, `command.py` -> **here** -> `stage.score_run` with the scorers of `build.py`.
+
+A judge that is given up is no error: what was scored stays, the tables are printed, and the next call goes on.
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
+
+from errors import SettingsError
+from eval.argument_types import whole_number
+from eval.cells import mean
+from eval.run_folder import RunFolder
+from eval.scoring.build import judged_scorers, open_judge
+from eval.scoring.judge_client.client import Judge
+from eval.scoring.judge_client.server import place_of
+from eval.scoring.judged import deepeval_metrics, ragas_metrics
+from eval.scoring.judged.noise import noise
+from eval.scoring.progress import shown_scoring
+from eval.scoring.stage import Scorer, score_run
+from settings import JudgeSettings, Settings
+
+METRICS = (*ragas_metrics.METRICS, *deepeval_metrics.METRICS)
+
+
+def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of judging."""
+    group = parser.add_argument_group("a judge", "a language model decides what cannot be computed")
+    group.add_argument("--judge", action="store_true", help="score by RAGAS too, with the model that RAG_JUDGE__* name")
+    group.add_argument(
+        "--repeats",
+        type=whole_number,
+        metavar="N",
+        help="judge every row N times, and tell how far the judge disagrees with itself (default: once)",
+    )
+    group.add_argument(
+        "--deepeval-python",
+        type=Path,
+        metavar="PATH",
+        help="score by DeepEval too, with the same judge: the Python of its own environment",
+    )
+
+
+class Judging:
+    """One call's judging.
+
+    Args:
+        judge: is asked.
+        scorers: ask it.
+        repeats: how often every row shall be judged in all.
+        settings: only to say who judges.
+    """
+
+    def __init__(self, judge: Judge, scorers: Sequence[Scorer], repeats: int, settings: JudgeSettings) -> None:
+        self._judge = judge
+        self._scorers = scorers
+        self._repeats = repeats
+        self._settings = settings
+        families = {family for scorer in scorers for family in scorer.families}
+        self._names = [metric.name for metric in METRICS if metric.family in families]
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace, settings: Settings) -> "Judging | None":
+        """Return what the options ask for, None if that is nothing; nothing is asked or loaded yet.
+
+        Raises:
+            RagError: the settings name no judge, RAGAS is missing, or an option stands without `--judge`.
+        """
+        if not arguments.judge:
+            stray = {"--repeats": arguments.repeats, "--deepeval-python": arguments.deepeval_python}
+            for option in (option for option, value in stray.items() if value is not None):
+                raise SettingsError(f"{option} does nothing without a judge.", "Add --judge, or leave it out.")
+            return None
+        judge = open_judge(settings)
+        scorers = judged_scorers(settings, judge, arguments.deepeval_python)
+        return cls(judge, scorers, arguments.repeats or 1, settings.judge)
+
+    @property
+    def given_up(self) -> bool:
+        """Whether rows were left because the judge was down."""
+        return self._judge.given_up is not None
+
+    def score(self, folder: RunFolder, stream: TextIO) -> None:
+        """Judge what is not judged yet, and show on `stream` how that goes. Only below `folder.writing()`."""
+        with shown_scoring(stream) as progress:
+            score_run(folder, self._scorers, self._repeats, by=self._settings.model or "", progress=progress)
+
+    def describe(self, folder: RunFolder) -> str:
+        """Return what judging took and how sure it is, as Markdown."""
+        parts = ["## The judge", self._took(), self._weak(), self._left(folder), self._given_up(), self._noise(folder)]
+        return "\n\n".join(part for part in parts if part)
+
+    def _took(self) -> str:
+        tally = self._judge.tally
+        tokens = f"{tally.prompt_tokens:,} tokens read, {tally.completion_tokens:,} written"
+        counts = [
+            f"{tally.replies:,} replies of the server" + (f": {tokens}" if tally.prompt_tokens else ""),
+            f"{tally.remembered:,} remembered from earlier",
+            f"{tally.failed:,} questions without a usable reply",
+            f"{tally.tried_again:,} requests tried again",
+        ]
+        place = place_of(self._settings.base_url or "")
+        return "\n".join([f"{self._settings.model} at {place}:", *(f"- {count}" for count in counts)])
+
+    def _weak(self) -> str:
+        tally = self._judge.tally
+        if not tally.replies or 2 * tally.failed <= tally.replies + tally.remembered:
+            return ""
+        return (
+            "**Most replies were unusable.** This model is too weak a judge, or RAG_JUDGE__RESPONSE_FORMAT="
+            f"{self._settings.response_format} does not make this server write JSON."
+        )
+
+    def _left(self, folder: RunFolder) -> str:
+        """Name the metrics that are not scored on every row, and the commonest reason."""
+        alike: dict[str, list[str]] = {}
+        cases, cells = folder.cases(), folder.cells()
+        for name in self._names:
+            column = [cells.get(case.id, {}).get(name) for case in cases]
+            over = mean(column)
+            if over.n < over.of:
+                reasons = Counter(cell.failed for cell in column if cell is not None and cell.failed)
+                reason, times = next(iter(reasons.most_common(1)), ("Not judged yet.", over.of - over.n))
+                rows = "1 row" if times == 1 else f"{times} rows"
+                alike.setdefault(f"{over.n} of {over.of} rows scored. {reason} ({rows})", []).append(name)
+        return "\n".join(f"- {', '.join(names)}: {why}" for why, names in alike.items())
+
+    def _given_up(self) -> str:
+        why = self._judge.given_up
+        if why is None:
+            return ""
+        return f"**The judge was given up, and rows are left.** {why} Then the same command goes on where it was."
+
+    def _noise(self, folder: RunFolder) -> str:
+        found = {name: some for name, some in noise(folder.scores()).items() if name in self._names}
+        if self._repeats == 1 or not found:
+            return ""
+        width = max(map(len, ["metric", *found]))
+        lines = [
+            f"| {'metric':{width}} | rows | times | one row, sd | the mean, sd |",
+            f"| {'-' * width} | ---: | ----: | ----------: | -----------: |",
+        ]
+        for name, some in found.items():
+            counts = f"{some.rows:4d} | {some.repeats:5d}"
+            lines.append(f"| {name:{width}} | {counts} | {some.row_sd:11.3f} | {some.mean_sd:12.4f} |")
+        return _ABOUT_NOISE + "\n\n" + "\n".join(lines)
+
+
+_ABOUT_NOISE = (
+    "How far the judge disagrees with itself: standard deviation of one row's score, and of the mean, each row judged "
+    "once. A difference of two runs within three of the latter may be nothing but this."
+)

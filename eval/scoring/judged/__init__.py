@@ -1,0 +1,1 @@
+"""Metrics that a language model decides."""

@@ -1,0 +1,134 @@
+"""Score what is said against the reference answer: by words, by runs of words, in meaning.
+
+Flow: `build.py` -> **here** -> `stage.py`. The arithmetic is `eval/metrics.py`'s and `eval/similarity.py`'s, the same
+for the measurements of `bench/`. Where a case knows several right answers, the one that fits best counts. A declined
+question has an answer that was not given: it scores 0.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+from errors import ModelError
+from eval.cases import Case
+from eval.cells import Cell, Metric, failed, not_applicable, scored
+from eval.metrics import (
+    SHORT_ANSWER_WORDS,
+    Scores,
+    contains,
+    crag_score,
+    exact_match,
+    spoken,
+    token_f1,
+    word_recall,
+    words,
+)
+from eval.rows import Row
+from eval.scoring.stage import Cells, Todo, failed_for
+
+FAMILY = "answer"
+METRICS = (
+    Metric("word_recall", FAMILY, "higher", "Share of the reference's content words that are said, 0 to 1."),
+    Metric(
+        "contains", FAMILY, "higher", f"1 if the reference of at most {SHORT_ANSWER_WORDS} words stands in it, else 0."
+    ),
+    Metric("exact_match", FAMILY, "higher", "1 if nothing but the reference is said, else 0; articles do not count."),
+    Metric("token_f1", FAMILY, "higher", "F1 of the words said and those of the reference, as SQuAD counts, 0 to 1."),
+    Metric("rouge_l", FAMILY, "higher", "F1 of the longest common subsequence of stems, 0 to 1."),
+    Metric("word_matching", FAMILY, "higher", "F1 of content words matched greedily by their vectors, 0 to 1."),
+    Metric("similarity", FAMILY, "higher", "Cosine of the vectors of answer and reference, -1 to 1."),
+    Metric("crag_score", FAMILY, "higher", "As CRAG: 1 if a short reference stands in it, 0 for not knowing, else -1."),
+)
+BATCH_ROWS = 64
+# A vector's last digits depend on the texts that were embedded with it; a run that went on must not differ by them.
+VECTOR_DECIMALS = 4
+_OF_LIKENESS = {"rouge_l": "rouge_l", "word_matching": "matching", "similarity": "similarity"}
+_OF_SHORT = ("contains", "crag_score")
+_LONG = f"the reference is longer than {SHORT_ANSWER_WORDS} words"
+_TOO_MANY_WORDS = "the answer has too many different words to match each with each"
+
+
+class Compares(Protocol):
+    """Says how alike answers and references are; `eval.similarity.Likeness` does."""
+
+    def score_all(self, pairs: Sequence[tuple[str | None, str]]) -> list[Scores]:
+        """Return `similarity`, `rouge_l` and, unless a text is too long, `matching` of each (answer, reference)."""
+
+
+class AnswerScorer:
+    """Scores answers in batches, since embedding many words at once is several times as fast.
+
+    Args:
+        likeness: returns what compares; called when there is something to compare. It may raise ModelError.
+    """
+
+    families = (FAMILY,)
+
+    def __init__(self, likeness: Callable[[], Compares]) -> None:
+        self._likeness = likeness
+
+    def score(self, todo: Todo, repeat: int = 0) -> Iterator[tuple[str, str, Cells]]:  # noqa: ARG002
+        """Yield the cells of each row, a batch at a time; see `stage.Scorer`."""
+        for begin in range(0, len(todo), BATCH_ROWS):
+            batch = todo[begin : begin + BATCH_ROWS]
+            likenesses = self._compare([(case, row) for case, row in batch if row.outcome == "answered"])
+            for case, row in batch:
+                yield row.id, FAMILY, _cells(case, row, likenesses.get(row.id, {}))
+
+    def _compare(self, pairs: Todo) -> dict[str, Cells]:
+        """Return for each row the cells of what needs vectors, the best reference's."""
+        asked = [(row, reference) for case, row in pairs for reference in _references(case)]
+        if not asked:
+            return {}
+        try:
+            scores = self._likeness().score_all([(row.answer, reference) for row, reference in asked])
+        except ModelError as error:
+            return {row.id: dict.fromkeys(_OF_LIKENESS, failed(error.fact)) for row, _ in asked}
+        of_rows: dict[str, list[Scores]] = {}
+        for (row, _), found in zip(asked, scores, strict=True):
+            of_rows.setdefault(row.id, []).append(found)
+        return {id_: {name: _best(found, key) for name, key in _OF_LIKENESS.items()} for id_, found in of_rows.items()}
+
+
+def _cells(case: Case, row: Row, likeness: Cells) -> Cells:
+    references = _references(case)
+    if not references:
+        return {metric.name: not_applicable(_lacking(case)) for metric in METRICS}
+    short = [reference for reference in references if len(words(reference)) <= SHORT_ANSWER_WORDS]
+    if row.outcome == "answered":
+        cells = _said(row.answer or "", references, short) | likeness
+    else:
+        unsaid = scored(0) if row.outcome == "declined" else failed(failed_for(row))
+        cells = {metric.name: unsaid for metric in METRICS}
+    # Nobody says a whole sentence word for word: such a reference would turn every answer into a wrong one.
+    return cells if short else cells | dict.fromkeys(_OF_SHORT, not_applicable(_LONG))
+
+
+def _said(answer: str, references: Sequence[str], short: Sequence[str]) -> Cells:
+    text = spoken(answer)
+    of_short: Cells = {}
+    if short:
+        of_short["contains"] = scored(max(contains(text, reference) for reference in short))
+        of_short["crag_score"] = scored(crag_score(text, references))
+    return of_short | {
+        "word_recall": scored(max(word_recall(text, reference) for reference in references)),
+        "exact_match": scored(max(exact_match(text, reference) for reference in references)),
+        "token_f1": scored(max(token_f1(text, reference) for reference in references)),
+    }
+
+
+def _best(found: Sequence[Scores], key: str) -> Cell:
+    values = [scores[key] for scores in found if key in scores]
+    return scored(round(max(values), VECTOR_DECIMALS)) if values else failed(_TOO_MANY_WORDS)
+
+
+def _references(case: Case) -> tuple[str, ...]:
+    """The right answers that say anything."""
+    if case.unanswerable:
+        return ()
+    return tuple(text for text in (case.answer, *case.alternatives) if text and words(text))
+
+
+def _lacking(case: Case) -> str:
+    if case.unanswerable:
+        return "the corpus does not answer the question"
+    return "the reference answer holds no word" if case.answer else "the case has no reference answer"

@@ -1,0 +1,167 @@
+"""Lists, finds and counts the documents of a corpus without reading their texts into memory.
+
+Flow: `documents` and `delete` on the command line, `GET /documents`, `GET /stats`, a question's filters -> **here** ->
+the database. Whole documents are `store.py`'s business, what a filter may say `filters.py`'s.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from index.documents.filters import where
+from index.documents.store import BATCH_ROWS, Metadata
+from index.documents.tables import documents, failures_named
+
+LARGEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentBrief:
+    """One document without its text.
+
+    Attributes:
+        leaves: number of its leaves.
+        chars: length of its text.
+        ingested_at: ISO 8601, UTC.
+    """
+
+    doc_id: str
+    title: str
+    url: str | None
+    source: str
+    content_type: str
+    leaves: int
+    chars: int
+    ingested_at: str
+    metadata: Metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What a corpus holds, in numbers.
+
+    Attributes:
+        documents: their number.
+        leaves: number of leaves of all documents.
+        content_types: documents by content type, most frequent first.
+        largest: the documents with the most leaves, at most five.
+        last_ingested_at: when the newest document came in, ISO 8601, UTC; None for an empty corpus.
+    """
+
+    documents: int
+    leaves: int
+    content_types: dict[str, int]
+    largest: list[DocumentBrief]
+    last_ingested_at: str | None
+
+
+class Catalogue:
+    """Reads the documents table of one corpus. Safe to use from many threads.
+
+    Args:
+        engine: the corpus's database, see `tables.py`.
+    """
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def find(self, filters: object) -> list[str]:
+        """Return the doc_ids that meet the filter, sorted; see `filters.where` for what it may say.
+
+        Raises:
+            FilterError: the filter is empty or has no meaning.
+        """
+        query = sa.select(documents.c.doc_id).where(where(filters)).order_by(documents.c.doc_id)
+        return [row.doc_id for row in self._rows(query)]
+
+    def versions(self, filters: object) -> frozenset[str]:
+        """Return the versions of the documents that meet the filter; see `filters.where`.
+
+        Raises:
+            FilterError: the filter is empty or has no meaning.
+        """
+        return frozenset(row.version for row in self._rows(sa.select(documents.c.version).where(where(filters))))
+
+    def briefs(
+        self, after: str | None = None, limit: int = 100, *, filters: object | None = None, source: str | None = None
+    ) -> list[DocumentBrief]:
+        """Return up to `limit` documents, ordered by doc_id, page by page.
+
+        Args:
+            after: the last doc_id of the page before; None starts at the first.
+            limit: size of the page, at least 1.
+            filters: only documents that meet this filter; see `filters.where`.
+            source: only documents from this file.
+
+        Raises:
+            FilterError: the filter is empty or has no meaning.
+        """
+        query = _BRIEF.order_by(documents.c.doc_id).limit(limit)
+        if after is not None:
+            query = query.where(documents.c.doc_id > after)
+        if filters is not None:
+            query = query.where(where(filters))
+        if source is not None:
+            query = query.where(documents.c.source == source)
+        return [_to_brief(row) for row in self._rows(query)]
+
+    def sources(self, doc_ids: Iterable[str]) -> dict[str, str]:
+        """Return doc_id -> source for the documents that exist."""
+        names = list(dict.fromkeys(doc_ids))
+        query = sa.select(documents.c.doc_id, documents.c.source)
+        return {
+            row.doc_id: row.source
+            for start in range(0, len(names), BATCH_ROWS)
+            for row in self._rows(query.where(documents.c.doc_id.in_(names[start : start + BATCH_ROWS])))
+        }
+
+    def statistics(self) -> Statistics:
+        """Return the corpus in numbers, counted now."""
+        count = sa.func.count()
+        kinds = sa.select(
+            documents.c.content_type,
+            count.label("documents"),
+            sa.func.sum(documents.c.leaf_count).label("leaves"),
+            sa.func.max(documents.c.ingested_at).label("newest"),
+        )
+        rows = self._rows(kinds.group_by(documents.c.content_type).order_by(count.desc(), documents.c.content_type))
+        largest = _BRIEF.order_by(documents.c.leaf_count.desc(), documents.c.doc_id).limit(LARGEST)
+        return Statistics(
+            documents=sum(row.documents for row in rows),
+            leaves=int(sum(row.leaves for row in rows)),
+            content_types={row.content_type: row.documents for row in rows},
+            largest=[_to_brief(row) for row in self._rows(largest)],
+            last_ingested_at=max((row.newest for row in rows), default=None),
+        )
+
+    def last_ingested_at(self) -> str | None:
+        """Return when the newest document came in, ISO 8601, UTC; None for an empty corpus."""
+        (row,) = self._rows(sa.select(sa.func.max(documents.c.ingested_at).label("newest")))
+        return row.newest if row.newest is None else str(row.newest)
+
+    def _rows(self, query: sa.Select[Any]) -> list[sa.Row[Any]]:
+        with failures_named(), self._engine.connect() as connection:
+            return list(connection.execute(query))
+
+
+_BRIEF = sa.select(
+    *(documents.c[name] for name in ("doc_id", "title", "url", "source", "content_type")),
+    *(documents.c[name] for name in ("leaf_count", "ingested_at", "metadata")),
+    sa.func.length(documents.c.text).label("chars"),
+)
+
+
+def _to_brief(row: sa.Row[Any]) -> DocumentBrief:
+    return DocumentBrief(
+        doc_id=row.doc_id,
+        title=row.title,
+        url=row.url,
+        source=row.source,
+        content_type=row.content_type,
+        leaves=row.leaf_count,
+        chars=row.chars,
+        ingested_at=row.ingested_at,
+        metadata=row.metadata,
+    )

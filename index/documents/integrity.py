@@ -1,0 +1,50 @@
+"""Look at the document store as a whole: is the file sound, are the totals true, which leaves should there be?
+
+Flow: `health/child.py` asks; `ingestion/maintenance/repair.py` has the totals corrected.
+"""
+
+import sqlalchemy as sa
+
+from index.documents.tables import documents, failures_named
+from index.documents.totals import STATE_BITS, Totals, read_totals, write_totals
+
+_SPAN_BYTES = 16
+
+
+def broken_pages(engine: sa.Engine) -> str | None:
+    """Return what SQLite's own check finds wrong with the file, or None."""
+    if engine.dialect.name != "sqlite":
+        return None  # a server looks after its files
+    with failures_named(), engine.connect() as connection:
+        found = [str(line) for line in connection.execute(sa.text("PRAGMA quick_check(5)")).scalars()]
+    return None if found == ["ok"] else "; ".join(found)
+
+
+def leaf_places(engine: sa.Engine) -> dict[str, range]:
+    """Return version -> positions of its leaves, of every visible document."""
+    query = sa.select(documents.c.version, documents.c.leaf_count, sa.func.length(documents.c.tree).label("bytes"))
+    with failures_named(), engine.connect() as connection:
+        return {
+            row.version: range(row.bytes // _SPAN_BYTES - row.leaf_count, row.bytes // _SPAN_BYTES)
+            for row in connection.execute(query)
+        }
+
+
+def recorded_totals(engine: sa.Engine) -> Totals:
+    """Return the totals as the last commit left them."""
+    with failures_named(), engine.connect() as connection:
+        return read_totals(connection)
+
+
+def true_totals(engine: sa.Engine) -> Totals:
+    """Count all documents anew."""
+    places = leaf_places(engine)
+    state = sum(int(version, 16) for version in places) % 2**STATE_BITS
+    return Totals(len(places), sum(map(len, places.values())), f"{state:0{STATE_BITS // 4}x}")
+
+
+def correct_totals(engine: sa.Engine) -> None:
+    """Make the recorded totals true."""
+    totals = true_totals(engine)
+    with failures_named(), engine.begin() as connection:
+        write_totals(connection, totals)

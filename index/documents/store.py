@@ -1,0 +1,296 @@
+"""The documents of a corpus in SQLite: text, tree and metadata, each stored once. This is the truth.
+
+Flow: ingestion writes here last; retrieval and citations read slices of text from here. Vectors (Chroma) and
+terms (tantivy) are derived from it and can be rebuilt.
+
+A document becomes visible in one commit, after its vectors and terms are in place. Until then its version
+stands in `pending`, and so does a version that is being removed: whatever a crash leaves behind is found there
+and swept by the next ingestion. Which files were read is `sources.py`'s business, how the database is opened
+`tables.py`'s.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import sqlalchemy as sa
+
+from index.documents.cache import DocumentCache
+from index.documents.sources import SourceNote, reopen, write_notes
+from index.documents.span_tree import SpanTree, first_leaf
+from index.documents.tables import documents as _documents
+from index.documents.tables import failures_named
+from index.documents.tables import parents as _parents
+from index.documents.tables import pending as _pending
+from index.documents.totals import TotalsReader, count
+
+Metadata = dict[str, str | int | float | bool | list[str]]
+Vectors = npt.NDArray[np.floating[Any]]
+
+BATCH_ROWS = 500
+CACHED_CHARS = 128_000_000
+CACHED_VECTOR_BYTES = 128_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a reader yields: one document, before it is cut.
+
+    Attributes:
+        doc_id: path relative to the ingest root, or the record's own id; unique in a corpus.
+        title: for people, and evidence for retrieval.
+        text: cleaned text; every offset in the project counts its characters.
+        url: the document's own address, http or https only.
+        pages: offset in `text` where each page starts; empty for unpaged documents.
+        metadata: scalars and lists of short strings, by name.
+        source: the file it came from, relative to the root.
+        content_type: name of the format it was read from.
+    """
+
+    doc_id: str
+    title: str
+    text: str
+    url: str | None = None
+    pages: tuple[int, ...] = ()
+    metadata: Metadata = field(default_factory=dict)
+    source: str = ""
+    content_type: str = ""
+
+    def hash(self, pipeline: str) -> str:
+        """Name this content under this `pipeline` (a fingerprint of chunking and embedding): 20 hex digits."""
+        parts = (self.doc_id, self.title, self.text, self.url, self.pages, self.metadata, self.source, pipeline)
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:20]
+
+    def pages_of(self, start: int, end: int) -> tuple[int, ...]:
+        """Zero-based indices of the pages that the text `[start, end)` touches; empty for unpaged documents."""
+        ends = (*self.pages[1:], len(self.text) + 1)
+        return tuple(
+            page
+            for page, (first, last) in enumerate(zip(self.pages, ends, strict=False))
+            if first < end and start < last
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument(Document):
+    """A document of the corpus with its passage tree.
+
+    Attributes:
+        version: `Document.hash` at ingestion; node ids begin with it.
+        tree: spans over `text`.
+    """
+
+    version: str = ""
+    tree: SpanTree = field(default_factory=lambda: SpanTree([]))
+
+    @classmethod
+    def of(cls, document: Document, version: str, tree: SpanTree) -> "StoredDocument":
+        """Join a document with its version and tree."""
+        values = {item.name: getattr(document, item.name) for item in fields(Document)}
+        return cls(**values, version=version, tree=tree)
+
+
+class DocumentStore:
+    """The documents of one corpus. Safe to read from many threads; one process writes.
+
+    Args:
+        engine: the corpus's database, see `tables.py`.
+    """
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+        self._documents = DocumentCache(self._load_versions, lambda document: len(document.text), CACHED_CHARS)
+        self._parents = DocumentCache(self._load_parents, lambda vectors: vectors.nbytes, CACHED_VECTOR_BYTES)
+        self._totals = TotalsReader(engine)
+
+    def count(self) -> int:
+        """Number of documents."""
+        return self._totals.get().documents
+
+    def leaf_count(self) -> int:
+        """Number of leaves of all documents."""
+        return self._totals.get().leaves
+
+    def state(self) -> str:
+        """Set-hash of all versions, 20 hex digits: equal states hold equal documents cut in equal ways."""
+        return self._totals.get().state
+
+    def versions(self, source: str | None = None) -> dict[str, str]:
+        """Return doc_id -> version, ordered by doc_id, of all documents or of those from one source file."""
+        query = sa.select(_documents.c.doc_id, _documents.c.version).order_by(_documents.c.doc_id)
+        if source is not None:
+            query = query.where(_documents.c.source == source)
+        with failures_named(), self._engine.connect() as connection:
+            return {row.doc_id: row.version for row in connection.execute(query)}
+
+    def source_of(self, doc_id: str) -> str | None:
+        """Return the source file a document came from, or None if there is no such document."""
+        query = sa.select(_documents.c.source).where(_documents.c.doc_id == doc_id)
+        with failures_named(), self._engine.connect() as connection:
+            return connection.execute(query).scalar_one_or_none()
+
+    def get(self, doc_id: str) -> StoredDocument | None:
+        """Return one document, or None."""
+        return next(iter(self._load(_documents.c.doc_id, [doc_id])), None)
+
+    def get_versions(self, versions: Iterable[str]) -> dict[str, StoredDocument]:
+        """Return version -> document for the versions that are visible; unknown ones are left out."""
+        return self._documents.get(versions)
+
+    def each(self) -> Iterator[StoredDocument]:
+        """Yield every document, ordered by doc_id, one in memory at a time; writing meanwhile is allowed."""
+        last = ""
+        while True:
+            query = sa.select(_documents).where(_documents.c.doc_id > last).order_by(_documents.c.doc_id).limit(16)
+            with failures_named(), self._engine.connect() as connection:
+                rows = connection.execute(query).all()
+            if not rows:
+                return
+            yield from map(_from_row, rows)
+            last = rows[-1].doc_id
+
+    def parent_vectors(self, versions: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
+        """Return version -> unit vectors of the document's roots and middles, shape (parents, dimension).
+
+        Row i belongs to position i of the tree. Versions that are not visible are left out.
+        """
+        return self._parents.get(versions)
+
+    def pending(self) -> list[str]:
+        """Versions whose vectors and terms may exist without a visible document."""
+        with failures_named(), self._engine.connect() as connection:
+            return list(connection.execute(sa.select(_pending.c.version).order_by(_pending.c.version)).scalars())
+
+    def announce(self, versions: Sequence[str]) -> None:
+        """Note versions as pending before anything of them is written to another store."""
+        with failures_named(), self._engine.begin() as connection:
+            _note_pending(connection, versions)
+
+    def publish(
+        self,
+        documents: Sequence[StoredDocument],
+        parents: Sequence[Vectors],
+        removed: Sequence[str] = (),
+        notes: Sequence[SourceNote] = (),
+    ) -> list[str]:
+        """Make documents visible in one commit, in place of what they replace, and hide those named in `removed`.
+
+        A source that loses a document is read again by the next ingestion, unless its new note is among `notes`.
+
+        Args:
+            documents: new versions.
+            parents: for each of them the unit vectors of its roots and middles; kept as 16-bit floats.
+            removed: doc_ids.
+            notes: of the sources that were read; kept in the same commit.
+
+        Returns:
+            Versions that are no longer visible; they stay pending until `settle` says that they are swept.
+        """
+        ids = [document.doc_id for document in documents] + list(removed)
+        published = [document.version for document in documents]
+        columns = sa.select(_documents.c.version, _documents.c.leaf_count, _documents.c.source)
+        with self._changing(), failures_named(), self._engine.begin() as connection:
+            old: dict[str, int] = {}
+            losing: set[str] = set()
+            for batch in _batches(ids):
+                for row in connection.execute(columns.where(_documents.c.doc_id.in_(batch))):
+                    old[row.version] = row.leaf_count
+                    losing.add(row.source)
+                connection.execute(sa.delete(_documents).where(_documents.c.doc_id.in_(batch)))
+            for batch in _batches(list(old)):
+                connection.execute(sa.delete(_parents).where(_parents.c.version.in_(batch)))
+            if documents:
+                connection.execute(sa.insert(_documents), [_to_row(document) for document in documents])
+                rows = [
+                    {"version": version, "vectors": vectors.astype("<f2").tobytes()}
+                    for version, vectors in zip(published, parents, strict=True)
+                ]
+                connection.execute(sa.insert(_parents), rows)
+            connection.execute(sa.delete(_pending).where(_pending.c.version.in_(published)))
+            retired = [version for version in old if version not in set(published)]
+            _note_pending(connection, retired)
+            new = {document.version: len(document.tree.leaves) for document in documents}
+            count(connection, added=new, taken=old)
+            reopen(connection, losing)
+            write_notes(connection, notes)
+        return retired
+
+    def settle(self, versions: Sequence[str]) -> None:
+        """Forget pending versions: nothing of them is left in any other store."""
+        with failures_named(), self._engine.begin() as connection:
+            for batch in _batches(list(versions)):
+                connection.execute(sa.delete(_pending).where(_pending.c.version.in_(batch)))
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        with self._totals.changing(), self._documents.committing(), self._parents.committing():
+            yield
+
+    def _load_versions(self, versions: Sequence[str]) -> dict[str, StoredDocument]:
+        return {document.version: document for document in self._load(_documents.c.version, versions)}
+
+    def _load_parents(self, versions: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
+        found: dict[str, npt.NDArray[np.float32]] = {}
+        query = sa.select(_parents, _documents.c.tree).join(_documents, _documents.c.version == _parents.c.version)
+        with failures_named(), self._engine.connect() as connection:
+            for batch in _batches(list(versions)):
+                for row in connection.execute(query.where(_parents.c.version.in_(batch))):
+                    parents = first_leaf(row.tree)
+                    found[row.version] = np.frombuffer(row.vectors, "<f2").reshape(parents, -1).astype(np.float32)
+        return found
+
+    def _load(self, column: sa.Column[str], values: Sequence[str]) -> Iterator[StoredDocument]:
+        for batch in _batches(list(values)):
+            with failures_named(), self._engine.connect() as connection:
+                for row in connection.execute(sa.select(_documents).where(column.in_(batch))):
+                    yield _from_row(row)
+
+
+def _note_pending(connection: sa.Connection, versions: Sequence[str]) -> None:
+    known = set(connection.execute(sa.select(_pending.c.version)).scalars())
+    rows = [{"version": version} for version in dict.fromkeys(versions) if version not in known]
+    if rows:
+        connection.execute(sa.insert(_pending), rows)
+
+
+def _batches(values: list[str]) -> Iterator[list[str]]:
+    """Cut into lists that fit the number of values a statement may hold."""
+    return (values[start : start + BATCH_ROWS] for start in range(0, len(values), BATCH_ROWS))
+
+
+def _to_row(document: StoredDocument) -> dict[str, Any]:
+    return {
+        "doc_id": document.doc_id,
+        "version": document.version,
+        "title": document.title,
+        "url": document.url,
+        "source": document.source,
+        "content_type": document.content_type,
+        "pages": list(document.pages),
+        "metadata": document.metadata,
+        "leaf_count": len(document.tree.leaves),
+        "ingested_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "tree": document.tree.to_bytes(),
+        "text": document.text,
+    }
+
+
+def _from_row(row: sa.Row[Any]) -> StoredDocument:
+    return StoredDocument(
+        doc_id=row.doc_id,
+        title=row.title,
+        text=row.text,
+        url=row.url,
+        pages=tuple(row.pages),
+        metadata=row.metadata,
+        source=row.source,
+        content_type=row.content_type,
+        version=row.version,
+        tree=SpanTree.from_bytes(row.tree),
+    )

@@ -1,0 +1,86 @@
+"""How many documents and leaves a corpus has, and the hash of its whole state, without counting them anew.
+
+Flow: `store.py` changes the totals in each of its commits and reads them from here.
+"""
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from index.documents.tables import failures_named
+from index.documents.tables import totals as _totals
+
+STATE_BITS = 80
+
+
+class Totals(NamedTuple):
+    """What a corpus holds.
+
+    Attributes:
+        documents: number of documents.
+        leaves: number of leaves of all documents.
+        state: set-hash of all versions, 20 hex digits: their sum modulo 2^80. The order of ingestion does not count.
+    """
+
+    documents: int
+    leaves: int
+    state: str
+
+
+class TotalsReader:
+    """The totals of one corpus, kept in memory between commits. Safe from many threads.
+
+    Args:
+        engine: the corpus's database, see `tables.py`.
+    """
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+        self._lock = threading.Lock()
+        self._kept: Totals | None = None
+
+    def get(self) -> Totals:
+        """Return the totals of the last commit."""
+        with self._lock:
+            if self._kept is None:
+                with failures_named(), self._engine.connect() as connection:
+                    self._kept = read_totals(connection)
+            return self._kept
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Put this around a transaction that changes them. A commit that raises may have been stored all the same."""
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._kept = None
+
+
+def read_totals(connection: sa.Connection) -> Totals:
+    """Return the totals as the open transaction sees them."""
+    row = connection.execute(sa.select(_totals)).one_or_none()
+    return Totals(row.documents, row.leaves, row.state) if row else Totals(0, 0, f"{0:0{STATE_BITS // 4}x}")
+
+
+def count(connection: sa.Connection, *, added: Mapping[str, int], taken: Mapping[str, int]) -> None:
+    """Add and take away versions (version -> number of leaves) within the open transaction."""
+    documents, leaves, state = read_totals(connection)
+    total = int(state, 16) + sum(int(version, 16) for version in added) - sum(int(version, 16) for version in taken)
+    write_totals(
+        connection,
+        Totals(
+            documents + len(added) - len(taken),
+            leaves + sum(added.values()) - sum(taken.values()),
+            f"{total % 2**STATE_BITS:0{STATE_BITS // 4}x}",
+        ),
+    )
+
+
+def write_totals(connection: sa.Connection, totals: Totals) -> None:
+    """Put these totals in the place of the recorded ones, within the open transaction."""
+    connection.execute(sa.delete(_totals))
+    connection.execute(sa.insert(_totals), {"row": 1} | totals._asdict())

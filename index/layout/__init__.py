@@ -1,0 +1,1 @@
+"""A corpus's folder: manifest, lock, swap, and where its stores are."""

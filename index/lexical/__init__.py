@@ -1,0 +1,1 @@
+"""The leaves' words, in tantivy."""

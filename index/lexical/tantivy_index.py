@@ -1,0 +1,238 @@
+"""BM25 over the leaves: tantivy, on disk, committed crash-safe.
+
+Flow: ingestion adds each leaf's text and its document's names; the lexical retriever searches. Derived from
+`documents/store.py`. The only file that knows tantivy. Its analyzer also defines what a "term" is for everything that
+weighs words (the gate, the extractive author), so that all of them agree.
+"""
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import tantivy
+
+from index.disk import failure
+from index.lexical.document_names import document_names
+
+ANALYZER = "treeline_en"
+# A name is short: a hit in it says less about the leaf than a hit in its own text.
+NAMES_BOOST = 0.5
+MAX_QUERY_TERMS = 64
+# Sums of that many different powers of two are exact in a score's 24 bits.
+MARKS = 24
+KEPT_NAMES = 20_000
+# What a term's frequency multiplies its weight by at most: k1 + 1 of tantivy's BM25, whose k1 is 1.2.
+MAX_FREQUENCY_FACTOR = 2.2
+STOP_WORDS = frozenset(
+    "a about an and any are as at be been but by can could did do does for from had has have how i if in into is it "
+    "its me my no not of on or our should so such than that the their them then there these they this those to was we "
+    "were what when where which who whom whose why will with would you your".split()
+)
+
+
+class NameTerms(NamedTuple):
+    """The terms of a document's title alone, and of all its names (`names.document_names`)."""
+
+    title: frozenset[str]
+    names: frozenset[str]
+
+
+class LexicalIndex:
+    """Leaves of one corpus by their words. One process writes; searches may run in many threads.
+
+    Args:
+        path: folder of the index; made when missing. None keeps it in memory.
+
+    Every method raises IndexDamagedError where the index is damaged, StorageError where the disk is full or refuses.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._analyzer = _analyzer()
+        self._schema = _schema()
+        self._path = path
+        with self._failures():
+            if path:
+                path.mkdir(parents=True, exist_ok=True)
+            self._index = tantivy.Index(self._schema, path=str(path) if path else None)
+            self._index.register_tokenizer(ANALYZER, self._analyzer)
+            self._index.reload()
+        self._name_terms = lru_cache(KEPT_NAMES)(self._analyze_names)
+
+    def add(self, leaves: Iterable[tuple[str, str, str, str]]) -> None:
+        """Add (node id, version, text, names) rows and commit."""
+        with self._writer() as writer:
+            for node_id, version, text, names in leaves:
+                writer.add_document(tantivy.Document(node_id=node_id, version=version, text=text, names=names))
+
+    def delete(self, versions: Sequence[str]) -> None:
+        """Remove all leaves of these document versions and commit; unknown versions are no error."""
+        if not versions:
+            return
+        with self._writer() as writer:
+            for version in versions:
+                writer.delete_documents_by_term("version", version)
+
+    def count(self) -> int:
+        """Number of leaves."""
+        return int(self._index.searcher().num_docs)
+
+    def terms(self, text: str) -> list[str]:
+        """Return the terms of `text` in order: lower-case, without accents, stemmed; stop words included."""
+        return list(self._analyzer.analyze(text))
+
+    def name_terms(self, title: str, doc_id: str) -> NameTerms:
+        """Return the terms of a document's names; those asked for last are kept."""
+        return self._name_terms(title, doc_id)
+
+    def query_terms(self, question: str) -> list[str]:
+        """Return the distinct terms worth searching, at most 64, rarest first.
+
+        Stop words are left out unless the question has nothing else.
+        """
+        distinct = dict.fromkeys(self.terms(" ".join(content_words(question))) or self.terms(question))
+        return sorted(distinct, key=self.weight, reverse=True)[:MAX_QUERY_TERMS]
+
+    def weight(self, term: str) -> float:
+        """Inverse document frequency of a term over the leaves: ln(1 + (N - n + 0.5) / (n + 0.5)), above 0.
+
+        The idf of Robertson and Sparck Jones as BM25 uses it; a term that no leaf holds weighs most.
+        """
+        return self._weight("text", term)
+
+    def name_weight(self, term: str) -> float:
+        """Return what `weight` returns, counted over the names of the leaves' documents."""
+        return self._weight("names", term)
+
+    def search(
+        self, terms: Mapping[str, float], names: Iterable[str], top_k: int, versions: Collection[str] | None = None
+    ) -> list[tuple[str, float]]:
+        """Return (node id, BM25 score) of the best leaves, best first; `[]` when no word occurs.
+
+        Args:
+            terms: term -> weight above 0, looked for in the leaves' text.
+            names: terms looked for in the names of their documents, where they count half.
+            top_k: how many leaves.
+            versions: only leaves of these document versions, None meaning all; scores are the same with all others.
+        """
+        clauses = [self._clause("text", term, weight) for term, weight in terms.items()]
+        clauses += [self._clause("names", term, NAMES_BOOST) for term in names]
+        if not clauses:
+            return []
+        with self._failures():
+            searcher = self._index.searcher()
+            query = self._within(tantivy.Query.boolean_query(clauses), versions)
+            hits = searcher.search(query, limit=top_k, count=False).hits
+            return [(str(searcher.doc(address)["node_id"][0]), float(score)) for score, address in hits]
+
+    def held(self, terms: Iterable[str], node_ids: Collection[str]) -> dict[str, frozenset[str]]:
+        """Return leaf -> those of `terms` that its text holds; none for a leaf that is not there.
+
+        The index knows without anybody reading the text again: each term scores a power of two of its own.
+        """
+        found: dict[str, frozenset[str]] = dict.fromkeys(node_ids, frozenset())
+        distinct = list(dict.fromkeys(terms)) if found else []
+        with self._failures():
+            searcher = self._index.searcher()
+            leaves = tantivy.Query.term_set_query(self._schema, "node_id", list(found))
+            for start in range(0, len(distinct), MARKS):
+                marked = distinct[start : start + MARKS]
+                clauses = [(tantivy.Occur.Must, tantivy.Query.const_score_query(leaves, 0.0))]
+                for bit, term in enumerate(marked):
+                    query = tantivy.Query.term_query(self._schema, "text", term)
+                    clauses.append((tantivy.Occur.Should, tantivy.Query.const_score_query(query, float(1 << bit))))
+                hits = searcher.search(tantivy.Query.boolean_query(clauses), limit=len(found), count=False).hits
+                for score, address in hits:
+                    there = frozenset(term for bit, term in enumerate(marked) if int(score) >> bit & 1)
+                    found[str(searcher.doc(address)["node_id"][0])] |= there
+        return found
+
+    def holding(self, text: str, versions: Collection[str] | None = None) -> list[str]:
+        """Return the node ids of all leaves that hold every term of `text`; `[]` where it has none."""
+        terms = dict.fromkeys(self.terms(text))
+        with self._failures():
+            searcher = self._index.searcher()
+            if not terms or not searcher.num_docs:
+                return []
+            clauses = [(tantivy.Occur.Must, self._clause("text", term, 1)[1]) for term in terms]
+            query = self._within(tantivy.Query.boolean_query(clauses), versions)
+            hits = searcher.search(query, limit=searcher.num_docs, count=False).hits
+            return [str(searcher.doc(address)["node_id"][0]) for _, address in hits]
+
+    def _analyze_names(self, title: str, doc_id: str) -> NameTerms:
+        return NameTerms(frozenset(self.terms(title)), frozenset(self.terms(document_names(title, doc_id))))
+
+    def _clause(self, field: str, term: str, boost: float) -> tuple[Any, Any]:
+        query = tantivy.Query.term_query(self._schema, field, term)
+        return tantivy.Occur.Should, query if boost == 1 else tantivy.Query.boost_query(query, boost)
+
+    def _within(self, query: Any, versions: Collection[str] | None) -> Any:
+        if versions is None:
+            return query
+        scope = tantivy.Query.term_set_query(self._schema, "version", list(versions))
+        # At 0, so that being in the scope adds nothing to a score.
+        return tantivy.Query.boolean_query(
+            [(tantivy.Occur.Must, query), (tantivy.Occur.Must, tantivy.Query.const_score_query(scope, 0.0))]
+        )
+
+    def _weight(self, field: str, term: str) -> float:
+        searcher = self._index.searcher()
+        containing = min(int(searcher.doc_freq(field, term)), searcher.num_docs)
+        return math.log(1 + (searcher.num_docs - containing + 0.5) / (containing + 0.5))
+
+    def ids(self) -> Iterator[str]:
+        """Yield the node id of every leaf."""
+        with self._failures():
+            searcher = self._index.searcher()
+            total = searcher.num_docs
+            if total:
+                for _, address in searcher.search(tantivy.Query.all_query(), limit=total, count=False).hits:
+                    yield str(searcher.doc(address)["node_id"][0])
+
+    @contextmanager
+    def _writer(self) -> Iterator[Any]:
+        """Commit what is written within. tantivy's own context does so, too, but hides that a commit failed."""
+        with self._failures():
+            writer = self._index.writer(heap_size=64_000_000, num_threads=1)
+            try:
+                # A commit that was cut off leaves files under names that the same commit would give again, and fail.
+                writer.garbage_collect_files()
+                yield writer
+                writer.commit()
+            finally:
+                writer.wait_merging_threads()
+            self._index.reload()
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except (ValueError, OSError, RuntimeError) as error:  # tantivy's own, whatever their cause
+            raise failure("The word index", error, self._path) from error
+
+
+def content_words(question: str) -> list[str]:
+    """Return the question's words, as they are written, without stop words and possessive endings."""
+    return [word for word in question.replace("'s", " ").split() if word.strip("?!.,;:()\"'").lower() not in STOP_WORDS]
+
+
+def _analyzer() -> Any:
+    return (
+        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+        .filter(tantivy.Filter.remove_long(60))
+        .filter(tantivy.Filter.lowercase())
+        .filter(tantivy.Filter.ascii_fold())
+        .filter(tantivy.Filter.stemmer("english"))
+        .build()
+    )
+
+
+def _schema() -> Any:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("node_id", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("version", tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("text", tokenizer_name=ANALYZER, index_option="freq")
+    builder.add_text_field("names", tokenizer_name=ANALYZER, index_option="freq")
+    return builder.build()

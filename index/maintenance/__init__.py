@@ -1,0 +1,1 @@
+"""Copies and repairs of corpora."""

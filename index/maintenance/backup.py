@@ -1,0 +1,207 @@
+"""Save a corpus as one file, and make a corpus of such a file.
+
+Flow: `python -m ingestion backup` and `restore` -> **here** -> `archive.py` packs and checks, `layout/swap.py` puts a
+restored corpus in its place. A backup holds everything, vectors included: restoring needs no model and reads no source
+file.
+
+Stores on servers are left to the servers' own tools.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from errors import BackupError, IndexDamagedError, StorageError, UnknownCorpusError
+from index.corpus import Corpus, check_corpus_name, corpus_names, exists
+from index.layout.locations import LOCAL
+from index.layout.lock import FILE_NAME as LOCK_NAME
+from index.layout.lock import CorpusLock
+from index.layout.manifest import Manifest
+from index.layout.swap import finish_swap, rebuilt, swap_in
+from index.maintenance.archive import Contents, list_files, pack, refusal, unpack
+from settings import VERSION, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class BackupFacts:
+    """What was saved or restored.
+
+    Attributes:
+        path: the archive that was written, or the folder of the restored corpus.
+        bytes: size of that archive, or of the corpus's files.
+        documents: how many the corpus holds.
+        leaves: how many the corpus holds.
+    """
+
+    path: Path
+    bytes: int
+    documents: int
+    leaves: int
+
+
+def backup(name: str, settings: Settings, target: Path) -> BackupFacts:
+    """Save the named corpus, whatever it was embedded with, as one .tar.gz that appears when it is whole.
+
+    Args:
+        name: of the corpus.
+        settings: where it is.
+        target: the file to write.
+
+    Raises:
+        SettingsError: `name` cannot name a corpus.
+        UnknownCorpusError: there is no such corpus.
+        CorpusLockedError: another process holds it.
+        IndexDamagedError: its stores cannot be opened or disagree.
+        BackupError: `target` exists or cannot be written, or the corpus has stores on servers.
+        StorageError: the disk is full, or refuses.
+    """
+    check_corpus_name(name)
+    _check_in_folder(settings)
+    folder = settings.index.dir / name
+    finish_swap(folder)
+    if not exists(folder):
+        raise UnknownCorpusError.of(name, corpus_names(folder.parent))
+    _check_target(target, folder)
+    with closing(Corpus(folder, Manifest.read(folder))) as corpus:
+        corpus.open_derived()  # what is saved can be searched
+        documents, leaves, state = corpus.documents.count(), corpus.documents.leaf_count(), corpus.documents.state()
+        corpus.close_stores()  # SQLite's log goes into its file with the last connection
+        members = list_files(folder, without=LOCK_NAME)
+        _write(
+            folder,
+            Contents(corpus=name, version=VERSION, documents=documents, leaves=leaves, state=state, members=members),
+            target,
+        )
+    return BackupFacts(target, target.stat().st_size, documents, leaves)
+
+
+def restore(archive: Path, settings: Settings, name: str, *, replace: bool = False) -> BackupFacts:
+    """Make a corpus of what `backup` wrote. It is checked as a whole, beside its place, before it is put there.
+
+    Args:
+        archive: what `backup` wrote.
+        settings: where corpora are.
+        name: the restored corpus's, which need not be the saved one's.
+        replace: put it in the place of the corpus that has this name; that one is deleted last.
+
+    Raises:
+        SettingsError: `name` cannot name a corpus.
+        BackupError: the archive is damaged or no backup, or a corpus has this name and `replace` is off.
+        CorpusLockedError: another process holds the corpus of this name, or restores one.
+        IndexMismatchError: the corpus to replace has stores on servers.
+        StorageError: the disk is full, or refuses.
+    """
+    check_corpus_name(name)
+    _check_in_folder(settings)
+    target = settings.index.dir / name
+    finish_swap(target)
+    _check_free(target, replace=replace)
+    with _scratch(target) as scratch, _disk_failures(scratch):
+        contents = unpack(archive, scratch)
+        _check_restored(scratch, contents)
+        target.mkdir(exist_ok=True)
+        lock = CorpusLock(target)
+        try:
+            _check_free(target, replace=replace)
+            shutil.rmtree(rebuilt(target), ignore_errors=True)
+            scratch.rename(rebuilt(target))
+            swap_in(target)
+        finally:
+            lock.release()
+    return BackupFacts(target, contents.bytes, contents.documents, contents.leaves)
+
+
+def _check_in_folder(settings: Settings) -> None:
+    if settings.index.chroma_url or settings.index.database_url:
+        raise BackupError(
+            "The stores of this installation's corpora are on servers, which one file cannot hold.",
+            "While nothing ingests, save the index folder, the database by `pg_dump` and the Chroma server's folder.",
+        )
+
+
+def _check_target(target: Path, folder: Path) -> None:
+    if target.exists():
+        raise BackupError(f"{target} exists.", "Name another file, or move that one away.")
+    if not target.parent.is_dir():
+        raise BackupError(f"There is no folder {target.parent}.", "Make it, or name another file.")
+    if target.resolve().is_relative_to(folder.resolve()):
+        raise BackupError(f"{target} is inside the corpus that it shall save.", "Name a file elsewhere.")
+
+
+def _check_free(target: Path, *, replace: bool) -> None:
+    if not exists(target):
+        return
+    if not replace:
+        raise BackupError(
+            f"There is a corpus {target.name!r} already.", "Restore under another name, or replace it by `--replace`."
+        )
+    with suppress(IndexDamagedError):  # to be replaced is what a damaged one is here for
+        LOCAL.check(Manifest.read(target), target.name)
+
+
+def _write(folder: Path, contents: Contents, target: Path) -> None:
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        with _disk_failures(target):
+            with partial.open("wb") as file:
+                pack(folder, contents, file)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.rename(target)
+            _sync(target.parent)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)  # the new name as well
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _scratch(target: Path) -> Iterator[Path]:
+    """Yield an empty folder beside `target` that is deleted at the end, by the next restoring at the latest."""
+    beside = target.with_name(f".{target.name}.restore")
+    with _disk_failures(beside):
+        beside.mkdir(parents=True, exist_ok=True)
+    lock = CorpusLock(beside)
+    folder = beside / target.name
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        yield folder
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+        lock.release()
+
+
+def _check_restored(folder: Path, contents: Contents) -> None:
+    """Open what was unpacked as a corpus, and compare it with what the archive says it is."""
+    if (folder / LOCK_NAME).exists():
+        raise refusal("it holds a lock")
+    try:
+        with closing(Corpus(folder, Manifest.read(folder))) as corpus:
+            corpus.open_derived()
+            documents = corpus.documents
+            found = documents.count(), documents.leaf_count(), documents.state()
+    except IndexDamagedError as error:
+        raise refusal(f"what it holds cannot be opened, {error.fact.rstrip('.')}") from error
+    if found != (contents.documents, contents.leaves, contents.state):
+        raise refusal("its documents are not those that its list says")
+
+
+@contextmanager
+def _disk_failures(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(
+            f"{path} cannot be written: {error.strerror or error}.",
+            "Free some space, or let this program write there, and try again; nothing was changed.",
+        ) from error

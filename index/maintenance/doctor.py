@@ -1,0 +1,40 @@
+"""Find out whether the stores of a corpus are sound and agree with each other.
+
+Flow: `python -m ingestion doctor` -> **here** -> `health/check.py`. What can be mended is mended by
+`ingestion/maintenance/repair.py`.
+"""
+
+from errors import UnknownCorpusError
+from index.build import servers_of
+from index.corpus import check_corpus_name, corpus_names, exists
+from index.health.check import SAMPLE, Diagnosis, examine
+from index.layout.lock import CorpusLock
+from settings import Settings
+
+__all__ = ["Diagnosis", "diagnose"]
+
+
+def diagnose(name: str, settings: Settings, *, full: bool = False) -> Diagnosis:
+    """Examine a corpus that nobody else has open.
+
+    Args:
+        name: of the corpus.
+        settings: where it is; what it was embedded with does not matter.
+        full: look up every leaf by its own vector, rather than up to 1,000 of them.
+
+    Raises:
+        SettingsError: `name` cannot name a corpus.
+        UnknownCorpusError: there is no such corpus.
+        CorpusLockedError: another process holds it.
+        StorageError: the disk is full, or refuses.
+        StoreUnavailableError: a store on a server does not answer.
+    """
+    check_corpus_name(name)
+    folder = settings.index.dir / name
+    if not exists(folder):
+        raise UnknownCorpusError.of(name, corpus_names(folder.parent))
+    lock = CorpusLock(folder)
+    try:
+        return examine(folder, servers_of(settings), None if full else SAMPLE)
+    finally:
+        lock.release()

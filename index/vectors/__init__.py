@@ -1,0 +1,1 @@
+"""The leaves' vectors, in Chroma."""

@@ -1,0 +1,294 @@
+"""One Chroma collection, embedded or on a server. The only file that knows chromadb.
+
+Flow: `store.py` -> **here** -> the corpus's `vectors` folder, or `chroma run` at RAG_INDEX__CHROMA_URL. Knows ids,
+vectors and their document versions; what those mean is `store.py`'s business. Its failures are ours: a full disk, a
+damaged folder and a silent server ask for different remedies.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import chromadb
+import httpx
+import numpy as np
+import numpy.typing as npt
+from chromadb.api.client import Client
+from chromadb.config import Settings as ChromaSettings
+from chromadb.errors import NotFoundError
+
+from errors import CorpusError, IndexDamagedError, StoreUnavailableError
+from index.disk import failure, repair
+
+EMBEDDED_NAME = "leaves"
+# Candidates the graph search keeps: Chroma's default of 100 misses neighbours when 50 or more are asked for.
+EF_SEARCH = 200
+# Chroma's client waits for ever. A question does not; a batch may meet the server while it builds its graph.
+READ_TIMEOUT = httpx.Timeout(3, connect=2)
+WRITE_TIMEOUT = httpx.Timeout(120, connect=2)
+PAGE = 5000
+# Chroma puts each value of a condition into an SQLite variable of its own, and SQLite takes 32,766 of them.
+MAX_VALUES = 10_000
+_CONFIGURATION: Any = {"hnsw": {"space": "cosine", "ef_search": EF_SEARCH}}
+# Changes after which Chroma writes its graph (its own default), and the fewest that it takes.
+WRITTEN_AFTER = 1000
+WRITTEN_SOON = 2
+
+Vectors = npt.NDArray[np.float32]
+Hits = list[tuple[str, float]]
+
+
+class Collection:
+    """Vectors by id, under cosine distance. Safe to read from many threads; one process writes.
+
+    Args:
+        reader: the client that reads.
+        writer: the client that writes.
+        name: of the collection; it is made when missing.
+        meaning: turns Chroma's errors into ours.
+
+    Attributes:
+        raw: Chroma's own object.
+
+    Raises:
+        CorpusError: what `meaning` makes of a failure.
+    """
+
+    def __init__(self, reader: Any, writer: Any, name: str, meaning: Callable[[Exception], CorpusError]) -> None:
+        self._reader, self._writer, self._name, self._meaning = reader, writer, name, meaning
+        with self._failures():
+            self.raw: Any = reader.get_or_create_collection(name, configuration=_CONFIGURATION, embedding_function=None)
+            self._written: Any = self.raw if writer is reader else writer.get_collection(name, embedding_function=None)
+            self._batch = int(reader.get_max_batch_size())
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        self._reader.close()
+        if self._writer is not self._reader:
+            self._writer.close()
+
+    def drop(self) -> None:
+        """Delete the collection with all it holds."""
+        with self._failures():
+            self._writer.delete_collection(self._name)
+
+    def count(self) -> int:
+        """Number of ids."""
+        with self._failures():
+            return int(self.raw.count())
+
+    def ids(self) -> Iterator[str]:
+        """Yield every id; nothing may be written meanwhile."""
+        offset = 0
+        while True:
+            with self._failures():
+                page = self.raw.get(limit=PAGE, offset=offset, include=[])["ids"]
+            if not page:
+                return
+            yield from page
+            offset += len(page)
+
+    def upsert(self, ids: Sequence[str], embeddings: Vectors, versions: Sequence[str]) -> None:
+        """Store vectors, shape (ids, dimension), each with its document version; known ids are replaced."""
+        with self._failures():
+            if self._writer is not self._reader:
+                self._reader.heartbeat()  # a silent server is told by the shorter of the two waits
+            for start in range(0, len(ids), self._batch):
+                part = slice(start, start + self._batch)
+                self._written.upsert(
+                    ids=list(ids[part]),
+                    embeddings=embeddings[part],
+                    metadatas=[{"version": version} for version in versions[part]],
+                )
+
+    def fetch(self, ids: Sequence[str]) -> dict[str, Vectors]:
+        """Return id -> vector of those that are there."""
+        found: dict[str, Vectors] = {}
+        with self._failures():
+            for start in range(0, len(ids), self._batch):
+                rows = self.raw.get(ids=list(ids[start : start + self._batch]), include=["embeddings"])
+                found |= zip(rows["ids"], np.asarray(rows["embeddings"], np.float32), strict=True)
+        return found
+
+    def delete_ids(self, ids: Sequence[str]) -> None:
+        """Remove these ids; unknown ones are no error."""
+        with self._failures():
+            for start in range(0, len(ids), self._batch):
+                self._written.delete(ids=list(ids[start : start + self._batch]))
+
+    def delete_versions(self, versions: Sequence[str]) -> None:
+        """Remove all that belongs to these document versions; unknown ones are no error."""
+        with self._failures():
+            self._written.delete(where={"version": {"$in": list(versions)}})
+
+    def nearest(self, embedding: Sequence[float] | Vectors, top_k: int) -> Hits:
+        """Return (id, cosine similarity in -1..1) of the nearest vectors, nearest first; `[]` if there are none."""
+        return self.nearest_each(np.asarray([embedding], np.float32), top_k)[0]
+
+    def nearest_of(self, embedding: Sequence[float] | Vectors, top_k: int, versions: Sequence[str]) -> Hits:
+        """Return what `nearest` returns if there were no others than these document versions."""
+        query = np.asarray([embedding], np.float32)
+        hits: Hits = []
+        for start in range(0, len(versions), MAX_VALUES):
+            part = {"version": {"$in": list(versions[start : start + MAX_VALUES])}}
+            hits += self.nearest_each(query, top_k, part)[0]
+        return sorted(hits, key=lambda hit: -hit[1])[:top_k]
+
+    def nearest_each(self, embeddings: Vectors, top_k: int, where: dict[str, Any] | None = None) -> list[Hits]:
+        """Return what `nearest` returns for each row, of the vectors that meet Chroma's condition `where`."""
+        with self._failures():
+            found = self.raw.query(query_embeddings=embeddings, n_results=top_k, where=where, include=["distances"])
+        return [
+            [(name, 1.0 - distance) for name, distance in zip(ids, distances, strict=True)]
+            for ids, distances in zip(found["ids"], found["distances"], strict=True)
+        ]
+
+    def write_graph(self) -> None:
+        """Have changes that wait be written when the graph is loaded, and load it; nothing may be searched before."""
+        self.write_after(WRITTEN_SOON)
+        with self._failures():
+            some = self.raw.get(limit=1, include=["embeddings"])["embeddings"]
+        if len(some):
+            self.nearest(some[0], 1)
+
+    def write_after(self, changes: int) -> None:
+        """Have the graph written after so many changes, unless it is loaded already."""
+        with self._failures(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # Chroma warns of how it writes its own settings
+            if self.raw.configuration_json["hnsw"]["sync_threshold"] != changes:
+                self.raw.modify(configuration={"hnsw": {"sync_threshold": changes}})
+                self.raw = self._written = self._reader.get_collection(self._name, embedding_function=None)
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        with failures_named(self._meaning):
+            yield
+
+
+@contextmanager
+def failures_named(meaning: Callable[[Exception], CorpusError]) -> Iterator[None]:
+    """Raise what `meaning` makes of Chroma's errors; it gives its Rust errors no common class."""
+    try:
+        yield
+    except CorpusError:
+        raise
+    except Exception as error:
+        raise meaning(error) from error
+
+
+def open_embedded(folder: Path) -> Collection:
+    """Open the collection in `folder`, which is made when missing. One process only may have it open.
+
+    Raises:
+        IndexDamagedError: the folder holds something that Chroma cannot open.
+        StorageError: the disk is full, or refuses.
+    """
+
+    def meaning(error: Exception) -> CorpusError:
+        return failure("The vector store", error, folder)
+
+    with failures_named(meaning):
+        client = chromadb.PersistentClient(str(folder), settings=ChromaSettings(anonymized_telemetry=False))
+    collection = Collection(client, client, EMBEDDED_NAME, meaning)
+    collection.write_after(WRITTEN_AFTER)  # `flush.py` may have been killed
+    return collection
+
+
+def open_in_memory() -> Collection:
+    """Make a collection that is written nowhere; closing it deletes it.
+
+    Raises:
+        IndexDamagedError: Chroma fails.
+    """
+
+    def meaning(error: Exception) -> CorpusError:
+        return failure("The vector store", error, None)
+
+    with failures_named(meaning):
+        client = chromadb.EphemeralClient(settings=ChromaSettings(anonymized_telemetry=False))
+    # Chroma's clients of this kind share one store in a process.
+    return _Ephemeral(client, client, uuid4().hex, meaning)
+
+
+class _Ephemeral(Collection):
+    """A collection that goes when it is closed."""
+
+    def close(self) -> None:
+        self.drop()
+        super().close()
+
+
+def open_served(url: str, name: str, corpus: str) -> Collection:
+    """Open the collection `name` of the server at `url`; it is made when missing.
+
+    Args:
+        url: base address of the server.
+        name: of the collection.
+        corpus: whose vectors these are, for messages.
+
+    Raises:
+        StoreUnavailableError: the server does not answer in time.
+    """
+
+    def meaning(error: Exception) -> CorpusError:
+        if isinstance(error, NotFoundError):
+            return IndexDamagedError(f"The vector server at {url} lost the vectors of {corpus!r}.", repair(corpus))
+        return StoreUnavailableError(
+            f"The vector server at {url} failed: {str(error).strip().rstrip('.') or type(error).__name__}.",
+            "Start it, or check its log and RAG_INDEX__CHROMA_URL; then try again.",
+        )
+
+    with failures_named(meaning):
+        reader, writer = (_TimedClient(url, timeout) for timeout in (READ_TIMEOUT, WRITE_TIMEOUT))
+    return Collection(reader, writer, name, meaning)
+
+
+def delete_served(url: str, name: str, corpus: str) -> None:
+    """Delete the collection `name` of the server at `url`; see `open_served`."""
+    collection = open_served(url, name, corpus)
+    collection.drop()
+    collection.close()
+
+
+class _TimedClient(Client):
+    """Chroma's HTTP client, with a bound on every wait."""
+
+    def __init__(self, url: str, timeout: httpx.Timeout) -> None:
+        parts = urlsplit(url)
+        self._timeout = timeout
+        super().__init__(
+            settings=ChromaSettings(
+                anonymized_telemetry=False,
+                chroma_api_impl="chromadb.api.fastapi.FastAPI",
+                chroma_server_host=parts.hostname,
+                chroma_server_http_port=parts.port or (443 if parts.scheme == "https" else 80),
+                chroma_server_ssl_enabled=parts.scheme == "https",
+            )
+        )
+
+    # The first requests of Chroma's constructor, by this client and by its own second one.
+
+    def get_user_identity(self) -> Any:
+        _session(self).timeout = self._timeout
+        return super().get_user_identity()
+
+    def _validate_tenant_database(self, tenant: str, database: str) -> None:
+        _session(self._admin_client).timeout = self._timeout
+        super()._validate_tenant_database(tenant, database)
+
+    def close(self) -> None:
+        # Chroma's own leaves the connections open.
+        sessions = [_session(self), _session(self._admin_client)]
+        super().close()
+        for session in sessions:
+            session.close()
+
+
+def _session(client: Any) -> httpx.Client:
+    """Return a client's connections; there is no public way to them."""
+    session: httpx.Client = client._server._session
+    return session

@@ -1,0 +1,1 @@
+"""What a terminal sees of an ingestion."""

@@ -1,0 +1,64 @@
+"""Run an ingestion while a person or a program watches: progress, signals, the report at the end.
+
+Flow: commands and `main.py` -> **here** -> `build.py`, a repair, or a service that does the work. Everything goes to
+stderr.
+"""
+
+import json
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from errors import RagError, error_line
+from ingestion.build import ingest
+from ingestion.console.progress import Tell, shown
+from ingestion.console.signals import NOTICE, StopSignals
+from ingestion.console.summary import FilesMet, report
+from ingestion.schema import Progress, Summary
+from settings import Settings
+
+Run = Callable[[Tell, threading.Event], Summary]
+
+
+def watch(run: Run, *, json_lines: bool = False) -> tuple[Summary, int]:
+    """Call `run`, tell how it goes, and report what it did; raises what `run` raises.
+
+    Args:
+        run: is given what to call with each `Progress`, and the event that asks it to stop.
+        json_lines: write JSON objects, one a line, instead of text.
+
+    Returns:
+        The summary and the exit code: 1 when something failed, 130 or 143 when a signal came, else 0.
+
+    Raises:
+        SystemExit: `run` failed after a signal; the error is a consequence, and the code is the signal's.
+    """
+    met = FilesMet()
+    signals = StopSignals('{"event": "stopping"}\n' if json_lines else NOTICE)
+    with signals, shown(sys.stderr, json_lines=json_lines) as tell:
+
+        def told(progress: Progress) -> None:
+            met.note(progress)
+            tell(progress)
+
+        try:
+            summary = run(told, signals.stop)
+        except RagError as error:
+            if signals.exit_code is None:
+                raise
+            sys.stderr.write(error_line(error, as_json=json_lines))
+            raise SystemExit(signals.exit_code) from error
+    code = signals.exit_code or (1 if summary.failed else 0)
+    if json_lines:
+        counts = {name: value for name, value in summary.to_dict().items() if not isinstance(value, list)}
+        totals = {"failed": len(summary.failed), "skipped": len(summary.skipped), "exit_code": code}
+        sys.stderr.write(json.dumps({"event": "done", **counts, **totals}) + "\n")
+    else:
+        sys.stderr.writelines(f"{line}\n" for line in report(summary, met))
+    return summary, code
+
+
+def ingest_watched(path: Path, settings: Settings, *, corpus: str) -> int:
+    """Do what `build.ingest` does with no options, watched; return the exit code."""
+    return watch(lambda tell, stop: ingest(path, settings, corpus=corpus, on_progress=tell, stop=stop))[1]

@@ -1,0 +1,1 @@
+"""Ingestion over many cores or machines, by Ray."""

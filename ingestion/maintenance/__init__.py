@@ -1,0 +1,1 @@
+"""What changes an index without reading files."""

@@ -1,0 +1,166 @@
+"""Cut and embed a corpus anew from its stored text, with the model, prefixes and sizes of the settings.
+
+Flow: `python -m ingestion reembed` -> **here**: the old corpus's documents -> `pipeline/commit.py` into a new corpus
+beside it -> put in its place. No source file is read. Questions are answered from the old corpus until the new one is
+whole; stopped or killed, the same command goes on with what it had made.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import fields, replace
+from pathlib import Path
+
+from errors import IndexDamagedError, UnknownCorpusError
+from index.build import Embedding, servers_of
+from index.corpus import Corpus, check_corpus_name, corpus_names, exists
+from index.documents.sources import SourceNote
+from index.documents.splitter import TreeSplitter
+from index.documents.store import Document, StoredDocument
+from index.layout.locations import Servers
+from index.layout.manifest import Manifest
+from index.layout.swap import finish_swap, rebuilt, reembedded, swap_in
+from ingestion.pipeline.chunk_embed import LocalPreparation, Preparation
+from ingestion.pipeline.commit import Writer
+from ingestion.pipeline.diff import Change, Step, fingerprint
+from ingestion.schema import Progress, RunStopped, Summary
+from settings import Settings
+
+Tell = Callable[[Progress], None]
+
+
+def reembed(
+    name: str,
+    settings: Settings,
+    *,
+    on_progress: Tell = lambda _progress: None,
+    stop: threading.Event | None = None,
+) -> Summary:
+    """Bring the named corpus to what the settings say; does nothing if that is what it was made with.
+
+    Args:
+        name: of the corpus.
+        settings: the new model, prefixes and chunk sizes.
+        on_progress: called after each commit; its files and bytes are documents.
+        stop: set it, from any thread, to end after the batch that is being written.
+
+    Returns:
+        `new` documents were embedded, `unchanged` ones had been before.
+
+    Raises:
+        UnknownCorpusError: there is no such corpus.
+        CorpusLockedError: another process holds it.
+        IndexDamagedError: the old corpus cannot be read.
+        StorageError: the disk is full, or refuses.
+        ModelError: the embedding model cannot be loaded.
+    """
+    check_corpus_name(name)
+    target = settings.index.dir / name
+    finish_swap(target)
+    if not exists(target):
+        raise UnknownCorpusError.of(name, corpus_names(target.parent))
+    embedding, servers = Embedding(settings), servers_of(settings)
+    with closing(Corpus(target, Manifest.read(target), servers)) as old:
+        if _same(old.manifest, embedding.manifest):
+            return Summary(name, unchanged=old.documents.count())
+        beside = reembedded(target)
+        with closing(_scratch(beside, embedding.manifest, servers)) as new:
+            splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.passage_tokens)
+            copying = Copying(old, new, LocalPreparation(new, embedding, splitter), stop or threading.Event())
+            summary = copying.run(on_progress)
+        if not summary.stopped:
+            servers.discard(rebuilt(target))
+            beside.rename(rebuilt(target))
+            old.close_stores()
+            swap_in(target, servers)
+    return summary
+
+
+def _same(one: Manifest, other: Manifest) -> bool:
+    return (one.identity, one.precision) == (other.identity, other.precision)
+
+
+def _scratch(beside: Path, manifest: Manifest, servers: Servers) -> Corpus:
+    """Open the corpus that an earlier run began, if it began with these settings; otherwise a new one."""
+    try:
+        begun = exists(beside) and _same(Manifest.read(beside), manifest)
+    except IndexDamagedError:
+        begun = False
+    if not begun:
+        servers.discard(beside)
+    return Corpus(beside, manifest, servers, create=True)
+
+
+class Copying:
+    """Brings the documents of one corpus into another.
+
+    Args:
+        old: is read.
+        new: is written; what it holds already is passed over.
+        preparation: makes trees and vectors for the new one.
+        stop: set it, from any thread, to end after the batch that is being written.
+    """
+
+    def __init__(self, old: Corpus, new: Corpus, preparation: Preparation, stop: threading.Event) -> None:
+        self._old = old
+        self._new = new
+        self._writer = Writer(new, preparation, stop)
+        self._summary = Summary(old.name)
+
+    def run(self, on_progress: Tell = lambda _progress: None) -> Summary:
+        """Copy everything, what is known of the source files included.
+
+        Raises:
+            CorpusError: a store failed; what is committed is passed over by the next run.
+            ModelError: the embedder cannot be loaded.
+        """
+        started = time.monotonic()
+        summary = self._summary
+        self._new.sweep()
+        known = self._new.documents.versions()
+        self._new.remove(sorted(known.keys() - self._old.documents.versions().keys()))
+        try:
+            with closing(self._writer.written(self._changes(known))) as written:
+                for batch in written:
+                    self._count(batch)
+                    on_progress(self._progress(batch))
+            self._new.ledger.note([self._carried(note) for note in self._old.ledger.all()])
+        except RunStopped:
+            summary.stopped = True
+        summary.duration_s = round(time.monotonic() - started, 2)
+        return summary
+
+    def _changes(self, known: dict[str, str]) -> Iterator[Step]:
+        pipeline = fingerprint(self._new)
+        for stored in self._old.documents.each():
+            document = _plain(stored)
+            version = document.hash(pipeline)
+            if known.get(document.doc_id) == version:
+                self._summary.unchanged += 1
+            else:
+                note = self._old.ledger.get(document.source) or SourceNote(document.source, "", document.source)
+                yield Change(document, version, document.doc_id in known, replace(note, digest=None))
+
+    def _count(self, batch: list[Step]) -> None:
+        for step in batch:
+            if isinstance(step, Change) and step.tree is not None:
+                self._summary.new += 1
+                self._summary.leaves += len(step.tree.leaves)
+                self._summary.embedded += step.embedded
+
+    def _progress(self, batch: list[Step]) -> Progress:
+        last, total = batch[-1], self._old.documents.count()
+        done = self._summary.new + self._summary.unchanged
+        source = last.document.doc_id if isinstance(last, Change) else ""
+        return Progress(source, None, None, done, total, done, total, self._summary.new, self._summary.leaves)
+
+    def _carried(self, note: SourceNote) -> SourceNote:
+        """Return the note with the digest that the next ingestion will compare with."""
+        content, _, made_with = (note.digest or "").partition("/")
+        current = made_with == fingerprint(self._old)
+        return replace(note, digest=f"{content}/{fingerprint(self._new)}" if current else None)
+
+
+def _plain(stored: StoredDocument) -> Document:
+    return Document(**{item.name: getattr(stored, item.name) for item in fields(Document)})

@@ -1,0 +1,1 @@
+"""List, diff, chunk, embed, commit: the chain from files to an index."""

@@ -1,0 +1,263 @@
+"""Compare files with what the corpus holds: which documents are new, changed, unchanged or gone.
+
+Flow: listed files -> **here** (digest, then parse only what is not known) -> changes -> `pipeline.py` cuts, embeds and
+commits them. Reads the corpus, writes nothing: a dry run ends here.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from errors import UnreadableError
+from index.corpus import Corpus
+from index.documents.sources import SourceNote
+from index.documents.span_tree import SpanTree
+from index.documents.store import Document, StoredDocument
+from ingestion.reading.files import Skipped, SourceFile, open_plain
+from ingestion.schema import RunOptions
+
+# Raised whenever the same bytes give another text, tree or embedded form, so that known files are read again.
+PIPELINE_VERSION = "2"
+
+T = TypeVar("T")
+
+
+class FileReader(Protocol):
+    """Turns files into documents, here or elsewhere."""
+
+    def read(self, file: SourceFile) -> Iterator[Document | UnreadableError]:
+        """Yield the documents of a file, in order; what cannot be read is yielded as the reason why."""
+        ...
+
+    def ahead(self, items: Iterator[T], file_of: Callable[[T], SourceFile | None]) -> Iterator[T]:
+        """Pass the items on. `read` is asked for their files in this order, and a reader may begin with coming ones.
+
+        Args:
+            items: what is passed on.
+            file_of: the file of an item that will be read, or None.
+        """
+        ...
+
+
+@dataclass(slots=True)
+class Change:
+    """A document that is not in the corpus as it stands; `tree` is added by the splitter.
+
+    Attributes:
+        version: its name in the corpus.
+        replaces: there is an older version of it.
+        note: to be kept of its file for as long as not all of the file is committed.
+        tree: its passages; made later (`chunk_embed.py`), like the two below.
+        vectors: one a leaf, shape (leaves, dimension).
+        embedded: how many of them were computed; the others were known.
+        refused: why it cannot be cut; it then has no tree and stays out.
+    """
+
+    document: Document
+    version: str
+    replaces: bool
+    note: SourceNote
+    tree: SpanTree | None = None
+    vectors: npt.NDArray[np.float32] | None = None
+    embedded: int = 0
+    refused: str | None = None
+
+    def stored(self) -> StoredDocument:
+        """Return the document as it goes into the corpus; it must have its tree."""
+        assert self.tree is not None
+        return StoredDocument.of(self.document, self.version, self.tree)
+
+
+@dataclass(frozen=True, slots=True)
+class FileDone:
+    """The end of a file: everything before it in the stream belongs to it.
+
+    Attributes:
+        note: what to remember of it; None when nothing is to be noted.
+        unchanged: documents of it that are in the corpus already.
+        gone: doc_ids that it held before and holds no longer.
+        failures: reasons why it, or records of it, could not be read.
+    """
+
+    source: str
+    size: int
+    note: SourceNote | None = None
+    unchanged: int = 0
+    gone: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+
+    def with_failures(self, reasons: Sequence[str]) -> "FileDone":
+        """Return this end with documents that failed later; older versions of theirs stay."""
+        failures = (*self.failures, *reasons)
+        note = replace(self.note, failures=failures) if self.note else None
+        return replace(self, note=note, failures=failures)
+
+
+Step = Change | FileDone | Skipped
+
+
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    """A file that is new or has changed, with the versions of the documents it held before."""
+
+    file: SourceFile
+    note: SourceNote
+    stored: dict[str, str]
+
+
+class Comparison:
+    """One pass over a root's files. For one thread.
+
+    Args:
+        corpus: what is compared with.
+        reader: turns files into documents.
+        root: the folder that doc_ids are relative to.
+        options: of the run.
+
+    Attributes:
+        seen: sources that were listed.
+        unlisted: directory entries that were not read, a folder that cannot be looked into among them.
+        under_way: documents on their way to the corpus, doc_id -> source; the committing thread takes them out.
+    """
+
+    def __init__(self, corpus: Corpus, reader: FileReader, root: str, options: RunOptions) -> None:
+        self._documents = corpus.documents
+        self._ledger = corpus.ledger
+        self._reader = reader
+        self._root = root
+        self._options = options
+        self._fingerprint = fingerprint(corpus)
+        self._prefix = f"{options.root_name}/" if options.root_name else ""
+        self._left = options.limit
+        self.seen: set[str] = set()
+        self.unlisted: list[str] = []
+        self.under_way: dict[str, str] = {}
+        self._released: set[str] = set()
+
+    def steps(self, entries: Iterable[SourceFile | Skipped]) -> Iterator[Step]:
+        """Yield what is to be done, file by file, each file's changes before its `FileDone`."""
+        for found in self._reader.ahead(self._looked_up(entries), _file_of):
+            if isinstance(found, Skipped):
+                yield found
+            elif self._enough:
+                continue
+            elif isinstance(found, FileDone):
+                self._spend(found.unchanged)
+                yield found
+            else:
+                yield from self._contents(found)
+
+    def _looked_up(self, entries: Iterable[SourceFile | Skipped]) -> Iterator[Skipped | FileDone | _Unread]:
+        for entry in entries:
+            if isinstance(entry, Skipped):
+                self.unlisted.append(self._prefix + entry.path)
+                yield replace(entry, path=self._prefix + entry.path)
+            elif not self._enough:
+                self.seen.add(self._prefix + entry.doc_id)
+                yield self._look_up(entry)
+
+    def _look_up(self, file: SourceFile) -> FileDone | _Unread:
+        source = self._prefix + file.doc_id
+        note = SourceNote(source, self._root, file.doc_id, options={"metadata": self._options.metadata})
+        try:
+            digest = self._digest(file)
+        except UnreadableError as error:
+            return FileDone(source, file.size, replace(note, failures=(str(error),)), failures=(str(error),))
+        known = self._ledger.get(source)
+        stored = self._documents.versions(source)
+        elsewhere = known is not None and known.root != self._root and known.path.exists()
+        if known and known.digest == digest and not (known.failures and self._options.retry):
+            moved = replace(known, root=self._root) if known.root != self._root and not elsewhere else None
+            return FileDone(source, file.size, moved, unchanged=len(stored), failures=known.failures)
+        if known and elsewhere:
+            reason = f"The name {source!r} is taken by {known.path}. Keep the two apart by --root NAME."
+            return FileDone(source, file.size, failures=(reason,))
+        return _Unread(file, replace(note, digest=digest), stored)
+
+    def _contents(self, unread: _Unread) -> Iterator[Change | FileDone]:
+        file, note, stored = unread.file, unread.note, unread.stored
+        source = note.source
+        # Whole: each document of the file is seen, so what it held before and is not among them is gone.
+        unchanged, again, whole, failures = 0, False, True, []
+        present: set[str] = set()
+        unfinished = replace(note, digest=None)
+        for item in self._reader.read(file):
+            if self._enough:
+                again, whole = True, False
+                break
+            if isinstance(item, UnreadableError):
+                whole = False
+                failures.append(str(item))
+                continue
+            document = self._named(item, source)
+            if owner := self._other_owner(document.doc_id, source, stored):
+                failures.append(f"The document id {document.doc_id!r} is taken by {owner}.")
+                again = True
+                continue
+            if document.doc_id in present:
+                failures.append(f"The document id {document.doc_id!r} occurs twice; the first one is kept.")
+                continue
+            self._spend(1)
+            present.add(document.doc_id)
+            version = document.hash(self._fingerprint)
+            if stored.get(document.doc_id) == version:
+                unchanged += 1
+                continue
+            replaces = document.doc_id in stored or self._documents.source_of(document.doc_id) is not None
+            self.under_way[document.doc_id] = source
+            self._released.discard(document.doc_id)
+            yield Change(document, version, replaces, unfinished)
+        gone = tuple(sorted(stored.keys() - present)) if whole else ()
+        self._released.update(gone)
+        digest = None if again else note.digest
+        note = replace(note, digest=digest, failures=tuple(failures))
+        yield FileDone(source, file.size, note, unchanged, gone, tuple(failures))
+
+    def _named(self, document: Document, source: str) -> Document:
+        return replace(
+            document,
+            doc_id=self._prefix + document.doc_id,
+            source=source,
+            metadata=document.metadata | self._options.metadata,
+        )
+
+    def _other_owner(self, doc_id: str, source: str, stored: dict[str, str]) -> str | None:
+        """Return the source that this document belongs to if it is another one, and still there."""
+        if doc_id in stored:
+            return None
+        if (owner := self.under_way.get(doc_id)) is not None:
+            return owner if owner != source else None
+        owner = self._documents.source_of(doc_id)
+        if owner is None or doc_id in self._released:
+            return None
+        note = self._ledger.get(owner)
+        return owner if note and note.path.exists() else None
+
+    @property
+    def _enough(self) -> bool:
+        return self._left is not None and self._left <= 0
+
+    def _spend(self, documents: int) -> None:
+        if self._left is not None:
+            self._left -= documents
+
+    def _digest(self, file: SourceFile) -> str:
+        with open_plain(file.path) as stream:
+            digest = hashlib.file_digest(stream, "sha256")
+        if self._options.metadata:
+            digest.update(json.dumps(self._options.metadata, sort_keys=True).encode())
+        return f"{digest.hexdigest()[:32]}/{self._fingerprint}"
+
+
+def _file_of(found: Skipped | FileDone | _Unread) -> SourceFile | None:
+    return found.file if isinstance(found, _Unread) else None
+
+
+def fingerprint(corpus: Corpus) -> str:
+    """Name everything but a file's bytes that decides what it becomes in this corpus."""
+    return f"{corpus.manifest.identity.fingerprint()}/{PIPELINE_VERSION}"

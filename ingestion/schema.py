@@ -1,0 +1,113 @@
+"""What a run is asked to do, how it goes, and what it did: plain values that commands, jobs and reports share.
+
+Flow: a command or an HTTP job makes `RunOptions` -> `pipeline/pipeline.py` -> `Progress` while it runs, `Summary` at
+its end.
+"""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from index.documents.store import Metadata
+
+
+class RunStopped(Exception):
+    """The run was asked to stop; what is committed stays."""
+
+
+Outcome = Literal["new", "changed", "unchanged", "failed", "skipped", "vanished", "removed"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What one ingestion shall do.
+
+    Attributes:
+        root_name: prefix of doc_ids, to keep equal paths of two folders apart; empty for none.
+        metadata: put over what the documents say themselves.
+        limit: stop after this many documents, known ones included.
+        dry_run: compare only, write nothing.
+        prune: remove documents whose files are gone from the folder.
+        retry: read files again that could not be read before, though they have not changed.
+    """
+
+    root_name: str = ""
+    metadata: Metadata = field(default_factory=dict)
+    limit: int | None = None
+    dry_run: bool = False
+    prune: bool = False
+    retry: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is. Files and bytes are those of the whole run, known ones included.
+
+    Attributes:
+        source: the file, or directory entry, that was just done, or is under way.
+        outcome: what became of it; a file of several documents is `new` or `changed` if any of them is. `vanished` and
+            `removed` are files of earlier runs that are gone. None at the start, and while a file of many documents
+            is under way.
+        reason: why it failed or was skipped.
+        documents: new and changed documents committed so far.
+        leaves: leaves of those.
+    """
+
+    source: str
+    outcome: Outcome | None
+    reason: str | None
+    files: int
+    files_total: int
+    bytes: int
+    bytes_total: int
+    documents: int
+    leaves: int
+
+
+@dataclass(slots=True)
+class Summary:
+    """What one ingestion did, in documents unless said otherwise; of a dry run, what it would do.
+
+    Attributes:
+        new: were not in the corpus.
+        changed: replaced an older version.
+        unchanged: were there already.
+        removed: stood in a file that no longer holds them, or (with `prune`) whose file is gone.
+        vanished: are still there though their file is gone.
+        leaves: leaves of new and changed documents.
+        embedded: leaves whose vectors were computed; the others have the text of a leaf that had one.
+        failed: files or records that could not be read: `source` and `reason`.
+        skipped: directory entries that are no documents: `source` and `reason`.
+        dry_run: nothing was written.
+        stopped: the run was stopped before its end; the same run again goes on from there.
+    """
+
+    corpus: str
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    vanished: int = 0
+    leaves: int = 0
+    embedded: int = 0
+    duration_s: float = 0.0
+    failed: list[dict[str, str]] = field(default_factory=list)
+    skipped: list[dict[str, str]] = field(default_factory=list)
+    dry_run: bool = False
+    stopped: bool = False
+
+    @property
+    def documents(self) -> int:
+        """Documents that are in the corpus now and stand in what was read."""
+        return self.new + self.changed + self.unchanged
+
+    def add(self, other: "Summary") -> None:
+        """Count another run into the same corpus."""
+        for name in ("new", "changed", "unchanged", "removed", "vanished", "leaves", "embedded", "duration_s"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.failed += other.failed
+        self.skipped += other.skipped
+        self.stopped |= other.stopped
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as JSON-ready values."""
+        return asdict(self)

@@ -1,0 +1,116 @@
+"""Keep whole answers for a while, so that a question that was just answered is not worked on again.
+
+Flow: `api/answering/cached.py` -> **here** -> the events of an earlier answer, or of the engine and then kept. What is
+kept are the events themselves: whoever reads an answer from here reads what the first reader read, and one step more.
+
+An answer belongs to the documents and settings it was made from: its key holds the engine's fingerprint, so it is found
+no more once a document came, went or changed. Failures are not kept, nor is an answer with a warning that may be gone a
+moment later. Not safe for threads; it lives on the event loop.
+"""
+
+import json
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import asdict, replace
+from hashlib import sha256
+from typing import Any
+
+from cachetools import TTLCache
+
+from query_engine import steps
+from query_engine.question.condense import Turn
+from query_engine.retrieval.expansion.steering import Steering
+from query_engine.schema.events import Done, Event
+
+# What the same documents and settings would bring about again.
+LASTING_WARNINGS = frozenset({"low_confidence", "passages_left_out", "steering_skipped"})
+
+
+def answer_key(
+    fingerprint: str,
+    question: str,
+    filters: Mapping[str, Any] | None,
+    steering: Steering | None,
+    *,
+    top_k: int | None,
+    turns: Sequence[Turn],
+    query_time: str | None,
+) -> str:
+    """Hash everything that decides an answer, 64 hex digits.
+
+    Args:
+        fingerprint: of the engine, `Engine.fingerprint`.
+        question: as it was asked.
+        filters: which documents may be found.
+        steering: moves the question.
+        top_k: limit of passages; None leaves it to the settings.
+        turns: the conversation before the question.
+        query_time: when it was asked.
+    """
+    steered = None if steering is None else asdict(steering)
+    parts = [fingerprint, question, filters, steered, top_k, [asdict(turn) for turn in turns], query_time]
+    return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+class AnswerCache:
+    """Answers by key; the one that was not asked for the longest makes room.
+
+    Args:
+        entries: how many are kept at most; 0 keeps none.
+        ttl_s: seconds after which an answer is made anew.
+        clock: seconds that never go back.
+    """
+
+    def __init__(self, entries: int, ttl_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._kept: TTLCache[str, tuple[Event, ...]] = TTLCache(entries, ttl_s, timer=clock)
+
+    def find(self, key: str) -> AsyncGenerator[Event, None] | None:
+        """Return the events of the answer that is kept under this key, or None."""
+        events = self._kept.get(key)
+        return None if events is None else _replay(events)
+
+    async def keep(
+        self, events: AsyncGenerator[Event, None], current_key: Callable[[], Awaitable[str]]
+    ) -> AsyncGenerator[Event, None]:
+        """Pass events on, and keep them once they are complete.
+
+        Args:
+            events: of the engine; closed with this generator.
+            current_key: returns the key that the question has now. It is asked before the first event and after the
+                last one: documents that changed meanwhile change it, and then nothing is kept.
+        """
+        seen: list[Event] = []
+        async with aclosing(events):
+            key = await current_key()
+            async for event in events:
+                seen.append(event)
+                if isinstance(event, Done) and _lasts(event) and await current_key() == key:
+                    self._keep(key, seen)
+                yield event
+
+    def clear(self) -> int:
+        """Forget everything; return how many answers there were."""
+        self._kept.expire()
+        count = len(self._kept)
+        self._kept.clear()
+        return count
+
+    def _keep(self, key: str, events: Sequence[Event]) -> None:
+        if self._kept.maxsize:
+            self._kept[key] = tuple(events)
+
+
+def _lasts(done: Done) -> bool:
+    return all(warning.partition(":")[0] in LASTING_WARNINGS for warning in done.warnings)
+
+
+async def _replay(events: Sequence[Event]) -> AsyncGenerator[Event, None]:
+    started = time.perf_counter()
+    yield steps.remembered()
+    for event in events:
+        if isinstance(event, Done):
+            timings_ms = {"total": round((time.perf_counter() - started) * 1000, 1)}
+            yield replace(event, timings_ms=timings_ms, cache_hit=True)
+        else:
+            yield event

@@ -1,0 +1,1 @@
+"""Do the passages answer the question?"""

@@ -1,0 +1,95 @@
+"""Decide whether the passages hold an answer, before anyone writes one.
+
+Flow: merged passages -> `features.py` measures -> **here** -> synthesizer, or "I don't know". A logistic
+regression joins the measures in one probability. `gate.json` holds what it learnt, `docs/gate.md` how and how well. It
+judges whether an answer is likely to be there, not what it is.
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+
+from query_engine.answerability.features import Features, measure
+from query_engine.schema.passage import Passage
+from query_engine.text.quotable import TermWeights
+
+SHIPPED = Path(__file__).with_name("gate.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """How likely the passages hold the answer.
+
+    Attributes:
+        value: 0..1.
+        similarity: cosine of the question and the nearest leaf, -1..1.
+        coverage: share of the question's words, weighted by rarity, that one passage and its title hold at best, 0..1.
+        missing: the words that none of them holds, rarest first, as the index spells them.
+    """
+
+    value: float
+    similarity: float
+    coverage: float
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What one of the `Features` counts.
+
+    Attributes:
+        feature: its name.
+        mean: over the examples it was learnt from.
+        scale: standard deviation over them.
+        weight: change of the log-odds by one standard deviation.
+    """
+
+    feature: str
+    mean: float
+    scale: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Classifier:
+    """Logistic regression over standardised features.
+
+    Attributes:
+        bias: log-odds where every feature has its mean.
+        weights: one a feature.
+    """
+
+    bias: float
+    weights: tuple[Weight, ...]
+
+    def probability(self, features: Features) -> float:
+        """Return how likely passages with these features hold the answer, 0..1."""
+        logit = self.bias + sum(
+            one.weight * (getattr(features, one.feature) - one.mean) / one.scale for one in self.weights
+        )
+        return 1 / (1 + math.exp(-logit))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON-ready values."""
+        return asdict(self)
+
+
+@cache
+def read_classifier(path: Path = SHIPPED) -> Classifier:
+    """Read a classifier from its JSON file, the shipped one by default."""
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    return Classifier(stored["bias"], tuple(Weight(**row) for row in stored["weights"]))
+
+
+def assess(question: str, passages: Sequence[Passage], words: TermWeights, embedder: BaseEmbedding) -> Confidence:
+    """Judge the passages; without any the value is 0. Embeds only if no passage was found by its meaning."""
+    if not passages:
+        return Confidence(0.0, 0.0, 0.0, ())
+    features = measure(question, passages, words, embedder)
+    return Confidence(read_classifier().probability(features), features.similarity, features.coverage, features.missing)

@@ -1,1 +1,0 @@
-"""What is searched for beside the question as it was asked."""

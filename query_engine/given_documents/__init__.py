@@ -1,0 +1,1 @@
+"""Answers over documents that come with the question."""

@@ -1,0 +1,87 @@
+"""Make a corpus in memory from the documents that came with a question.
+
+Flow: `Engines.over` -> **here**: cut, embed, `index/memory_corpus.py` -> `engine.py`, which answers from it as from any
+other. Pages that a search engine found are read as HTML before they come here.
+"""
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from errors import UnreadableError
+from index.build import Embedding
+from index.documents.splitter import TreeSplitter
+from index.documents.store import Document, StoredDocument
+from index.embedding.batch import embed_documents
+from index.memory_corpus import MemoryCorpus
+from query_engine.given_documents.sentence_leaves import with_sentence_leaves
+from settings import ChunkSettings
+
+logger = logging.getLogger(__name__)
+
+NAME = "given documents"
+
+
+def corpus_over(
+    documents: Sequence[Document], chunk: ChunkSettings, embedding: Embedding, *, sentences: bool = False
+) -> MemoryCorpus:
+    """Cut and embed documents, and return them as a corpus; close it after use. Blocks.
+
+    A text that is given twice is kept once. One that cannot be cut is left out, and logged. Of two texts with one
+    `doc_id` the second is named `doc_id (2)`.
+
+    Args:
+        documents: none makes an empty corpus.
+        chunk: sizes of the passages.
+        embedding: the model.
+        sentences: make single sentences the leaves, whatever `chunk` says of leaves. What of one is longer than the
+            model's window is not embedded.
+
+    Raises:
+        ModelError: the model failed.
+        IndexDamagedError: a store failed.
+    """
+    splitter = TreeSplitter(chunk, embedding.model.count_tokens, embedding.passage_tokens)
+    pipeline = embedding.manifest.identity.fingerprint()
+    stored = list(_cut(_distinct(documents), splitter, pipeline, sentences=sentences))
+    corpus = MemoryCorpus(NAME, embedding.manifest)
+    try:
+        if stored:
+            texts = [text for document in stored for text in splitter.leaf_texts(document)]
+            corpus.replace(stored, np.asarray(embed_documents(embedding.embedder, texts), np.float32))
+    except BaseException:
+        corpus.close()
+        raise
+    return corpus
+
+
+def _distinct(documents: Iterable[Document]) -> Iterator[Document]:
+    texts: set[str] = set()
+    taken: set[str] = set()
+    for document in documents:
+        if document.text in texts:
+            continue
+        texts.add(document.text)
+        name, number = document.doc_id, 1
+        while name in taken:
+            number += 1
+            name = f"{document.doc_id} ({number})"
+        taken.add(name)
+        yield replace(document, doc_id=name)
+
+
+def _cut(
+    documents: Iterable[Document], splitter: TreeSplitter, pipeline: str, *, sentences: bool
+) -> Iterator[StoredDocument]:
+    for document in documents:
+        try:
+            tree = splitter.split(document.text)
+        except UnreadableError as error:
+            logger.warning("Left out of the given documents: %s: %s", document.doc_id, error)
+            continue
+        if sentences:
+            tree = with_sentence_leaves(document.text, tree)
+        if len(tree):
+            yield StoredDocument.of(document, document.hash(pipeline), tree)

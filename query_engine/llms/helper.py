@@ -1,0 +1,69 @@
+"""Ask the language model a short question on the side: to rank passages, to write a passage, to rephrase a question.
+
+Flow: `retrieval/reranking/listwise.py`, `retrieval/expansion/hyde.py` and `retrieval/expansion/multi_query.py` ->
+**here** -> the configured model. Answers to users are not written here; that is `synthesis/generative.py`.
+"""
+
+from contextlib import closing
+
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+
+from errors import LLMError
+from query_engine.llms.base import LoadedModel
+from query_engine.llms.reply import Reply
+from query_engine.prompting.builder import TEMPLATE_TOKENS
+from query_engine.prompting.control_tokens import ControlTokens
+from query_engine.runtime.deadline import Deadline
+
+
+class Asker:
+    """Asks one question at a time; safe to call from many threads.
+
+    Args:
+        model: the configured language model.
+        max_new_tokens: length limit of a reply.
+
+    Attributes:
+        prompt_tokens: longest prompt.
+    """
+
+    def __init__(self, model: LoadedModel, max_new_tokens: int) -> None:
+        self._llm = model.llm
+        self._count = model.count_tokens
+        self._control = ControlTokens(model.control_tokens)
+        self.prompt_tokens = model.context_tokens - max_new_tokens - TEMPLATE_TOKENS
+
+    def quoted(self, text: str, max_tokens: int) -> str:
+        """Return text as it may stand in a prompt: on one line, without control tokens, cut between words."""
+        words = self._control.defuse(text).split()
+        while words and (tokens := self._count(" ".join(words))) > max_tokens:
+            words = words[: min(len(words) - 1, len(words) * max_tokens // tokens)]
+        return " ".join(words)
+
+    def tokens(self, text: str) -> int:
+        """Length of a text for the model."""
+        return self._count(text)
+
+    def ask(self, prompt: str, deadline: Deadline, *, one_line: bool = False) -> str:
+        """Return the model's reply, without its reasoning, never blank.
+
+        Args:
+            prompt: as the user's message.
+            deadline: until when.
+            one_line: only the first line is wanted: the model is stopped behind it. Small ones go on for ever.
+
+        Raises:
+            LLMError: the model failed, wrote nothing, or declined.
+            OutOfTimeError: the deadline passed before it had finished; it is stopped.
+        """
+        reply, text = Reply(), ""
+        with closing(self._llm.stream_chat([ChatMessage(role=MessageRole.USER, content=prompt)])) as stream:
+            for chunk in stream:
+                deadline.check("while the language model was writing")
+                text += reply.feed(chunk.delta or "")
+                if one_line and "\n" in text.lstrip():
+                    return text.strip().splitlines()[0].strip()
+        text = (text + reply.finish()).strip()
+        if not text:
+            raise LLMError("The language model wrote nothing of use.", "Use a larger model.")
+        return text

@@ -1,0 +1,123 @@
+"""Separate what a model answers from what it thinks, and notice when it declines.
+
+Flow: raw pieces from a language model -> **here** -> `synthesis/citation_marks.py`. Removed on the way: control
+characters, lone surrogates, `<think>` passages, and document borders that a small model repeats. An answer that opens
+with "I don't know" is an abstention: nothing of it is let through, so its first words wait until it is clear.
+"""
+
+import re
+import unicodedata
+
+from errors import LLMError
+
+_TAG = re.compile(r"</?think(?:ing)?>|</?DOC(?: rank=\d{1,3})?>", re.IGNORECASE)
+_TAG_BEGUN = re.compile(r"<(?:/?[a-z]{0,8}|doc [rank=\d]{0,9})\Z", re.IGNORECASE)
+_TAGS = ("<think>", "<thinking>", "</think>", "</thinking>", "<doc>", "</doc>", "<doc rank=")
+_DECLINES = ("i don't know", "i do not know")
+_DECLINED = re.compile(
+    r"(?:i don't know|i do not know)(?:\W*\Z|\s*[,;:(\[–—-].*|\s+(?:the answer|based on|from the|because|since|as)\b.*)"
+)
+_LONGEST_OPENING_CHARS = 160
+
+
+class Reply:
+    """Filters one reply.
+
+    Attributes:
+        declined: the model said that it does not know; nothing was let through.
+        reasoned: a `<think>` passage was removed.
+    """
+
+    def __init__(self) -> None:
+        self.declined = False
+        self.reasoned = False
+        self._thinking = False
+        self._tag = ""
+        self._opening: str | None = ""
+
+    def feed(self, piece: str) -> str:
+        """Take the next piece and return what belongs to the answer.
+
+        Raises:
+            LLMError: the model closed a passage of reasoning that it had not opened.
+        """
+        return self._opened(self._untagged("".join(filter(_printable, piece))))
+
+    def finish(self) -> str:
+        """Return what was held back; the reply is over."""
+        tag, self._tag = self._tag, ""
+        text = self._opened("" if self._thinking else tag)
+        opening, self._opening = self._opening, None
+        if opening and _declines(opening):
+            self.declined = True
+            return text
+        return text + (opening or "")
+
+    def _untagged(self, text: str) -> str:
+        buffer = self._tag + text
+        kept, position = "", 0
+        for match in _TAG.finditer(buffer):
+            kept += "" if self._thinking else buffer[position : match.start()]
+            position = match.end()
+            self._switch(match[0].lower())
+        rest = buffer[position:]
+        begun = _TAG_BEGUN.search(rest, max(0, len(rest) - 16))
+        self._tag = begun[0] if begun and _begins_tag(begun[0].lower()) else ""
+        return kept + ("" if self._thinking else rest[: len(rest) - len(self._tag)])
+
+    def _switch(self, tag: str) -> None:
+        if tag.startswith("<think"):
+            self._thinking = self.reasoned = True
+        elif tag.startswith("</think"):
+            if not self._thinking:
+                raise LLMError(
+                    "The language model mixed its reasoning into the answer.",
+                    "Switch its reasoning off, or serve it with a reasoning parser.",
+                    code="llm_reasoning",
+                )
+            self._thinking = False
+
+    def _opened(self, text: str) -> str:
+        if self._opening is None or self.declined:
+            return "" if self.declined else text
+        self._opening = (self._opening + text).lstrip()
+        said = _plain(self._opening)
+        if any(held.startswith(said) for held in (*_DECLINES, "answer:")):
+            return ""
+        if said.startswith(_DECLINES):
+            if not re.search(r"[.!?\n]", said) and len(said) < _LONGEST_OPENING_CHARS:
+                return ""
+            self.declined = _declines(self._opening)
+        opening, self._opening = self._opening, None
+        return "" if self.declined else opening
+
+
+def nothing_written(reply: Reply) -> LLMError:
+    """Return the failure of a model whose finished reply holds nothing."""
+    if reply.reasoned:
+        return LLMError(
+            "The language model spent its whole answer on reasoning.",
+            "Raise RAG_LLM__MAX_NEW_TOKENS or switch the model's reasoning off.",
+            code="llm_reasoning",
+        )
+    return LLMError(
+        "The language model wrote nothing.", "Try another model, or look at the model server's log.", code="llm_empty"
+    )
+
+
+def _printable(character: str) -> bool:
+    return character in "\n\t" or unicodedata.category(character) not in {"Cc", "Cs"}
+
+
+def _begins_tag(text: str) -> bool:
+    return any(tag.startswith(text) for tag in _TAGS) or re.fullmatch(r"<doc rank=\d{0,3}", text) is not None
+
+
+def _plain(text: str) -> str:
+    text = text.replace("’", "'").casefold()
+    return re.sub(r"\A[\s\"'“”*_`(]*(?:answer:\s*)?[\s\"'“”*_`(]*", "", text)
+
+
+def _declines(opening: str) -> bool:
+    first = re.split(r"(?<=[.!?\n])", _plain(opening), maxsplit=1)[0]
+    return _DECLINED.fullmatch(first.strip()) is not None

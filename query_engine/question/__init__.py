@@ -1,0 +1,1 @@
+"""The question is read: checked, made to stand on its own, taken apart."""

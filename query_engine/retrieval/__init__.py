@@ -1,0 +1,1 @@
+"""Leaves are found, weighed, reordered and merged."""

@@ -1,0 +1,1 @@
+"""The query grows: feedback, hypothetical documents, rephrasings, steering."""

@@ -1,0 +1,69 @@
+"""Change a query before it is searched for, by whatever is set.
+
+Flow: `schema/query.py` -> **here**: `multi_query.py`, `hyde.py`, `pseudo_relevance.py` in this order ->
+`retrieval/hybrid.py`. One that fails or is too slow leaves the query as it was, and is told of.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from errors import RagError
+from query_engine.schema.hit import LeafHit
+from query_engine.schema.query import Query, Vector
+
+Retrieve = Callable[[Query], list[LeafHit]]
+"""A search as the query stands: leaves, best first."""
+
+
+class Expansion(Protocol):
+    """Changes queries."""
+
+    name: str
+    """`feedback`, `hyde` or `multi_query`."""
+
+    def expand(self, query: Query, retrieve: Retrieve) -> Query:
+        """Return the query to search for; its text and versions are the same.
+
+        Raises:
+            RagError: it has nothing to say, or not in time.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """What came of it.
+
+    Attributes:
+        query: to search for.
+        warnings: `code: sentence` for each expansion that was left out.
+    """
+
+    query: Query
+    warnings: tuple[str, ...] = ()
+
+
+def expand(query: Query, expansions: Sequence[Expansion], retrieve: Retrieve) -> Expanded:
+    """Apply one expansion after the other, each to what those before it made."""
+    warnings = []
+    for expansion in expansions:
+        try:
+            query = expansion.expand(query, retrieve)
+        except RagError as error:
+            warnings.append(f"expansion_skipped: The question was searched for without {expansion.name}. {error}")
+    return Expanded(query, tuple(warnings))
+
+
+def mean_direction(vectors: Sequence[Vector], weights: Sequence[float] | None = None) -> Vector:
+    """Return the unit vector of a weighted mean of unit vectors; the first one where they cancel out.
+
+    Args:
+        vectors: at least one, each of shape (dimension,).
+        weights: one each, above 0; all alike if None.
+    """
+    mean = np.average(np.stack(vectors), axis=0, weights=weights)
+    length = float(np.linalg.norm(mean))
+    return vectors[0] if length < 1e-6 else (mean / length).astype(np.float32)

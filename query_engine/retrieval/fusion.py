@@ -1,0 +1,208 @@
+"""Weigh what speaks for each leaf: its own match, and what its neighbours, its parent and its document add.
+
+Flow: what the searches found (`hybrid.py`) -> **here** -> reranking, merging. Pure; the weights and where they come
+from stand here and nowhere else.
+
+A leaf is a small thing to judge: the sentence that answers often holds half of the question's words, and its company
+and year stand in the file's name. So each leaf's evidence is the weighted sum of six scorers, each in about 0..1, none
+of which costs a further search:
+
+    dense       cosine of the question and the leaf
+    neighbours  the higher cosine of the two leaves beside it: an answer is surrounded by its subject
+    parent      cosine of the question and the middle passage around it (mean of its leaves, kept at ingestion)
+    lexical     BM25, as a share of what a leaf could reach at most
+    family      share of the question's words, by rarity, that the matching leaves of its middle passage hold together
+    names       how well the document's title and file name match the question, as a share of the best of them
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import fsum
+from typing import Literal, NamedTuple
+
+from index.documents.span_tree import node_id, split_node_id
+from index.documents.store import StoredDocument
+from query_engine.schema.hit import LeafHit
+
+Scorer = Literal["dense", "neighbours", "parent", "lexical", "family", "names"]
+# Fitted on the questions of five public corpora by `python -m training.fusion_weights`, see docs/retrieval.md. They sum
+# to 1.
+WEIGHTS: Mapping[Scorer, float] = {
+    "dense": 0.24,
+    "neighbours": 0.17,
+    "parent": 0.06,
+    "lexical": 0.23,
+    "family": 0.23,
+    "names": 0.07,
+}
+SCORERS = tuple(WEIGHTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the searches brought for one question. Leaves are named by node id.
+
+    Attributes:
+        documents: by version; hits of others are not scored.
+        dense: leaf -> cosine, best first; empty when the dense search was not asked.
+        lexical: leaf -> BM25, best first; empty when the lexical search was not asked. Where another model judges the
+            words, these are the BM25 scores in its order (`lexical_models.Judged`).
+        by_model: model -> leaf -> its own score, best first; shown, not weighed.
+        most_lexical: BM25 of a leaf that held nothing but the question, more often than not; above 0.
+        terms: leaf -> the question's terms that it holds, for leaves of `lexical`.
+        term_weights: term -> rarity, above 0.
+        parents: version -> cosines of the question and the document's roots and middles, by position in the tree.
+        names: version -> how well its names match the question, 0 or more.
+    """
+
+    documents: Mapping[str, StoredDocument]
+    dense: Mapping[str, float] = field(default_factory=dict)
+    lexical: Mapping[str, float] = field(default_factory=dict)
+    by_model: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    most_lexical: float = 1.0
+    terms: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    term_weights: Mapping[str, float] = field(default_factory=dict)
+    parents: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    names: Mapping[str, float] = field(default_factory=dict)
+
+
+def score_leaves(found: Found, weights: Mapping[Scorer, float] = WEIGHTS) -> list[LeafHit]:
+    """Return every leaf that was found, and those that stand between two found ones, best first.
+
+    A leaf that the dense search did not bring counts as near as the furthest one that it did: it is no nearer.
+
+    Args:
+        found: what the searches brought.
+        weights: of the scorers.
+
+    Returns:
+        Hits whose `scores` hold every scorer's known value, but `dense` and `lexical` as the searches gave them.
+    """
+    evidence = _Evidence(found)
+    searches = _searches(found)
+    ranks = {search: _ranks(scores) for search, scores in searches}
+    hits = []
+    for name, place in [*evidence.found.items(), *evidence.between().items()]:
+        values = evidence.of(place)
+        total = _total(values, weights)
+        shown: dict[str, float] = {scorer: value for scorer, value in values.items() if scorer not in ranks}
+        shown |= {search: scores[name] for search, scores in searches if name in scores}
+        places = {search: of[name] for search, of in ranks.items() if name in of}
+        hits.append(LeafHit(name, total, shown, places))
+    return sorted(hits, key=lambda hit: -hit.score)
+
+
+def leaf_values(found: Found) -> dict[str, dict[Scorer, float]]:
+    """Return what each scorer says of every leaf that was found; none for scorers whose search was not asked."""
+    evidence = _Evidence(found)
+    return {name: evidence.of(place) for name, place in evidence.found.items()}
+
+
+def _total(values: Mapping[Scorer, float], weights: Mapping[Scorer, float]) -> float:
+    return sum([weights[scorer] * value for scorer, value in values.items()])
+
+
+def fuse_plainly(found: Found, dense_share: float) -> list[LeafHit]:
+    """Return every leaf that was found, best first: two weighted scores, each as a share of the best of its search.
+
+    Args:
+        found: what the searches brought.
+        dense_share: weight of the dense search, 0..1; the lexical one gets the rest.
+    """
+    shares = {"dense": dense_share, "lexical": 1 - dense_share}
+    ranks = {search: _ranks(scores) for search, scores in _searches(found)}
+    # Cosines may all be below 0; shares of such a best would turn their order round.
+    best = {search: max([0.0, *scores.values()]) or 1.0 for search, scores in _searches(found)}
+    hits = []
+    for name in _Evidence(found).found:
+        shown = {search: scores[name] for search, scores in _searches(found) if name in scores}
+        places = {search: of[name] for search, of in ranks.items() if name in of}
+        total = sum(shares[search] * score / best[search] for search, score in shown.items())
+        hits.append(LeafHit(name, total, shown, places))
+    return sorted(hits, key=lambda hit: -hit.score)
+
+
+class _Place(NamedTuple):
+    """Where a leaf stands: its document's version, and its position in the tree."""
+
+    version: str
+    position: int
+
+
+class _Evidence:
+    """The scorers' values for single leaves.
+
+    Attributes:
+        found: where each leaf stands that a search found, those of unknown documents left out.
+    """
+
+    def __init__(self, found: Found) -> None:
+        self._all = found
+        self.found = {name: place for name in {**found.dense, **found.lexical} if self._knows(place := _place(name))}
+        self._cosines = {self.found[name]: cosine for name, cosine in found.dense.items() if name in self.found}
+        self._shares = {
+            self.found[name]: bm25 / found.most_lexical for name, bm25 in found.lexical.items() if name in self.found
+        }
+        self._furthest = min(found.dense.values(), default=0.0)
+        best_name = max(found.names.values(), default=0.0) or 1.0
+        self._names = {version: value / best_name for version, value in found.names.items()}
+        # The question may have no term of its own, and a leaf be found by its document's names.
+        all_terms = fsum(found.term_weights.values()) or 1.0
+        held: dict[tuple[str, int], set[str]] = {}
+        for name, terms in found.terms.items():
+            place = _place(name)
+            held.setdefault((place.version, self._parent(place)), set()).update(terms)
+        # Exact sums: those of a set's floats depend on its order, which is another one in each process.
+        self._families = {
+            family: fsum([found.term_weights[term] for term in terms]) / all_terms for family, terms in held.items()
+        }
+
+    def of(self, place: _Place) -> dict[Scorer, float]:
+        """Return the value of each scorer that can judge the leaf; lexical as a share, 0..1."""
+        version, parent = place.version, self._parent(place)
+        values: dict[Scorer, float] = {}
+        if self._all.dense:
+            beside = [self._cosines.get(neighbour, self._furthest) for neighbour in self._neighbours(place)]
+            values["dense"] = self._cosines.get(place, self._furthest)
+            values["neighbours"] = max(beside, default=self._furthest)
+            values["parent"] = self._all.parents.get(version, {}).get(parent, 0.0)
+        if self._all.lexical:
+            values["lexical"] = self._shares.get(place, 0.0)
+            values["family"] = self._families.get((version, parent), 0.0)
+            values["names"] = self._names.get(version, 0.0)
+        return values
+
+    def between(self) -> dict[str, _Place]:
+        """Return the leaves that no search found, and that stand between two that were."""
+        found = set(self.found.values())
+        beside = Counter(
+            [neighbour for place in found for neighbour in self._neighbours(place) if neighbour not in found]
+        )
+        # In a fixed order, as a set's is another one in each process.
+        return {node_id(*place): place for place in sorted(beside) if beside[place] == 2}
+
+    def _knows(self, place: _Place) -> bool:
+        """Whether the leaf belongs to a document that is there."""
+        document = self._all.documents.get(place.version)
+        return document is not None and place.position < len(document.tree)
+
+    def _neighbours(self, place: _Place) -> list[_Place]:
+        version, position = place
+        leaves = self._all.documents[version].tree.leaves
+        return [_Place(version, beside) for beside in (position - 1, position + 1) if beside in leaves]
+
+    def _parent(self, place: _Place) -> int:
+        return self._all.documents[place.version].tree[place.position].parent
+
+
+def _place(name: str) -> _Place:
+    return _Place(*split_node_id(name))
+
+
+def _searches(found: Found) -> tuple[tuple[str, Mapping[str, float]], ...]:
+    return ("dense", found.dense), ("lexical", found.lexical)
+
+
+def _ranks(scores: Mapping[str, float]) -> dict[str, int]:
+    return {name: rank for rank, name in enumerate(scores, start=1)}

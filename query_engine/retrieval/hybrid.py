@@ -1,0 +1,180 @@
+"""Find leaves: dense search in Chroma, BM25 in tantivy, weighed by the tree's evidence.
+
+Flow: query -> **here** (`fusion.py` weighs) -> reranking, `retrieval/merging/retriever.py`. A LlamaIndex retriever, so
+its events are LlamaIndex's.
+
+The two searches run side by side: while the question is embedded, its words are looked up, and read in what they found.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from index.corpus import Corpus
+from index.documents.span_tree import split_node_id
+from index.documents.store import StoredDocument
+from index.lexical.document_names import Called, question_names
+from index.lexical.tantivy_index import MAX_FREQUENCY_FACTOR, content_words
+from query_engine.retrieval.fusion import Found, fuse_plainly, score_leaves
+from query_engine.retrieval.leaf_texts import leaf_texts
+from query_engine.retrieval.lexical_scoring import Judged, judge, note_models
+from query_engine.schema.hit import LeafHit
+from query_engine.schema.query import Query, Vector
+from settings import RetrievalSettings
+
+# A longer question is a text; its first words say what it is about.
+MAX_NAMES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _ByWords:
+    """What the lexical search found; empty in dense mode.
+
+    Attributes:
+        terms: what was looked for, with weights.
+        judged: the leaves.
+        held: leaf -> which of the terms its own text holds.
+        named: for each thing that may be a document's name, the rarity of its forms among names, and its words' number.
+    """
+
+    terms: Mapping[str, float] = field(default_factory=dict)
+    judged: Judged = field(default_factory=lambda: Judged({}))
+    held: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    named: Sequence[tuple[Mapping[str, float], int]] = ()
+
+
+class LeafRetriever(BaseRetriever):
+    """Hybrid search over the leaves of one corpus.
+
+    Args:
+        corpus: what to search.
+        embedder: embeds the question; the model the corpus was built with.
+        options: mode, candidates a search, how both are fused.
+    """
+
+    def __init__(self, corpus: Corpus, embedder: BaseEmbedding, options: RetrievalSettings) -> None:
+        super().__init__()
+        self._corpus = corpus
+        self._embedder = embedder
+        self._options = options
+
+    def search(self, query: Query) -> list[LeafHit]:
+        """Return the leaves that any search found and those between two of them, best first; `[]` when none did."""
+        found = self.find(query)
+        if self._options.fusion == "plain":
+            hits = fuse_plainly(found, self._options.dense_share)
+        else:
+            hits = score_leaves(found)
+        note_models(hits, found.by_model)
+        return hits
+
+    def find(self, query: Query) -> Found:
+        """Search, and gather what the evidence is weighed from."""
+        with ThreadPoolExecutor(1) as beside:
+            words = beside.submit(self._by_words, query)
+            embedding = self.embedding(query)
+            dense = self._by_meaning(embedding, query)
+            by_words = words.result()
+        versions = {split_node_id(name)[0] for name in (*dense, *by_words.judged.lexical)}
+        documents = self._corpus.documents.get_versions(versions)
+        weights = {term: weight * self._corpus.words.weight(term) for term, weight in by_words.terms.items()}
+        return Found(
+            documents=documents,
+            dense=dense,
+            lexical=by_words.judged.lexical,
+            by_model=by_words.judged.by_model,
+            most_lexical=MAX_FREQUENCY_FACTOR * sum(weights.values()) or 1.0,
+            terms=self._titled(by_words, documents),
+            term_weights=weights,
+            parents=self._parents(documents, embedding),
+            names=self._called(documents.values(), by_words.named),
+        )
+
+    def embedding(self, query: Query) -> Vector | None:
+        """Return what the dense search looks near; None in lexical mode."""
+        if self._options.mode == "lexical" or query.embedding is not None:
+            return query.embedding
+        return np.asarray(self._embedder.get_query_embedding(query.text), np.float32)
+
+    def terms(self, query: Query) -> Mapping[str, float]:
+        """Return what the lexical search looks for."""
+        return (
+            query.terms if query.terms is not None else dict.fromkeys(self._corpus.words.query_terms(query.text), 1.0)
+        )
+
+    def _by_meaning(self, embedding: Vector | None, query: Query) -> dict[str, float]:
+        if embedding is None or self._options.mode == "lexical":
+            return {}
+        return dict(self._corpus.vectors.search(embedding, self._options.candidates_k, versions=query.versions))
+
+    def _by_words(self, query: Query) -> _ByWords:
+        if self._options.mode == "dense":
+            return _ByWords()
+        words, terms, model = self._corpus.words, self.terms(query), self._options.lexical_model
+        named = [(self._forms(name), name.count) for name in question_names(content_words(query.text)[:MAX_NAMES])]
+        names = frozenset[str]().union(*(forms for forms, _ in named))
+        hits = dict(words.search(terms, sorted(names), self._options.candidates_k, versions=query.versions))
+        judged = judge(model, hits, {} if model == "bm25" else self._texts(hits), terms, words.weight)
+        return _ByWords(terms, judged, words.held(terms, hits), named)
+
+    def _forms(self, name: Called) -> dict[str, float]:
+        words = self._corpus.words
+        return {term: words.name_weight(term) for word in name.words for term in words.terms(word)}
+
+    def _texts(self, names: Iterable[str]) -> dict[str, list[str]]:
+        """Return each leaf's terms in order, its document's title before them as it was embedded."""
+        texts = leaf_texts(self._corpus.documents, list(names), titled=True)
+        return {name: self._corpus.words.terms(text) for name, text in zip(names, texts, strict=True)}
+
+    def _titled(self, found: _ByWords, documents: Mapping[str, StoredDocument]) -> dict[str, frozenset[str]]:
+        """Return leaf -> which of the question's terms it holds, its document's title being part of it."""
+        held = {}
+        for name, terms in found.held.items():
+            version, position = split_node_id(name)
+            document = documents.get(version)
+            if document is not None and position < len(document.tree):
+                title = self._corpus.words.name_terms(document.title, document.doc_id).title
+                held[name] = terms | (found.terms.keys() & title)
+        return held
+
+    def _called(
+        self, documents: Iterable[StoredDocument], named: Sequence[tuple[Mapping[str, float], int]]
+    ) -> dict[str, float]:
+        """Return version -> how much of the question names the document: the rarity of each thing that does."""
+        forms = frozenset[str]().union(*(weights for weights, _ in named))
+        called = {}
+        for document in documents:
+            names = forms & self._corpus.words.name_terms(document.title, document.doc_id).names
+            called[document.version] = float(
+                sum(
+                    count * max((weights[term] for term in weights.keys() & names), default=0.0)
+                    for weights, count in named
+                )
+                if names
+                else 0
+            )
+        return called
+
+    def _parents(
+        self, documents: Mapping[str, StoredDocument], embedding: Vector | None
+    ) -> dict[str, dict[int, float]]:
+        if embedding is None:
+            return {}
+        vectors = self._corpus.documents.parent_vectors(documents)
+        return {version: dict(enumerate((rows @ embedding).tolist())) for version, rows in vectors.items()}
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return [
+            NodeWithScore(node=TextNode(id_=hit.node_id, metadata={"scores": hit.scores}), score=hit.score)
+            for hit in self.search(Query.of(query_bundle))
+        ]
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        # The embedder and both stores are synchronous: one thread hop keeps the event loop free.
+        return await asyncio.to_thread(self._retrieve, query_bundle)

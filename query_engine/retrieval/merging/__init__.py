@@ -1,0 +1,1 @@
+"""Leaves climb to their parents."""

@@ -1,0 +1,199 @@
+"""Gather the evidence for a question that has parts: searched for side by side, judged, searched again, merged.
+
+Flow: `question/decompose.py` -> **here** -> the gate and the authors, who read one list of passages as ever. The whole
+question is searched for first. Where parts refer to each other and its passages cover them all, that was it. Otherwise
+the list takes the first passage of the whole question, the first of each part, then the second of each, until the
+budget of one search is full: an answer gets no more to read than any other, but something for each of its parts.
+"""
+
+import time
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import zip_longest
+
+from query_engine import steps
+from query_engine.answerability.classifier import Confidence
+from query_engine.answerability.part_coverage import Covered, keep_what_is_missing, name_what_was_found
+from query_engine.question.decompose import Plan
+from query_engine.question.decompose_rules import Part
+from query_engine.runtime.deadline import Deadline
+from query_engine.runtime.threads import in_thread, in_threads
+from query_engine.schema.events import Step
+from query_engine.schema.passage import Passage
+from query_engine.schema.retrieval_result import Retrieval
+from query_engine.text.quotable import TermWeights
+from settings import RetrievalSettings
+
+MAX_ROUNDS = 3
+# Parts that differ by so few terms name things; others are questions of their own.
+MAX_NAME_TERMS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What gathering works with. The functions block.
+
+    Attributes:
+        search: query -> what one search finds for it.
+        judge: question and passages -> how likely these hold the answer.
+        words: the corpus's terms and their rarity.
+        min_confidence: from this on a part is covered.
+        options: `budget_chars` and `top_k` of the merged list.
+        deadline: of the question.
+    """
+
+    search: Callable[[str], Retrieval]
+    judge: Callable[[str, Sequence[Passage]], Confidence]
+    words: TermWeights
+    min_confidence: float
+    options: RetrievalSettings
+    deadline: Deadline
+
+
+class Gathering:
+    """The evidence for one question.
+
+    Args:
+        question: the whole one; it is searched for beside its parts.
+        plan: takes it apart.
+        means: what to work with.
+
+    Attributes:
+        retrieval: one list of passages for all parts, once `steps` has ended; of a question without parts what one
+            search found.
+        parts: each part with its own evidence; none of a question without parts.
+    """
+
+    def __init__(self, question: str, plan: Callable[[str, Deadline], Plan], means: Means) -> None:
+        self._question = question
+        self._planned = plan
+        self._means = means
+        self.retrieval = Retrieval((), {})
+        self.parts: list[Covered] = []
+        self._asked: tuple[Part, ...] = ()
+        self._whole: Confidence | None = None
+
+    async def steps(self) -> AsyncGenerator[Step, None]:
+        """Plan, search, judge, search again; yield what is done."""
+        plan = await in_thread(partial(self._planned, self._question, self._means.deadline), self._means.deadline.stop)
+        if not plan.parts:
+            (whole,) = await self._searched([self._question])
+            self.retrieval = replace(whole, warnings=plan.warnings + whole.warnings)
+            return
+        started = time.perf_counter()
+        self._asked = plan.parts
+        yield steps.planned(plan)
+        (whole,) = await self._searched([self._question])
+        self._whole = await in_thread(partial(self._means.judge, self._question, whole.passages))
+        self.parts = [await self._judged(part, whole.passages) for part in plan.parts]
+        retrievals = [whole]
+        passages = whole.passages
+        if self.apart or not self._all_covered():
+            async for step in self._search_parts(retrievals):
+                yield step
+            passages = merge([whole.passages, *(part.passages for part in self.parts)], self._means.options)
+        yield steps.covered(self.parts)
+        timings_ms = {"retrieve": round((time.perf_counter() - started) * 1000, 1)}
+        warnings = dict.fromkeys([*plan.warnings, *(warning for one in retrievals for warning in one.warnings)])
+        self.retrieval = Retrieval(passages, timings_ms, tuple(warnings))
+
+    async def _search_parts(self, retrievals: list[Retrieval]) -> AsyncGenerator[Step, None]:
+        """Search for the parts side by side, and again for those that are not covered; note what was retrieved."""
+        found = await self._searched([part.query for part in self._asked])
+        retrievals += found
+        self.parts = [await self._judged(part, one.passages) for part, one in zip(self._asked, found, strict=True)]
+        asked = {self._question, *(part.query for part in self._asked)}
+        for number in range(2, MAX_ROUNDS + 1):
+            wordings = {at: one for at, one in self._wordings(number).items() if one not in asked}
+            asked.update(wordings.values())
+            for wording in wordings.values():
+                yield steps.searching_again(number, wording)
+            again = await self._searched(wordings.values())
+            retrievals += again
+            for at, retrieval in zip(wordings, again, strict=True):
+                await self._improve(at, retrieval)
+
+    @property
+    def apart(self) -> bool:
+        """Whether each part can be answered by itself."""
+        return bool(self.parts) and all(one.part.alone for one in self.parts)
+
+    def confidence(self, merged: Confidence) -> Confidence:
+        """Return the best of three judgements: of all passages, of the whole question's, of the least covered part's.
+
+        The last one counts only if all parts are covered.
+        """
+        judged = [merged, *([self._whole] if self._whole else [])]
+        if self.parts and self._all_covered():
+            judged.append(min((part.confidence for part in self.parts), key=lambda one: one.value))
+        return max(judged, key=lambda one: one.value)
+
+    def _all_covered(self) -> bool:
+        return all(part.sufficient for part in self.parts)
+
+    async def _searched(self, queries: Iterable[str]) -> list[Retrieval]:
+        return await in_threads((partial(self._means.search, query) for query in queries), self._means.deadline.stop)
+
+    async def _judged(self, part: Part, passages: tuple[Passage, ...]) -> Covered:
+        confidence = await in_thread(partial(self._means.judge, part.query, passages))
+        own = self._own_terms(part)
+        # The gate forgives a word that no passage holds. Of things that are compared it may be the very name.
+        lacks = len(own) <= MAX_NAME_TERMS and not own.isdisjoint(confidence.missing)
+        return Covered(part, passages, confidence, confidence.value >= self._means.min_confidence and not lacks)
+
+    def _own_terms(self, part: Part) -> set[str]:
+        """Return the terms of a part that no other part has."""
+        terms = self._means.words.query_terms
+        others = [other.query for other in self._asked if other != part]
+        return set(terms(part.query)) - {term for other in others for term in terms(other)}
+
+    async def _improve(self, at: int, retrieval: Retrieval) -> None:
+        """Take what another search found into a part's evidence, if that covers the part better."""
+        before = self.parts[at]
+        passages = merge([before.passages, retrieval.passages], self._means.options)
+        judged = await self._judged(before.part, passages)
+        if judged.confidence.value > before.confidence.value:
+            self.parts[at] = judged
+
+    def _wordings(self, number: int) -> dict[int, str]:
+        """Return another wording for each part that is not covered, as far as there is one."""
+        found: dict[int, str] = {}
+        for at, one in enumerate(self.parts):
+            if one.sufficient:
+                continue
+            if number == 2:
+                others = [passage for other in self.parts if other is not one for passage in other.passages[:1]]
+                wording = name_what_was_found(one.part.query, self._question, others, self._means.words)
+            else:
+                wording = keep_what_is_missing(one.part.query, one.confidence, self._means.words)
+            if wording:
+                found[at] = wording
+        return found
+
+
+def merge(lists: Iterable[Sequence[Passage]], options: RetrievalSettings) -> tuple[Passage, ...]:
+    """Return one list: the first of each, then the second of each, and so on, within the budget.
+
+    No text stands there twice: of two passages that overlap the one that comes first stays, unless the other one holds
+    all of it and more. That one takes its place.
+    """
+    chosen: list[Passage] = []
+    room = options.budget_chars
+    for passage in (one for row in zip_longest(*lists) for one in row if one is not None):
+        overlapping = [at for at, other in enumerate(chosen) if _overlap(passage, other)]
+        held = [at for at in overlapping if passage.start <= chosen[at].start and chosen[at].end <= passage.end]
+        if len(held) < len(overlapping) or any(len(chosen[at].text) == len(passage.text) for at in held):
+            continue
+        freed = sum(len(chosen[at].text) for at in held)
+        if chosen and len(passage.text) - freed > room:
+            continue
+        room += freed - len(passage.text)
+        place = held[0] if held else len(chosen)
+        chosen = [other for at, other in enumerate(chosen) if at not in held]
+        chosen.insert(place, passage)
+    return tuple(chosen[: options.top_k])
+
+
+def _overlap(one: Passage, other: Passage) -> bool:
+    return one.doc_id == other.doc_id and one.start < other.end and other.start < one.end

@@ -1,0 +1,117 @@
+"""Everything around the search for leaves that is off by default: expansion before it, reranking after it.
+
+Flow: query -> **here**: expansions -> `hybrid.py` -> reranker -> `retrieval/merging/retriever.py`. What was
+left out is told in warnings.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from errors import SettingsError
+from query_engine.retrieval.expansion.base import Expansion, Retrieve, expand
+from query_engine.retrieval.reranking.base import Reranker, rerank
+from query_engine.schema.hit import LeafHit
+from query_engine.schema.query import Query
+from settings import RerankSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Refined:
+    """What a search found, all told.
+
+    Attributes:
+        hits: leaves, best first.
+        warnings: `code: sentence` for each stage that was left out.
+        timings_ms: `expand` and `rerank`, where they are set.
+    """
+
+    hits: list[LeafHit]
+    warnings: tuple[str, ...] = ()
+    timings_ms: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reranking:
+    """How leaves are reranked.
+
+    Attributes:
+        reranker: judges.
+        texts_of: node ids -> the texts it reads, in the same order.
+        options: pool, time limit, threshold.
+    """
+
+    reranker: Reranker
+    texts_of: Callable[[Sequence[str]], list[str]]
+    options: RerankSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Refinement:
+    """The stages around the search of one corpus; by default there are none.
+
+    Attributes:
+        expansions: in the order in which they are applied.
+        reranking: None leaves the order of the search.
+    """
+
+    expansions: Sequence[Expansion] = ()
+    reranking: Reranking | None = None
+
+    def search(self, query: Query, retrieve: Retrieve) -> Refined:
+        """Expand, search by `retrieve`, rerank.
+
+        Raises:
+            OutOfTimeError: nobody waits for the query any more.
+        """
+        warnings: list[str] = []
+        timings_ms: dict[str, float] = {}
+        if self.expansions:
+            started = time.perf_counter()
+            expanded = expand(query, self.expansions, retrieve)
+            query = expanded.query
+            warnings += expanded.warnings
+            timings_ms["expand"] = _ms_since(started)
+        _check_wanted(query, "before the search")
+        hits = retrieve(query)
+        _check_wanted(query, "after the search")
+        if by := self.reranking:
+            started = time.perf_counter()
+            limit = query.limit(by.options.timeout_s)
+            reranked = rerank(query.text, hits, by.reranker, by.texts_of, by.options, deadline=limit)
+            hits = reranked.hits
+            warnings += [reranked.warning] if reranked.warning else []
+            timings_ms["rerank"] = _ms_since(started)
+        return Refined(hits, tuple(warnings), timings_ms)
+
+    def reranked_by(self, *, wanted: bool | None, query: str | None) -> "Refinement":
+        """Return these stages as one request wants them.
+
+        Args:
+            wanted: False leaves reranking out; None and True leave it as it is set.
+            query: asked of the reranker instead of the question; None leaves what is set.
+
+        Raises:
+            SettingsError: reranking is wanted, and no reranker is set.
+        """
+        if wanted is False:
+            return replace(self, reranking=None)
+        if self.reranking is None:
+            if wanted or query:
+                raise SettingsError(
+                    "This service has no reranker.", "Start it with RAG_RERANK__METHOD or RAG_RERANK__MODEL set."
+                )
+            return self
+        if query is None:
+            return self
+        options = self.reranking.options.model_copy(update={"query": query})
+        return replace(self, reranking=replace(self.reranking, options=options))
+
+
+def _check_wanted(query: Query, where: str) -> None:
+    if query.deadline is not None:
+        query.deadline.check_wanted(where)
+
+
+def _ms_since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 1)

@@ -1,0 +1,1 @@
+"""Leaves are reordered by a cross-encoder or a language model."""

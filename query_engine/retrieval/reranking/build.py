@@ -1,0 +1,99 @@
+"""Settings -> the reranker, or none.
+
+Flow: `query_engine/build.py` -> **here** -> `cross_encoder.py` or `listwise.py`. Only what is chosen is imported.
+"""
+
+import logging
+from collections.abc import Sequence
+from typing import NoReturn
+
+from errors import ModelError, SettingsError
+from query_engine.llms.base import LoadedModel
+from query_engine.llms.helper import Asker
+from query_engine.retrieval.reranking.base import Reranker
+from query_engine.retrieval.reranking.listwise import TOKENS_PER_NUMBER, ListwiseReranker
+from query_engine.runtime.deadline import Deadline
+from settings import Settings
+
+logger = logging.getLogger(__name__)
+
+
+class Unavailable:
+    """A reranker that could not be loaded: says why whenever it is asked.
+
+    Raised at the start, the same error would stop a service that works without it.
+    """
+
+    def __init__(self, name: str, error: ModelError) -> None:
+        self.name = name
+        self._error = error
+
+    def score(self, question: str, texts: Sequence[str], deadline: Deadline) -> NoReturn:  # noqa: ARG002  # protocol
+        """Raise ModelError: the reason."""
+        raise ModelError(self._error.fact, self._error.remedy)
+
+
+def build_reranker(settings: Settings, model: LoadedModel | None) -> Reranker | None:
+    """Load what `settings.rerank` names.
+
+    Args:
+        settings: all of them.
+        model: the configured language model, if there is one.
+
+    Returns:
+        None where nothing shall be reranked; `Unavailable` where a cross-encoder cannot be loaded.
+
+    Raises:
+        SettingsError: the settings contradict each other.
+    """
+    options = settings.rerank
+    match options.method:
+        case "listwise":
+            return _listwise(settings, model)
+        case "none":
+            return None
+        case None if options.model is None:
+            return None
+    if options.model is None:
+        raise SettingsError(
+            "RAG_RERANK__METHOD=cross_encoder needs RAG_RERANK__MODEL.",
+            "Set it to a folder or hub id, for example cross-encoder/ms-marco-MiniLM-L6-v2.",
+        )
+    try:
+        return _cross_encoder(options.model)
+    except ModelError as error:
+        logger.warning("Passages are not reranked: %s", error)
+        return Unavailable("cross_encoder", error)
+
+
+def _cross_encoder(model: str) -> Reranker:
+    try:
+        from query_engine.retrieval.reranking.cross_encoder import CrossEncoderReranker  # noqa: PLC0415  # seconds to import
+    except ModuleNotFoundError as error:
+        raise ModelError(
+            f"A cross-encoder needs {error.name}, which is not installed.",
+            "Install requirements-torch.txt, or build the image with KEEP_TORCH=true.",
+        ) from error
+    return CrossEncoderReranker(model)
+
+
+def _listwise(settings: Settings, model: LoadedModel | None) -> Reranker:
+    options = settings.rerank
+    if model is None:
+        raise SettingsError(
+            "RAG_RERANK__METHOD=listwise needs a language model.",
+            "Set RAG_LLM__PROVIDER to huggingface, openvino or openai.",
+        )
+    if options.stride > options.window:
+        raise SettingsError(
+            f"RAG_RERANK__STRIDE={options.stride} skips passages: the window holds {options.window}.",
+            "Set it to RAG_RERANK__WINDOW at most; half of it compares well.",
+        )
+    reply_tokens = options.window * TOKENS_PER_NUMBER
+    if reply_tokens > settings.llm.max_new_tokens:
+        raise SettingsError(
+            f"Ranking RAG_RERANK__WINDOW={options.window} passages takes {reply_tokens} tokens; "
+            f"RAG_LLM__MAX_NEW_TOKENS={settings.llm.max_new_tokens} allows fewer.",
+            "Lower the first or raise the second.",
+        )
+    return ListwiseReranker(Asker(model, settings.llm.max_new_tokens), options.window, options.stride)

@@ -1,0 +1,1 @@
+"""The values that travel from stage to stage: events, hits, passages, citations."""

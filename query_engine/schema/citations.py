@@ -1,0 +1,90 @@
+"""Number the sources of an answer while it is written.
+
+Flow: a synthesizer asks for a number whenever it cites -> **here** -> `Done.citations`.
+
+A number stands for a document (its address, if it has one) and is given at its first use, so numbers rise through
+the text, none is unused, and what was streamed never has to be renumbered. Which sentence deserves a citation is the
+synthesizers' business.
+"""
+
+from dataclasses import dataclass
+
+from query_engine.schema.events import Citation
+from query_engine.schema.passage import Passage
+
+
+@dataclass(slots=True)
+class Checked:
+    """How the sentences of a language model fared when they were compared with the passages.
+
+    Attributes:
+        supported: shown as they were.
+        replaced: by the quote that is nearest in meaning.
+        dropped: left out.
+    """
+
+    supported: int = 0
+    replaced: int = 0
+    dropped: int = 0
+
+    def warning(self) -> str | None:
+        """What a reader must know about it, as `code: sentence`."""
+        lost = self.replaced + self.dropped
+        if not lost:
+            return None
+        return (
+            f"unsupported_sentences: {lost} of {lost + self.supported} generated sentences had no support in the "
+            f"passages: {self.replaced} replaced by a quote, {self.dropped} left out."
+        )
+
+
+@dataclass(slots=True)
+class Shown:
+    """What of the passages a language model was shown.
+
+    Attributes:
+        left_out: which it was not, and why, as a sentence; empty if it was shown all.
+        out_of_context: they do not fit the model's own context; otherwise the operator's limit keeps them out.
+        calls: how often the model was asked, the answer included, where it read the passages in groups; otherwise 0.
+        lost: sentences that it noted from them and that had no room.
+    """
+
+    left_out: str = ""
+    out_of_context: bool = False
+    calls: int = 0
+    lost: int = 0
+
+    def warning(self) -> str | None:
+        """What a reader must know about it, as `code: sentence`; the operator's own limit is no news."""
+        if self.lost:
+            return f"notes_left_out: {self.lost} of the sentences that the model noted from the passages had no room."
+        return f"passages_left_out: {self.left_out}" if self.left_out and self.out_of_context else None
+
+
+class Citations:
+    """The growing list of an answer's citations; one instance for one answer.
+
+    Attributes:
+        checked: counted by an author that checks what a model writes.
+        shown: told by an author that shows the passages to a model.
+    """
+
+    def __init__(self) -> None:
+        self.checked = Checked()
+        self.shown = Shown()
+        self._numbers: dict[str, int] = {}
+        self._quotes: dict[tuple[str, int, int], Citation] = {}
+
+    def cite(self, passage: Passage, start: int, end: int) -> int:
+        """Record the quote `[start, end)` (document offsets, inside `passage`) and return its number, 1 or more."""
+        number = self._numbers.setdefault(passage.url or passage.doc_id, len(self._numbers) + 1)
+        quote = passage.text[start - passage.start : end - passage.start]
+        self._quotes.setdefault(
+            (passage.doc_id, start, end),
+            Citation(number, passage.doc_id, passage.chunk_id, start, end, quote, passage.url, passage.title),
+        )
+        return number
+
+    def all(self) -> tuple[Citation, ...]:
+        """Return the citations ordered by number, then by place."""
+        return tuple(sorted(self._quotes.values(), key=lambda citation: (citation.number, citation.start)))

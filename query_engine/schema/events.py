@@ -1,0 +1,102 @@
+"""What an engine says while it answers: the typed events of `Engine.stream`.
+
+Flow: engine -> **events** -> the views (`/run`, `/evaluate`, the command line, the evaluation harness). There
+is no other path to an answer. The order is fixed:
+
+    (Step | Retrieved)*  then  (Token | Step | Restarted)*  then  exactly one Done
+
+Pure values; how they look on the wire is the views' business.
+"""
+
+from dataclasses import dataclass
+
+from query_engine.schema.passage import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing the engine did, as Markdown for people.
+
+    Attributes:
+        kind: `conversation`, `cache`, `search`, `plan`, `found`, `merged`, `gate`, `write` or `warning`.
+        text: what happened, one short paragraph or list.
+    """
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """The passages the answer is written from, best first."""
+
+    passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """The next piece of the answer; concatenated, all of them since the last `Restarted` are the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """The pieces streamed so far are withdrawn: their author failed and another one starts over."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A place in a document that supports the answer.
+
+    Attributes:
+        number: the `n` of the `[n]` marks in the answer. A number stands for one document; several quotes of that
+            document share it.
+        start: offset of the quote in the document's text; `text[start:end] == quote`.
+        url: the document's own address, or None: views then link to this service's document page.
+    """
+
+    number: int
+    doc_id: str
+    chunk_id: str
+    start: int
+    end: int
+    quote: str
+    url: str | None
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The finished answer.
+
+    Attributes:
+        answer: the whole text with `[n]` marks; None when the documents do not answer the question.
+        message: what a person should read: the answer, or the sentence that says why there is none.
+        citations: ordered by number, then by place.
+        passages: what the answer was written from, best first.
+        gate_reason: `no_retrieval`, `generated_no_answer_low_confidence`, `generated_no_answer_but_confident` or
+            `generated_answer`.
+        synthesizer: who wrote it: `extractive`, `huggingface`, `openvino` or `openai`; None without an answer.
+        warnings: `code: sentence` for everything that lowered the quality (a failed model, a missing node), and
+            `low_confidence: …` where the passages perhaps do not answer the question.
+        timings_ms: by stage: `retrieve`, `write`, `total`.
+        fingerprint: hash of settings, models and index version; equal fingerprints give comparable answers.
+        cache_hit: the answer was given before and kept; `timings_ms` then holds only `total`.
+    """
+
+    answer: str | None
+    message: str
+    citations: tuple[Citation, ...]
+    passages: tuple[Passage, ...]
+    gate_reason: str
+    synthesizer: str | None
+    warnings: tuple[str, ...]
+    timings_ms: dict[str, float]
+    fingerprint: str
+    cache_hit: bool = False
+
+
+Event = Step | Retrieved | Token | Restarted | Done

@@ -1,0 +1,30 @@
+"""A leaf that a search found, with everything that speaks for it.
+
+Flow: made by `retrieval/fusion.py`, reordered by rerankers, read by `retrieval/merging/retriever.py` and by whoever
+asks for an explanation.
+"""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class LeafHit:
+    """A leaf and what speaks for it.
+
+    Attributes:
+        node_id: names the leaf.
+        score: what hits are ordered by, higher is better; comparable within one search only.
+        scores: by scorer; see `evidence.SCORERS` for what each means. `dense` (cosine, -1..1) and `lexical` (BM25, 0 or
+            more) are absent where that search did not find the leaf.
+        ranks: place in the ranking of each search that found it, and of each model and reranker that judged it, from 1.
+    """
+
+    node_id: str
+    score: float
+    scores: dict[str, float] = field(default_factory=dict)
+    ranks: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def found(self) -> bool:
+        """Whether a search found it; it is here because its neighbour was found otherwise."""
+        return "dense" in self.ranks or "lexical" in self.ranks

@@ -1,0 +1,65 @@
+"""A passage: a span of a document that was found for a question, with the scores that brought it here.
+
+Flow: made by the retrievers and `retrieval/merging/retriever.py`, read by everything after them. A pure value.
+"""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from llama_index.core.schema import NodeWithScore, TextNode
+
+from query_engine.schema.hit import LeafHit
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A slice of a document.
+
+    Attributes:
+        node_id: the tree node; for joined neighbours the first of them.
+        chunk_id: doc_id, `#`, five-digit ordinal of the passage's first leaf.
+        level: `leaf`, `middle` or `root`; `span` for joined neighbouring nodes.
+        start: offset of the first character in the document.
+        end: offset after the last one; `text` is the document's text `[start:end]`.
+        pages: zero-based indices of the pages it touches; empty for unpaged documents.
+        score: what the list is ordered by, higher is better; comparable within one list only.
+        scores: by scorer: `dense` (cosine, -1..1), `lexical` (BM25, 0 or more), `fused`, those of `evidence.SCORERS`
+            and of rerankers; absent if the scorer did not see it. Of a merged passage the best of its leaves'.
+        hits: the leaves it was chosen for, best first, each with what speaks for it.
+        merged: why it is larger than one leaf, for people; empty for a leaf.
+        alone: why it was not joined with the passage beside it, for people; empty where there is none.
+    """
+
+    node_id: str
+    chunk_id: str
+    doc_id: str
+    title: str
+    url: str | None
+    level: str
+    start: int
+    end: int
+    pages: tuple[int, ...]
+    score: float
+    scores: dict[str, float]
+    text: str
+    hits: tuple[LeafHit, ...] = field(default=())
+    merged: str = ""
+    alone: str = ""
+
+    @classmethod
+    def of(cls, found: NodeWithScore) -> "Passage":
+        """Read a passage from a node of the merging retriever."""
+        node = found.node
+        assert isinstance(node, TextNode)
+        return cls(
+            node_id=node.node_id,
+            start=node.start_char_idx or 0,
+            end=node.end_char_idx or 0,
+            score=found.get_score(),
+            text=node.text,
+            **node.metadata,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the passage as JSON-ready values."""
+        return asdict(self)

@@ -1,0 +1,20 @@
+"""What a search found, on its way from the engine's search to whoever asked for it. A pure value."""
+
+from dataclasses import dataclass
+
+from query_engine.schema.passage import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """What a search found.
+
+    Attributes:
+        passages: best first.
+        timings_ms: `retrieve`, and of it `expand` and `rerank` where they are set.
+        warnings: `code: sentence` for each stage that was left out.
+    """
+
+    passages: tuple[Passage, ...]
+    timings_ms: dict[str, float]
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,158 @@
+"""Settings -> the language models: who writes the answer, who takes over, and who helps with the question.
+
+Flow: `build.py` -> **here** -> `llms/build.py`. All are loaded at the start, so that a missing one stops it rather
+than an answer. The extractive author, who comes after all of them, is `build.py`'s.
+"""
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from pydantic import SecretStr
+
+from errors import SettingsError
+from query_engine.llms.base import LoadedModel
+from query_engine.synthesis.health import WatchedSynthesizer
+from settings import LLMSettings, Settings
+
+if TYPE_CHECKING:
+    from query_engine.synthesis.generative import GenerativeSynthesizer
+
+# Less room than this for the prompt leaves nothing for documents.
+MIN_PROMPT_TOKENS = 384
+# What the template `short` promises.
+SHORT_WORDS = 50
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """The models of one process.
+
+    Attributes:
+        writers: in the order in which they are asked; empty where answers are quotes.
+        query_model: plans, rephrases, condenses and ranks; None where nobody does.
+    """
+
+    writers: tuple[WatchedSynthesizer, ...] = ()
+    query_model: LoadedModel | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether a model is expected to write the next answer, or none is set."""
+        return not self.writers or any(writer.ready for writer in self.writers)
+
+    @property
+    def reason(self) -> str:
+        """How the writers did when they were last used, as a sentence."""
+        if not self.writers:
+            return "No language model is used: answers are quotes."
+        if len(self.writers) == 1:
+            return self.writers[0].reason
+        return " ".join(f"{place}. {writer.name}: {writer.reason}" for place, writer in enumerate(self.writers, 1))
+
+
+def build_roster(settings: Settings, embedder: BaseEmbedding) -> Roster:
+    """Load or reach the models that `settings.llm` names.
+
+    Args:
+        settings: all of them.
+        embedder: the corpora's own.
+
+    Raises:
+        SettingsError: the settings contradict each other.
+        ModelError: a model is missing or damaged.
+    """
+    llm = settings.llm
+    if llm.provider == "extractive" and llm.fallbacks:
+        raise SettingsError(
+            "RAG_LLM__FALLBACKS names models that take over, but RAG_LLM__PROVIDER names none that could fail.",
+            "Set RAG_LLM__PROVIDER, or unset RAG_LLM__FALLBACKS.",
+        )
+    named = {name.partition("@")[2] for name in [*_names(llm), llm.query_model or ""]}
+    if unnamed := _other_keys(llm).keys() - named:
+        raise SettingsError(
+            f"RAG_LLM__OTHER_KEYS holds a key for {min(unnamed)}, which no model is asked at.",
+            "Write the URL as RAG_LLM__FALLBACKS or RAG_LLM__QUERY_MODEL writes it.",
+        )
+    chosen = [] if llm.provider == "extractive" else [llm, *(other_model(llm, name) for name in _names(llm))]
+    if not chosen and llm.query_model is None:
+        return Roster()
+    from query_engine.llms.build import build_model  # noqa: PLC0415  # quoting needs no model
+
+    writers, models = [], []
+    for one in chosen:
+        of_one = settings.model_copy(update={"llm": one})
+        models.append(build_model(of_one))
+        writers.append(WatchedSynthesizer(build_synthesizer(of_one, models[-1], embedder)))
+    if llm.query_model is not None:
+        query_model = build_model(settings.model_copy(update={"llm": other_model(llm, llm.query_model)}))
+    else:
+        query_model = models[0]
+    return Roster(tuple(writers), query_model)
+
+
+def build_synthesizer(settings: Settings, model: LoadedModel, embedder: BaseEmbedding) -> "GenerativeSynthesizer":
+    """Return the author that writes with a language model.
+
+    Args:
+        settings: all of them.
+        model: made by `build_model`.
+        embedder: the corpora's own; compares what is written with the passages.
+
+    Raises:
+        SettingsError: the answer's length leaves no room for a prompt.
+    """
+    from query_engine.prompting.builder import PromptBuilder  # noqa: PLC0415  # quoting needs none of these
+    from query_engine.synthesis.draft import Rules  # noqa: PLC0415
+    from query_engine.synthesis.generative import GenerativeSynthesizer  # noqa: PLC0415
+
+    prompt_tokens = model.context_tokens - settings.llm.max_new_tokens
+    if prompt_tokens < MIN_PROMPT_TOKENS:
+        raise SettingsError(
+            f"RAG_LLM__MAX_NEW_TOKENS={settings.llm.max_new_tokens} leaves {max(0, prompt_tokens)} tokens "
+            f"of the model's {model.context_tokens} for the prompt.",
+            "Lower it, or raise RAG_LLM__CONTEXT_TOKENS if the model allows it.",
+        )
+    prompts = PromptBuilder(
+        max_context_chars=settings.answer.max_context_chars,
+        max_prompt_tokens=prompt_tokens,
+        count_tokens=model.count_tokens,
+        control_tokens=model.control_tokens,
+        style=settings.llm.prompt,
+    )
+    rules = Rules(settings.llm.grounding, SHORT_WORDS if settings.llm.prompt == "short" else None)
+    logger.info("Answers are written by %s", model.label)
+    tree = settings.llm.long_evidence == "tree"
+    name, label = settings.llm.provider, model.label
+    return GenerativeSynthesizer(name, label, model.llm, prompts, embedder=embedder, rules=rules, tree=tree)
+
+
+def other_model(llm: LLMSettings, name: str) -> LLMSettings:
+    """Return the settings of a model that is named `PROVIDER:MODEL@URL`; what the name leaves out is as in `llm`.
+
+    A key goes to the server it was set for, and to no other.
+    """
+    named, _, url = name.partition("@")
+    provider, _, model = named.partition(":")
+    base_url = url or llm.base_url
+    return llm.model_copy(
+        update={
+            "provider": provider,
+            "model": model or (llm.model if provider == llm.provider else None),
+            "base_url": base_url,
+            "api_key": _other_keys(llm).get(url) or (llm.api_key if base_url == llm.base_url else None),
+            "four_bit": llm.four_bit and provider == "huggingface",
+        }
+    )
+
+
+def _other_keys(llm: LLMSettings) -> dict[str, SecretStr]:
+    pairs = llm.other_keys.get_secret_value().split(",") if llm.other_keys else []
+    return {url: SecretStr(key) for url, _, key in (pair.partition("=") for pair in pairs)}
+
+
+def _names(llm: LLMSettings) -> list[str]:
+    return [name.strip() for name in (llm.fallbacks or "").split(",") if name.strip()]

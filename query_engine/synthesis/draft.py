@@ -1,0 +1,136 @@
+"""Decide what of a model's answer is shown: each sentence as it is, as the quote that stands behind it, or not at all.
+
+Flow: `citation_marks.py` hands over finished sentences -> `grounding.py` judges -> **here** -> text with `[n]`,
+numbered by `schema/citations.py`. A sentence is shown once all is settled about it, so nothing that was streamed is
+withdrawn and numbers rise through the text. Headings, and phrases that claim nothing, wait for a sentence to lead.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from query_engine.prompting.builder import REFERENCE
+from query_engine.schema.citations import Citations
+from query_engine.schema.passage import Passage
+from query_engine.synthesis.citation_marks import MarkedSentence
+from query_engine.synthesis.claims import content_words
+from query_engine.synthesis.grounding import Evidence, Quote
+from query_engine.text.markdown_escape import as_text
+
+UNSUPPORTED = "llm_unsupported"
+"""Code of the failure that nothing of an answer has support."""
+
+# Shorter ones may well be said twice.
+LEAST_REPEATED_WORDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What is shown of a model's answer.
+
+    Attributes:
+        checked: sentences without support in the passages are replaced or left out.
+        max_words: an answer ends before the sentence that would make it longer; None sets no limit.
+    """
+
+    checked: bool = True
+    max_words: int | None = None
+
+
+class Draft:
+    """One answer while it grows.
+
+    Args:
+        passages: rank r is `passages[r - 1]`.
+        evidence: of the same passages.
+        citations: of the answer.
+        rules: what is shown.
+
+    Attributes:
+        words: shown so far.
+        ended: nothing more is shown: the answer is long enough, or a sentence was said before, since small models fall
+            into loops.
+    """
+
+    def __init__(self, passages: Sequence[Passage], evidence: Evidence, citations: Citations, rules: Rules) -> None:
+        self._passages = passages
+        self._evidence = evidence
+        self._citations = citations
+        self._rules = rules
+        self._lead = ""
+        self._bereft = False
+        self._said: set[str] = set()
+        self._quoted: set[Quote] = set()
+        self.words = 0
+        self.ended = False
+
+    def add(self, sentence: MarkedSentence) -> str:
+        """Return what is shown for the next sentence, with the space before it; empty if it is not shown."""
+        said = " ".join(sentence.text.split())
+        words = len(said.split())
+        too_long = self._rules.max_words and self.words and self.words + words > self._rules.max_words
+        self.ended = self.ended or bool(too_long) or (said in self._said and words >= LEAST_REPEATED_WORDS)
+        if self.ended:
+            return ""
+        self._said.add(said)
+        if sentence.heading and self._bereft:
+            # The heading before this one has lost what it stood over.
+            self._lead, self._bereft = self._lead[: len(self._lead) - len(self._lead.lstrip())], False
+        lead = _stronger(self._lead, sentence.lead)
+        if sentence.heading or not content_words(sentence.text):
+            self._lead = lead + as_text(sentence.text)
+            return ""
+        shown = self._settled(sentence)
+        self._bereft = not shown
+        if not shown:
+            # What was to lead this sentence leads the next one, and so does a break between paragraphs.
+            self._lead = self._lead or lead[: len(lead) - len(lead.lstrip())]
+            return ""
+        self._lead = ""
+        shown = (lead if self.words else lead.lstrip()) + shown
+        self.words += len(shown.split())
+        return shown
+
+    def _settled(self, sentence: MarkedSentence) -> str:
+        ranks = dict.fromkeys(rank for _, rank in sentence.marks if 1 <= rank <= len(self._passages))
+        verdict = self._evidence.check(sentence.text, list(ranks))
+        checked = self._citations.checked
+        if verdict.supported or not self._rules.checked:
+            checked.supported += verdict.supported
+            return self._marked(sentence, list(ranks), verdict.quotes)
+        quotes = [quote for quote in verdict.quotes if quote not in self._quoted]
+        if not quotes:
+            checked.dropped += 1
+            return ""
+        checked.replaced += 1
+        text = REFERENCE.sub(r"(\1)", " ".join(quotes[0].text.split()))
+        return f"{as_text(text)} {self._cite(quotes[:1])}"
+
+    def _marked(self, sentence: MarkedSentence, ranks: Sequence[int], quotes: Sequence[Quote]) -> str:
+        """The sentence with the marks that hold, where the model put them; with those of `quotes` if none does."""
+        held = {rank: [quote for quote in quotes if quote.rank == rank] for rank in ranks}
+        for rank in [rank for rank in ranks if not held[rank]]:
+            held[rank] = self._evidence.alone(sentence.text, rank, least=self._rules.checked)
+        places: dict[int, list[Quote]] = {}
+        for at, rank in sentence.marks:
+            places.setdefault(at, []).extend(held.get(rank, ()))
+        if not any(places.values()):
+            places = {sentence.marks[0][0] if sentence.marks else len(sentence.text): list(quotes)}
+        shown, position = "", 0
+        for at, cited in places.items():
+            shown += as_text(sentence.text[position:at]) + (f" {self._cite(cited)}" if cited else "")
+            position = at
+        return shown + as_text(sentence.text[position:])
+
+    def _cite(self, quotes: Iterable[Quote]) -> str:
+        numbers = []
+        for quote in quotes:
+            self._quoted.add(quote)
+            numbers.append(self._citations.cite(self._passages[quote.rank - 1], quote.start, quote.end))
+        return "".join(f"[{number}]" for number in dict.fromkeys(numbers))
+
+
+def _stronger(waiting: str, lead: str) -> str:
+    """Join what waits with the space before the next sentence: a heading stays, of two gaps the wider one counts."""
+    if waiting.strip():
+        return waiting + (lead or " ")
+    return waiting if waiting.count("\n") > lead.count("\n") else lead

@@ -1,0 +1,178 @@
+"""Let the authors write, one after the other until one succeeds, each within its time.
+
+Flow: engine (passages that passed the gate) -> **here** runs a `Synthesizer` in a thread -> tokens, steps, withdrawals
+-> engine. A language model has to leave time for the quotes that take over where it fails. When its time is over, what
+it wrote stands if a sentence of it is whole; otherwise the next author begins at once, while the model is stopped.
+"""
+
+import asyncio
+import logging
+import re
+import threading
+import time
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from functools import partial
+
+from llama_index.core.base.response.schema import Response
+from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent, SynthesizeStartEvent
+from llama_index_instrumentation import get_dispatcher
+
+from errors import LLMError, OutOfTimeError, RagError
+from query_engine import steps
+from query_engine.runtime.deadline import Deadline
+from query_engine.runtime.threads import Reading, all_ended, iterate_in_thread
+from query_engine.schema.citations import Citations
+from query_engine.schema.events import Done, Event, Restarted, Token
+from query_engine.schema.passage import Passage
+from query_engine.synthesis.base import Synthesizer
+
+# Kept free for quoting, which takes a tenth of a second on an idle machine.
+QUOTING_S = 5.0
+CUT = " …"
+TOO_SLOW = "The {author} author had not finished when the time for it was over."
+_WHOLE_SENTENCE = re.compile(r"\w[.!?][\"'”’)]*(?:\s|\Z)")
+
+logger = logging.getLogger(__name__)
+dispatcher = get_dispatcher(__name__)
+
+
+class Answer:
+    """An answer while it grows.
+
+    Attributes:
+        question: as it is searched for.
+        query_time: when it was asked, in the words of whoever asked; language models are told.
+        passages, warnings, timings_ms, fingerprint: of the last event, see `events.Done`.
+        author: who writes; None before anyone did.
+        text: what it wrote.
+        citations: what it cited.
+    """
+
+    def __init__(self, question: str) -> None:
+        self.question = question
+        self.query_time: str | None = None
+        self.passages: tuple[Passage, ...] = ()
+        self.warnings: list[str] = []
+        self.timings_ms: dict[str, float] = {}
+        self.fingerprint = ""
+        self._started = time.perf_counter()
+        self.begin(None)
+
+    def begin(self, author: str | None) -> None:
+        """Start over with a new author."""
+        self.author = author
+        self.text = ""
+        self.citations = Citations()
+
+    def done(self, gate_reason: str, message: str = steps.NO_ANSWER) -> Done:
+        """Close the answer."""
+        text = self.text.strip() or None
+        self.timings_ms["total"] = ms_since(self._started)
+        return Done(
+            answer=text,
+            message=text or message,
+            citations=self.citations.all() if text else (),
+            passages=self.passages,
+            gate_reason=gate_reason,
+            synthesizer=self.author if text else None,
+            warnings=tuple(self.warnings),
+            timings_ms=self.timings_ms,
+            fingerprint=self.fingerprint,
+        )
+
+    def out_of_time(self, reason: str) -> Iterator[Event]:
+        """Close the answer with what there is of it."""
+        self.warnings.append(f"{OutOfTimeError.code}: {reason}")
+        yield steps.out_of_time(reason)
+        if self.text.strip():
+            yield self.done("generated_answer")
+        else:
+            yield self.done("generated_no_answer_but_confident" if self.passages else "no_retrieval", steps.TOO_LATE)
+
+
+async def write(authors: Sequence[Synthesizer], answer: Answer, deadline: Deadline) -> AsyncGenerator[Event, None]:
+    """Yield what is written, `answer` growing with it, until an author has finished.
+
+    Closing it, and its end, wait for the authors' threads.
+
+    Args:
+        authors: in order; the last one needs no language model and never fails.
+        answer: with its passages.
+        deadline: of the whole answer.
+
+    Raises:
+        OutOfTimeError: not even the last author finished in time.
+    """
+    started = time.perf_counter()
+    closings: list[asyncio.Task[None]] = []
+    try:
+        for author in authors:
+            answer.begin(author.name)
+            yield steps.writing(author.name)
+            dispatcher.event(SynthesizeStartEvent(query=answer.question))
+            limit = deadline if author is authors[-1] else deadline.sparing(QUOTING_S)
+            dated = author is not authors[-1]
+            reading = Reading(iterate_in_thread(_work(author, answer, dated=dated)))
+            failure: RagError = OutOfTimeError(TOO_SLOW.format(author=author.name), "Raise RAG_ANSWER__DEADLINE_S.")
+            try:
+                while await reading.wait(limit.left_s()):
+                    answer.text += (piece := reading.take())
+                    yield Token(piece)
+            except StopAsyncIteration:
+                break
+            except LLMError as error:
+                failure = error
+            finally:
+                closings.append(asyncio.create_task(reading.close()))
+            if author is authors[-1]:
+                raise failure
+            for event in _given_up(answer, author.name, failure):
+                yield event
+            if answer.text:
+                break
+        dispatcher.event(SynthesizeEndEvent(query=answer.question, response=Response(answer.text)))
+    finally:
+        answer.timings_ms["write"] = ms_since(started)
+        await all_ended(closings)
+    for event in _read_and_checked(answer):
+        yield event
+
+
+def _work(author: Synthesizer, answer: Answer, *, dated: bool) -> Callable[[threading.Event], Iterator[str]]:
+    question = answer.question
+    if dated and answer.query_time:
+        question = f"{question} (asked on {' '.join(answer.query_time.split())})"
+    # Bound now: an author that is being given up goes on citing for a moment, and must not do so in the next one's.
+    return partial(author.write, question, answer.passages, answer.citations)
+
+
+def _read_and_checked(answer: Answer) -> Iterator[Event]:
+    """Say what the author read of the passages, and how its sentences fared."""
+    shown, checked = answer.citations.shown, answer.citations.checked
+    answer.warnings += [told for told in (shown.warning(), checked.warning()) if told]
+    if shown.calls:
+        yield steps.read_in_groups(shown)
+    if shown.left_out:
+        yield steps.unread(shown)
+    if checked.warning():
+        yield steps.grounded(checked)
+
+
+def _given_up(answer: Answer, author: str, failure: RagError) -> Iterator[Event]:
+    """Keep what an author wrote, if only time was short and it makes sense; else withdraw it."""
+    logger.warning("The %s author failed: %s", author, failure.fact)
+    answer.warnings.append(f"{failure.code}: {failure.fact}")
+    if isinstance(failure, OutOfTimeError) and _WHOLE_SENTENCE.search(answer.text):
+        answer.text += CUT
+        yield Token(CUT)
+        yield steps.out_of_time(failure.fact)
+        return
+    if answer.text:
+        answer.text = ""
+        yield Restarted(failure.fact)
+    yield steps.failed(author, failure)
+
+
+def ms_since(started: float) -> float:
+    """Milliseconds since a reading of `time.perf_counter`."""
+    return round((time.perf_counter() - started) * 1000, 1)

@@ -1,0 +1,185 @@
+"""Check a generated sentence against the passages it cites, and find the quotes that support it.
+
+Flow: `draft.py` hands over each finished sentence -> **here** -> a verdict: supported by these quotes, or not, with
+the quote that may stand in its place. Each clause must be held by one or two neighbouring sentences of a passage: its
+numbers and names all, nothing denied that they affirm, most of its words; or fewer words where the meaning is close.
+What becomes of the sentence is `draft.py`'s business.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from llama_index.core.base.embeddings.base import BaseEmbedding
+
+from query_engine.schema.passage import Passage
+from query_engine.synthesis.claims import Claim, read_claim, split_clauses
+from query_engine.text.sentences import split_sentences
+
+# Chosen on planted sentences of SQuAD and Cranfield; `python -m bench grounding` prints how they do elsewhere.
+SURE_SHARE = 0.8
+LEAST_SHARE, LEAST_SUM = 0.35, 1.2
+QUOTE_SIMILARITY = 0.6
+EMBEDDED_QUOTES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """One or two neighbouring sentences of the passage with that rank: `[start, end)` of its document."""
+
+    rank: int
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a sentence stands.
+
+    Attributes:
+        supported: every clause is.
+        quotes: what supports it, in the order of its clauses; if it is not supported, the one sentence that is nearest
+            in meaning, or nothing.
+    """
+
+    supported: bool
+    quotes: tuple[Quote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where support may stand: what is said there, in the document's title, and anywhere in the passage."""
+
+    quote: Quote
+    claim: Claim
+    title: Claim
+    around: frozenset[str]
+
+
+class Evidence:
+    """The passages of one prompt, ready to be compared with sentences.
+
+    Args:
+        passages: rank r is `passages[r - 1]`.
+        embedder: the corpus's own; the same texts come again, so it should remember (`index/embedding/cached.py`).
+    """
+
+    def __init__(self, passages: Sequence[Passage], embedder: BaseEmbedding) -> None:
+        self._embedder = embedder
+        self._sentences: dict[int, list[_Place]] = {}
+        self._pairs: dict[int, list[_Place]] = {}
+        for rank, passage in enumerate(passages, 1):
+            self._sentences[rank], self._pairs[rank] = _places(rank, passage)
+
+    def check(self, sentence: str, cited: Sequence[int] = ()) -> Verdict:
+        """Look for support in the cited passages, then in the others; blocks for some milliseconds.
+
+        Args:
+            sentence: without marks.
+            cited: ranks of what it names as its sources; others are asked too, since it may have named the wrong one.
+        """
+        clauses = split_clauses(sentence)
+        others = [rank for rank in self._sentences if rank not in cited]
+        for ranks in (cited, others):
+            if quotes := self._support(clauses, ranks):
+                return Verdict(True, tuple(dict.fromkeys(quotes)))
+        return Verdict(False, self._nearest(sentence))
+
+    def alone(self, sentence: str, rank: int, *, least: bool = True) -> list[Quote]:
+        """Return what one passage has to say for a sentence by itself.
+
+        Args:
+            sentence: without marks.
+            rank: of the passage.
+            least: return nothing where it does not support the whole sentence; otherwise what is nearest by words.
+        """
+        quotes = self._support(split_clauses(sentence), [rank])
+        if quotes or least:
+            return list(dict.fromkeys(quotes))
+        wanted = read_claim(sentence).words
+        return [max(self._sentences[rank], key=lambda place: len(place.claim.words & wanted)).quote]
+
+    def _support(self, clauses: Sequence[str], ranks: Iterable[int]) -> list[Quote]:
+        """One quote for each clause; nothing if one of them has none."""
+        ranks = list(ranks)
+        places = [place for kind in (self._sentences, self._pairs) for rank in ranks for place in kind[rank]]
+        found = []
+        for clause in clauses:
+            quote = self._holding(clause, places)
+            if quote is None:
+                return []
+            found.append(quote)
+        return found
+
+    def _holding(self, clause: str, places: Sequence[_Place]) -> Quote | None:
+        claim = read_claim(clause)
+        if not claim.words and not claim.numbers:
+            return None
+        shares = [(share, place.quote) for place in places if (share := _share_held(claim, place)) >= LEAST_SHARE]
+        # Single sentences come first among equals: sorting is stable.
+        ranked = sorted(shares, key=lambda each: -each[0])
+        if not ranked or ranked[0][0] >= SURE_SHARE:
+            return ranked[0][1] if ranked else None
+        near = ranked[:EMBEDDED_QUOTES]
+        scored = zip(near, self._similarities(clause, [quote for _, quote in near]), strict=True)
+        best, (_, quote) = max(
+            ((share + similarity, (share, quote)) for (share, quote), similarity in scored), key=_first
+        )
+        return quote if best >= LEAST_SUM else None
+
+    def _nearest(self, sentence: str) -> tuple[Quote, ...]:
+        wanted = read_claim(sentence).words
+        places = [place for places in self._sentences.values() for place in places]
+        places.sort(key=lambda place: -len(place.claim.words & wanted))
+        quotes = [place.quote for place in places[:EMBEDDED_QUOTES]]
+        scored = zip(self._similarities(sentence, quotes), quotes, strict=True)
+        similarity, nearest = max(scored, key=_first, default=(0.0, None))
+        return (nearest,) if nearest and similarity >= QUOTE_SIMILARITY else ()
+
+    def _similarities(self, text: str, quotes: Sequence[Quote]) -> list[float]:
+        """Cosine of the text and each quote, -1..1."""
+        texts = [text, *(quote.text for quote in quotes)]
+        asked, *held = np.asarray(self._embedder.get_text_embedding_batch(texts))
+        return [float(vector @ asked) for vector in held]
+
+
+def _first(pair: tuple[float, object]) -> float:
+    return pair[0]
+
+
+def _share_held(claim: Claim, place: _Place) -> float:
+    """Share of the claim's words that a place holds, 0..1; 0 where something in it speaks against the claim."""
+    held, title = place.claim, place.title
+    if claim.numbers - held.numbers - title.numbers or claim.addresses - held.addresses:
+        return 0.0
+    if claim.names - held.words - title.words - place.around:
+        return 0.0
+    if _contradicts(claim, held):
+        return 0.0
+    known = held.words | title.words
+    if not claim.words:
+        return 1.0
+    share = len(claim.words & known) / len(claim.words)
+    # A first word may be a name, and then it is the one that counts.
+    return share if claim.opening is None or claim.opening in known | place.around else share - 0.2
+
+
+def _contradicts(claim: Claim, held: Claim) -> bool:
+    if (claim.denied & held.affirmed - held.denied) or (held.denied & claim.affirmed - claim.denied - held.affirmed):
+        return True
+    return any((pair, 1 - side) in held.sides and (pair, side) not in held.sides for pair, side in claim.sides)
+
+
+def _places(rank: int, passage: Passage) -> tuple[list[_Place], list[_Place]]:
+    """The passage's sentences, and its pairs of neighbours."""
+    title, around = read_claim(passage.title), read_claim(passage.text).words
+
+    def place(start: int, end: int) -> _Place:
+        text = passage.text[start:end]
+        return _Place(Quote(rank, passage.start + start, passage.start + end, text), read_claim(text), title, around)
+
+    spans = [(sentence.start, sentence.end) for sentence in split_sentences(passage.text)] or [(0, len(passage.text))]
+    pairs = [(first[0], second[1]) for first, second in pairwise(spans)]
+    return [place(*span) for span in spans], [place(*span) for span in pairs]

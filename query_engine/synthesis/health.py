@@ -1,0 +1,46 @@
+"""Remember how a language model did when it was last used.
+
+Flow: engine -> **here** -> the model's synthesizer. `Engines.status` reads the memory, so a health probe learns the
+model's state without using it.
+"""
+
+import threading
+from collections.abc import Iterator, Sequence
+
+from errors import LLMError
+from query_engine.schema.citations import Citations
+from query_engine.schema.passage import Passage
+from query_engine.synthesis.base import Synthesizer
+from query_engine.synthesis.draft import UNSUPPORTED
+
+
+class WatchedSynthesizer:
+    """Passes everything through.
+
+    Attributes:
+        name: the watched synthesizer's name.
+        ready: False after a failure, until the next success; writing what the passages do not support is none.
+        reason: what was last seen, as a sentence.
+    """
+
+    def __init__(self, watched: Synthesizer) -> None:
+        self._watched = watched
+        self.name = watched.name
+        self.ready = True
+        self.reason = "Loaded, not used yet."
+
+    def write(
+        self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
+    ) -> Iterator[str]:
+        """Yield what the watched synthesizer yields.
+
+        Raises:
+            LLMError: the model failed.
+        """
+        try:
+            yield from self._watched.write(question, passages, citations, stop)
+        except LLMError as error:
+            # Whoever writes what nobody can confirm is there all the same.
+            self.ready, self.reason = error.code == UNSUPPORTED, f"The last answer failed: {error.fact}"
+            raise
+        self.ready, self.reason = True, "The last answer succeeded."

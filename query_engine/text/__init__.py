@@ -1,0 +1,1 @@
+"""Sentences and spans of passage text."""

@@ -1,0 +1,270 @@
+"""Ingesting real files into real stores with a fake embedder: what is new, changed, known, gone, or unreadable."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from errors import UnreadableError
+from index.documents.span_tree import SpanTree
+from index.documents.splitter import TreeSplitter
+from ingestion.reading.reader import Reader
+from settings import IngestSettings
+from tests.fakes.library import Library
+from tests.fakes.words import leaves_with
+
+
+@pytest.fixture(scope="module")
+def reader() -> Iterator[Reader]:
+    with Reader(IngestSettings()) as reader:
+        yield reader
+
+
+@pytest.fixture
+def library(tmp_path: Path, reader: Reader) -> Iterator[Library]:
+    library = Library(tmp_path, reader)
+    (library.files / "wind.md").write_text("# Wind\n\nTurbines turn wind into power.\n")
+    (library.files / "water.txt").write_text("Dams hold water back.\n")
+    yield library
+    library.close()
+
+
+def records(*rows: dict[str, str]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def test_the_second_run_embeds_nothing(library: Library) -> None:
+    first, second = library.ingest(), library.ingest()
+
+    assert (first.new, first.leaves) == (2, 2)
+    assert (second.new, second.unchanged, second.leaves) == (0, 2, 0)
+    assert library.embedder.texts_embedded == 0
+
+
+def test_a_changed_file_replaces_its_old_version(library: Library) -> None:
+    library.ingest()
+    (library.files / "water.txt").write_text("Canals carry barges.\n")
+
+    summary = library.ingest()
+
+    assert (summary.changed, summary.unchanged) == (1, 1)
+    assert leaves_with(library.corpus.words, "dams", 5) == []
+    assert len(leaves_with(library.corpus.words, "canals", 5)) == 1
+
+
+def test_a_touched_file_with_the_same_text_is_not_embedded_again(library: Library) -> None:
+    library.ingest()
+    (library.files / "water.txt").write_bytes(b"Dams hold water back.\r\n")
+
+    summary = library.ingest()
+
+    assert (summary.changed, summary.unchanged) == (0, 2)
+    assert library.embedder.texts_embedded == 0
+
+
+def test_a_record_taken_out_of_a_file_vanishes(library: Library) -> None:
+    both = [{"id": "a", "text": "Alpha text."}, {"id": "b", "text": "Beta text."}]
+    (library.files / "rows.jsonl").write_text(records(*both))
+    library.ingest()
+    (library.files / "rows.jsonl").write_text(records(both[1]))
+
+    summary = library.ingest()
+
+    assert summary.removed == 1
+    assert "a" not in library.doc_ids()
+    assert "b" in library.doc_ids()
+
+
+def test_a_bad_line_costs_itself_and_is_tried_again(library: Library) -> None:
+    (library.files / "rows.jsonl").write_text(
+        '{"id": "a", "text": "Alpha text."}\n{broken\n{"id": "c", "text": "C."}\n'
+    )
+
+    first, second = library.ingest(), library.ingest()
+
+    for summary in (first, second):
+        assert [failure["source"] for failure in summary.failed] == ["rows.jsonl"]
+        assert "2" in summary.failed[0]["reason"]
+    assert {"a", "c"} <= set(library.doc_ids())
+    assert second.leaves == 0
+
+
+def test_a_damaged_file_keeps_its_last_good_version(library: Library) -> None:
+    (library.files / "rows.jsonl").write_text(records({"id": "a", "text": "Alpha text."}))
+    library.ingest()
+    (library.files / "rows.jsonl").write_text("{broken\n")
+
+    summary = library.ingest()
+
+    assert len(summary.failed) == 1
+    assert "a" in library.doc_ids()
+
+
+def test_an_id_that_another_file_owns_is_refused_with_its_owner(library: Library) -> None:
+    (library.files / "one.jsonl").write_text(records({"id": "same", "text": "First."}))
+    (library.files / "two.jsonl").write_text(records({"id": "same", "text": "Second."}))
+
+    for _ in range(2):
+        summary = library.ingest()
+        assert [failure["source"] for failure in summary.failed] == ["two.jsonl"]
+        assert "taken by one.jsonl" in summary.failed[0]["reason"]
+    document = library.corpus.documents.get("same")
+    assert document is not None
+    assert document.text.strip() == "First."
+
+
+def test_files_that_exchange_their_records_end_with_what_they_hold(library: Library) -> None:
+    first, second = library.files / "one.jsonl", library.files / "two.jsonl"
+    first.write_text(records({"id": "a", "text": "Alpha text."}))
+    second.write_text(records({"id": "b", "text": "Beta text."}))
+    library.ingest()
+    first.write_text(records({"id": "b", "text": "Beta text."}))
+    second.write_text(records({"id": "a", "text": "Alpha text."}))
+
+    library.ingest()
+    summary = library.ingest()
+
+    assert summary.failed == []
+    assert library.corpus.documents.source_of("a") == "two.jsonl"
+    assert library.corpus.documents.source_of("b") == "one.jsonl"
+
+
+def test_a_refused_id_does_not_keep_what_its_file_no_longer_holds(library: Library) -> None:
+    (library.files / "one.jsonl").write_text(records({"id": "same", "text": "First."}))
+    (library.files / "two.jsonl").write_text(records({"id": "old", "text": "Once here."}))
+    library.ingest()
+    (library.files / "two.jsonl").write_text(records({"id": "same", "text": "Second."}))
+
+    summary = library.ingest()
+
+    assert "taken by one.jsonl" in summary.failed[0]["reason"]
+    assert "old" not in library.doc_ids()
+
+
+def test_an_id_that_its_file_gave_up_goes_to_one_file_only(library: Library) -> None:
+    record = records({"id": "same", "text": "A text."})
+    (library.files / "one.jsonl").write_text(record)
+    library.ingest()
+    (library.files / "one.jsonl").write_text(records({"id": "other", "text": "Another text."}))
+    (library.files / "two.jsonl").write_text(record)
+    (library.files / "zero.jsonl").write_text(record)
+
+    failures = library.ingest_step_by_step()
+
+    assert failures == ["The document id 'same' is taken by two.jsonl."]
+    assert library.corpus.documents.source_of("same") == "two.jsonl"
+
+
+def test_equal_paths_of_two_roots_live_side_by_side(library: Library) -> None:
+    library.ingest(root_name="first")
+    library.ingest(root_name="second")
+
+    assert library.doc_ids() == ["first/water.txt", "first/wind.md", "second/water.txt", "second/wind.md"]
+
+
+def test_a_file_of_another_root_is_not_overwritten_by_one_of_the_same_name(library: Library, tmp_path: Path) -> None:
+    library.ingest()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "water.txt").write_text("Quite another text.\n")
+
+    summary = library.ingest(files=other)
+
+    assert "taken by" in summary.failed[0]["reason"]
+    assert leaves_with(library.corpus.words, "dams", 5)
+
+
+def test_a_root_that_was_moved_is_known_again(library: Library, tmp_path: Path) -> None:
+    library.ingest()
+    moved = library.files.rename(tmp_path / "moved")
+
+    assert library.ingest(files=moved).unchanged == 2
+    (moved / "water.txt").unlink()
+    assert library.ingest(files=moved, prune=True).removed == 1
+
+
+def test_unreadable_and_unsupported_files_are_named_and_the_rest_goes_on(library: Library) -> None:
+    (library.files / "blank.md").write_text(" \n\n ")
+    (library.files / "broken.pdf").write_bytes(b"%PDF-1.4 and nothing else")
+    (library.files / "picture.png").write_bytes(b"\x89PNG")
+
+    summary = library.ingest()
+
+    assert {failure["source"] for failure in summary.failed} == {"blank.md", "broken.pdf"}
+    assert [skipped["source"] for skipped in summary.skipped] == ["picture.png"]
+    assert summary.new == 2
+
+
+def test_many_documents_are_committed_in_batches(library: Library) -> None:
+    rows = [{"id": f"d{i:04}", "text": f"Document number {i} speaks of topic {i}."} for i in range(1300)]
+    (library.files / "rows.jsonl").write_text(records(*rows))
+
+    assert library.ingest().new == 1302
+    assert library.ingest().unchanged == 1302
+
+
+def test_a_run_stopped_half_way_goes_on_where_it_was(library: Library) -> None:
+    rows = [{"id": f"d{i:04}", "text": f"Document number {i} speaks of topic {i}."} for i in range(1300)]
+    (library.files / "rows.jsonl").write_text(records(*rows))
+    commits = 0
+    replace = library.corpus.replace
+
+    def stop_after_one(*arguments: object) -> None:
+        nonlocal commits
+        if commits:
+            raise KeyboardInterrupt
+        commits += 1
+        replace(*arguments)  # type: ignore[arg-type]
+
+    library.corpus.replace = stop_after_one  # type: ignore[method-assign,assignment]
+    with pytest.raises(KeyboardInterrupt):
+        library.ingest()
+    library.corpus.replace = replace  # type: ignore[method-assign]
+    kept = library.corpus.documents.count()
+
+    summary = library.ingest()
+
+    assert 0 < kept < 1302
+    assert (summary.new, summary.unchanged) == (1302 - kept, kept)
+
+
+def test_a_text_that_cannot_be_cut_costs_itself_only(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    split = TreeSplitter.split
+
+    def give_up(self: TreeSplitter, text: str) -> SpanTree:
+        if "water" in text:
+            raise UnreadableError("The text cannot be cut into sentences (TimeoutError).", "Look at it.")
+        return split(self, text)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(TreeSplitter, "split", give_up)
+        summary = library.ingest()
+
+    assert [failure["source"] for failure in summary.failed] == ["water.txt"]
+    assert library.doc_ids() == ["wind.md"]
+    assert library.ingest(retry=True).new == 1
+
+
+def test_a_version_that_cannot_be_cut_leaves_the_old_one_and_keeps_nothing_else(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = library.files / "rows.jsonl"
+    rows.write_text(records({"id": "a", "text": "Alpha text."}, {"id": "b", "text": "Beta text."}))
+    library.ingest()
+    split = TreeSplitter.split
+
+    def give_up(self: TreeSplitter, text: str) -> SpanTree:
+        if "Gamma" in text:
+            raise UnreadableError("The text cannot be cut into sentences (TimeoutError).", "Look at it.")
+        return split(self, text)
+
+    monkeypatch.setattr(TreeSplitter, "split", give_up)
+    rows.write_text(records({"id": "a", "text": "Gamma text."}))
+    summary = library.ingest()
+
+    assert [failure["source"] for failure in summary.failed] == ["rows.jsonl"]
+    document = library.corpus.documents.get("a")
+    assert document is not None
+    assert document.text.strip() == "Alpha text."
+    assert "b" not in library.doc_ids()

@@ -1,0 +1,156 @@
+"""What is done to a query before the search and to its leaves after it, over real stores with a fake embedder."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from errors import LLMError, SettingsError
+from index.corpus import Corpus
+from query_engine.engine import Engine
+from query_engine.retrieval.expansion.base import Expansion
+from query_engine.retrieval.expansion.build import build_expansions
+from query_engine.retrieval.expansion.hyde import Hyde
+from query_engine.retrieval.expansion.query_encoder import QuestionReader
+from query_engine.retrieval.hybrid import LeafRetriever
+from query_engine.retrieval.leaf_texts import leaf_texts
+from query_engine.retrieval.pipeline import Refinement, Reranking
+from query_engine.retrieval.reranking.base import Reranker
+from query_engine.schema.events import Done, Step
+from query_engine.schema.query import Query
+from query_engine.synthesis.extractive import ExtractiveSynthesizer
+from settings import ExpansionSettings, RerankSettings, RetrievalSettings, Settings
+from tests.fakes.corpora import make_corpus
+from tests.fakes.embedding import WordHashEmbedding
+from tests.fakes.llm import FakeLLM, asker
+from tests.fakes.reranking import BrokenReranker, LengthReranker
+
+TEXTS = {
+    "wind.md": "Turbines turn wind into power. Albert Betz published the rotor limit in 1919. Gearboxes wear out.",
+    "water.md": "Dams hold water back. Rivers run turbines too.",
+    "rotor.md": "A rotor.",
+}
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Iterator[Corpus]:
+    corpus = make_corpus(tmp_path / "books", TEXTS, WordHashEmbedding())
+    yield corpus
+    corpus.close()
+
+
+def search(corpus: Corpus, **options: Any) -> list[dict[str, float]]:
+    found = LeafRetriever(corpus, WordHashEmbedding(), RetrievalSettings(**options)).search(Query("rotor limit"))
+    for name in ("bm25", "tfidf", "jelinek_mercer"):
+        scored = sorted((hit for hit in found if name in hit.scores), key=lambda hit: -hit.scores[name])
+        assert [hit.ranks[name] for hit in scored] == list(range(1, len(scored) + 1))
+    return [hit.scores for hit in found]
+
+
+@pytest.mark.parametrize("fusion", ["evidence", "plain"])
+def test_another_model_of_words_orders_the_lexical_candidates_and_shows_its_scores(corpus: Corpus, fusion: str) -> None:
+    plain = [scores for scores in search(corpus, fusion=fusion) if "lexical" in scores]
+    fused = [scores for scores in search(corpus, fusion=fusion, lexical_model="fused") if "lexical" in scores]
+
+    assert len(plain) == len(fused) == 2
+    assert not any({"bm25", "tfidf", "jelinek_mercer"} & scores.keys() for scores in plain)
+    assert all({"bm25", "tfidf", "jelinek_mercer"} <= scores.keys() for scores in fused)
+    assert sorted(scores["bm25"] for scores in fused) == sorted(scores["lexical"] for scores in plain)
+    assert all(0 < scores["tfidf"] <= 1 for scores in fused)
+
+
+def engine(corpus: Corpus, reranker: Reranker | None = None, *expansions: Expansion, **rerank: Any) -> Engine:
+    embedder = WordHashEmbedding()
+    texts_of = partial(leaf_texts, corpus.documents, titled=True)
+    reranking = Reranking(reranker, texts_of, RerankSettings(**rerank)) if reranker else None
+    refinement = Refinement(expansions, reranking)
+    return Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.words, embedder, 60)], Settings(), refinement)
+
+
+def test_a_reranker_decides_the_order_before_merging_and_shows_its_score(corpus: Corpus) -> None:
+    plain = engine(corpus).retrieve("rotor limit")
+    reranker = LengthReranker()
+
+    found = engine(corpus, reranker).retrieve("rotor limit")
+
+    assert plain.passages[0].doc_id == "wind.md"
+    assert found.passages[0].doc_id == "rotor.md"
+    assert found.passages[0].scores["cross_encoder"] == -len("rotor.md\nA rotor.")
+    assert found.passages[0].hits[0].ranks["cross_encoder"] == 1
+    assert "wind.md\nAlbert Betz published the rotor limit in 1919." in reranker.asked[0][1]
+    assert found.warnings == ()
+    assert found.timings_ms.keys() == {"retrieve", "rerank"}
+
+
+def test_what_the_reranker_rejects_is_not_found(corpus: Corpus) -> None:
+    assert [found.text for found in engine(corpus, LengthReranker(), min_score=-18.0).retrieve("rotor").passages] == [
+        "A rotor."
+    ]
+
+
+async def test_a_reranker_that_cannot_run_is_a_step_and_a_warning_and_changes_nothing(corpus: Corpus) -> None:
+    question = "Who published the rotor limit in 1919?"
+    plain = engine(corpus).retrieve(question)
+
+    events = [event async for event in engine(corpus, BrokenReranker()).stream(question)]
+
+    done = events[-1]
+    assert isinstance(done, Done)
+    assert [passage.text for passage in done.passages] == [passage.text for passage in plain.passages]
+    assert done.gate_reason == "generated_answer"
+    warned = [event.text for event in events if isinstance(event, Step) and event.kind == "warning"]
+    sentence = (
+        "The cross_encoder reranker was skipped, the order is the search's. The cross-encoder failed: out of memory."
+    )
+    assert warned == [f"**Searching with less than is set**: {sentence} Lower RAG_RERANK__POOL_K."]
+    assert done.warnings == (f"rerank_skipped: {sentence} Lower RAG_RERANK__POOL_K.",)
+
+
+def test_one_request_may_leave_reranking_out_or_ask_something_else(corpus: Corpus) -> None:
+    reranker = LengthReranker()
+    reranking = engine(corpus, reranker)
+
+    found = reranking.retrieve("rotor limit", refinement=reranking.refinement.reranked_by(wanted=False, query=None))
+    assert found.passages[0].doc_id == "wind.md"
+    assert reranker.asked == []
+
+    reranking.retrieve("rotor limit", refinement=reranking.refinement.reranked_by(wanted=None, query="gears"))
+    assert reranker.asked[0][0] == "gears"
+
+
+def test_reranking_cannot_be_asked_for_where_there_is_none(corpus: Corpus) -> None:
+    refinement = engine(corpus).refinement
+
+    assert refinement.reranked_by(wanted=None, query=None) is refinement
+    with pytest.raises(SettingsError, match=r"has no reranker\. Start it with RAG_RERANK__METHOD"):
+        refinement.reranked_by(wanted=True, query=None)
+
+
+def test_feedback_finds_what_shares_no_word_with_the_question(corpus: Corpus) -> None:
+    options = RetrievalSettings(mode="lexical", merge=False)
+    feedback = build_expansions(
+        Settings(expansion=ExpansionSettings(feedback=True, feedback_leaves=1)), corpus, WordHashEmbedding(), None
+    )
+
+    plain = engine(corpus).retrieve("Who was Betz?", options)
+    found = engine(corpus, None, *feedback).retrieve("Who was Betz?", options)
+
+    assert [passage.text for passage in plain.passages] == ["Albert Betz published the rotor limit in 1919."]
+    assert [passage.text for passage in found.passages] == [*(each.text for each in plain.passages), "A rotor."]
+    assert found.timings_ms.keys() == {"retrieve", "expand"}
+
+
+def test_a_language_model_that_fails_to_expand_leaves_the_plain_search_and_a_warning(corpus: Corpus) -> None:
+    embedder = WordHashEmbedding()
+    failing = FakeLLM(says=[LLMError("The language model server is gone.", "Start it.")])
+    hyde = Hyde(asker(failing), QuestionReader(embedder, corpus.words), 60)
+
+    plain = engine(corpus).retrieve("rotor limit")
+    found = engine(corpus, None, hyde).retrieve("rotor limit")
+
+    assert [passage.text for passage in found.passages] == [passage.text for passage in plain.passages]
+    assert found.warnings == (
+        "expansion_skipped: The question was searched for without hyde. The language model server is gone. Start it.",
+    )

@@ -1,0 +1,225 @@
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import anyio
+import pytest
+from starlette.requests import ClientDisconnect, Request
+
+from api.answering.sse import Pace, finish, stream_records
+from api.views.run import RunView
+from errors import LLMError
+from query_engine.schema.events import Event, Step, Token
+from tests.fakes.engines import FakeEngine, a_done
+
+STEPS = (Step("search", "**Searching**"), Step("found", "**Found**"))
+
+
+class Clock:
+    """Time that a test moves."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def parsed(message: bytes) -> dict[str, Any]:
+    assert message.startswith(b"data: ")
+    assert message.endswith(b"\n\n")
+    record: dict[str, Any] = json.loads(message[len(b"data: ") :])
+    return record
+
+
+def streamed(engine: FakeEngine, pace: Pace | None = None) -> AsyncGenerator[bytes, None]:
+    return stream_records(engine.stream("What turns?"), RunView(lambda _: []), pace or Pace())
+
+
+async def records_of(engine: FakeEngine, pace: Pace | None = None) -> list[dict[str, Any]]:
+    return [parsed(message) async for message in streamed(engine, pace)]
+
+
+async def test_steps_and_the_first_token_are_sent_at_once() -> None:
+    go_on = asyncio.Event()
+    engine = FakeEngine([STEPS[0], go_on, STEPS[1], Token("Wind"), go_on, Token(" turns."), a_done("Wind turns.")])
+    stream = streamed(engine)
+
+    assert parsed(await anext(stream))["intermediate_steps"] == "**Searching**"
+    go_on.set()
+    await anext(stream)
+    go_on.clear()
+    assert parsed(await anext(stream))["final_report"] == "Wind"
+    await stream.aclose()
+
+
+async def test_tokens_are_gathered_and_the_end_is_not_held_back() -> None:
+    tokens = [Token(f"{n} ") for n in range(200)]
+    text = "".join(token.text for token in tokens).strip()
+
+    records = await records_of(FakeEngine([*STEPS, *tokens, a_done(text)]), Pace(Clock()))
+
+    assert [r["final_report"] for r in records if not r["is_intermediate"]] == ["0 ", text]
+
+
+async def test_a_pause_of_the_model_does_not_hide_what_it_wrote() -> None:
+    never = asyncio.Event()
+    stream = streamed(FakeEngine([*STEPS, Token("Wind"), Token(" turns"), never]))
+
+    async for message in stream:
+        if parsed(message)["final_report"] == "Wind turns":
+            break
+    await stream.aclose()
+
+
+def ticking(clock: Clock, tokens_per_s: float, tokens: Iterable[str]) -> Iterator[Event | Callable[[], None]]:
+    """Tokens of a model of that speed."""
+
+    def tick() -> None:
+        clock.now_s += 1 / tokens_per_s
+
+    for token in tokens:
+        yield tick
+        yield Token(token)
+
+
+async def sent(script: Sequence[Any], clock: Clock) -> list[tuple[float, bytes]]:
+    """Return each record with the time it was sent at."""
+    messages = streamed(FakeEngine(script), Pace(clock))
+    return [(clock.now_s, message) async for message in messages]
+
+
+@pytest.mark.parametrize(("answer_s", "tokens_per_s"), [(5, 100), (60, 30), (600, 50)])
+@pytest.mark.parametrize("size_bytes", [500, 30_000])
+def test_the_pace_keeps_any_answer_under_250_records_and_10_a_second(
+    answer_s: int, tokens_per_s: int, size_bytes: int
+) -> None:
+    clock = Clock()
+    pace = Pace(clock)
+    sent_s = []
+    for tick in range(answer_s * tokens_per_s):
+        clock.now_s = tick / tokens_per_s
+        if not pace.wait_s():
+            sent_s.append(clock.now_s)
+            pace.sent(size_bytes)
+
+    assert len(sent_s) < 250
+    assert len(sent_s) * size_bytes < 2_000_000
+    assert all(later - earlier >= 0.999 for earlier, later in zip(sent_s, sent_s[8:], strict=False))
+    assert len([moment for moment in sent_s if moment < 5]) >= 20
+
+
+@pytest.mark.parametrize("tokens_per_s", [5, 17, 85])
+@pytest.mark.parametrize("word", ["turbine ", "турбина "], ids=["one byte a letter", "six bytes a letter"])
+async def test_an_answer_of_a_thousand_words_stays_under_2_mb_on_the_wire(tokens_per_s: float, word: str) -> None:
+    clock = Clock()
+    found = [Step("found", f"**Found** *{number}*: " + "similar in meaning " * 30) for number in range(6)]
+    answer = (word * 1000).strip()
+
+    records = await sent([*STEPS, *found, *ticking(clock, tokens_per_s, [word] * 1000), a_done(answer)], clock)
+
+    assert len(records) < 250
+    assert sum(len(message) for _, message in records) < 2_000_000
+    shown = [len(parsed(message)["final_report"] or "") for _, message in records]
+    assert shown == sorted(shown)
+
+
+async def test_a_burst_of_steps_is_gathered_and_none_is_lost() -> None:
+    clock = Clock()
+    burst = [Step("search", f"**Part {number}**") for number in range(40)]
+
+    records = await sent([*burst, Token("Wind turns."), a_done("Wind turns.")], clock)
+
+    assert len(records) <= 10
+    assert "**Part 39**" in parsed(records[-1][1])["intermediate_steps"]
+
+
+async def test_a_foreseen_failure_ends_the_stream_with_its_words() -> None:
+    last = (await records_of(FakeEngine([STEPS[0], LLMError("The model broke.", "Restart it.")])))[-1]
+
+    assert last["complete"]
+    assert last["error"] == "The model broke. Restart it."
+
+
+async def test_a_bug_ends_the_stream_without_its_details(caplog: pytest.LogCaptureFixture) -> None:
+    last = (await records_of(FakeEngine([STEPS[0], KeyError("secret inside")])))[-1]
+
+    assert last["complete"]
+    assert "secret" not in json.dumps(last)
+    assert "Traceback" not in json.dumps(last)
+    assert "secret inside" in caplog.text
+
+
+async def test_an_engine_that_stops_early_ends_the_stream_too(caplog: pytest.LogCaptureFixture) -> None:
+    last = (await records_of(FakeEngine([*STEPS, Token("Wind turns")])))[-1]
+
+    assert last["complete"]
+    assert last["final_report"].startswith("Wind turns\n\n*The answer breaks off here.")
+    assert "An answer failed" in caplog.text
+
+
+async def test_closing_the_stream_closes_the_engine() -> None:
+    engine = FakeEngine([*STEPS, Token("Wind"), asyncio.Event()])
+    stream = streamed(engine)
+    await anext(stream)
+
+    await stream.aclose()
+
+    assert engine.ended == 1
+
+
+async def test_a_cancelled_response_closes_the_engine_while_it_waits() -> None:
+    engine = FakeEngine([STEPS[0], asyncio.Event()])
+    begun = anyio.Event()
+
+    async def respond() -> None:
+        async for _ in streamed(engine):
+            begun.set()
+
+    # As the response does it: the scope cancels at every await until the stream is gone.
+    async with anyio.create_task_group() as response:
+        response.start_soon(respond)
+        await begun.wait()
+        response.cancel_scope.cancel()
+
+    assert engine.ended == 1
+
+
+async def test_a_stream_that_is_never_read_starts_nothing() -> None:
+    engine = FakeEngine([*STEPS])
+
+    await streamed(engine).aclose()
+
+    assert engine.started == 0
+
+
+def request_of(client_leaves: asyncio.Event) -> Request:
+    async def receive() -> dict[str, str]:
+        await client_leaves.wait()
+        return {"type": "http.disconnect"}
+
+    return Request({"type": "http"}, receive)
+
+
+async def test_an_evaluation_ends_with_the_last_event() -> None:
+    done = a_done()
+
+    assert await finish(FakeEngine([*STEPS, done]).stream("What?"), request_of(asyncio.Event())) is done
+
+
+async def test_an_evaluation_stops_when_its_client_leaves() -> None:
+    client_leaves = asyncio.Event()
+    engine = FakeEngine([STEPS[0], client_leaves.set, asyncio.Event()])
+
+    with pytest.raises(ClientDisconnect):
+        await finish(engine.stream("What?"), request_of(client_leaves))
+    assert engine.ended == 1
+
+
+async def test_an_evaluation_passes_failures_on() -> None:
+    engine = FakeEngine([STEPS[0], LLMError("The model broke.", "Restart it.")])
+
+    with pytest.raises(LLMError, match="Restart it"):
+        await finish(engine.stream("What?"), request_of(asyncio.Event()))
+    assert engine.ended == 1

@@ -1,0 +1,57 @@
+import threading
+
+import pytest
+
+from api.jobs.write_locks import WriteLocks
+from errors import CorpusBusyError
+
+
+def test_who_waits_too_long_is_told_what_holds_the_corpus() -> None:
+    locks = WriteLocks()
+
+    with (
+        locks.hold("papers"),
+        pytest.raises(CorpusBusyError, match=r"into corpus 'papers'.*GET /ingest"),
+        locks.hold("papers", wait_s=0.01),
+    ):
+        pass
+
+
+def test_another_corpus_is_free() -> None:
+    locks = WriteLocks()
+
+    with locks.hold("papers"), locks.hold("notes", wait_s=0):
+        pass
+
+
+def test_the_next_writer_begins_when_the_first_has_ended() -> None:
+    locks = WriteLocks()
+    order: list[str] = []
+    waiting = threading.Event()
+
+    def second() -> None:
+        waiting.set()
+        with locks.hold("papers"):
+            order.append("second")
+
+    thread = threading.Thread(target=second)
+    with locks.hold("papers"):
+        thread.start()
+        waiting.wait()
+        order.append("first")
+    thread.join(10)
+
+    assert order == ["first", "second"]
+
+
+def test_a_failure_frees_the_corpus() -> None:
+    locks = WriteLocks()
+
+    def fail() -> None:
+        with locks.hold("papers"):
+            raise ValueError("the disk is full")
+
+    with pytest.raises(ValueError, match="full"):
+        fail()
+    with locks.hold("papers", wait_s=0):
+        pass

@@ -1,0 +1,244 @@
+import json
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from errors import LLMError
+from query_engine.question.condense import Turn
+from query_engine.schema.events import Restarted, Retrieved, Step, Token
+from tests.fakes.engines import FakeEngine, Script, a_done, a_passage
+from tests.fakes.http import client_of
+
+STEPS = (Step("search", "**Searching**"), Retrieved((a_passage(),)), Step("write", "**Writing**"))
+ANSWER = (*STEPS, Token("Wind "), Token("turns blades. [1]"), a_done())
+USER = {"role": "user", "content": "What turns?"}
+
+
+def ask(client: TestClient, *messages: dict[str, Any], **fields: Any) -> Any:
+    body = {"model": "default", "messages": list(messages) or [USER], **fields}
+    return client.post("/v1/chat/completions", json=body)
+
+
+def chunks_in(body: str) -> list[dict[str, Any]]:
+    lines = [line.removeprefix("data: ") for line in body.splitlines() if line.startswith("data:")]
+    assert lines[-1] == "[DONE]"
+    return [json.loads(line) for line in lines[:-1]]
+
+
+def content_of(chunks: list[dict[str, Any]], key: str = "content") -> str:
+    return "".join(choice["delta"].get(key, "") for chunk in chunks for choice in chunk["choices"])
+
+
+def test_corpora_are_models() -> None:
+    client = client_of(FakeEngine(), FakeEngine(corpus="papers"))
+
+    assert [model["id"] for model in client.get("/v1/models").json()["data"]] == ["default", "papers"]
+    assert client.get("/v1/models/papers").json()["object"] == "model"
+    assert client.get("/v1/models/gpt").status_code == 404
+
+
+def test_a_whole_reply_holds_the_answer_the_steps_and_the_citations() -> None:
+    reply = ask(client_of(FakeEngine(ANSWER))).json()
+    choice = reply["choices"][0]
+
+    assert (reply["object"], reply["model"]) == ("chat.completion", "default")
+    assert choice["finish_reason"] == "stop"
+    assert choice["message"]["content"] == "Wind turns blades. [1]"
+    assert choice["message"]["reasoning_content"] == "**Searching**\n\n**Writing**\n\n"
+    assert reply["citations"][0]["quote"] == "Wind turns blades."
+    assert reply["citations"][0]["url"].startswith("http://testserver/documents/guide/wind.md?")
+    assert reply["treeline"]["gate_reason"] == "generated_answer"
+    usage = reply["usage"]
+    assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
+    assert usage["completion_tokens"] > usage["completion_tokens_details"]["reasoning_tokens"] > 0
+
+
+def test_a_stream_brings_the_same_in_chunks() -> None:
+    client = client_of(FakeEngine(ANSWER), cache={"entries": 0})
+    chunks = chunks_in(ask(client, stream=True).text)
+    whole = ask(client).json()
+
+    assert chunks[0]["choices"][0]["delta"] == {"role": "assistant", "content": ""}
+    assert content_of(chunks) == whole["choices"][0]["message"]["content"]
+    assert content_of(chunks, "reasoning_content") == whole["choices"][0]["message"]["reasoning_content"]
+    assert [chunk["choices"][0]["finish_reason"] for chunk in chunks[-2:]] == [None, "stop"]
+    assert (chunks[-1]["citations"], chunks[-1]["treeline"]) == (whole["citations"], whole["treeline"])
+    assert len({chunk["id"] for chunk in chunks}) == 1
+    assert all("usage" not in chunk for chunk in chunks)
+
+
+def test_the_usage_comes_last_when_it_is_wanted() -> None:
+    client = client_of(FakeEngine(ANSWER), cache={"entries": 0})
+    chunks = chunks_in(ask(client, stream=True, stream_options={"include_usage": True}).text)
+
+    assert chunks[-1]["choices"] == []
+    assert chunks[-1]["usage"] == ask(client).json()["usage"]
+    assert all(chunk["usage"] is None for chunk in chunks[:-1])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_the_documents_do_not_answer_is_said_in_words(stream: bool) -> None:
+    reply = ask(client_of(FakeEngine([*STEPS, a_done(None)])), stream=stream)
+    if stream:
+        chunks = chunks_in(reply.text)
+        content, facts = content_of(chunks), chunks[-1]
+    else:
+        content, facts = reply.json()["choices"][0]["message"]["content"], reply.json()
+
+    assert content.startswith("I don't know")
+    assert (facts["citations"], facts["treeline"]["answered"]) == ([], False)
+
+
+def test_earlier_messages_reach_the_engine_as_turns() -> None:
+    engine = FakeEngine(ANSWER)
+    ask(
+        client_of(engine),
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "What is wind?"},
+        {"role": "assistant", "content": [{"type": "text", "text": "Moving air. [1]"}]},
+        {"role": "assistant", "content": None},
+        {"role": "user", "content": [{"type": "text", "text": "What does it "}, {"type": "text", "text": "turn?"}]},
+    )
+
+    assert engine.questions == ["What does it \nturn?"]
+    assert engine.conversations == [(Turn("user", "What is wind?"), Turn("assistant", "Moving air. [1]"))]
+
+
+def test_the_same_question_in_another_conversation_is_another_question() -> None:
+    engine = FakeEngine(ANSWER)
+    client = client_of(engine)
+    before = {"role": "user", "content": "What is wind?"}
+    replies = [ask(client, USER), ask(client, before, USER), ask(client, before, USER)]
+
+    assert [reply.json()["treeline"]["cache_hit"] for reply in replies] == [False, False, True]
+    assert engine.started == 2
+
+
+def test_what_only_tunes_a_model_is_passed_over_and_named() -> None:
+    system = {"role": "system", "content": "Be brief."}
+    reply = ask(client_of(FakeEngine(ANSWER)), system, USER, temperature=0.2, max_tokens=5, n=1, seed=None, tools=[])
+
+    assert reply.status_code == 200
+    assert reply.json()["treeline"]["ignored"] == ["max_tokens", "messages with role system", "temperature"]
+
+
+def test_filters_limits_and_the_time_reach_the_engine() -> None:
+    engine = FakeEngine(ANSWER)
+    filters = {"filters": [{"key": "doc_id", "value": "a"}]}
+    ask(client_of(engine), filters=filters, top_k=3, query_time="2024-02-28")
+
+    assert (engine.filters, engine.limits, engine.query_times) == ([filters], [3], ["2024-02-28"])
+
+
+@pytest.mark.parametrize(
+    ("fields", "param", "message"),
+    [
+        ({"messages": []}, "messages", "at least 1 item"),
+        ({"messages": [{"role": "user", "content": " "}]}, "messages", "blank"),
+        ({"messages": [USER, {"role": "assistant", "content": "It"}]}, "messages", "last message"),
+        ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "messages", "text"),
+        ({"n": 2}, "body", "offer n"),
+        ({"tools": [{"type": "function"}]}, "body", "offer tools"),
+        ({"response_format": {"type": "json_object"}}, "body", "offer response_format"),
+    ],
+)
+def test_what_is_not_on_offer_is_refused_in_openais_form(fields: dict[str, Any], param: str, message: str) -> None:
+    engine = FakeEngine(ANSWER)
+    reply = client_of(engine).post("/v1/chat/completions", json={"model": "default", "messages": [USER], **fields})
+    error = reply.json()["error"]
+
+    assert reply.status_code == 400
+    assert (error["type"], error["param"]) == ("invalid_request_error", param)
+    assert message in error["message"]
+    assert engine.started == 0
+
+
+def test_an_unknown_model_is_told_in_openais_form_without_repeating_it() -> None:
+    reply = ask(client_of(FakeEngine()), model="../secret")
+
+    assert reply.status_code == 404
+    assert reply.json()["error"]["code"] == "model_not_found"
+    assert "Models are corpora: default." in reply.json()["error"]["message"]
+    assert "secret" not in reply.text
+
+
+def test_other_addresses_below_v1_have_openais_errors_as_well() -> None:
+    reply = client_of(FakeEngine()).get("/v1/embeddings", headers={"accept": "text/html"})
+
+    assert (reply.status_code, reply.json()["error"]["type"]) == (404, "invalid_request_error")
+
+
+def test_a_failure_before_the_stream_has_a_status_and_one_within_it_an_error() -> None:
+    engine = FakeEngine([*STEPS, LLMError("It broke.", "Mend it.")])
+    whole, streamed = ask(client_of(engine)), ask(client_of(engine), stream=True)
+
+    assert (whole.status_code, whole.json()["error"]["type"]) == (503, "server_error")
+    assert chunks_in(streamed.text)[-1] == {
+        "error": {"message": "It broke. Mend it.", "type": "server_error", "param": None, "code": "llm_failed"}
+    }
+
+
+def test_text_that_was_sent_and_then_withdrawn_is_followed_by_a_word_about_it() -> None:
+    done = a_done("It turns.", warnings=("llm_failed: The model broke.",))
+    script: Script = [
+        *STEPS,
+        Token("Wind"),
+        Step("write", "w"),
+        Restarted("It broke."),
+        Token("It "),
+        Token("turns."),
+        done,
+    ]
+    content = content_of(chunks_in(ask(client_of(FakeEngine(script)), stream=True).text))
+
+    assert content.startswith("Wind\n")
+    assert "withdrawn: It broke." in content
+    assert content.endswith("It turns.")
+
+
+def test_an_answer_that_changed_at_its_end_is_told_whole() -> None:
+    content = content_of(
+        chunks_in(ask(client_of(FakeEngine([*STEPS, Token("Wnd."), a_done("Wind.")])), stream=True).text)
+    )
+
+    assert content.startswith("Wnd.\n")
+    assert content.endswith("The answer:*\n\nWind.")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"question=canary-7731", b'["canary-7731"]', b"null", b"[" * 100_000, b'{"model": "canary-7731"}',
+     b'{"model": 7, "messages": "canary-7731"}', b'{"model": "default", "messages": [{"role": "canary-7731"}]}',
+     b'{"model": "default", "messages": [{"role": "user", "content": "canary-7731 \\ud800"}], "top_k": 0}'],
+)  # fmt: skip
+def test_a_body_that_makes_no_sense_is_a_400_that_repeats_nothing(body: bytes) -> None:
+    client = client_of(FakeEngine(ANSWER))
+    reply = client.post("/v1/chat/completions", content=body, headers={"content-type": "application/json"})
+
+    assert reply.status_code == 400
+    assert reply.json()["error"]["type"] == "invalid_request_error"
+    assert "canary" not in reply.text
+
+
+def test_half_a_character_and_nul_in_a_message_become_replacement_characters() -> None:
+    engine = FakeEngine(ANSWER)
+    body = b'{"model": "default", "messages": [{"role": "user", "content": "W\\u0000at \\ud800?"}]}'
+    reply = client_of(engine).post("/v1/chat/completions", content=body, headers={"content-type": "application/json"})
+
+    assert reply.status_code == 200
+    assert engine.questions == ["W\ufffdat ??"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_full_service_refuses_and_a_kept_answer_needs_no_slot(stream: bool) -> None:
+    client = client_of(FakeEngine(ANSWER), serve={"slots": 1, "queue": 0})
+    assert ask(client).status_code == 200
+    client.app.state.service.slots.enter()  # type: ignore[attr-defined]  # a FastAPI application
+
+    refused = ask(client, {"role": "user", "content": "What else?"}, stream=stream)
+
+    assert (refused.status_code, refused.json()["error"]["code"]) == (429, "rate_limit_exceeded")
+    assert refused.json()["error"]["type"] == "rate_limit_error"
+    assert int(refused.headers["retry-after"]) > 0
+    assert ask(client, stream=stream).status_code == 200

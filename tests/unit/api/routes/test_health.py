@@ -1,0 +1,109 @@
+from typing import Any
+
+from starlette.testclient import TestClient
+
+from api.app import create_app
+from api.jobs.queue import Jobs
+from errors import CorpusLockedError, IndexDamagedError
+from settings import VERSION, ServeSettings, Settings
+from tests.fakes.engines import FakeEngine, FakeEngines
+from tests.fakes.ingesting import FakeIngester
+
+EMPTY = {"corpora": {"default": {"documents": 0, "leaves": 0}}}
+
+
+def client_of(engines: FakeEngines) -> TestClient:
+    return TestClient(create_app(engines, Settings(), FakeIngester(), Jobs()))
+
+
+def engines_with(**facts: Any) -> FakeEngines:
+    return FakeEngines({"default": FakeEngine()}, facts=facts)
+
+
+def refused(error: type[Exception], code: str) -> dict[str, dict[str, str]]:
+    return {"other": {"code": code, "detail": f"{error.__name__} of the index."}}
+
+
+def test_health_reports_index_and_language_model() -> None:
+    reply = client_of(engines_with()).get("/health")
+
+    assert reply.status_code == 200
+    assert reply.json() == {
+        "status": "ok",
+        "chroma": "ok",
+        "llm_ready": True,
+        "llm_reason": "No language model is used.",
+    }
+
+
+def test_health_is_degraded_but_200_when_the_language_model_failed() -> None:
+    reply = client_of(engines_with(llm_ready=False, llm_reason="The last answer failed.")).get("/health")
+
+    assert reply.status_code == 200
+    assert (reply.json()["status"], reply.json()["llm_ready"]) == ("degraded", False)
+
+
+def test_health_is_degraded_when_no_corpus_is_open_or_one_was_refused() -> None:
+    damaged = refused(IndexDamagedError, IndexDamagedError.code)
+
+    for engines in (FakeEngines(), engines_with(refused=damaged)):
+        assert client_of(engines).get("/health").json()["status"] == "degraded"
+
+
+def test_ready_says_what_is_loaded_with_versions() -> None:
+    reply = client_of(engines_with()).get("/ready")
+
+    assert reply.status_code == 200
+    body = reply.json()
+    assert body["ready"] is True
+    assert body["corpora"] == {"default": {"documents": 3, "leaves": 12}}
+    assert (body["embedding"], body["synthesizer"], body["default_corpus"]) == ("minilm", "extractive", "default")
+    assert body["versions"]["treeline"] == VERSION
+    assert body["versions"].keys() == {"treeline", "python", "llama-index-core", "chromadb", "tantivy"}
+
+
+def test_ready_counts_the_questions_that_run_and_wait() -> None:
+    settings = Settings(serve=ServeSettings(slots=2))
+    client = TestClient(create_app(engines_with(), settings, FakeIngester(), Jobs()))
+    for _ in range(5):
+        client.app.state.service.slots.enter()  # type: ignore[attr-defined]  # a FastAPI application
+
+    body = client.get("/ready").json()
+    assert (body["slots"], body["questions"]) == (2, {"running": 2, "waiting": 3})
+
+
+def test_a_service_without_documents_is_not_ready() -> None:
+    for engines in (FakeEngines(), engines_with(**EMPTY)):
+        reply = client_of(engines).get("/ready")
+        assert reply.status_code == 503
+        assert "python -m ingestion PATH" in reply.json()["reasons"][0]
+
+
+def test_a_damaged_index_makes_the_service_not_ready() -> None:
+    reply = client_of(engines_with(refused=refused(IndexDamagedError, IndexDamagedError.code))).get("/ready")
+
+    assert reply.status_code == 503
+    assert reply.json()["reasons"] == ["IndexDamagedError of the index."]
+
+
+def test_a_corpus_that_another_process_holds_does_not() -> None:
+    reply = client_of(engines_with(refused=refused(CorpusLockedError, CorpusLockedError.code))).get("/ready")
+
+    assert reply.status_code == 200
+
+
+def test_without_a_default_corpus_the_others_are_looked_at() -> None:
+    class OpensLater(FakeEngines):
+        opened: tuple[str, ...] = ()
+
+        def get(self, name: str | None = None, *, create: bool = False) -> FakeEngine:
+            self.opened += (name or self.default,)
+            return super().get(name, create=create)
+
+        def status(self) -> dict[str, Any]:
+            return {**super().status(), "corpora": {name: {"documents": 1, "leaves": 1} for name in self.opened}}
+
+    engines = OpensLater({"energy": FakeEngine(corpus="energy"), "water": FakeEngine(corpus="water")})
+
+    assert client_of(engines).get("/ready").status_code == 200
+    assert engines.opened == ("energy",)

@@ -1,0 +1,182 @@
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from errors import SettingsError
+from index.documents.store import Metadata
+from query_engine.retrieval.expansion.steering import Steering
+from query_engine.retrieval.papers import PaperQuestion, Paragraph
+from settings import load_settings
+from tests.fakes.corpora import stored
+from tests.fakes.engines import FakeEngine
+from tests.fakes.http import client_of
+
+ROUTES = ["/vector", "/hybrid"]
+ASK: dict[str, Any] = {"question": "What is SIDARTHE model?"}
+KEYS = {"keys": "first-key,second-key"}
+
+
+def finding(metadata: Metadata | None = None) -> FakeEngine:
+    engine = FakeEngine()
+    document = stored("p1.txt", "The SIDARTHE model has eight\nstages.")
+    document.metadata.update({} if metadata is None else metadata)
+    engine.paper_search.found = [Paragraph(document, document.text, 0.25)]
+    return engine
+
+
+def test_the_root_answers_a_ping() -> None:
+    assert client_of(FakeEngine(), serve=KEYS).get("/").json() == {"ping": "pong!"}
+
+
+@pytest.mark.parametrize("path", ROUTES)
+def test_a_paragraph_comes_with_the_promised_fields_and_no_other(path: str) -> None:
+    terms = ["SIDARTHE", "eight stages", "Not Here"]
+    engine = finding({"paper_id": "p1", "doc_type": "figure", "cosmos_object_id": "o7", "paragraph_terms": terms})
+
+    assert client_of(engine).post(path, json=ASK).json() == [
+        {
+            "paper_id": "p1",
+            "doc_type": "figure",
+            "text": "The SIDARTHE model has eight\nstages.",
+            "distance": 0.25,
+            "cosmos_object_id": "o7",
+            "article_terms": [],
+            "paragraph_terms": ["SIDARTHE", "eight stages"],
+        }
+    ]
+
+
+def test_a_document_that_is_no_paper_has_its_own_name_for_one() -> None:
+    (shown,) = client_of(finding()).post("/vector", json=ASK).json()
+
+    assert (shown["paper_id"], shown["doc_type"], shown["cosmos_object_id"]) == ("p1.txt", "paragraph", None)
+
+
+def test_left_out_and_null_are_the_documented_defaults() -> None:
+    engine = finding()
+    client = client_of(engine)
+    nothing = dict.fromkeys(["top_k", "distance", "topic", "paper_ids", "paragraph_terms", "move_to", "move_to_weight"])
+    client.post("/vector", json=ASK)
+    client.post("/hybrid", json=ASK | nothing | {"screening_top_k": None})
+
+    plain = PaperQuestion(ASK["question"], top_k=5)
+    assert engine.paper_search.questions == [plain, PaperQuestion(ASK["question"], top_k=5, screening_top_k=100)]
+
+
+def test_every_field_reaches_the_search() -> None:
+    engine = finding()
+    body = {
+        **ASK,
+        "top_k": 3,
+        "distance": 1,
+        "topic": "covid",
+        "doc_type": "figure",
+        "preprocessor_id": "v2",
+        "article_terms": ["old"],
+        "paragraph_terms": ["SIDARTHE"],
+        "paper_ids": ["p1", "p2"],
+        "move_to": "mathematical equation",
+        "move_to_weight": 0.5,
+        "move_away_from": "general commentary",
+        "move_away_from_weight": 1,
+        "screening_top_k": 7,
+    }
+    reply = client_of(engine).post("/hybrid", json=body)
+
+    assert engine.paper_search.questions == [
+        PaperQuestion(
+            text=ASK["question"],
+            top_k=3,
+            max_distance=1,
+            topic="covid",
+            doc_type="figure",
+            preprocessor_id="v2",
+            paper_ids=["p1", "p2"],
+            paragraph_terms=["SIDARTHE"],
+            screening_top_k=7,
+            steering=Steering("mathematical equation", 0.5, "general commentary", 1),
+        )
+    ]
+    assert "article_terms is obsolete" in reply.headers["warning"]
+
+
+@pytest.mark.parametrize("path", ROUTES)
+def test_no_hit_is_not_an_empty_list(path: str) -> None:
+    reply = client_of(FakeEngine()).post(path, json=ASK)
+
+    assert reply.status_code == 404
+    assert reply.json()["error"]["code"] == "nothing_found"
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"question": " "}, "question"),
+        ({"top_k": 0}, "top_k"),
+        ({"top_k": 10_000}, "top_k"),
+        ({"distance": -0.1}, "distance"),
+        ({"distance": 2.1}, "distance"),
+        ({"distance": "0.5"}, "distance"),
+        ({"topic": ""}, "topic"),
+        ({"paper_ids": []}, "paper_ids"),
+        ({"paper_ids": "p1"}, "paper_ids"),
+        ({"paragraph_terms": ["a\0"]}, "paragraph_terms"),
+        ({"move_to": "x", "move_to_weight": 1.1}, "move_to_weight"),
+        ({"move_to": "x", "move_to_weight": True}, "move_to_weight"),
+        ({"move_away_from": "x", "move_away_from_weight": -1}, "move_away_from_weight"),
+        ({"move_to_weight": 0.5}, "body"),
+        ({"corpus": "../up"}, "corpus"),
+        ({"model_name": "gpt-4"}, "body"),
+        ({"screening_top_k": 0}, "screening_top_k"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(change: Mapping[str, Any], field: str) -> None:
+    reply = client_of(finding()).post("/hybrid", json={**ASK, **change})
+
+    assert reply.status_code == 422
+    assert reply.json()["error"]["field"] == field
+
+
+def test_numbers_that_are_none_are_refused() -> None:
+    content = b'{"question": "What?", "distance": NaN}'
+
+    assert client_of(finding()).post("/vector", content=content).status_code == 422
+
+
+def test_screening_belongs_to_hybrid_alone() -> None:
+    assert client_of(finding()).post("/vector", json=ASK | {"screening_top_k": 9}).status_code == 422
+
+
+def test_an_unknown_corpus_is_404() -> None:
+    assert (
+        client_of(finding()).post("/vector", json=ASK | {"corpus": "gone"}).json()["error"]["code"] == "unknown_corpus"
+    )
+
+
+@pytest.mark.parametrize("path", ROUTES)
+@pytest.mark.parametrize("sent", [None, "", "wrong", "first-key,second-key", "first-ke", "schl\xfcssel"])
+def test_without_a_right_key_nobody_passes(path: str, sent: str | None) -> None:
+    engine = finding()
+    headers = {} if sent is None else {b"Api-Key": sent.encode("latin-1")}
+    reply = client_of(engine, serve=KEYS).post(path, json=ASK, headers=headers)
+
+    assert reply.status_code == 403
+    assert reply.json()["error"]["code"] == "key_refused"
+    assert engine.paper_search.questions == []
+
+
+@pytest.mark.parametrize("key", ["first-key", "second-key"])
+def test_each_key_opens(key: str) -> None:
+    assert client_of(finding(), serve=KEYS).post("/vector", json=ASK, headers={"Api-Key": key}).status_code == 200
+
+
+def test_without_keys_in_the_settings_any_client_passes() -> None:
+    assert client_of(finding()).post("/vector", json=ASK, headers={"Api-Key": "whatever"}).status_code == 200
+
+
+@pytest.mark.parametrize("keys", [",", "a,,b", "a b", " a", "schl\xfcssel", "a,"])
+def test_keys_that_no_header_could_carry_stop_the_start_and_are_not_shown(keys: str) -> None:
+    with pytest.raises(SettingsError, match="RAG_SERVE__KEYS is not valid: a key is one or more") as caught:
+        load_settings({"RAG_SERVE__KEYS": keys}, None)
+    assert f"'{keys}'" not in str(caught.value)

@@ -1,0 +1,87 @@
+from typing import Any
+
+import pytest
+
+from query_engine.retrieval.pipeline import Refinement, Reranking
+from settings import RerankSettings, RetrievalSettings
+from tests.fakes.engines import FakeEngine, a_passage
+from tests.fakes.http import client_of
+from tests.fakes.reranking import LengthReranker
+
+
+def test_passages_come_with_the_promised_keys() -> None:
+    reply = client_of(FakeEngine()).post("/retrieve", json={"question": "What?"}).json()
+
+    passage = a_passage()
+    assert reply == {
+        "passages": [
+            {
+                "node_id": passage.node_id,
+                "chunk_id": "guide/wind.md#00002",
+                "doc_id": "guide/wind.md",
+                "title": "Wind",
+                "url": None,
+                "level": "leaf",
+                "start": 10,
+                "end": 28,
+                "pages": [0],
+                "score": 0.9,
+                "scores": {"dense": 0.8, "fused": 0.9},
+                "text": "Wind turns blades.",
+            }
+        ],
+        "timings_ms": {"retrieve": 3.0},
+        "warnings": ["rerank_skipped: It is too slow."],
+    }
+
+
+def test_what_the_body_leaves_out_comes_from_the_settings() -> None:
+    engine = FakeEngine()
+    client_of(engine, retrieval={"top_k": 5}).post("/retrieve", json={"question": "What?"})
+
+    assert engine.options == [RetrievalSettings(top_k=5)]
+
+
+def test_what_the_body_says_wins() -> None:
+    engine = FakeEngine()
+    chosen: dict[str, Any] = {
+        "top_k": 3,
+        "budget_chars": 500,
+        "mode": "lexical",
+        "fusion": "plain",
+        "dense_share": 0,
+        "merge": False,
+        "merge_rule": "stock",
+        "max_per_document": 2,
+    }
+    client_of(engine, retrieval={"top_k": 5}).post("/retrieve", json={"question": "What?", **chosen})
+
+    assert engine.options == [RetrievalSettings(**chosen)]
+
+
+def reranking_engine() -> FakeEngine:
+    engine = FakeEngine()
+    engine.refinement = Refinement(reranking=Reranking(LengthReranker(), list, RerankSettings(query="set")))
+    return engine
+
+
+@pytest.mark.parametrize(
+    ("body", "query"),
+    [({}, "set"), ({"rerank": True}, "set"), ({"rerank_query": "mine"}, "mine"), ({"rerank": False}, None)],
+)
+def test_a_request_may_leave_reranking_out_or_give_it_a_question(body: dict[str, Any], query: str | None) -> None:
+    engine = reranking_engine()
+    client_of(engine).post("/retrieve", json={"question": "What?", **body})
+
+    (refinement,) = engine.refinements
+    assert refinement is not None
+    assert (refinement.reranking.options.query if refinement.reranking else None) == query
+
+
+@pytest.mark.parametrize("body", [{"rerank": True}, {"rerank_query": "mine"}])
+def test_reranking_that_the_service_does_not_have_is_refused(body: dict[str, Any]) -> None:
+    reply = client_of(FakeEngine()).post("/retrieve", json={"question": "What?", **body})
+
+    assert reply.status_code == 422
+    assert "no reranker" in reply.text
+    assert "RAG_RERANK__MODEL" in reply.text

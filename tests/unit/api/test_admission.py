@@ -1,0 +1,121 @@
+"""Who may run, who waits, who is refused, and that every slot comes back."""
+
+import asyncio
+
+import pytest
+
+from api.admission import Place, Slots
+from errors import TooManyQuestionsError
+
+
+def test_as_many_run_as_there_are_slots_and_the_others_stand_in_line() -> None:
+    slots = Slots(2, 3)
+
+    places = [slots.enter() for _ in range(5)]
+
+    assert [place.ahead for place in places] == [0, 0, 1, 2, 3]
+    assert (slots.running, slots.waiting) == (2, 3)
+
+
+def test_who_finds_no_room_is_refused_and_holds_nothing() -> None:
+    slots = Slots(1, 1)
+    first = slots.enter()
+    slots.enter()
+
+    with pytest.raises(TooManyQuestionsError, match="1 questions are being answered and 1 are waiting"):
+        slots.enter()
+
+    first.leave()
+    assert slots.enter().ahead == 1
+
+
+def test_a_service_without_a_queue_refuses_at_once() -> None:
+    slots = Slots(1, 0)
+    slots.enter()
+
+    with pytest.raises(TooManyQuestionsError, match="Retry-After"):
+        slots.enter()
+
+
+async def test_slots_are_handed_on_in_the_order_of_arrival() -> None:
+    slots = Slots(1, 2)
+    first, second, third = (slots.enter() for _ in range(3))
+
+    first.leave()
+    await second.turn()
+    assert third.ahead == 1
+
+    second.leave()
+    await third.turn()
+
+
+def test_leaving_twice_gives_one_slot_back() -> None:
+    slots = Slots(2, 0)
+    place = slots.enter()
+    slots.enter()
+
+    place.leave()
+    place.leave()
+
+    assert slots.running == 1
+
+
+def test_who_leaves_the_line_makes_room_and_is_never_called() -> None:
+    slots = Slots(1, 2)
+    first, second, third = (slots.enter() for _ in range(3))
+
+    second.leave()
+
+    assert (third.ahead, slots.waiting) == (1, 1)
+    first.leave()
+    assert (third.ahead, slots.running) == (0, 1)
+
+
+async def test_who_is_called_and_leaves_at_the_same_moment_hands_the_slot_on() -> None:
+    slots = Slots(1, 2)
+    first, second, third = (slots.enter() for _ in range(3))
+    waiting = asyncio.create_task(second.turn())
+    await asyncio.sleep(0)
+
+    first.leave()
+    waiting.cancel()
+    second.leave()
+
+    await third.turn()
+
+
+@pytest.mark.parametrize("failure", [None, RuntimeError("It broke.")])
+async def test_a_slot_comes_back_when_the_work_has_ended_however_it_ended(failure: Exception | None) -> None:
+    slots = Slots(1, 1)
+    place, next_one = slots.enter(), slots.enter()
+    thread_ends = asyncio.Event()
+
+    async def closing() -> None:
+        await thread_ends.wait()
+        if failure is not None:
+            raise failure
+
+    place.leave_after(closing())
+    await asyncio.sleep(0)
+    assert next_one.ahead == 1
+
+    thread_ends.set()
+    await next_one.turn()
+
+
+async def test_no_slot_is_lost_when_many_leave_at_any_time() -> None:
+    slots = Slots(3, 20)
+
+    async def ask(place: Place, patience: int) -> None:
+        try:
+            await asyncio.wait_for(place.turn(), patience / 1000)
+            await asyncio.sleep(0)
+        except TimeoutError:
+            pass
+        finally:
+            place.leave()
+
+    for _ in range(40):
+        await asyncio.gather(*(ask(slots.enter(), number % 4) for number in range(23)))
+
+    assert (slots.running, slots.waiting) == (0, 0)

@@ -1,0 +1,119 @@
+"""Systems are asked in turn; the service by several threads; the table says what came out."""
+
+import io
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Barrier, Thread
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bench.speed.clients import RefusedError
+from bench.speed.latency import Measured, Times, ask_in_turn, requests_per_s
+from bench.speed.latency_table import table
+from bench.speed.scaled_corpus import moved
+from bench.speed.worker import STAGES, answers
+
+
+class Noting:
+    """A system that notes in a common list what it is asked."""
+
+    def __init__(self, name: str, asked: list[tuple[str, str, bool]]) -> None:
+        self._name = name
+        self._asked = asked
+
+    def ask(self, question: str, *, stages: bool = False) -> dict[str, Any]:
+        self._asked.append((self._name, question, stages))
+        return {"ms": float(len(self._asked)), **({"stages": {"evidence": 1.0}} if stages else {})}
+
+
+def test_systems_take_turns_question_by_question_after_a_warm_up() -> None:
+    asked: list[tuple[str, str, bool]] = []
+    times = {"stock": Times(documents=1), "ours": Times(documents=1, leaves=2)}
+
+    ask_in_turn({name: Noting(name, asked) for name in times}, times, ["q1", "q2"], rounds=2)
+
+    warm_up = [("stock", "q1"), ("ours", "q1"), ("stock", "q2"), ("ours", "q2")]
+    timed = [("stock", "q1"), ("ours", "q1"), ("ours", "q2"), ("stock", "q2")]
+    staged = [("ours", "q1"), ("ours", "q2")]
+    assert [(name, question) for name, question, _ in asked] == warm_up + timed * 2 + staged
+    assert [stages for *_, stages in asked] == [False] * 12 + [True] * 2
+    assert times["stock"].ms == [5, 8, 9, 12]
+    assert times["ours"].stages_ms == {"evidence": [1, 1]}
+    assert not times["stock"].stages_ms
+
+
+def test_a_worker_answers_each_line_with_what_the_retrieval_took() -> None:
+    asked: list[str] = []
+
+    given = answers(io.StringIO('{"question": "Why?", "stages": false}\n'), asked.append)
+
+    assert [json.loads(line)["ms"] >= 0 for line in given] == [True]
+    assert asked == ["Why?"]
+
+
+@contextmanager
+def service(status: int, together: Barrier) -> Iterator[str]:
+    """A service that answers with `status` once so many requests have come as the barrier waits for."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            together.wait(timeout=10)
+            self.send_response(status)
+            self.send_header("content-length", "2")
+            self.end_headers()
+            self.wfile.write(b"{}")
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Keep quiet."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_clients_ask_at_the_same_time() -> None:
+    with service(200, Barrier(3)) as url:
+        assert requests_per_s(url, ["q1", "q2"], clients=3) > 0
+
+
+def test_a_refused_question_ends_the_measurement() -> None:
+    with service(503, Barrier(1)) as url, pytest.raises(RefusedError, match=r"was not answered: 503: \{\}"):
+        requests_per_s(url, ["q1"], clients=1)
+
+
+def test_the_table_has_both_systems_stages_and_throughput() -> None:
+    stages = {stage: [2.0] for stage in STAGES}
+    systems = {
+        "stock": Times(10, ms=[20.0, 20.0, 20.0]),
+        "ours": Times(10, 100, ms=[10.0, 10.0, 16.0], stages_ms=stages),
+        "ours, ×3": Times(30, 300, ms=[12.0], stages_ms=stages),
+    }
+    systems["ours, ×3"].ms *= 2
+
+    lines = table([Measured("set", systems, 8, {1: [50.0], 8: [90.0]})]).splitlines()
+
+    assert lines[0] == "| set | measure | stock | ours | better | ours, ×3 | growth |"
+    assert "| set | leaves | – | 100 | – | 300 | – |" in lines
+    assert "| set | one retrieval, p50, ms | 20.0 | 10.0 | ×2.00 | 12.0 | ×1.20 |" in lines
+    assert "| set | one retrieval, p95, ms | 20.0 | 15.4 | ×1.30 | 12.0 | ×0.78 |" in lines
+    assert "| set | – evidence, p50, ms | – | 2.0 | – | 2.0 | ×1.00 |" in lines
+    assert "| set | 8 clients over 1 | – | 1.80 | – | – | – |" in lines
+
+
+def test_a_moved_vector_stays_near_and_of_unit_length() -> None:
+    vectors = np.eye(4, 384, dtype=np.float32)
+
+    near = moved(vectors, np.random.default_rng(1))
+
+    assert np.allclose(np.linalg.norm(near, axis=1), 1)
+    assert np.all(((near * vectors).sum(axis=1) > 0.85) & ((near * vectors).sum(axis=1) < 0.95))

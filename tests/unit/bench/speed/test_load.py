@@ -1,0 +1,98 @@
+"""Each question is asked once and read to its end; what was not answered is told; the table says what came out."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Barrier, Event, Thread
+
+import pytest
+
+from bench.speed.clients import RefusedError
+from bench.speed.load import Load, Measured, ask_and_time, split_warm_up
+from bench.speed.load_table import table
+
+THINKING: dict[str, object] = {"final_report": None, "complete": False}
+WHOLE: dict[str, object] = {"final_report": "So.", "complete": True}
+FAILED: dict[str, object] = {"final_report": "No.", "complete": True, "error": "It broke."}
+
+
+@contextmanager
+def service(
+    records: Sequence[dict[str, object]], together: int = 1, status: int = 200
+) -> Iterator[tuple[str, list[str]]]:
+    """Stream these records once so many requests have come; yield the address, and what was asked."""
+    barrier, asked = Barrier(together), []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(json.loads(self.rfile.read(int(self.headers["content-length"])))["question"])
+            barrier.wait(timeout=10)
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(b": ping\r\n\r\n")
+            for record in records:
+                self.wfile.write(f"data: {json.dumps(record)}\r\n\r\n".encode())
+                self.wfile.flush()
+                Event().wait(0.01)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Keep quiet."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}", asked
+        server.shutdown()
+        thread.join()
+
+
+def test_clients_share_the_questions_and_ask_at_the_same_time() -> None:
+    load = Load()
+
+    with service([THINKING, WHOLE], together=2) as (url, asked):
+        ask_and_time(url, ["q1", "q2", "q3", "q4"], 2, load)
+
+    assert sorted(asked) == ["q1", "q2", "q3", "q4"]
+    assert len(load.first_ms) == len(load.complete_ms) == 4
+    assert all(whole - first >= 10 for first, whole in zip(load.first_ms, load.complete_ms, strict=True))
+    assert load.per_s[0] > 0
+
+
+@pytest.mark.parametrize(
+    ("records", "status", "told"),
+    [
+        ([THINKING], 200, "the stream ended before a complete record"),
+        ([], 200, "the stream ended before a complete record"),
+        ([THINKING, FAILED], 200, "It broke."),
+        ([], 429, "429: : ping"),
+    ],
+    ids=["cut", "empty", "failed", "refused"],
+)
+def test_an_answer_that_does_not_come_ends_the_measurement(
+    records: list[dict[str, object]], status: int, told: str
+) -> None:
+    with service(records, status=status) as (url, _), pytest.raises(RefusedError, match=told):
+        ask_and_time(url, ["q1"], 1, Load())
+
+
+def test_the_first_tenth_warms_up_and_is_not_timed() -> None:
+    questions = [f"q{number}" for number in range(20)]
+
+    assert split_warm_up(questions) == (questions[:2], questions[2:])
+    assert split_warm_up(["q1", "q2"]) == (["q1"], ["q2"])
+    assert split_warm_up(["q1"]) == (["q1"], ["q1"])
+
+
+def test_the_table_compares_several_clients_with_one() -> None:
+    one = Load([2.0, 4.0], [50.0, 70.0], [16.0])
+    several = Load([8.0, 8.0], [300.0, 300.0], [20.0, 24.0, 28.0])
+
+    lines = table([Measured("set", 2, 2, {1: one, 8: several})], 8).splitlines()
+
+    assert lines[0] == "| set | measure | 1 client | 8 clients | ratio |"
+    assert "| set | complete, p50, ms | 60 | 300 | ×5.00 |" in lines
+    assert "| set | first record, p50, ms | 3.0 | 8.0 | ×2.67 |" in lines
+    assert "| set | answers, 1/s | 16.00 | 24.00 | ×1.50 |" in lines
+    assert "| set | p95 of 8 clients over p50 of 1 | – | – | ×5.00 |" in lines
+    assert lines[-1] == "| set | slots | 2 | 2 | – |"

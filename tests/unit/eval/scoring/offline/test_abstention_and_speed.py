@@ -1,0 +1,56 @@
+"""Declining is right or wrong by the case; time is that of replies alone."""
+
+import pytest
+
+from eval.cases import Case
+from eval.cells import Cell, not_applicable, scored
+from eval.rows import Row
+from eval.scoring.offline.abstention import score_abstention
+from eval.scoring.offline.speed import score_speed
+from tests.fakes.eval_rows import answered, case, declined, unreplied
+
+ANSWERABLE, UNANSWERABLE, UNKNOWN = case(answer="Betz"), case(answer=None), case()
+
+
+@pytest.mark.parametrize(
+    ("of", "row", "scores"),
+    [
+        (ANSWERABLE, answered("Betz."), {"declined": 0.0}),
+        (ANSWERABLE, declined(), {"declined": 1.0, "abstention_precision": 0.0}),
+        (UNANSWERABLE, answered("Betz."), {"abstention_recall": 0.0}),
+        (UNANSWERABLE, declined(), {"abstention_recall": 1.0, "abstention_precision": 1.0}),
+        (UNKNOWN, declined(), {}),
+        (case(relevant_docs=["a.txt"]), declined(), {"declined": 1.0, "abstention_precision": 0.0}),
+    ],
+    ids=["answered", "wrongly declined", "wrongly answered", "declined", "nobody knows", "a document is known"],
+)
+def test_declining_is_scored_by_whether_there_is_an_answer(of: Case, row: Row, scores: dict[str, float]) -> None:
+    cells = score_abstention(of, row)
+
+    assert {name: cell.score for name, cell in cells.items() if cell.score is not None} == scores
+    assert {name for name, cell in cells.items() if cell.not_applicable} == cells.keys() - scores.keys()
+
+
+def test_a_row_without_reply_is_no_abstention() -> None:
+    cells = score_abstention(UNANSWERABLE, unreplied())
+
+    assert cells["abstention_recall"].failed == "no reply: the service took more than 5 s"
+    assert cells["abstention_precision"].failed == "no reply: the service took more than 5 s"
+    assert cells["declined"] == not_applicable("the question has no answer")
+
+
+def test_times_are_those_that_were_told() -> None:
+    row = answered("Betz.", seconds=1.5, first_record_s=0.25, timings_ms={"retrieve": 30.0, "total": 90.0})
+
+    assert score_speed(ANSWERABLE, row) == {
+        "seconds": scored(1.5),
+        "first_record_s": scored(0.25),
+        "retrieve_ms": scored(30),
+        "write_ms": not_applicable("the service tells no time of writing"),
+    }
+
+
+def test_a_failure_is_not_fast() -> None:
+    cells = score_speed(ANSWERABLE, unreplied())
+
+    assert set(cells.values()) == {Cell(not_applicable="no reply: the service took more than 5 s")}

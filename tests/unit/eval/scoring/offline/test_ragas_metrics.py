@@ -1,0 +1,205 @@
+"""RAGAS's own metrics over known texts; and what a row lacks for them."""
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from errors import ModelError
+from eval.cells import failed, not_applicable, scored
+from eval.rows import Row
+from eval.scoring.offline.ragas_metrics import METRICS, OF_CONTEXTS, OF_TEXTS, RagasError, RagasOfflineScorer
+from eval.scoring.ragas_telemetry import forbid_reports
+from eval.scoring.stage import Cells
+from eval.vectors import Vectors
+from tests.fakes.embedding import WordHashEmbedding, word_vector
+from tests.fakes.eval_rows import answered, case, declined, seen, unreplied
+
+HOME = Path(__file__).parents[5]
+
+
+class Lengths:
+    """Says of texts how long they are, as RAGAS never would."""
+
+    def prepare(self, texts: list[str]) -> None:
+        self.prepared = texts
+
+    async def of_texts(self, name: str, answer: str, reference: str) -> float:
+        if name == "ragas_bleu_score":
+            raise RagasError("RAGAS cannot compute it.", "Look at the other metrics.")
+        return float("nan") if name == "ragas_exact_match" else len(answer) / len(reference)
+
+    async def of_contexts(self, name: str, passages: list[str], references: list[str]) -> float:
+        return len(passages) / len(references) if name else 0
+
+
+def cells_of(row: Row, **known: Any) -> Cells:
+    ((_, _, cells),) = RagasOfflineScorer(Lengths, lambda _: None).score([(case(**known), row)])
+    return cells
+
+
+def test_answers_are_compared_without_marks_and_the_best_reference_counts() -> None:
+    cells = cells_of(answered("**Betz** [1]"), answer="A. Betz.", alternatives=["Betz", "Albert Betz himself"])
+
+    assert cells["ragas_string_similarity"] == scored(4 / 4)
+
+
+def test_a_metric_that_breaks_or_is_no_number_has_failed_alone() -> None:
+    cells = cells_of(answered("Betz"), answer="Betz")
+
+    assert cells["ragas_bleu_score"] == failed("RAGAS cannot compute it.")
+    assert cells["ragas_exact_match"] == failed("the score is nan")
+    assert cells["ragas_rouge_score"] == scored(1)
+
+
+def test_contexts_are_compared_with_whatever_text_the_answer_rests_on() -> None:
+    row = answered("Betz", passages=[seen("one"), seen("two")])
+
+    cells = cells_of(row, answer="Betz", reference_context="one")
+
+    assert cells["ragas_context_recall"] == cells["ragas_context_precision"] == scored(2)
+
+
+def test_texts_that_would_take_minutes_have_failed_at_once() -> None:
+    cells = cells_of(answered("a" * 1_000_000), answer="b" * 1_000)
+
+    assert {cells[metric.name] for metric in OF_TEXTS} == {
+        failed("too long: 1,000,000,000 pairs of characters to compare, of at most 40,000,000")
+    }
+
+
+def test_a_declined_question_says_nothing_but_was_searched_for() -> None:
+    cells = cells_of(declined(passages=[seen("one")]), answer="Betz", reference_context="one")
+
+    assert {cells[metric.name] for metric in OF_TEXTS} == {scored(0)}
+    assert cells["ragas_context_recall"] == scored(1)
+
+
+@pytest.mark.parametrize(
+    ("row", "known", "text_cell", "context_cell"),
+    [
+        (
+            answered("Betz"),
+            {"answer": None},
+            not_applicable("the corpus does not answer the question"),
+            not_applicable("the corpus does not answer the question"),
+        ),
+        (
+            answered("Betz"),
+            {},
+            not_applicable("the case has no reference answer"),
+            not_applicable("the case has no reference contexts"),
+        ),
+        (
+            unreplied(),
+            {"answer": "Betz", "reference_context": "one"},
+            failed("no reply: the service took more than 5 s"),
+            failed("no reply: the service took more than 5 s"),
+        ),
+        (
+            declined(),
+            {"answer": "Betz", "reference_context": "one"},
+            scored(0),
+            not_applicable("the service tells no passages"),
+        ),
+        (declined(fingerprint="f0"), {"answer": "Betz", "reference_context": "one"}, scored(0), scored(0)),
+    ],
+    ids=["no answer", "unknown answer", "no reply", "no passages told", "no passages found"],
+)
+def test_what_a_row_lacks_is_told(row: Row, known: dict[str, Any], text_cell: object, context_cell: object) -> None:
+    cells = cells_of(row, **known)
+
+    assert {cells[metric.name] for metric in OF_TEXTS} == {text_cell}
+    assert {cells[metric.name] for metric in OF_CONTEXTS} == {context_cell}
+
+
+def test_without_ragas_nothing_applies_and_it_is_told_once() -> None:
+    def missing() -> Lengths:
+        raise ModuleNotFoundError("No module named 'ragas'")
+
+    told: list[str] = []
+    todo = [(case(str(n), answer="Betz"), answered("Betz", str(n))) for n in range(3)]
+
+    lines = list(RagasOfflineScorer(missing, told.append).score(todo))
+
+    assert [id_ for id_, _, _ in lines] == ["0", "1", "2"]
+    assert {cell.not_applicable for _, _, cells in lines for cell in cells.values()} == {
+        "RAGAS is not installed: pip install -r requirements-eval.txt -c constraints.txt"
+    }
+    assert told == [
+        "RAGAS's metrics are left out, it cannot be loaded (No module named 'ragas'). "
+        "Install it: pip install -r requirements-eval.txt -c constraints.txt"
+    ]
+
+
+def test_the_evaluation_works_without_the_libraries_of_an_evaluation() -> None:
+    blocked = ("ragas", "langchain_core", "datasets", "rouge_score", "rapidfuzz", "sacrebleu", "deepeval")
+    program = f"""
+import sys
+sys.modules.update(dict.fromkeys({blocked!r}))  # None: importing it fails
+from eval.scoring.build import offline_scorers
+from settings import Settings
+from tests.fakes.eval_rows import answered, case
+todo = [(case(answer=None), answered("Betz."))]
+for scorer in offline_scorers(Settings()):
+    for _, family, cells in scorer.score(todo):
+        print(family, len(cells))
+"""
+    run = subprocess.run([sys.executable, "-c", program], cwd=HOME, capture_output=True, text=True, check=False)
+
+    assert run.stdout.split()[::2] == ["retrieval", "answer", "citations", "abstention", "speed", "ragas_offline"]
+    assert run.stderr.startswith("RAGAS's metrics are left out, it cannot be loaded (")
+
+
+def test_ragas_computes_what_it_is_known_for_and_calls_nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("ragas", reason="requirements-eval.txt is not installed")
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a connection was opened")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setenv("RAGAS_DO_NOT_TRACK", "")
+    forbid_reports()
+    from eval.scoring.offline.ragas_calls import RagasComputed  # noqa: PLC0415  # takes seconds
+
+    row = answered(
+        "Betz in 1919. [1]",
+        passages=[seen("Something else that is not alike at all."), seen("Albert Betz did it in 1919!")],
+    )
+    known = case(answer="Betz in 1920.", reference_contexts=["Albert Betz did it in 1919.", "Zebras graze upon hills"])
+
+    ((_, _, cells),) = RagasOfflineScorer(lambda: RagasComputed(Vectors(WordHashEmbedding)), print).score(
+        [(known, row)]
+    )
+
+    assert {name: cell.score for name, cell in cells.items()} == {
+        "ragas_context_recall": 1 / 2,  # of two contexts, one has a passage that is alike
+        "ragas_context_precision": 1 / 2,  # the second passage is the first that is alike
+        "ragas_string_similarity": 0.8462,  # 1 - 2/13: two of thirteen characters differ
+        "ragas_rouge_score": 0.6667,  # two words of three, on both sides
+        "ragas_bleu_score": 0.3536,  # (3/4 · 1/3 · 1/4 · 1/4)^(1/4): the full stop is a token
+        "ragas_exact_match": 0,
+        "ragas_semantic_similarity": round(np.dot(word_vector("Betz in 1919"), word_vector("Betz in 1920")), 4),
+    }
+    assert list(tmp_path.iterdir()) == []  # it names each user in a file there
+
+
+def test_a_missing_model_fails_the_similarity_alone() -> None:
+    pytest.importorskip("ragas", reason="requirements-eval.txt is not installed")
+    from eval.scoring.offline.ragas_calls import RagasComputed  # noqa: PLC0415  # takes seconds
+
+    def missing() -> WordHashEmbedding:
+        raise ModelError("The embedding model is missing.", "Install it.")
+
+    todo = [(case(answer="Betz"), answered("Betz"))]
+    ((_, _, cells),) = RagasOfflineScorer(lambda: RagasComputed(Vectors(missing)), print).score(todo)
+
+    assert cells["ragas_semantic_similarity"] == failed("The embedding model is missing.")
+    assert cells["ragas_rouge_score"] == scored(1)
+    assert len(cells) == len(METRICS)

@@ -1,0 +1,80 @@
+"""What a filter of documents means, and what is refused."""
+
+from collections.abc import Iterator
+
+import pytest
+from llama_index.core.vector_stores.types import FilterCondition, FilterOperator
+
+from errors import FilterError
+from index.documents.catalogue import Catalogue
+from index.documents.filters import CONDITIONS, OPERATORS
+from index.documents.store import DocumentStore
+from index.documents.tables import open_file
+from tests.fakes.filters import MEANINGS, PARENTS, filtered_documents, group, one
+
+
+@pytest.fixture(scope="module")
+def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalogue]:
+    engine = open_file(tmp_path_factory.mktemp("filters") / "documents.sqlite")
+    DocumentStore(engine).publish(filtered_documents(), PARENTS, ())
+    yield Catalogue(engine)
+    engine.dispose()
+
+
+@pytest.mark.parametrize(("filters", "found"), MEANINGS)
+def test_a_filter_finds_what_it_says(catalogue: Catalogue, filters: object, found: str) -> None:
+    assert "".join(catalogue.find(filters)) == found
+
+
+@pytest.mark.parametrize(
+    ("filters", "message"),
+    [
+        ({}, "filter is empty"),
+        ({"filters": []}, "filter is empty"),
+        (group(group()), "filter is empty"),
+        ([], "is no filter"),
+        (None, "is no filter"),
+        ("year > 3", "is no filter"),
+        ({"key": "year", "value": 3}, 'no field "key"'),
+        (group({"key": "year", "operater": "!=", "value": 3}), 'no field "operater"'),
+        ({"filters": [{"key": "a", "value": 1}], "condition": "xor"}, 'no condition "xor"'),
+        (one("year", "~", 3), 'no operator "~"'),
+        (one("", "==", 3), "no key"),
+        (one('a"b', "==", 3), "no key"),
+        (one("year", "==", None), "cannot take the value null"),
+        (one("year", "==", float("nan")), "cannot take the value NaN"),
+        (one("year", "==", 10**30), "cannot take the value 1000"),
+        (one("year", ">", True), "cannot take the value true"),
+        (one("year", "in", 3), "cannot take the value 3"),
+        (one("year", "in", []), r"cannot take the value \[\]"),
+        (one("tags", "any", [3]), r"cannot take the value \[3\]"),
+        (one("tags", "contains", ""), 'cannot take the value ""'),
+        (one("tags", "is_empty", True), "It takes no value"),
+        (one("name", "==", "\ud800"), "cannot take the value"),
+        (one("name", "==", "\0"), "cannot take the value"),
+        (one("year", "in", list(range(501))), "more than 500"),
+        (group(*[one("year", "==", 1)] * 501), "more than 500"),
+    ],
+)
+def test_a_filter_without_meaning_is_refused(catalogue: Catalogue, filters: object, message: str) -> None:
+    with pytest.raises(FilterError, match=message):
+        catalogue.find(filters)
+
+
+def test_filters_nested_too_deep_are_refused(catalogue: Catalogue) -> None:
+    filters = one("year", "==", 1)
+    for _ in range(8):
+        filters = group(filters)
+    with pytest.raises(FilterError, match="nested deeper"):
+        catalogue.find(filters)
+
+
+def test_the_largest_filter_is_answered(catalogue: Catalogue) -> None:
+    assert catalogue.find(one("year", "in", [*range(499), 2019])) == ["a"]
+    assert catalogue.find(one("tags", "any", [*map(str, range(499)), "sea"])) == ["a"]
+    assert catalogue.find(group(*[one("year", "==", 2019)] * 500, condition="or")) == ["a"]
+
+
+def test_every_operator_and_condition_of_llamaindex_is_known() -> None:
+    assert OPERATORS.keys() == {operator.value for operator in FilterOperator}
+    assert CONDITIONS.keys() == {condition.value for condition in FilterCondition}

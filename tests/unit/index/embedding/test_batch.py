@@ -1,0 +1,25 @@
+"""One array of vectors, whatever the embedder."""
+
+import numpy as np
+import numpy.typing as npt
+
+from index.embedding.batch import embed_documents
+from tests.fakes.embedding import WordHashEmbedding, word_vector
+
+
+class ArrayEmbedding(WordHashEmbedding):
+    def encode_documents(self, texts: list[str]) -> npt.NDArray[np.float32]:
+        return np.full((len(texts), 2), 7, np.float32)
+
+
+def test_a_plain_embedder_gives_its_vectors_in_order() -> None:
+    texts = [f"number {i}" for i in range(30)]
+
+    vectors = embed_documents(WordHashEmbedding(), texts)
+
+    assert vectors.dtype == np.float32
+    assert np.allclose(vectors, [word_vector(text) for text in texts])
+
+
+def test_an_embedder_that_yields_arrays_is_asked_for_them() -> None:
+    assert embed_documents(ArrayEmbedding(), ["one", "two"]).tolist() == [[7, 7], [7, 7]]

@@ -1,0 +1,54 @@
+"""The manifest: what must match, and what a torn file gives."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from errors import IndexDamagedError, IndexMismatchError
+from index.layout.manifest import Manifest
+from tests.fakes.corpora import MANIFEST
+
+
+def test_a_manifest_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    MANIFEST.write(tmp_path)
+
+    assert Manifest.read(tmp_path) == MANIFEST
+
+
+@pytest.mark.parametrize(
+    ("change", "variable"),
+    [
+        ({"weights_hash": "other"}, "RAG_EMBED__MODEL"),
+        ({"pooling": "cls"}, "RAG_EMBED__MODEL"),
+        ({"dimension": 768}, "RAG_EMBED__MODEL"),
+        ({"query_prefix": "query: "}, "RAG_EMBED__QUERY_PREFIX"),
+        ({"document_prefix": "passage: "}, "RAG_EMBED__DOCUMENT_PREFIX"),
+        ({"leaf_tokens": 64}, "RAG_CHUNK__LEAF_TOKENS"),
+        ({"middle_tokens": 256}, "RAG_CHUNK__MIDDLE_TOKENS"),
+        ({"root_tokens": 1024}, "RAG_CHUNK__ROOT_TOKENS"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else next(iter(value)),
+)
+def test_each_differing_field_is_refused_with_both_values(change: dict[str, Any], variable: str) -> None:
+    field, wanted = next(iter(change.items()))
+    with pytest.raises(IndexMismatchError) as caught:
+        MANIFEST.check(replace(MANIFEST.identity, **change), "books")
+
+    assert f"{field}={getattr(MANIFEST.identity, field)!r}" in caught.value.fact
+    assert repr(wanted) in caught.value.fact
+    assert variable in caught.value.remedy
+    assert "--rebuild" in caught.value.remedy
+
+
+def test_precision_is_not_compared() -> None:
+    replace(MANIFEST, precision="bf16").check(MANIFEST.identity, "books")
+
+
+@pytest.mark.parametrize("content", ["", '{"format": 1', '{"format": 99}', "[]"])
+def test_a_torn_or_foreign_manifest_is_damage(tmp_path: Path, content: str) -> None:
+    (tmp_path / "manifest.json").write_text(content)
+
+    with pytest.raises(IndexDamagedError, match="--rebuild"):
+        Manifest.read(tmp_path)

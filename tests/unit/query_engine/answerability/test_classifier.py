@@ -1,0 +1,114 @@
+"""The gate: what is measured, how the classifier weighs it, and what raises and lowers the confidence."""
+
+import json
+import math
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+
+from query_engine.answerability.classifier import SHIPPED, Classifier, Weight, assess, read_classifier
+from query_engine.answerability.features import Features, measure
+from query_engine.schema.passage import Passage
+from query_engine.text.quotable import EMBEDDED_SENTENCES
+from tests.fakes.embedding import WordHashEmbedding
+from tests.fakes.engines import a_passage
+from tests.unit.query_engine.synthesis.test_extractive import PlainWords
+
+QUESTION = "Who published the rotor limit?"
+ANSWER = "Betz published the rotor limit."
+OTHER = "Zebras graze upon green hills."
+
+
+def found(text: str, **scores: float) -> Passage:
+    return replace(a_passage(text=text), scores=scores)
+
+
+def measured(*passages: Passage, question: str = QUESTION) -> Features:
+    return measure(question, passages, PlainWords(), WordHashEmbedding())
+
+
+def confidence(*passages: Passage) -> float:
+    return assess(QUESTION, passages, PlainWords(), WordHashEmbedding()).value
+
+
+def test_without_passages_there_is_no_confidence() -> None:
+    assert confidence() == 0
+
+
+def test_passages_that_say_it_are_trusted_and_others_are_not() -> None:
+    assert confidence(found(ANSWER, dense=0.8)) > 0.5 > confidence(found(OTHER, dense=0.1))
+
+
+def test_words_that_no_passage_holds_are_named() -> None:
+    judged = assess(QUESTION, [found("Betz published it.", dense=0.5)], PlainWords(), WordHashEmbedding())
+
+    assert set(judged.missing) == {"rotor", "limit"}
+    assert judged.coverage == pytest.approx(1 / 3)
+
+
+def test_coverage_is_that_of_the_best_passage_not_of_all_together() -> None:
+    assert measured(found("Betz published it."), found("The rotor limit.")).coverage == pytest.approx(2 / 3)
+
+
+def test_the_nearest_sentence_counts_however_long_its_passage() -> None:
+    alone, within = measured(found(ANSWER, dense=0.5)), measured(found(f"{OTHER} {ANSWER} {OTHER}", dense=0.5))
+
+    assert within.sentence_similarity == pytest.approx(alone.sentence_similarity)
+    assert alone.sentence_similarity > measured(found(OTHER)).sentence_similarity
+
+
+def test_only_sentences_that_hold_most_of_the_words_are_embedded() -> None:
+    embedder = WordHashEmbedding()
+    measure(QUESTION, [found(" ".join(f"Rotor number {i} stands here." for i in range(30)))], PlainWords(), embedder)
+
+    assert embedder.texts_embedded <= EMBEDDED_SENTENCES + 1  # the passage itself: no search by meaning found it
+
+
+def test_passages_without_a_sentence_are_judged_by_their_leaves() -> None:
+    assert measured(found("Rotor", dense=0.3)).sentence_similarity == 0.3
+
+
+def test_passages_found_by_words_alone_are_compared_in_meaning_too() -> None:
+    near, far = (measured(found(text, lexical=9.0)) for text in ("Who published the rotor limit?", "Zebras graze."))
+
+    assert near.similarity > 0.8 > far.similarity
+
+
+def test_the_question_is_measured_too() -> None:
+    short, long = (measured(found(ANSWER), question=question) for question in ("Rotor?", "Rotor limit of Betz, where?"))
+
+    assert short.length == pytest.approx(math.log(2))
+    assert long.length > short.length
+    assert short.rarity == pytest.approx(1)  # every word is as rare as a word can be
+
+
+def test_a_question_without_a_word_is_measured() -> None:
+    assert measured(found(ANSWER, dense=0.2), question="?!").coverage == 0
+
+
+def test_the_probability_is_the_sigmoid_of_the_weighed_deviations() -> None:
+    classifier = Classifier(0.5, (Weight("coverage", 0.4, 0.2, 1.0), Weight("similarity", 0.5, 0.1, -2.0)))
+    features = Features(0.4, 0.0, 0.6, 0.0, 0.0, ())
+
+    assert classifier.probability(features) == pytest.approx(1 / (1 + math.exp(-(0.5 + 1.0 + 2.0))))
+
+
+def test_the_shipped_classifier_weighs_measures_that_exist() -> None:
+    names = [weight.feature for weight in read_classifier().weights]
+
+    assert names
+    assert set(names) <= {field.name for field in fields(Features)} - {"missing"}
+    assert all(weight.scale > 0 for weight in read_classifier().weights)
+
+
+def test_a_classifier_is_read_as_it_was_written(tmp_path: Path) -> None:
+    classifier = Classifier(-1.5, (Weight("coverage", 0.1, 0.2, 0.3),))
+    path = tmp_path / "gate.json"
+    path.write_text(json.dumps(classifier.to_dict()))
+
+    assert read_classifier(path) == classifier
+
+
+def test_the_shipped_classifier_names_what_it_learnt_from() -> None:
+    assert not {"financebench", "crag"} & set(json.loads(SHIPPED.read_text())["trained_on"]["sets"])

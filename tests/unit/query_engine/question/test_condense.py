@@ -1,0 +1,100 @@
+import pytest
+
+from errors import LLMError
+from query_engine.question.condense import Condenser, Turn, carry_words, points_back
+from query_engine.runtime.deadline import Deadline
+from tests.fakes.llm import FakeLLM, asker
+
+
+def user(text: str) -> Turn:
+    return Turn("user", text)
+
+
+def assistant(text: str) -> Turn:
+    return Turn("assistant", text)
+
+
+TOWER = (user("How tall is the Eiffel Tower?"), assistant("It is **330 metres** tall. [1]"))
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["How often does it fail?", "Who invented them?", "And in winter?", "In winter?", "What about wind?", "Why?",
+     "What is that?", "Which one lasts longer?", "What was his name?"],
+)  # fmt: skip
+def test_a_question_that_leans_on_another_is_told(question: str) -> None:
+    assert points_back(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What is a heat pump?", "In which year did Alfred Nobel die?", "Who is the man that wrote Faust?",
+     "Why do wind turbines fail?", "Wie laut ist eine Wärmepumpe?", "Compare solar and wind power"],
+)  # fmt: skip
+def test_a_question_that_stands_on_its_own_stays_as_it_is(question: str) -> None:
+    condensed = carry_words(TOWER, question)
+
+    assert (condensed.question, condensed.how) == (question, "unchanged")
+
+
+def test_without_a_model_the_words_of_the_question_before_come_along() -> None:
+    condensed = Condenser().condense(TOWER, "Who built it?")
+
+    assert (condensed.question, condensed.how) == ("Who built it (tall Eiffel Tower)?", "words")
+
+
+def test_the_subject_lasts_through_several_turns_and_ends_with_a_new_one() -> None:
+    follow_up = (*TOWER, user("Who built it?"))
+
+    assert "Eiffel Tower" in carry_words(follow_up, "Why did he?").question
+    assert "Eiffel" not in carry_words((*follow_up, user("What is a heat pump?")), "Is it loud?").question
+
+
+def test_a_name_that_was_the_answer_comes_along() -> None:
+    turns = (user("Who invented dynamite?"), assistant("**Alfred Nobel** invented it. [1]"))
+
+    assert carry_words(turns, "When was he born?").question == "When was he born (invented dynamite Alfred Nobel)?"
+
+
+def test_a_model_rewrites_the_question_and_sees_the_turns_as_plain_text() -> None:
+    llm = FakeLLM(says=['"Who built the ', 'Eiffel Tower?"\n', "When was the ", "Eiffel Tower built?"])
+
+    condensed = Condenser(asker(llm)).condense(TOWER, "Who built it?")
+
+    assert (condensed.question, condensed.how, condensed.warnings) == ("Who built the Eiffel Tower?", "model", ())
+    assert (llm.given, llm.closed) == (2, 1), "one line is enough"
+    prompt = llm.asked[0][-1].content or ""
+    assert "User: How tall is the Eiffel Tower?\nAssistant: It is 330 metres tall.\n" in prompt
+    assert "Question: Who built it?" in prompt
+
+
+@pytest.mark.parametrize(
+    "says",
+    [[LLMError("The model broke.", "Restart it.")], ["Who won the lottery?"], ["Who built the Eiffel Tower in 1723?"],
+     ["tower " * 200], ["The tower was built by Eiffel."]],
+    ids=["it fails", "it changes the subject", "it makes up a number", "it never ends", "it answers"],
+)  # fmt: skip
+def test_a_model_that_cannot_be_trusted_is_replaced_by_the_words_and_that_is_told(says: list[object]) -> None:
+    condensed = Condenser(asker(FakeLLM(says=says))).condense(TOWER, "Who built it?")
+
+    assert (condensed.question, condensed.how) == ("Who built it (tall Eiffel Tower)?", "words")
+    assert [warning.partition(":")[0] for warning in condensed.warnings] == ["conversation"]
+
+
+@pytest.mark.parametrize("says", ["{}", 'The question on its own: "{}"', "Question: {}\n"])
+def test_a_question_the_model_repeats_counts_as_unchanged(says: str) -> None:
+    question = "What is a heat pump?"
+
+    condensed = Condenser(asker(FakeLLM(says=[says.format(question)]))).condense(TOWER, question)
+
+    assert (condensed.question, condensed.how) == (question, "unchanged")
+
+
+def test_a_model_that_nobody_waits_for_any_more_is_stopped() -> None:
+    llm, deadline = FakeLLM(says=["Who ", "built the Eiffel Tower?"]), Deadline(60)
+    deadline.stop.set()
+
+    condensed = Condenser(asker(llm)).condense(TOWER, "Who built it?", deadline)
+
+    assert (llm.given, llm.closed) == (1, 1)
+    assert condensed.warnings

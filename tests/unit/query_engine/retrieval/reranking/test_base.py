@@ -1,0 +1,107 @@
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from query_engine.retrieval.reranking.base import Reranker, rerank
+from query_engine.schema.hit import LeafHit
+from settings import RerankSettings
+from tests.fakes.reranking import BrokenReranker, LengthReranker, SlowReranker
+
+TEXTS = {"a": "the longest of them", "b": "short", "c": "in between", "d": "-"}
+HITS = [
+    LeafHit(name, score, {"dense": score / 2}, {"dense": rank})
+    for rank, (name, score) in enumerate([("a", 0.9), ("b", 0.5), ("c", 0.4), ("d", 0.1)], start=1)
+]
+
+
+def texts_of(node_ids: Sequence[str]) -> list[str]:
+    return [TEXTS[node_id] for node_id in node_ids]
+
+
+def ids(hits: Sequence[LeafHit]) -> str:
+    return "".join(hit.node_id for hit in hits)
+
+
+def reranked(reranker: Reranker | None = None, **options: Any) -> str:
+    found = rerank("?", HITS, reranker or LengthReranker(), texts_of, RerankSettings(**options))
+    assert found.warning is None
+    return ids(found.hits)
+
+
+def test_the_first_leaves_are_reordered_and_the_others_follow() -> None:
+    assert reranked(pool_k=3) == "bcad"
+    assert reranked() == "dbca"
+
+
+def test_the_fused_scores_are_dealt_out_anew_and_every_other_score_and_rank_stays_with_its_leaf() -> None:
+    best = rerank("?", HITS, LengthReranker(), texts_of, RerankSettings(pool_k=3)).hits
+
+    assert [hit.score for hit in best] == [0.9, 0.5, 0.4, 0.1]
+    assert best[0].scores == {"dense": 0.25, "search": 0.5, "cross_encoder": -5.0}
+    assert best[0].ranks == {"dense": 2, "search": 2, "cross_encoder": 1}
+    assert best[3].scores == {"dense": 0.05}
+    assert HITS[1].scores == {"dense": 0.25}
+
+
+def test_equal_scores_keep_the_order_of_the_search() -> None:
+    class Indifferent(LengthReranker):
+        def score(self, *_: object) -> list[float]:
+            return [1.0] * len(HITS)
+
+    assert reranked(Indifferent()) == "abcd"
+
+
+def test_a_threshold_drops_what_does_not_exceed_it_and_what_was_not_judged() -> None:
+    assert reranked(min_score=-10.0) == "db"
+    assert reranked(min_score=-100.0, pool_k=2) == "ba"
+    assert reranked(min_score=0.0) == ""
+
+
+def test_top_k_keeps_the_best() -> None:
+    assert reranked(top_k=2) == "db"
+    assert reranked(top_k=3, pool_k=2) == "ba"
+
+
+def test_its_own_question_is_asked_where_one_is_set() -> None:
+    reranker = LengthReranker()
+
+    rerank("the user's", HITS, reranker, texts_of, RerankSettings())
+    rerank("the user's", HITS, reranker, texts_of, RerankSettings(query="another"))
+
+    assert [question for question, _ in reranker.asked] == ["the user's", "another"]
+    assert reranker.asked[0][1] == list(TEXTS.values())
+
+
+@pytest.mark.parametrize(
+    ("reranker", "warning"),
+    [
+        (
+            BrokenReranker(),
+            "rerank_skipped: The cross_encoder reranker was skipped, the order is the search's. "
+            "The cross-encoder failed: out of memory. Lower RAG_RERANK__POOL_K.",
+        ),
+        (
+            SlowReranker(),
+            "rerank_skipped: The cross_encoder reranker was skipped, the order is the search's. The limit of 0.01 s "
+            "was reached after 1 of 3 passages. Raise the limit, or give it less to do.",
+        ),
+    ],
+    ids=["it fails", "it is too slow"],
+)
+def test_a_reranker_that_cannot_judge_leaves_everything_as_it_was_and_is_told_of(
+    reranker: Reranker, warning: str
+) -> None:
+    options = RerankSettings(pool_k=3, top_k=1, min_score=100.0, timeout_s=0.01)
+
+    found = rerank("?", HITS, reranker, texts_of, options)
+
+    assert found.hits == HITS
+    assert found.warning == warning
+
+
+def test_nothing_found_is_nothing_to_judge() -> None:
+    reranker = LengthReranker()
+
+    assert rerank("?", [], reranker, texts_of, RerankSettings()).hits == []
+    assert reranker.asked == []

@@ -1,0 +1,71 @@
+"""Time limits within time limits, and the word that nobody waits."""
+
+import pytest
+
+from errors import OutOfTimeError
+from query_engine.runtime.deadline import Deadline
+
+
+class Clock:
+    """Time that a test moves."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def test_what_is_left_shrinks_to_nothing(clock: Clock) -> None:
+    deadline = Deadline(5, clock)
+    clock.now_s += 3
+    assert deadline.left_s() == 2
+    clock.now_s += 3
+    assert deadline.left_s() == 0
+
+
+def test_a_passed_deadline_names_its_limit_and_the_place(clock: Clock) -> None:
+    deadline = Deadline(5, clock)
+    deadline.check("before lunch")
+    clock.now_s += 5
+
+    with pytest.raises(OutOfTimeError, match=r"The limit of 5 s was reached after 3 passages\."):
+        deadline.check("after 3 passages")
+
+
+@pytest.mark.parametrize(("timeout_s", "left_s"), [(2, 2), (50, 10)])
+def test_a_stage_never_gets_longer_than_its_question(clock: Clock, timeout_s: float, left_s: float) -> None:
+    assert Deadline(10, clock).within(timeout_s).left_s() == left_s
+
+
+@pytest.mark.parametrize(("timeout_s", "left_s"), [(3, 3), (50, 5)])
+def test_a_stage_that_can_be_left_out_takes_no_more_than_half(clock: Clock, timeout_s: float, left_s: float) -> None:
+    assert Deadline(10, clock).for_stage(timeout_s).left_s() == left_s
+
+
+@pytest.mark.parametrize(("timeout_s", "left_s"), [(240, 235), (10, 8), (0, 0)])
+def test_sparing_leaves_the_reserve_or_a_fifth(clock: Clock, timeout_s: float, left_s: float) -> None:
+    assert Deadline(timeout_s, clock).sparing(5).left_s() == left_s
+
+
+def test_who_leaves_stops_the_stages_too(clock: Clock) -> None:
+    question = Deadline(10, clock)
+    stage = question.within(5).sparing(1)
+    stage.check_wanted("here")
+
+    question.stop.set()
+
+    with pytest.raises(OutOfTimeError, match="given up here"):
+        stage.check("here")
+
+
+def test_late_work_is_still_wanted(clock: Clock) -> None:
+    deadline = Deadline(1, clock)
+    clock.now_s += 2
+
+    deadline.check_wanted("here")

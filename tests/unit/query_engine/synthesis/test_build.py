@@ -1,0 +1,108 @@
+import pytest
+from pydantic import SecretStr
+
+from errors import SettingsError
+from query_engine.synthesis.build import build_roster, other_model
+from settings import LLMSettings, Settings, load_settings
+from tests.fakes.embedding import WordHashEmbedding
+
+SERVER = LLMSettings(provider="openai", model="large", base_url="http://one.example/v1", api_key="secret")
+
+
+def test_a_name_gives_provider_model_and_server_and_the_rest_is_as_set() -> None:
+    other = other_model(SERVER, "openai:org/small@http://two.example/v1")
+
+    assert (other.provider, other.model, other.base_url) == ("openai", "org/small", "http://two.example/v1")
+    assert other.max_new_tokens == SERVER.max_new_tokens
+
+
+def test_the_key_goes_to_the_server_it_was_set_for_and_to_no_other() -> None:
+    assert other_model(SERVER, "openai:small").api_key == SERVER.api_key
+    assert other_model(SERVER, "openai:small@http://two.example/v1").api_key is None
+
+
+def test_another_server_gets_the_key_that_was_set_for_it() -> None:
+    values = {
+        "RAG_LLM__PROVIDER": "openai",
+        "RAG_LLM__BASE_URL": "http://one.example/v1",
+        "RAG_LLM__API_KEY": "first",
+        "RAG_LLM__FALLBACKS": "openai:b@http://two.example/v1, openai:c@http://three.example/v1",
+        "RAG_LLM__OTHER_KEYS": "http://two.example/v1=sk-2==,http://three.example/v1=sk-3",
+    }
+    llm = load_settings(values, None).llm
+
+    keys = [
+        other_model(llm, f"openai:x{server}").api_key
+        for server in ("@http://two.example/v1", "@http://four.example", "")
+    ]
+
+    assert [key and key.get_secret_value() for key in keys] == ["sk-2==", None, "first"]
+    assert "sk-" not in f"{llm!r} {llm.model_dump_json()}"
+
+
+def test_a_key_for_a_server_that_nobody_is_asked_at_is_refused_without_naming_it() -> None:
+    llm = SERVER.model_copy(update={"other_keys": SecretStr("http://two.example/v1/=sk-2")})
+
+    with pytest.raises(SettingsError, match=r"holds a key for http://two\.example/v1/, which no model") as caught:
+        build_roster(Settings(llm=llm), WordHashEmbedding())
+    assert "sk-2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["sk-2", "two.example=sk-2", "http://two.example/v1=", "http://two.example/v1=sk-2 "])
+def test_keys_without_their_servers_are_refused_and_not_repeated(value: str) -> None:
+    with pytest.raises(SettingsError, match="RAG_LLM__OTHER_KEYS is not valid: each is the server's URL") as caught:
+        load_settings({"RAG_LLM__OTHER_KEYS": value}, None)
+    assert "sk-2" not in str(caught.value)
+
+
+def test_a_local_fallback_does_not_get_the_servers_model_name() -> None:
+    assert other_model(SERVER, "openvino").model is None
+
+
+def test_models_are_asked_in_the_order_of_the_settings() -> None:
+    llm = SERVER.model_copy(update={"fallbacks": "openai:b, openai:c@http://two.example/v1"})
+
+    roster = build_roster(Settings(llm=llm), WordHashEmbedding())
+
+    assert [writer.name for writer in roster.writers] == ["openai"] * 3
+    assert roster.query_model is not None
+    assert roster.query_model.label == "large at http://one.example/v1"
+
+
+def test_another_model_can_help_with_the_question_also_where_answers_are_quotes() -> None:
+    llm = LLMSettings(query_model="openai:small@http://two.example/v1")
+
+    roster = build_roster(Settings(llm=llm), WordHashEmbedding())
+
+    assert roster.writers == ()
+    assert roster.query_model is not None
+    assert roster.query_model.label == "small at http://two.example/v1"
+    assert roster.ready
+
+
+def test_without_any_model_nobody_writes_and_nobody_helps() -> None:
+    roster = build_roster(Settings(), WordHashEmbedding())
+
+    assert (roster.writers, roster.query_model, roster.ready) == ((), None, True)
+
+
+def test_the_writers_are_ready_as_long_as_one_of_them_is() -> None:
+    llm = SERVER.model_copy(update={"fallbacks": "openai:b"})
+    roster = build_roster(Settings(llm=llm), WordHashEmbedding())
+
+    roster.writers[0].ready = False
+    assert roster.ready
+    roster.writers[1].ready = False
+    assert not roster.ready
+    assert roster.reason == "1. openai: Loaded, not used yet. 2. openai: Loaded, not used yet."
+
+
+def test_fallbacks_without_a_model_that_could_fail_are_refused() -> None:
+    with pytest.raises(SettingsError, match="names none that could fail"):
+        build_roster(Settings(llm=LLMSettings(fallbacks="openvino")), WordHashEmbedding())
+
+
+@pytest.mark.parametrize("value", ["gpt", "openai:", "openai:a openai:b", "openai:a@ftp://x", ","])
+def test_a_name_that_is_none_is_refused_at_the_start(value: str) -> None:
+    with pytest.raises(SettingsError, match="RAG_LLM__FALLBACKS is not valid"):
+        load_settings({"RAG_LLM__FALLBACKS": value}, None)

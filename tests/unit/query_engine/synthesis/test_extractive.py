@@ -1,0 +1,178 @@
+"""The quoting author, over a fake index of words and a fake embedder."""
+
+import math
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from query_engine.schema.citations import Citations
+from query_engine.schema.passage import Passage
+from query_engine.synthesis.extractive import ExtractiveSynthesizer
+from tests.fakes.embedding import WordHashEmbedding
+from tests.fakes.engines import a_passage
+
+COMMON = {"the", "what", "is", "of", "a", "how", "does", "who", "did"}
+
+
+class PlainWords:
+    """Terms are lower-case words; every word but the common ones weighs the same."""
+
+    def terms(self, text: str) -> list[str]:
+        return re.findall(r"\w+", text.lower())
+
+    def query_terms(self, question: str) -> list[str]:
+        return [term for term in dict.fromkeys(self.terms(question)) if term not in COMMON]
+
+    def weight(self, _term: str) -> float:
+        return math.log(10)
+
+
+def write(question: str, passages: Sequence[Passage], max_words: int = 30) -> tuple[str, Citations]:
+    author, citations = ExtractiveSynthesizer(PlainWords(), WordHashEmbedding(), max_words), Citations()
+    return "".join(author.write(question, passages, citations, threading.Event())), citations
+
+
+BETZ = a_passage(
+    "wind.md",
+    "Wind is air that moves. Albert Betz published the limit of a rotor in 1919. Towers are made of steel or concrete.",
+)
+COOKING = a_passage("cook.md", "Boil the pasta for nine minutes. Drain it well and add the sauce.")
+
+
+def test_the_sentence_that_holds_the_words_comes_first_with_its_mark() -> None:
+    text, _ = write("Who published the limit of a rotor?", [COOKING, BETZ])
+
+    assert text.startswith("**Albert Betz** published the limit of a rotor in 1919. [1]")
+
+
+def test_every_quote_is_the_text_at_its_span() -> None:
+    _, citations = write("Who published the limit of a rotor?", [BETZ, COOKING])
+
+    assert citations.all()
+    for citation in citations.all():
+        passage = BETZ if citation.doc_id == "wind.md" else COOKING
+        assert passage.text[citation.start - passage.start : citation.end - passage.start] == citation.quote
+
+
+def test_an_answer_keeps_to_its_length() -> None:
+    long = a_passage("long.md", " ".join(f"The rotor limit number {i} was published by somebody." for i in range(20)))
+    text, _ = write("Who published the rotor limit?", [long], max_words=20)
+
+    assert len(re.sub(r"\[\d+\]", "", text).split()) <= 20
+
+
+def test_a_how_question_gets_twice_the_length() -> None:
+    long = a_passage("long.md", " ".join(f"The rotor turns in way number {i} here." for i in range(20)))
+
+    short, _ = write("How many ways turns the rotor?".replace("ways", "times"), [long], max_words=20)
+    double, _ = write("How does the rotor turn?", [long], max_words=20)
+
+    assert len(double.split()) > 1.5 * len(short.split())
+
+
+@pytest.mark.parametrize(
+    ("question", "much"),
+    [
+        ("Why does the rotor turn?", True),
+        ("Name the ways in which a rotor turns.", True),
+        ("Who turned the rotor and when did it stop?", True),
+        ("Which rotors are turned by the wind?", True),
+        ("To what effect has the form of a modern rotor been changed in the course of time?", True),
+        ("In which year was the form of a modern rotor changed for the first time by Betz?", False),
+        ("What is the name of the rotor?", False),
+        ("How many rotors turn?", False),
+    ],
+)
+def test_questions_that_want_more_than_a_fact_get_twice_the_length(question: str, much: bool) -> None:
+    long = a_passage("long.md", " ".join(f"The rotor turned {i} times by name and form." for i in range(20)))
+
+    assert (len(write(question, [long], max_words=20)[0].split()) > 30) == much
+
+
+def test_no_sentence_is_quoted_twice() -> None:
+    twice = [a_passage("a.md", "The rotor limit is 59 per cent."), a_passage("b.md", "The rotor limit is 59 per cent.")]
+    text, _ = write("What is the rotor limit?", twice)
+
+    assert text.count("59 per cent") == 1
+
+
+def test_what_is_said_again_in_nearly_the_same_words_is_left_out_but_other_figures_are_not() -> None:
+    again = [
+        a_passage("a.md", "To see the rotor limit of a machine, read the plate."),
+        a_passage("b.md", "To see the rotor limit of a big machine, read the plate."),
+    ]
+    figures = a_passage("a.md", "The rotor limit of type 1 is low. The rotor limit of type 2 is low.")
+
+    assert write("What is the rotor limit?", again)[0].count("plate") == 1
+    assert write("What is the rotor limit?", [figures])[0].count("low") == 2
+
+
+def test_the_first_quote_shows_what_is_asked_for_in_bold_and_cites_it_as_it_stands() -> None:
+    text, citations = write("In which year was the rotor limit published?", [BETZ])
+
+    assert text.startswith("Albert Betz published the limit of a rotor in **1919**. [1]")
+    assert citations.all()[0].quote == "Albert Betz published the limit of a rotor in 1919."
+
+
+def test_a_first_sentence_that_leaves_open_whom_it_is_about_is_led_by_the_title() -> None:
+    chopin = replace(a_passage("c.md", "In 1835 he obtained citizenship in France."), title="Frédéric Chopin")
+    text, citations = write("When did he obtain citizenship?", [chopin])
+
+    assert text == "Frédéric Chopin: In **1835** he obtained citizenship in France. [1]"
+    assert citations.all()[0].quote == "In 1835 he obtained citizenship in France."
+    assert write("When?", [replace(chopin, title="A very long title " * 3)])[0].startswith("In ")
+
+
+def test_a_quote_neither_loads_nor_links_anything_and_is_cited_as_it_stands() -> None:
+    sentence = "The rotor limit and how it follows from the flow of air is shown here: ![plot](https://a.org/x.png)."
+    text, citations = write("What is the rotor limit?", [a_passage("a.md", sentence)])
+
+    assert "![" not in text
+    assert "https://" not in text
+    assert citations.all()[0].quote == sentence
+
+
+def test_a_sentence_with_stars_of_its_own_gets_no_others() -> None:
+    text, _ = write("When was the rotor limit found?", [a_passage("a.md", "The rotor limit was found in 1919*.")])
+
+    assert text == "The rotor limit was found in 1919*. [1]"
+
+
+def test_line_breaks_inside_a_sentence_do_not_reach_the_reader() -> None:
+    text, citations = write("What is the rotor limit?", [a_passage("a.md", "The rotor limit\nis 59 per cent.")])
+
+    assert text == "The rotor limit is 59 per cent. [1]"
+    assert citations.all()[0].quote == "The rotor limit\nis 59 per cent."
+
+
+def test_questions_in_the_text_are_not_offered_as_answers() -> None:
+    text, _ = write("What is the rotor limit?", [a_passage("a.md", "What is the rotor limit? It is 59 per cent.")])
+
+    assert text == "Wind: It is 59 per cent. [1]"
+
+
+def test_headings_and_labels_are_not_quoted() -> None:
+    text, _ = write(
+        "What is the rotor limit?", [a_passage("a.md", "# The rotor limit is what\n\nRotor limit table of contents")]
+    )
+
+    assert text == ""
+
+
+def test_a_table_row_with_figures_may_be_quoted() -> None:
+    text, _ = write("What is the rotor limit?", [a_passage("a.md", "| rotor limit | 59.3 per cent |")])
+
+    assert text == "| rotor limit | 59.3 per cent | [1]"
+
+
+def test_nothing_is_written_without_sentences_or_after_a_stop() -> None:
+    stop = threading.Event()
+    stop.set()
+    author = ExtractiveSynthesizer(PlainWords(), WordHashEmbedding(), 30)
+
+    assert write("What is the rotor limit?", [])[0] == ""
+    assert write("What is the rotor limit?", [a_passage(text="# Title")])[0] == ""
+    assert list(author.write("Who published it?", [BETZ], Citations(), stop)) == []

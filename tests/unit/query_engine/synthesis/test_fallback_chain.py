@@ -1,0 +1,237 @@
+"""Authors one after the other, each within its time."""
+
+import threading
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+
+import pytest
+
+from errors import LLMError, OutOfTimeError
+from query_engine.runtime.deadline import Deadline
+from query_engine.runtime.time_limit import in_time
+from query_engine.schema.citations import Citations, Shown
+from query_engine.schema.events import Done, Event, Restarted, Step, Token
+from query_engine.schema.passage import Passage
+from query_engine.synthesis.base import Synthesizer
+from query_engine.synthesis.fallback_chain import CUT, Answer, write
+from tests.fakes.engines import a_passage
+from tests.fakes.synthesizers import ScriptedSynthesizer
+
+# Long enough for a quote on a busy machine, short enough for a test.
+SHORT_S = 1.0
+PATIENCE_S = 30
+
+
+class Hanging:
+    """Yields its pieces, and then nothing until `release` is set: not even when it is told to stop."""
+
+    name = "openai"
+
+    def __init__(self, *pieces: str) -> None:
+        self._pieces = pieces
+        self.release = threading.Event()
+        self.told_to_stop = threading.Event()
+
+    def write(self, _q: str, _p: Sequence[Passage], _c: Citations, stop: threading.Event) -> Iterator[str]:
+        yield from self._pieces
+        self.release.wait()
+        if stop.wait(PATIENCE_S):
+            self.told_to_stop.set()
+
+
+class Quoting(ScriptedSynthesizer):
+    """Quotes at once; calls `then` when it has, because by then the test may let the other one go."""
+
+    name = "extractive"
+
+    def __init__(self, then: Callable[[], None] = lambda: None) -> None:
+        super().__init__("Wind turns blades. ", "[cite]")
+        self._then = then
+
+    def write(
+        self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
+    ) -> Iterator[str]:
+        yield from super().write(question, passages, citations, stop)
+        self._then()
+
+
+def an_answer() -> Answer:
+    answer = Answer("What turns?")
+    answer.passages = (a_passage(),)
+    return answer
+
+
+def written(answer: Answer, authors: Sequence[Synthesizer], seconds: float) -> AsyncGenerator[Event, None]:
+    async def stages(deadline: Deadline) -> AsyncGenerator[Event, None]:
+        async for event in write(authors, answer, deadline):
+            yield event
+        yield answer.done("generated_answer")
+
+    deadline = Deadline(seconds)
+    return in_time(stages(deadline), deadline, answer.out_of_time)
+
+
+async def the_end_of(events: AsyncGenerator[Event, None]) -> Done:
+    """Return the last event without waiting for what goes on behind it."""
+    async for event in events:
+        if isinstance(event, Done):
+            return event
+    raise AssertionError("The events ended without Done.")
+
+
+def on_screen(events: Sequence[Event]) -> str:
+    shown = ""
+    for event in events:
+        shown = "" if isinstance(event, Restarted) else shown + event.text if isinstance(event, Token) else shown
+    return shown
+
+
+class Reading(ScriptedSynthesizer):
+    """Says that it was not shown all passages."""
+
+    def __init__(self, *says: str | Exception, out_of_context: bool) -> None:
+        super().__init__(*says)
+        self._shown = Shown("The model was shown 1 of 2 passages whole.", out_of_context)
+
+    def write(self, _q: str, _p: Sequence[Passage], citations: Citations, _s: threading.Event) -> Iterator[str]:
+        citations.shown = self._shown
+        return super().write(_q, _p, citations, _s)
+
+
+@pytest.mark.parametrize(
+    ("out_of_context", "kind", "warnings"),
+    [
+        (True, "warning", ("passages_left_out: The model was shown 1 of 2 passages whole.",)),
+        (False, "write", ()),
+    ],
+    ids=["the model's context", "the operator's limit"],
+)
+async def test_that_a_model_did_not_read_all_passages_is_a_step_and_a_warning_only_if_the_model_is_the_limit(
+    out_of_context: bool, kind: str, warnings: tuple[str, ...]
+) -> None:
+    model = Reading("Wind turns.", out_of_context=out_of_context)
+
+    step, done = [event async for event in written(an_answer(), [model, Quoting()], PATIENCE_S)][-2:]
+
+    assert step == Step(kind, "**Not all passages were read**: The model was shown 1 of 2 passages whole.")
+    assert isinstance(done, Done)
+    assert done.warnings == warnings
+
+
+async def test_what_a_failed_model_did_not_read_is_not_told() -> None:
+    model = Reading(LLMError("It broke.", ""), out_of_context=True)
+
+    events = [event async for event in written(an_answer(), [model, Quoting()], PATIENCE_S)]
+
+    assert isinstance(events[-1], Done)
+    assert events[-1].warnings == ("llm_failed: It broke.",)
+
+
+@pytest.mark.parametrize("pieces", [(), ("Wind tu",)])
+async def test_a_model_that_is_too_slow_is_replaced_by_quotes_while_it_still_hangs(pieces: Sequence[str]) -> None:
+    model = Hanging(*pieces)
+    answer = an_answer()
+
+    events = [event async for event in written(answer, [model, Quoting(model.release.set)], SHORT_S)]
+
+    done = events[-1]
+    assert isinstance(done, Done)
+    assert done.answer == on_screen(events) == "Wind turns blades. [1]"
+    assert done.synthesizer == "extractive"
+    assert len(done.citations) == 1
+    assert done.warnings == ("out_of_time: The openai author had not finished when the time for it was over.",)
+    assert any(isinstance(event, Step) and event.kind == "warning" for event in events)
+    assert model.told_to_stop.is_set()
+
+
+async def test_what_a_slow_model_wrote_stands_if_a_sentence_of_it_is_whole() -> None:
+    model = Hanging("Wind turns blades. It al")
+    answer = an_answer()
+    events = []
+
+    async for event in written(answer, [model, Quoting()], SHORT_S):
+        events.append(event)
+        if isinstance(event, Token) and event.text == CUT:
+            model.release.set()
+
+    done = events[-1]
+    assert isinstance(done, Done)
+    assert done.answer == on_screen(events) == "Wind turns blades. It al …"
+    assert done.synthesizer == "openai"
+    assert done.warnings[0].startswith("out_of_time: ")
+    assert not any(isinstance(event, Restarted) for event in events)
+
+
+async def test_a_thread_that_never_stops_does_not_keep_the_last_event_back() -> None:
+    model = Hanging("Wind turns blades.")
+    events = written(an_answer(), [model, Quoting()], SHORT_S)
+
+    done = await the_end_of(events)
+
+    assert done.answer == "Wind turns blades. …"
+    assert not model.told_to_stop.is_set()
+    model.release.set()
+    await events.aclose()
+    assert model.told_to_stop.is_set()
+
+
+async def test_without_time_for_any_author_the_answer_says_so() -> None:
+    model = Hanging()
+    events = written(an_answer(), [model], 0.05)
+
+    done = await the_end_of(events)
+    model.release.set()
+    await events.aclose()
+
+    assert done.answer is None
+    assert done.message.startswith("I don't know: the time for this question was over")
+    assert done.gate_reason == "generated_no_answer_but_confident"
+
+
+async def test_a_late_search_leaves_an_honest_answer() -> None:
+    done = list(Answer("What turns?").out_of_time("The time limit of this question was reached."))[-1]
+
+    assert isinstance(done, Done)
+    assert (done.answer, done.gate_reason, done.passages) == (None, "no_retrieval", ())
+    assert done.warnings == ("out_of_time: The time limit of this question was reached.",)
+
+
+async def test_the_last_authors_failure_is_raised() -> None:
+    with pytest.raises(LLMError, match="It broke"):
+        [event async for event in write([ScriptedSynthesizer(LLMError("It broke.", ""))], an_answer(), Deadline(60))]
+
+
+async def test_leaving_reaches_the_author_within_a_token() -> None:
+    go_on, ended = threading.Semaphore(0), threading.Event()
+    written_after: list[bool] = []
+
+    class Counting:
+        name = "openai"
+
+        def write(self, _q: str, _p: Sequence[Passage], _c: Citations, stop: threading.Event) -> Iterator[str]:
+            try:
+                while True:
+                    yield "word "
+                    go_on.acquire()
+                    written_after.append(stop.wait(PATIENCE_S))
+            finally:
+                ended.set()
+
+    events = write([Counting(), Quoting()], an_answer(), Deadline(60))
+    async for event in events:
+        if isinstance(event, Token):
+            break
+    go_on.release()
+    await events.aclose()
+
+    assert ended.is_set()
+    assert written_after in ([], [True])
+
+
+async def test_the_last_author_has_until_the_deadline_itself() -> None:
+    slow = Hanging()
+    events = write([slow], an_answer(), Deadline(0))
+    await anext(events)
+    slow.release.set()
+
+    with pytest.raises(OutOfTimeError, match="openai author had not finished"):
+        await anext(events)

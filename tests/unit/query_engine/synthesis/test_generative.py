@@ -1,0 +1,226 @@
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from errors import LLMError
+from query_engine.prompting.builder import PromptBuilder
+from query_engine.schema.citations import Citations, Shown
+from query_engine.schema.passage import Passage
+from query_engine.synthesis.draft import Rules
+from query_engine.synthesis.generative import GenerativeSynthesizer
+from tests.fakes.embedding import WordHashEmbedding
+from tests.fakes.llm import FakeLLM, passage
+
+BETZ = "Albert Betz published the limit in 1919: at best 59.3 per cent of the energy can be captured."
+WIND = passage(f"Wind is moving air. {BETZ} Three blades won for practical reasons.", "wind.md", start=100)
+SUN = passage("A cell turns light into electricity. It has no moving parts.", "sun.md", title="Sun")
+PASSAGES = (SUN, WIND)
+
+
+def author(llm: FakeLLM, rules: Rules | None = None) -> GenerativeSynthesizer:
+    prompts = PromptBuilder(max_context_chars=6000, max_prompt_tokens=3000, count_tokens=len)
+    return GenerativeSynthesizer("openai", "fake", llm, prompts, embedder=WordHashEmbedding(), rules=rules)
+
+
+def write(*says: Any, passages: Sequence[Passage] = PASSAGES) -> tuple[str, Citations]:
+    citations = Citations()
+    llm = FakeLLM(says=list(says))
+    pieces = author(llm).write("What is the Betz limit?", passages, citations, threading.Event())
+    return "".join(pieces), citations
+
+
+def test_ranks_become_numbers_in_order_of_use_with_the_supporting_sentence() -> None:
+    answer, citations = write("At best 59.3 per cent ", "can be captured [", "2]. A cell has", " no moving parts [1].")
+
+    assert answer == "At best 59.3 per cent can be captured [1]. A cell has no moving parts [2]."
+    assert [(each.number, each.doc_id, each.quote) for each in citations.all()] == [
+        (1, "wind.md", BETZ),
+        (2, "sun.md", SUN.text),
+    ]
+    first = citations.all()[0]
+    assert WIND.text[first.start - WIND.start : first.end - WIND.start] == BETZ
+
+
+def test_which_passages_were_not_read_is_left_with_the_citations() -> None:
+    _, all_read = write("Wind is moving air [2].")
+    _, some_read = write("A cell has no moving parts [1].", passages=[SUN, WIND, passage("word " * 2000)])
+
+    assert all_read.shown == Shown()
+    assert some_read.shown.left_out.startswith("The model was shown 2 of 3 passages whole")
+    assert some_read.shown.out_of_context
+
+
+def test_a_mark_after_the_full_stop_cites_the_sentence_before_it() -> None:
+    _, citations = write("Wind is moving air. At best 59.3 per cent can be captured. [2]")
+
+    assert [each.quote for each in citations.all()] == ["Wind is moving air.", BETZ]
+
+
+def test_a_mark_of_a_document_that_was_not_given_is_dropped() -> None:
+    answer, citations = write("It is 59.3 per cent of the energy [7] [2].")
+
+    assert answer == "It is 59.3 per cent of the energy [1]."
+    assert len(citations.all()) == 1
+
+
+def test_an_answer_without_marks_gets_those_of_the_sentences_that_plainly_support_it() -> None:
+    answer, citations = write("At best 59.3 per cent of the energy can be captured.")
+
+    assert answer == "At best 59.3 per cent of the energy can be captured. [1]"
+    assert citations.all()[0].quote == BETZ
+
+
+def test_an_answer_without_any_support_is_a_failure_and_nothing_of_it_is_shown() -> None:
+    llm = FakeLLM(says=["The capital of Peru ", "is Lima. It has many ", "parks [1]."])
+    pieces = author(llm).write("?", PASSAGES, Citations(), threading.Event())
+
+    with pytest.raises(LLMError, match="Nothing that the language model wrote has support") as failure:
+        next(iter(pieces))
+    assert failure.value.code == "llm_unsupported"
+
+
+def test_a_sentence_is_yielded_as_soon_as_the_next_one_begins() -> None:
+    says = ["Wind is", " moving air [2].", " A", " cell turns light into", " electricity [1]."]
+    llm = FakeLLM(says=says)
+    pieces = iter(author(llm).write("?", PASSAGES, Citations(), threading.Event()))
+
+    assert next(pieces) == "Wind is moving air [1]."
+    assert llm.given == 3
+    assert list(pieces) == [" A cell turns light into electricity [2]."]
+
+
+def test_a_made_up_number_gives_way_to_the_quote_that_holds_the_true_one() -> None:
+    answer, citations = write("At best 73 per cent of the energy can be captured [2]. Wind is moving air [2].")
+
+    assert answer == f"{BETZ} [1] Wind is moving air [1]."
+    assert (citations.checked.supported, citations.checked.replaced, citations.checked.dropped) == (1, 1, 0)
+
+
+def test_arithmetic_that_no_passage_holds_is_not_shown() -> None:
+    answer, _ = write("At best 59.3 per cent can be captured, so 40.7 per cent is lost [2]. Wind is moving air [2].")
+
+    assert "40.7" not in answer
+
+
+def test_a_sentence_from_elsewhere_is_left_out_and_counted() -> None:
+    answer, citations = write("Wind is moving air [2]. Lima has many parks [1]. It has no moving parts [1].")
+
+    assert answer == "Wind is moving air [1]. It has no moving parts [2]."
+    assert citations.checked.warning() == (
+        "unsupported_sentences: 1 of 3 generated sentences had no support in the passages: 0 replaced by a quote, "
+        "1 left out."
+    )
+
+
+def test_a_sentence_that_names_the_wrong_source_gets_the_right_one() -> None:
+    answer, citations = write("Albert Betz published the limit in 1919 [1].")
+
+    assert answer == "Albert Betz published the limit in 1919 [1]."
+    assert [each.doc_id for each in citations.all()] == ["wind.md"]
+
+
+def test_unchecked_sentences_are_all_shown_with_the_nearest_quote() -> None:
+    llm = FakeLLM(says=["La limite de Betz est 16/27 [2]. Voilà."])
+    citations = Citations()
+
+    answer = "".join(author(llm, Rules(checked=False)).write("?", PASSAGES, citations, threading.Event()))
+
+    assert answer == "La limite de Betz est 16/27 [1]. Voilà."
+    assert citations.all()[0].quote == BETZ
+
+
+def test_an_answer_ends_before_the_sentence_that_makes_it_too_long() -> None:
+    llm = FakeLLM(says=["Wind is moving air [2]. Three blades won for practical reasons [2]. It has no moving parts."])
+
+    answer = "".join(author(llm, Rules(max_words=12)).write("?", PASSAGES, Citations(), threading.Event()))
+
+    assert answer == "Wind is moving air [1]. Three blades won for practical reasons [1]."
+
+
+def test_an_abstention_yields_nothing_and_ends_the_model() -> None:
+    llm = FakeLLM(says=["I don't", " know.", " But", " perhaps"])
+
+    assert list(author(llm).write("?", PASSAGES, Citations(), threading.Event())) == []
+    assert (llm.given, llm.closed) == (2, 1)
+
+
+def test_without_passages_no_model_is_asked() -> None:
+    llm = FakeLLM(says=["Wind"])
+
+    assert list(author(llm).write("?", (), Citations(), threading.Event())) == []
+    assert llm.asked == []
+
+
+def test_a_stop_closes_the_model_within_one_token() -> None:
+    stop = threading.Event()
+    llm = FakeLLM(says=["Wind is moving air. ", "It", stop.set, " has", " no parts."])
+
+    assert list(author(llm).write("?", PASSAGES, Citations(), stop)) == ["Wind is moving air. [1]"]
+    assert (llm.given, llm.closed) == (3, 1)
+
+
+def test_leaving_the_answer_closes_the_model() -> None:
+    llm = FakeLLM(says=["Wind is moving air. It", " has", " no parts."])
+    pieces = author(llm).write("?", PASSAGES, Citations(), threading.Event())
+
+    next(iter(pieces))
+    pieces.close()  # type: ignore[attr-defined]  # it is a generator
+
+    assert (llm.given, llm.closed) == (1, 1)
+
+
+def test_a_model_in_a_loop_is_stopped() -> None:
+    llm = FakeLLM(says=["Wind is moving air. "] * 50)
+
+    answer = "".join(author(llm).write("?", PASSAGES, Citations(), threading.Event()))
+
+    assert answer == "Wind is moving air. [1]"
+    assert llm.given <= 3
+
+
+@pytest.mark.parametrize(
+    ("says", "fact"),
+    [
+        ([], "wrote nothing"),
+        (["", " ", "\n"], "wrote nothing"),
+        (["[9]"], "wrote nothing"),
+        (["<think>", "Hm.", "</think>"], "on reasoning"),
+        (["<think>", "Hm."], "on reasoning"),
+    ],
+)
+def test_an_empty_answer_is_a_failure_not_an_abstention(says: list[str], fact: str) -> None:
+    with pytest.raises(LLMError, match=fact):
+        write(*says)
+
+
+def test_a_failing_model_fails_the_answer() -> None:
+    llm = FakeLLM(says=["Wind", LLMError("It broke.", "Mend it.")])
+    pieces = author(llm).write("?", PASSAGES, Citations(), threading.Event())
+
+    with pytest.raises(LLMError, match=r"It broke\."):
+        list(pieces)
+    assert llm.closed == 1
+
+
+def test_headings_and_empty_phrases_are_shown_with_the_sentence_they_lead() -> None:
+    answer, citations = write(
+        "## Wind\n\nYes. Wind is moving air [2].\n\n## Peru\n\nLima has many parks [1].\n\n"
+        "## Sun\n\nIt has no moving parts [1]."
+    )
+
+    assert answer == "## Wind\n\nYes. Wind is moving air [1].\n\n## Sun\n\nIt has no moving parts [2]."
+    assert citations.checked.dropped == 1
+
+
+def test_list_items_keep_their_form_when_one_of_them_is_left_out() -> None:
+    answer, _ = write("1. Wind is moving air [2].\n2. Lima has many parks [1].\n3. It has no moving parts [1].")
+
+    assert answer == "1. Wind is moving air [1].\n3. It has no moving parts [2]."
+
+
+def test_links_and_images_of_a_model_are_shown_as_text() -> None:
+    answer, _ = write("Wind is ![moving](javascript:air) <b>air</b> [2].")
+
+    assert answer == "Wind is [moving] (air) < b>air< /b> [1]."

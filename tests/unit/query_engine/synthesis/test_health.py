@@ -1,0 +1,64 @@
+import threading
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from errors import LLMError
+from query_engine.schema.citations import Citations
+from query_engine.schema.passage import Passage
+from query_engine.synthesis.draft import UNSUPPORTED
+from query_engine.synthesis.health import WatchedSynthesizer
+
+
+class Moody:
+    """Writes two words, or fails after the first."""
+
+    name = "openai"
+    failing = False
+    code = "llm_failed"
+
+    def write(
+        self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
+    ) -> Iterator[str]:
+        yield "Wind "
+        if self.failing:
+            raise LLMError("The server hung up.", "Start it again.", self.code)
+        yield f"answers {question} {len(passages)} {citations.all()} {stop.is_set()}"
+
+
+def write(watched: WatchedSynthesizer) -> str:
+    return "".join(watched.write("what", (), Citations(), threading.Event()))
+
+
+def test_the_state_follows_the_last_answer() -> None:
+    moody = Moody()
+    watched = WatchedSynthesizer(moody)
+    assert (watched.name, watched.ready, watched.reason) == ("openai", True, "Loaded, not used yet.")
+
+    moody.failing = True
+    with pytest.raises(LLMError, match="Start it again"):
+        write(watched)
+    assert (watched.ready, watched.reason) == (False, "The last answer failed: The server hung up.")
+
+    moody.failing = False
+    assert write(watched) == "Wind answers what 0 () False"
+    assert (watched.ready, watched.reason) == (True, "The last answer succeeded.")
+
+
+def test_an_answer_given_up_by_its_reader_changes_nothing() -> None:
+    watched = WatchedSynthesizer(Moody())
+    pieces = iter(watched.write("what", (), Citations(), threading.Event()))
+    next(pieces)
+    del pieces
+
+    assert watched.ready
+
+
+def test_a_model_that_writes_what_nothing_supports_is_still_there() -> None:
+    author = Moody()
+    author.failing, author.code = True, UNSUPPORTED
+    watched = WatchedSynthesizer(author)
+
+    with pytest.raises(LLMError, match="hung up"):
+        write(watched)
+    assert (watched.ready, watched.reason) == (True, "The last answer failed: The server hung up.")

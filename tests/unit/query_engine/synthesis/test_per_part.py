@@ -1,0 +1,72 @@
+"""Each part of a question gets its own quotes, within its share of the length."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from query_engine.answerability.classifier import Confidence
+from query_engine.answerability.part_coverage import Covered
+from query_engine.question.decompose_rules import Part
+from query_engine.schema.citations import Citations
+from query_engine.schema.passage import Passage
+from query_engine.synthesis.per_part import PartwiseSynthesizer
+from tests.fakes.engines import a_passage
+
+MARS = replace(a_passage(text="Mars is red."), node_id="m.1")
+VENUS = replace(a_passage(text="Venus is hot."), node_id="v.1")
+
+
+class Quoting:
+    """Quotes each passage in turn."""
+
+    name = "extractive"
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, list[str]]] = []
+
+    def write(
+        self, question: str, passages: Sequence[Passage], citations: Citations, _stop: threading.Event
+    ) -> Iterator[str]:
+        self.asked.append((question, [passage.text for passage in passages]))
+        for number, passage in enumerate(passages):
+            mark = citations.cite(passage, passage.start, passage.end)
+            yield f"{' ' if number else ''}{passage.text} [{mark}]"
+
+
+def covered(name: str, passage: Passage, *, sufficient: bool = True) -> Covered:
+    return Covered(Part(name, f"about {name}"), (passage,), Confidence(0.9, 0.5, 0.5, ()), sufficient)
+
+
+def written(author: Quoting, *parts: Covered, max_words: int = 60) -> str:
+    partwise = PartwiseSynthesizer(author, parts, max_words)
+    return "".join(partwise.write("Whole?", [MARS, VENUS], Citations(), threading.Event()))
+
+
+def test_each_part_is_asked_for_and_reads_its_own_passages_first() -> None:
+    author = Quoting()
+
+    assert written(author, covered("mars", MARS), covered("venus", VENUS)) == "Mars is red. [1] Venus is hot. [1]"
+    assert author.asked == [
+        ("about mars", ["Mars is red.", "Venus is hot."]),
+        ("about venus", ["Venus is hot.", "Mars is red."]),
+    ]
+
+
+def test_each_part_gets_its_share_and_one_sentence_at_least() -> None:
+    assert written(Quoting(), covered("venus", VENUS), covered("mars", MARS), max_words=2) == (
+        "Venus is hot. [1] Mars is red. [1]"
+    )
+
+
+def test_a_part_that_nothing_covers_is_not_quoted_for_unless_nothing_covers_any() -> None:
+    author = Quoting()
+    written(author, covered("mars", MARS, sufficient=False), covered("venus", VENUS))
+    assert [question for question, _ in author.asked] == ["about venus"]
+
+    author = Quoting()
+    written(author, covered("mars", MARS, sufficient=False), covered("venus", VENUS, sufficient=False))
+    assert [question for question, _ in author.asked] == ["about mars", "about venus"]
+
+
+def test_it_goes_by_the_name_of_its_author() -> None:
+    assert PartwiseSynthesizer(Quoting(), [covered("mars", MARS)], 60).name == "extractive"

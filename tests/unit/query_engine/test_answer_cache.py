@@ -1,0 +1,140 @@
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, suppress
+
+import pytest
+
+from errors import LLMError
+from query_engine.answer_cache import AnswerCache, answer_key
+from query_engine.question.condense import Turn
+from query_engine.retrieval.expansion.steering import Steering
+from query_engine.schema.events import Done, Event, Retrieved, Step, Token
+from tests.fakes.engines import a_done, a_passage
+
+ANSWER = (Step("search", "**Searching**"), Retrieved((a_passage(),)), Token("Wind "), Token("turns."), a_done())
+
+
+async def playing(events: Sequence[Event | Exception]) -> AsyncGenerator[Event, None]:
+    for event in events:
+        if isinstance(event, Exception):
+            raise event
+        yield event
+
+
+async def all_of(events: AsyncGenerator[Event, None] | None) -> list[Event]:
+    assert events is not None
+    return [event async for event in events]
+
+
+async def keep(cache: AnswerCache, *events: Event | Exception, key: str = "k", later: str = "k") -> list[Event]:
+    keys = iter((key, later))
+
+    async def current() -> str:
+        return next(keys)
+
+    return await all_of(cache.keep(playing(events), current))
+
+
+async def test_a_kept_answer_is_told_like_the_first_one() -> None:
+    cache = AnswerCache(2, 60)
+    first = await keep(cache, *ANSWER)
+
+    again = await all_of(cache.find("k"))
+
+    assert first == list(ANSWER)
+    assert again[1:-1] == first[:-1]
+    assert again[0] == Step(
+        "cache", "**Answered before** from the same documents and settings; what follows is that answer."
+    )
+    assert isinstance(again[-1], Done)
+    assert (again[-1].answer, again[-1].cache_hit, list(again[-1].timings_ms)) == (a_done().answer, True, ["total"])
+
+
+@pytest.mark.parametrize("done", [a_done(None), a_done(warnings=("low_confidence: Perhaps not the answer.",))])
+async def test_what_would_come_out_the_same_is_kept_as_well(done: Done) -> None:
+    cache = AnswerCache(2, 60)
+    await keep(cache, done)
+
+    assert cache.find("k") is not None
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [Token("Wind"), LLMError("The model broke.", "Restart it.")],
+        [a_done(warnings=("llm_failed: The model broke.",))],
+        [a_done(None, warnings=("llm_failed: The model broke.",))],
+    ],
+    ids=["a failure", "an answer with a warning", "declined with a warning"],
+)
+async def test_what_may_be_better_a_moment_later_is_not_kept(events: list[Event | Exception]) -> None:
+    cache = AnswerCache(2, 60)
+    with suppress(LLMError):
+        await keep(cache, *events)
+
+    assert cache.find("k") is None
+
+
+async def test_an_answer_that_its_reader_left_is_not_kept_and_its_engine_is_closed() -> None:
+    cache, closed = AnswerCache(2, 60), []
+
+    async def engine() -> AsyncGenerator[Event, None]:
+        try:
+            for event in ANSWER:
+                yield event
+        finally:
+            closed.append(True)
+
+    async def current() -> str:
+        return "k"
+
+    async with aclosing(cache.keep(engine(), current)) as events:
+        await anext(events)
+
+    assert closed == [True]
+    assert cache.find("k") is None
+
+
+async def test_an_answer_whose_documents_changed_meanwhile_is_not_kept() -> None:
+    cache = AnswerCache(2, 60)
+    await keep(cache, *ANSWER, later="another")
+
+    assert cache.find("k") is None
+
+
+async def test_the_cache_is_bounded_and_forgets() -> None:
+    now = [0.0]
+    cache = AnswerCache(2, 60, clock=lambda: now[0])
+    for key in "abc":
+        await keep(cache, *ANSWER, key=key, later=key)
+
+    assert [cache.find(key) is not None for key in "abc"] == [False, True, True]
+    assert cache.clear() == 2
+    await keep(cache, *ANSWER)
+    now[0] = 61
+    assert cache.find("k") is None
+    assert cache.clear() == 0
+
+
+async def test_no_entries_keep_nothing() -> None:
+    cache = AnswerCache(0, 60)
+
+    assert await keep(cache, *ANSWER) == list(ANSWER)
+    assert cache.find("k") is None
+
+
+def test_whatever_decides_an_answer_is_in_its_key() -> None:
+    turns = (Turn("user", "What is wind?"),)
+    filters = {"filters": [{"key": "doc_id", "value": "a"}]}
+    keys = [
+        answer_key("f", "What?", None, None, top_k=4, turns=(), query_time=None),
+        answer_key("g", "What?", None, None, top_k=4, turns=(), query_time=None),
+        answer_key("f", "Who?", None, None, top_k=4, turns=(), query_time=None),
+        answer_key("f", "What?", filters, None, top_k=4, turns=(), query_time=None),
+        answer_key("f", "What?", None, Steering("wind", 0.5), top_k=4, turns=(), query_time=None),
+        answer_key("f", "What?", None, None, top_k=5, turns=(), query_time=None),
+        answer_key("f", "What?", None, None, top_k=4, turns=turns, query_time=None),
+        answer_key("f", "What?", None, None, top_k=4, turns=(), query_time="2024-02-28"),
+    ]
+
+    assert len(set(keys)) == len(keys)
+    assert answer_key("f", "What?", dict(filters), None, top_k=4, turns=(), query_time=None) == keys[3]

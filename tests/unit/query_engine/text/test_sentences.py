@@ -1,0 +1,58 @@
+"""Sentence spans: what ends a sentence, what stands for itself."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from query_engine.text.sentences import MAX_CHARS, split_sentences
+
+
+def cut(text: str) -> list[str]:
+    return [text[sentence.start : sentence.end] for sentence in split_sentences(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It turns. It stops.", ["It turns.", "It stops."]),
+        ("Dr. Smith met J. R. Lee. They left.", ["Dr. Smith met J. R. Lee.", "They left."]),
+        (
+            "It makes 14.0 GW, i.e. more than U.S. plants. Good.",
+            ["It makes 14.0 GW, i.e. more than U.S. plants.", "Good."],
+        ),
+        ('"Stop!" She ran.', ['"Stop!"', "She ran."]),
+        ("wrapped\nover lines. Next", ["wrapped\nover lines.", "Next"]),
+        ("# Head\nBody text here.", ["Head", "Body text here."]),
+        ("- one thing\n- two things. Really.", ["one thing", "two things.", "Really."]),
+        ("one paragraph\n\nand another", ["one paragraph", "and another"]),
+        ("| a | b |\n| c | d |", ["| a | b |", "| c | d |"]),
+        ("See Fig. 3 for it. Done.", ["See Fig. 3 for it.", "Done."]),
+        ("", []),
+        (" \n\t ", []),
+    ],
+)
+def test_text_is_cut_at_sentences_and_lines(text: str, expected: list[str]) -> None:
+    assert cut(text) == expected
+
+
+def test_headings_and_lines_are_told_from_prose() -> None:
+    text = "# Only a heading\n| a | b |\n\nno full stop\n\nA sentence."
+
+    assert [sentence.kind for sentence in split_sentences(text)] == ["heading", "line", "line", "prose"]
+
+
+def test_a_run_on_is_cut_at_its_lines() -> None:
+    pieces = cut("\n".join(f"row {i} of a table without any stops" for i in range(60)))
+
+    assert len(pieces) > 1
+    assert all(len(piece) <= MAX_CHARS for piece in pieces)
+    assert all(piece.startswith("row ") for piece in pieces)
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=400))
+def test_spans_are_in_order_and_never_overlap(text: str) -> None:
+    last = 0
+    for sentence in split_sentences(text):
+        assert last <= sentence.start < sentence.end <= len(text)
+        assert text[sentence.start : sentence.end].strip() == text[sentence.start : sentence.end]
+        last = sentence.end

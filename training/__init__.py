@@ -1,0 +1,1 @@
+"""What is fitted, and how: fusion weights, the answerability classifier."""

@@ -1,0 +1,1 @@
+"""Fitting the weights by which retrieval joins the evidence of the tree."""

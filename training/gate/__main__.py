@@ -1,0 +1,40 @@
+"""`python -m training.gate`: learn from data sets when passages hold an answer.
+
+Flow: argv -> **here** -> `train.py` -> the report on stdout; with `--write`, the shipped classifier and `docs/gate.md`.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from bench.arguments import choose_sets, sets_options
+from errors import run_command
+from settings import load_settings
+from training.gate.train import train_gate
+
+# Their licences allow any use of what is learnt from them.
+SETS = ("squad", "aragog", "cranfield", "bedrock")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Parse `argv`, train, translate errors to exit codes."""
+    parser = argparse.ArgumentParser(
+        prog="python -m training.gate",
+        description="Ask every question of every corpus, train the answerability classifier, print the report.",
+        parents=[sets_options(SETS)],
+    )
+    parser.add_argument(
+        "--write", action="store_true", help="replace query_engine/answerability/gate.json and docs/gate.md"
+    )
+    arguments = parser.parse_args(argv)
+
+    def train() -> int:
+        settings = load_settings()
+        print(train_gate(choose_sets(arguments, settings), settings, write=arguments.write))
+        return 0
+
+    return run_command(train)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""Make the examples that the gate's classifier learns from: questions with passages that do or do not answer them.
+
+Flow: data sets -> `gate_search.py` -> **here** -> `gate_training.py`.
+
+Nobody labels anything. A question of a data set with the passages found for it is an example *for* an answer. The same
+question becomes an example *against* when what answers it is hidden from the search, and every other corpus gives one
+more.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+from eval.cases import Case
+from eval.metrics import SHORT_ANSWER_WORDS, contains, content_words, file_name, words
+from query_engine.answerability.features import Features
+from query_engine.schema.passage import Passage
+from training.gate.search import Hides
+
+ANSWERED = "answered"
+PASSAGES_REMOVED = "passages removed"
+DOCUMENTS_REMOVED = "documents removed"
+UNANSWERABLE = "unanswerable"
+FOREIGN = "foreign question"
+KINDS = (ANSWERED, PASSAGES_REMOVED, DOCUMENTS_REMOVED, UNANSWERABLE, FOREIGN)
+
+# A leaf gives a long answer away when it holds this share of the words that the answer adds to the question.
+BEARING_SHARE = 0.3
+
+Measure = Callable[[str, Sequence[Passage]], Features]
+
+
+class Search(Protocol):
+    """Finds passages; `HidingSearch` is one."""
+
+    def __call__(self, question: str, *, documents: Collection[str] = ..., hides: Hides = ...) -> Sequence[Passage]:
+        """Return passages, best first, as if these documents and leaves were not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One question with passages.
+
+    Attributes:
+        data_set: whose corpus was asked.
+        question_id: names the question over all sets.
+        kind: one of `KINDS`; all but the first are examples against an answer.
+    """
+
+    data_set: str
+    question_id: str
+    kind: str
+    features: Features
+
+    @property
+    def answered(self) -> bool:
+        """Whether the passages hold the answer."""
+        return self.kind == ANSWERED
+
+
+def make_examples(
+    data_set: str, cases: Sequence[Case], foreign: Sequence[Case], search: Search, measure: Measure
+) -> Iterator[Example]:
+    """Yield the examples of one corpus; one without passages is left out, for the gate closes on it anyway.
+
+    Args:
+        data_set: its name.
+        cases: its own questions. One that says nothing of its answer, or whose answer was not found, is no example.
+        foreign: questions of other corpora.
+        search: of the corpus.
+        measure: the gate's features.
+    """
+    for case in cases:
+        for kind, passages in _variants(case, search):
+            if passages:
+                yield Example(data_set, case.id, kind, measure(case.question, passages))
+    for case in foreign:
+        if passages := search(case.question):
+            yield Example(data_set, case.id, FOREIGN, measure(case.question, passages))
+
+
+def holds_answer(case: Case, doc_id: str, text: str) -> bool:
+    """Whether a leaf gives the answer away, as far as the case tells.
+
+    A short answer must stand in it, of a longer one `BEARING_SHARE` of its own words; if documents are named as
+    relevant, only in those.
+    """
+    documents = _relevant(case)
+    if not case.answer or (documents and file_name(doc_id) not in documents):
+        return False
+    if len(words(case.answer)) <= SHORT_ANSWER_WORDS:
+        return bool(contains(text, case.answer))
+    own = content_words(case.reference_context or case.answer) - content_words(case.question)
+    return bool(own) and len(own & set(words(text))) >= BEARING_SHARE * len(own)
+
+
+def _variants(case: Case, search: Search) -> Iterator[tuple[str, Sequence[Passage]]]:
+    """The question's passages, and what is found instead of those that answer it."""
+    found = search(case.question)
+    if case.unanswerable:
+        yield UNANSWERABLE, found
+        return
+    bearing = {file_name(passage.doc_id) for passage in found if holds_answer(case, passage.doc_id, passage.text)}
+    documents = _relevant(case) or bearing
+    if not any(file_name(passage.doc_id) in documents for passage in found):
+        return
+    yield ANSWERED, found
+    yield DOCUMENTS_REMOVED, search(case.question, documents=documents)
+    if bearing:
+        yield PASSAGES_REMOVED, search(case.question, hides=partial(holds_answer, case))
+
+
+def _relevant(case: Case) -> set[str]:
+    graded = {name for name, gain in case.relevance.items() if gain > 0}
+    return graded | {file_name(name) for name in case.relevant_docs}

@@ -1,0 +1,191 @@
+"""Say in Markdown what the gate's classifier learnt, from what, and how well it does on what it has not seen.
+
+Flow: `fit.py` -> **here** -> `docs/gate.md`. Every figure is computed here; the prose around them must hold
+for any run.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from query_engine.answerability.classifier import Classifier, Weight
+from training.gate.examples import (
+    ANSWERED,
+    BEARING_SHARE,
+    DOCUMENTS_REMOVED,
+    FOREIGN,
+    KINDS,
+    PASSAGES_REMOVED,
+    UNANSWERABLE,
+    Example,
+)
+from training.gate.fit import FOLDS, PRIOR, Fit, Judged, judge, train
+
+# What the gate was before it was trained: two signs, joined by weights that were rounded by hand.
+BY_HAND = Classifier(-6.5, (Weight("similarity", 0.0, 1.0, 11.0), Weight("coverage", 0.0, 1.0, 3.9)))
+BY_HAND_FEATURES = tuple(weight.feature for weight in BY_HAND.weights)
+TRAINED, REFITTED, HAND = "trained", "`similarity` and `coverage` alone, trained", "the same two, weighed by hand"
+RELIABILITY_BINS = 5
+
+_INTRODUCTION = f"""# How the gate was trained
+
+The gate asks whether the passages that were found hold an answer. It is a logistic regression over a few measures that
+`query_engine/answerability/features.py` takes of every question and its passages;
+`query_engine/answerability/gate.json` holds what it learnt. This page was written by the command that trained it, and
+the same command makes both files again:
+
+    python -m training.gate --data DIR --write
+
+DIR holds the data sets; only those whose licences allow any use are taken unless others are named. Nothing is
+trained on the sample corpus.
+
+## Examples
+
+Nobody labelled anything. Each question is searched for with the settings of the service:
+
+- *{ANSWERED}*: what is found, where it holds a passage of a document that answers;
+- *{PASSAGES_REMOVED}*: what is found when the leaves that give the answer away are hidden. The subject is still there,
+  often the very document; these are the hard ones. A short answer must be gone from the relevant documents; of a longer
+  one, every leaf that holds {BEARING_SHARE:.0%} of the words it adds to the question;
+- *{DOCUMENTS_REMOVED}*: what is found when the documents that answer are hidden. In a corpus of one subject others come
+  close;
+- *{UNANSWERABLE}*: questions that their data set says its corpus does not answer; weighed with *{PASSAGES_REMOVED}*;
+- *{FOREIGN}*: every other corpus's questions.
+
+Weights make every data set count the same; in each, *{ANSWERED}* counts {PRIOR:.0%} and the other kinds share the rest
+equally. Probabilities are meant for readers of whose questions that many can be answered: an assumption, chosen by
+looking at what the sample corpus's questions get. The measures were chosen among about 70, by how they carried over to
+data sets left out and with an eye on the sample and on near misses (`bench/near_misses/`: questions about a corpus's
+subject whose answer is not in it; no example is made of them). So figures of left-out sets are somewhat hopeful, and
+neither the sample nor the near misses are an unseen test of this gate. `python -m bench answers` counts what is
+declined of each kind."""
+
+_LIMITS = f"""## What to expect
+
+Questions about something else are told apart almost always, missing documents mostly. Where only the sentence that
+answers is missing, words and vectors look nearly the same as before, and the gate lets most such questions through:
+what is quoted then is about the subject, but not the answer. Questions in quite other words than the documents' are
+declined more often than they should be. Part of the figures is the examples' own doubt: a leaf left in
+*{PASSAGES_REMOVED}* may still answer in other words, and what is left of a corpus of one subject may answer as well."""
+
+
+def report(examples: Sequence[Example], features: Sequence[str], threshold: float) -> str:
+    """Return the page.
+
+    Args:
+        examples: of two data sets at least.
+        features: what was trained on.
+        threshold: the probability from which the gate opens.
+    """
+    fits: dict[str, Fit] = {
+        TRAINED: partial(train, features=features),
+        REFITTED: partial(train, features=BY_HAND_FEATURES),
+        HAND: lambda _: BY_HAND,
+    }
+    left_out = {name: judge(examples, fit, leave_sets_out=True) for name, fit in fits.items()}
+    return "\n\n".join(
+        [
+            _INTRODUCTION,
+            _counts(examples),
+            "## What it learnt",
+            _learnt(examples, features),
+            "Log-odds rise by the weight when a measure rises by its deviation. *Alone* is the ROC AUC of the measure "
+            "by itself; *without it*, the log loss on left-out data sets when it is missing, beside "
+            f"{left_out[TRAINED].log_loss():.3f} with all.",
+            "## How well it does",
+            f"Each figure is of questions that the classifier had not seen: {FOLDS} folds over the questions, or "
+            f"trained on the other data sets alone. Precision and recall are of *{ANSWERED}*, at the default "
+            f"threshold of {threshold}.",
+            _comparison({name: judge(examples, fit) for name, fit in fits.items()}, left_out, threshold),
+            f"Data set by data set, each left out of the training; beside it in brackets, {HAND}. First how well "
+            f"*{ANSWERED}* is told from each other kind (ROC AUC), then what share is declined at {threshold}.",
+            _by_set(left_out[TRAINED], left_out[HAND], threshold),
+            "Reliability on left-out data sets: of examples that were given about the same probability, how many were "
+            "answered.",
+            _reliability({name: left_out[name] for name in (TRAINED, HAND)}),
+            _LIMITS,
+        ]
+    )
+
+
+def _counts(examples: Sequence[Example]) -> str:
+    rows = [[name, *(str(_count(examples, name, kind)) for kind in KINDS)] for name in _sets(examples)]
+    totals = [str(sum(example.kind == kind for example in examples)) for kind in KINDS]
+    return _table(["set", *KINDS], [*rows, ["**all**", *totals]])
+
+
+def _learnt(examples: Sequence[Example], features: Sequence[str]) -> str:
+    classifier = train(examples, features)
+    rows = []
+    for weight in classifier.weights:
+        others = [name for name in features if name != weight.feature]
+        without = judge(examples, partial(train, features=others), leave_sets_out=True)
+        values = np.array([getattr(example.features, weight.feature) for example in examples])
+        alone = Judged(examples, values, without.weights).roc_auc()
+        numbers = (weight.mean, weight.scale, weight.weight, alone, without.log_loss())
+        rows.append([f"`{weight.feature}`", *(f"{number:.3f}" for number in numbers)])
+    return _table(["measure", "mean", "deviation", "weight", "alone", "without it"], rows)
+
+
+def _comparison(folds: dict[str, Judged], left_out: dict[str, Judged], threshold: float) -> str:
+    rows = []
+    for method, judged_by in ((f"{FOLDS} folds", folds), ("left-out data set", left_out)):
+        for name, judged in judged_by.items():
+            numbers = (judged.roc_auc(), judged.log_loss(), *judged.precision_recall(threshold))
+            rows.append([method, name, *(f"{number:.3f}" for number in numbers)])
+    return _table(["judged by", "classifier", "ROC AUC", "log loss", "precision", "recall"], rows)
+
+
+def _by_set(trained: Judged, by_hand: Judged, threshold: float) -> str:
+    against = (PASSAGES_REMOVED, DOCUMENTS_REMOVED, FOREIGN)
+    rows = []
+    for name in _sets(trained.examples):
+        aucs = [_pair(trained, by_hand, name, (ANSWERED, kind), Judged.roc_auc) for kind in against]
+        declined = [
+            _pair(trained, by_hand, name, (kind,), lambda judged: float((judged.probabilities < threshold).mean()))
+            for kind in (ANSWERED, *against)
+        ]
+        rows.append([name, *aucs, *declined])
+    header = ["set", *(f"AUC: {kind}" for kind in against), *(f"declined: {kind}" for kind in (ANSWERED, *against))]
+    return _table(header, rows)
+
+
+def _pair(trained: Judged, by_hand: Judged, name: str, kinds: Sequence[str], figure: Callable[[Judged], float]) -> str:
+    """The figure of both on one set's examples of these kinds; a dash where the set has none of a kind."""
+    if not all(_count(trained.examples, name, kind) for kind in kinds):
+        return "–"
+    first, second = (
+        figure(judged.only(lambda example: example.data_set == name and example.kind in kinds))
+        for judged in (trained, by_hand)
+    )
+    return f"{first:.2f} ({second:.2f})"
+
+
+def _reliability(judged: dict[str, Judged]) -> str:
+    edges = np.linspace(0, 1, RELIABILITY_BINS + 1)
+    rows = []
+    for low, high in pairwise(edges):
+        cells = []
+        for one in judged.values():
+            here = (one.probabilities >= low) & ((one.probabilities < high) | (high == 1))
+            weights = one.weights[here]
+            means = [np.average(values[here], weights=weights) for values in (one.probabilities, one.answered)]
+            cells += [str(here.sum()), *(f"{mean:.2f}" for mean in means)] if here.any() else ["0", "–", "–"]
+        rows.append([f"{low:.1f}–{high:.1f}", *cells])
+    return _table(["probability", *(f"{name}: {of}" for name in judged for of in ("examples", "given", "was"))], rows)
+
+
+def _table(header: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
+    header = list(header)
+    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _sets(examples: Sequence[Example]) -> list[str]:
+    return list(dict.fromkeys(example.data_set for example in examples))
+
+
+def _count(examples: Sequence[Example], name: str, kind: str) -> int:
+    return sum(example.data_set == name and example.kind == kind for example in examples)
