@@ -14,7 +14,7 @@ from api.app import create_app
 from api.jobs.ingester import Ingester
 from api.jobs.queue import Jobs
 from api.logs import configure_logging
-from api.security.listen import bind, refuse_open_door, url_of
+from api.security.listen import bind, require_auth_or_loopback, url_of
 from api.server import BACKLOG, exit_on_sigterm, run_server
 from errors import UnknownCorpusError, run_command
 from ingestion.console.watch import ingest_watched
@@ -46,7 +46,7 @@ def main() -> int:
 def serve(settings: Settings, folder: Path | None = None) -> int:
     """Ingest `folder` if there is one; listen, answer, and return after a signal, once running answers are finished."""
     configure_logging(settings.serve.log_format)
-    refuse_open_door(settings.serve)
+    require_auth_or_loopback(settings.serve)
     exit_on_sigterm()
     if folder is not None:
         # Here and not in a process of its own, which would spend two seconds on importing the same libraries.

@@ -10,7 +10,7 @@ from collections.abc import Coroutine
 from errors import TooManyQuestionsError
 
 
-class Slots:
+class AdmissionQueue:
     """All places of a service.
 
     Args:
@@ -22,7 +22,7 @@ class Slots:
         self._slots = running
         self._free = running
         self._queue = waiting
-        self._line: list[Place] = []
+        self._line: list[Ticket] = []
         self._closing: set[asyncio.Task[None]] = set()
 
     @property
@@ -40,13 +40,13 @@ class Slots:
         """Questions in line."""
         return len(self._line)
 
-    def enter(self) -> "Place":
+    def enter(self) -> "Ticket":
         """Take a slot, or the last place in line; whoever gets the place has to leave it.
 
         Raises:
             TooManyQuestionsError: there is neither.
         """
-        place = Place(self)
+        place = Ticket(self)
         if self._free:
             self._free -= 1
             place.call()
@@ -59,11 +59,11 @@ class Slots:
             )
         return place
 
-    def position(self, place: "Place") -> int:
+    def position(self, place: "Ticket") -> int:
         """Return how many questions have to end before this one begins; 0 when it may run."""
         return self._line.index(place) + 1 if place in self._line else 0
 
-    def leave(self, place: "Place", *, held: bool) -> None:
+    def leave(self, place: "Ticket", *, held: bool) -> None:
         """Take a place out of line, or hand its slot to the first in line."""
         if not held:
             self._line.remove(place)
@@ -72,7 +72,7 @@ class Slots:
         else:
             self._free += 1
 
-    def leave_after(self, place: "Place", closing: Coroutine[None, None, None]) -> None:
+    def leave_after(self, place: "Ticket", closing: Coroutine[None, None, None]) -> None:
         """Let the place leave when `closing` has ended, however it ends; nobody waits for that."""
 
         async def close() -> None:
@@ -86,10 +86,10 @@ class Slots:
         task.add_done_callback(self._closing.discard)
 
 
-class Place:
+class Ticket:
     """One question's place among the others."""
 
-    def __init__(self, slots: Slots) -> None:
+    def __init__(self, slots: AdmissionQueue) -> None:
         self._slots = slots
         self._called = asyncio.Event()
         self._left = False

@@ -10,7 +10,7 @@ from pathlib import Path
 from fastapi import FastAPI
 
 from api import errors
-from api.admission import Slots
+from api.admission import AdmissionQueue
 from api.dependencies import Engines, Ingester, Service
 from api.jobs.queue import Jobs
 from api.routes import catalogue, chat, documents, evaluate, health, ingest, papers, query, retrieve, run
@@ -47,7 +47,7 @@ def create_app(
     pages = Pages()
     answers = AnswerCache(settings.cache.entries, settings.cache.ttl_s)
     # Quotes cost the processor and nothing else: more at once than cores would only make each of them late.
-    slots = Slots(settings.serve.slots or max(LEAST_SLOTS, os.cpu_count() or 1), settings.serve.queue)
+    slots = AdmissionQueue(settings.serve.slots or max(LEAST_SLOTS, os.cpu_count() or 1), settings.serve.queue)
     roots = tuple(root for root in (settings.ingest.root, ingested) if root is not None)
     app.state.service = Service(engines, settings, pages, ingester, jobs, slots, answers, roots)
     app.add_middleware(BodyLimit)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Protocol
 
 from fastapi import Depends, Request
 
-from api.admission import Slots
+from api.admission import AdmissionQueue
 from api.jobs.queue import Jobs, Result
 from api.jobs.write_locks import WriteLocks
 from api.views.html import Pages
@@ -26,7 +26,7 @@ from query_engine.answer_cache import AnswerCache
 from query_engine.question.condense import Turn
 from query_engine.retrieval.expansion.steering import Steering
 from query_engine.retrieval.papers import PaperQuestion, Paragraph
-from query_engine.retrieval.pipeline import Refinement
+from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Event
 from query_engine.schema.passage import Passage
@@ -145,7 +145,7 @@ class Engine(Protocol):
         ...
 
     @property
-    def refinement(self) -> Refinement:
+    def pipeline(self) -> RetrievalPipeline:
         """What is done before and after its searches."""
         ...
 
@@ -154,7 +154,7 @@ class Engine(Protocol):
         question: str,
         options: RetrievalSettings,
         filters: Mapping[str, Any] | None = None,
-        refinement: Refinement | None = None,
+        pipeline: RetrievalPipeline | None = None,
         steering: Steering | None = None,
         *,
         deadline: Deadline | None = None,
@@ -233,7 +233,7 @@ class Service:
     pages: Pages
     ingester: Ingester
     jobs: Jobs
-    slots: Slots
+    slots: AdmissionQueue
     answers: AnswerCache
     ingest_roots: tuple[Path, ...] = ()
     write_locks: WriteLocks = field(default_factory=WriteLocks)

@@ -76,19 +76,19 @@ def _retrieval(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _answers(arguments: argparse.Namespace, settings: Settings) -> int:
     from bench.quality import answers, answers_table  # noqa: PLC0415  # for the reason that `build.py` gives
-    from eval.similarity import Likeness  # noqa: PLC0415  # likewise
+    from eval.similarity import Similarity  # noqa: PLC0415  # likewise
     from eval.vectors import Vectors  # noqa: PLC0415  # likewise
     from index.build import Embedding  # noqa: PLC0415
 
     chosen = choose_sets(arguments, settings)
     cases = {data_set.name: _cases(data_set, arguments.limit) for data_set in chosen}
     embedding = Embedding(settings)
-    likeness = Likeness(Vectors(lambda: embedding.embedder))
+    similarity = Similarity(Vectors(lambda: embedding.embedder))
     answered: dict[str, list[answers.Answered]] = {}
     for data_set in chosen:
         asked = list(answers.questions_for(data_set.name, cases))
         with open_engine(data_set, settings) as engine:
-            answered[data_set.name] = asyncio.run(answers.answer_all(asked, engine, stored_text(engine), likeness))
+            answered[data_set.name] = asyncio.run(answers.answer_all(asked, engine, stored_text(engine), similarity))
     print(answers_table.quality_table(answered), end="\n\n")
     print(answers_table.silence_table(answered))
     _keep("answers", {name: [row.to_dict() for row in rows] for name, rows in answered.items()}, settings)

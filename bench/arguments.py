@@ -155,7 +155,7 @@ def _add_load(commands: _Commands, parents: list[argparse.ArgumentParser]) -> No
         "load",
         parents=parents,
         help="time of whole answers by /run for one client, and for several at once",
-        description="Start our service with its default author, ask it every question by one client, then a new one by "
+        description="Ask our service, with its default synthesizer, every question by one client; then a new one by "
         "several clients at once. The first tenth of the questions warms each service up and is not timed.",
     )
     parser.add_argument("--clients", type=_number(2), default=8, help="clients at once (default: 8)", metavar="N")
@@ -177,8 +177,8 @@ def _add_grounding(commands: _Commands, parents: list[argparse.ArgumentParser]) 
         "grounding",
         parents=parents,
         help="planted sentences that the check of generated answers catches, and true ones that it spares",
-        description="Have a scripted author write sentences that the sets' passages support, and as many that they do "
-        "not; count what is shown.",
+        description="Let a scripted synthesizer write sentences that the sets' passages support, and as many that "
+        "they do not; count what is shown.",
     )
     parser.add_argument("--count", type=_number(1), default=100, help="of each sort (default: 100)", metavar="N")
     parser.add_argument("--seed", type=int, default=0, help="of the planted sentences (default: 0)", metavar="N")

@@ -89,10 +89,10 @@ async def answer_over_pages(cases: Sequence[Case], settings: Settings) -> list["
     answered = []
     engines = Engines(settings)
     with closing(engines), Reader(settings.ingest) as reader:
-        with engines.over(read_pages([Page("http://localhost/", WARM_UP)], reader)[0]) as engine:
+        with engines.for_documents(read_pages([Page("http://localhost/", WARM_UP)], reader)[0]) as engine:
             [event async for event in engine.stream("What is warmed up?")]
         for case in cases:
-            row = await crag.answer(case, lambda pages: read_pages(pages, reader), engines.over)
+            row = await crag.answer(case, lambda pages: read_pages(pages, reader), engines.for_documents)
             _tell(f"{row.score:+d} {row.total_s:.1f} s, {row.unread} unread: {case.question} -> {row.said[:160]}")
             answered.append(row)
     return answered
@@ -152,7 +152,7 @@ def measure_ingestion(data_set: DataSet, settings: Settings, *, documents: int, 
 
 
 def measure_grounding(data_set: DataSet, settings: Settings, count: int, seed: int) -> "list[Fate]":
-    """Plant sentences made from the data set's texts, `count` of each sort, and see what the author shows of them."""
+    """Plant sentences made from the data set's texts, `count` of each sort, and see which the synthesizer shows."""
     from bench.quality.grounding import judge  # noqa: PLC0415
     from bench.quality.planted_claims import plant  # noqa: PLC0415
     from index.build import Embedding  # noqa: PLC0415
@@ -193,9 +193,9 @@ def measure_written(data_set: DataSet, settings: Settings, questions: int) -> st
     model = build_model(settings)
     sums, lost = Checked(), 0
     with open_engine(data_set, settings) as engine:
-        author = build_synthesizer(settings, model, Embedding(settings).embedder)
+        synthesizer = build_synthesizer(settings, model, Embedding(settings).embedder)
         for case in read_cases(data_set.questions)[:questions]:
-            checked = write(author, case.question, engine.retrieve(case.question).passages)
+            checked = write(synthesizer, case.question, engine.retrieve(case.question).passages)
             checked = checked or Checked()
             lost += checked == Checked()
             sums.supported += checked.supported

@@ -21,7 +21,7 @@ _KEPT_STEMS = 50_000
 _STEMMED_CHARS = range(4, 40)
 
 
-class Likeness:
+class Similarity:
     """Compares answers with references.
 
     Args:

@@ -110,7 +110,7 @@ class Corpus:
         return LeafVectorStore(self._servers.open_vectors(self.folder, self.manifest), self.docstore, self.catalogue)
 
     @cached_property
-    def words(self) -> "LexicalIndex":
+    def lexical_index(self) -> "LexicalIndex":
         """The leaves' words; raises IndexDamagedError when they cannot be opened."""
         from index.lexical.tantivy_index import LexicalIndex  # noqa: PLC0415
 
@@ -132,7 +132,7 @@ class Corpus:
         Raises:
             IndexDamagedError: they cannot be opened, or do not hold as many leaves as the documents have.
         """
-        counts = {"vectors": self.vectors.count(), "words": self.words.count()}
+        counts = {"vectors": self.vectors.count(), "words": self.lexical_index.count()}
         if self.documents.pending():
             return  # an interrupted ingestion left remains, which the next one sweeps
         for store, count in counts.items():
@@ -190,7 +190,7 @@ class Corpus:
 
     def add_words(self, documents: Iterable[StoredDocument]) -> None:
         """Put the leaves of these documents into the word index, which must not hold them yet."""
-        self.words.add(
+        self.lexical_index.add(
             (
                 node_id(document.version, position),
                 document.version,
@@ -250,7 +250,7 @@ class Corpus:
     def _sweep(self, versions: Sequence[str]) -> None:
         if versions:
             self.vectors.delete_versions(versions)
-            self.words.delete(versions)
+            self.lexical_index.delete(versions)
             self.documents.settle(versions)
 
 

@@ -53,7 +53,7 @@ class MemoryCorpus(Corpus):
         return LeafVectorStore(open_in_memory(), self.docstore, self.catalogue)
 
     @cached_property
-    def words(self) -> LexicalIndex:
+    def lexical_index(self) -> LexicalIndex:
         """The leaves' words."""
         return LexicalIndex(None)
 

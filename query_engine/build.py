@@ -13,20 +13,20 @@ from errors import CorpusError, UnknownCorpusError
 from index.build import Embedding, open_corpus
 from index.corpus import Corpus, corpus_names
 from index.documents.store import Document
-from index.embedding.cached import RecentEmbedding
+from index.embedding.cached import CachedEmbedding
 from query_engine.engine import Engine
-from query_engine.given_documents.corpus import corpus_over
-from query_engine.llms.helper import Asker
+from query_engine.given_documents.corpus import corpus_for_documents
+from query_engine.llms.helper import PromptHelper
 from query_engine.question.condense import Condenser
 from query_engine.question.decompose import Planner
 from query_engine.retrieval.expansion.build import build_expansions, check_expansion
 from query_engine.retrieval.leaf_texts import leaf_texts
-from query_engine.retrieval.pipeline import Refinement, Reranking
+from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
 from query_engine.retrieval.reranking.build import build_reranker
 from query_engine.synthesis.base import Synthesizer
-from query_engine.synthesis.build import build_roster
+from query_engine.synthesis.build import build_language_models
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
-from query_engine.synthesis.high_precision import SureSynthesizer
+from query_engine.synthesis.high_precision import HighPrecisionSynthesizer
 from settings import Settings
 
 
@@ -50,10 +50,10 @@ class Engines:
         self._service_url = service_url
         self.embedding = Embedding(settings)
         embedder = self.embedding.embedder  # now, so that a missing model stops the start
-        self._embedder = RecentEmbedding(embedder, settings.embed.kept_vectors)
+        self._embedder = CachedEmbedding(embedder, settings.embed.kept_vectors)
         check_expansion(settings)
-        self._roster = build_roster(settings, self._embedder)
-        self._model = self._roster.query_model
+        self._language_models = build_language_models(settings, self._embedder)
+        self._model = self._language_models.query_model
         self._reranker = build_reranker(settings, self._model)
         self._engines: dict[str, Engine] = {}
         self._refused: dict[str, CorpusError] = {}
@@ -77,7 +77,7 @@ class Engines:
             return self._engines[name]
 
     @contextmanager
-    def over(self, documents: Sequence[Document]) -> Iterator[Engine]:
+    def for_documents(self, documents: Sequence[Document]) -> Iterator[Engine]:
         """Open an engine over these documents alone, which live in memory until the end of the `with` block.
 
         Args:
@@ -90,7 +90,7 @@ class Engines:
         """
         settings = self._settings
         sentences = settings.answer.sentence_leaves
-        with closing(corpus_over(documents, settings.chunk, self.embedding, sentences=sentences)) as corpus:
+        with closing(corpus_for_documents(documents, settings.chunk, self.embedding, sentences=sentences)) as corpus:
             yield self._engine(corpus, given=True)
 
     def names(self) -> list[str]:
@@ -113,8 +113,8 @@ class Engines:
             },
             "embedding": self.embedding.manifest.model,
             "synthesizer": self._settings.llm.provider,
-            "llm_ready": self._roster.ready,
-            "llm_reason": self._roster.reason,
+            "llm_ready": self._language_models.ready,
+            "llm_reason": self._language_models.reason,
         }
 
     def close(self) -> None:
@@ -142,30 +142,36 @@ class Engines:
         return self._engine(corpus)
 
     def _engine(self, corpus: Corpus, *, given: bool = False) -> Engine:
-        quoting: Synthesizer = ExtractiveSynthesizer(corpus.words, self._embedder, self._settings.answer.max_words)
+        quoting: Synthesizer = ExtractiveSynthesizer(
+            corpus.lexical_index, self._embedder, self._settings.answer.max_words
+        )
         only_sure = self._settings.answer.only_sure
         # Nobody chose pages that came with a question: they may be about something else.
         if given if only_sure is None else only_sure:
-            quoting = SureSynthesizer(quoting, corpus.words)
-        authors: list[Synthesizer] = [*self._roster.writers, quoting]
-        refinement, condenser, planner = self._refinement(corpus), self._condenser(), self._planner()
-        return Engine(corpus, self._embedder, authors, self._settings, refinement, condenser=condenser, planner=planner)
+            quoting = HighPrecisionSynthesizer(quoting, corpus.lexical_index)
+        synthesizers: list[Synthesizer] = [*self._language_models.writers, quoting]
+        pipeline, condenser, planner = self._pipeline(corpus), self._condenser(), self._planner()
+        return Engine(
+            corpus, self._embedder, synthesizers, self._settings, pipeline, condenser=condenser, planner=planner
+        )
 
     def _condenser(self) -> Condenser:
         if self._model is None:
             return Condenser()
-        return Condenser(Asker(self._model, self._settings.llm.max_new_tokens), self._settings.expansion.timeout_s)
+        return Condenser(
+            PromptHelper(self._model, self._settings.llm.max_new_tokens), self._settings.expansion.timeout_s
+        )
 
     def _planner(self) -> Planner:
         timeout_s = self._settings.answer.plan_timeout_s
         if self._model is None:
             return Planner(None, timeout_s)
-        return Planner(Asker(self._model, self._settings.llm.max_new_tokens), timeout_s)
+        return Planner(PromptHelper(self._model, self._settings.llm.max_new_tokens), timeout_s)
 
-    def _refinement(self, corpus: Corpus) -> Refinement:
+    def _pipeline(self, corpus: Corpus) -> RetrievalPipeline:
         expansions = build_expansions(self._settings, corpus, self._embedder, self._model)
         if self._reranker is None:
-            return Refinement(expansions)
+            return RetrievalPipeline(expansions)
         # The title often says what the leaf is about: a company, a year, a person.
         texts_of = partial(leaf_texts, corpus.documents, titled=True)
-        return Refinement(expansions, Reranking(self._reranker, texts_of, self._settings.rerank))
+        return RetrievalPipeline(expansions, Reranking(self._reranker, texts_of, self._settings.rerank))

@@ -3,7 +3,7 @@
 Flow: `/run`, `/evaluate`, the command line and the evaluation harness are views of `Engine.stream`:
 
     question (made to stand on its own) -> plan -> leaves (dense + lexical, fused) -> merged passages, for each part
-        -> gate -> authors (`synthesis/fallback_chain.py`) -> citations -> done
+        -> gate -> synthesizers (`synthesis/fallback_chain.py`) -> citations -> done
 
 Built by `build.py`. What a stage does is its own module's business; the engine orders them, tells the reader what
 happened, and sees to it that a failing model still ends in an answer from the same passages.
@@ -32,9 +32,9 @@ from query_engine.question.validation import clean_question
 from query_engine.retrieval.expansion.steering import Steering
 from query_engine.retrieval.hybrid import LeafRetriever
 from query_engine.retrieval.merging.retriever import MergingRetriever
-from query_engine.retrieval.multi_part import Gathering, Means
+from query_engine.retrieval.multi_part import Gathering, SearchContext
 from query_engine.retrieval.papers import PaperSearch
-from query_engine.retrieval.pipeline import Refinement
+from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import in_thread
 from query_engine.runtime.time_limit import in_time
@@ -44,7 +44,7 @@ from query_engine.schema.query import Query
 from query_engine.schema.retrieval_result import Retrieval
 from query_engine.synthesis.base import Synthesizer
 from query_engine.synthesis.fallback_chain import QUOTING_S, Answer, ms_since, write
-from query_engine.synthesis.per_part import PartwiseSynthesizer
+from query_engine.synthesis.per_part import PerPartSynthesizer
 from settings import VERSION, RetrievalSettings, Settings
 
 logger = logging.getLogger(__name__)
@@ -60,9 +60,9 @@ class Engine:
     Args:
         corpus: an open corpus.
         embedder: the model the corpus was built with.
-        authors: who writes, in order: each is asked when the one before it failed. The last one never fails.
+        synthesizers: who writes, in order: each is asked when the one before it failed. The last one never fails.
         settings: retrieval options and the gate's threshold.
-        refinement: what is done before and after the search for leaves; nothing by default.
+        pipeline: what is done before and after the search for leaves; nothing by default.
         condenser: reads the conversation before a question; by words alone by default.
         planner: takes apart questions that ask for several things; by grammar alone by default.
     """
@@ -71,27 +71,27 @@ class Engine:
         self,
         corpus: Corpus,
         embedder: BaseEmbedding,
-        authors: Sequence[Synthesizer],
+        synthesizers: Sequence[Synthesizer],
         settings: Settings,
-        refinement: Refinement | None = None,
+        pipeline: RetrievalPipeline | None = None,
         *,
         condenser: Condenser | None = None,
         planner: Planner | None = None,
     ) -> None:
         self.corpus = corpus
         self._embedder = embedder
-        self._authors = tuple(authors)
+        self._synthesizers = tuple(synthesizers)
         self._settings = settings
-        self.refinement = refinement or Refinement()
+        self.pipeline = pipeline or RetrievalPipeline()
         self._condenser = condenser or Condenser()
         self._planner = planner or Planner()
 
     def retriever(
-        self, options: RetrievalSettings | None = None, refinement: Refinement | None = None
+        self, options: RetrievalSettings | None = None, pipeline: RetrievalPipeline | None = None
     ) -> MergingRetriever:
         """Return a LlamaIndex retriever over the corpus; what is left out is as the settings say."""
         options = options or self._settings.retrieval
-        return MergingRetriever(self.corpus, self.leaf_retriever(options), options, refinement or self.refinement)
+        return MergingRetriever(self.corpus, self.leaf_retriever(options), options, pipeline or self.pipeline)
 
     def leaf_retriever(self, options: RetrievalSettings) -> LeafRetriever:
         """Return the search for leaves, before they are reordered and merged."""
@@ -106,7 +106,7 @@ class Engine:
         question: str,
         options: RetrievalSettings | None = None,
         filters: Mapping[str, Any] | None = None,
-        refinement: Refinement | None = None,
+        pipeline: RetrievalPipeline | None = None,
         steering: Steering | None = None,
         *,
         deadline: Deadline | None = None,
@@ -117,7 +117,7 @@ class Engine:
             question: as it was asked.
             options: default to the settings.
             filters: which documents may be found, see `index.documents.filters.where`; None allows all.
-            refinement: default to what the settings chose.
+            pipeline: default to what the settings chose.
             steering: moves the question; None leaves it.
             deadline: of expansion and reranking, and what tells that nobody waits any more; None sets no limit.
 
@@ -127,7 +127,7 @@ class Engine:
             OutOfTimeError: nobody waits any more.
         """
         question = clean_question(question)
-        return self._retrieve(question, self._versions(filters), steering, options, refinement, deadline=deadline)
+        return self._retrieve(question, self._versions(filters), steering, options, pipeline, deadline=deadline)
 
     async def stream(
         self,
@@ -199,7 +199,7 @@ class Engine:
         options = self._settings.retrieval
         options = options.model_copy(update={"top_k": max(options.top_k, top_k or 0)})
         search = partial(self._retrieve, versions=versions, steering=steering, options=options, deadline=deadline)
-        gathering = Gathering(question, self._plan, self._means(search, options, deadline))
+        gathering = Gathering(question, self._plan, self._context(search, options, deadline))
         async with aclosing(gathering.steps()) as gathered:
             async for step in gathered:
                 yield step
@@ -233,19 +233,21 @@ class Engine:
     def _plan(self, question: str, deadline: Deadline) -> Plan:
         return self._planner.plan(question, deadline) if self._settings.answer.plan else ONE_PASS
 
-    def _means(self, search: Callable[[str], Retrieval], options: RetrievalSettings, deadline: Deadline) -> Means:
+    def _context(
+        self, search: Callable[[str], Retrieval], options: RetrievalSettings, deadline: Deadline
+    ) -> SearchContext:
         least = self._settings.answer.min_confidence
-        return Means(search, self._judge, self.corpus.words, least, options, deadline)
+        return SearchContext(search, self._judge, self.corpus.lexical_index, least, options, deadline)
 
     def _judge(self, question: str, passages: Sequence[Passage]) -> Confidence:
-        return assess(question, passages, self.corpus.words, self._embedder)
+        return assess(question, passages, self.corpus.lexical_index, self._embedder)
 
     def _writers(self, gathering: Gathering) -> Sequence[Synthesizer]:
-        """Return the authors; the last one, who quotes, is asked for each part that can be answered by itself."""
+        """Return the synthesizers; the last one, who quotes, is asked for each part that can be answered by itself."""
         if not gathering.apart:
-            return self._authors
-        *models, quoting = self._authors
-        return [*models, PartwiseSynthesizer(quoting, gathering.parts, 2 * self._settings.answer.max_words)]
+            return self._synthesizers
+        *models, quoting = self._synthesizers
+        return [*models, PerPartSynthesizer(quoting, gathering.parts, 2 * self._settings.answer.max_words)]
 
     def _versions(self, filters: Mapping[str, Any] | None) -> frozenset[str] | None:
         return None if filters is None else self.corpus.catalogue.versions(filters)
@@ -256,7 +258,7 @@ class Engine:
         versions: frozenset[str] | None,
         steering: Steering | None,
         options: RetrievalSettings | None = None,
-        refinement: Refinement | None = None,
+        pipeline: RetrievalPipeline | None = None,
         *,
         deadline: Deadline | None = None,
     ) -> Retrieval:
@@ -271,7 +273,7 @@ class Engine:
             warnings = (NOT_STEERED,)
         elif steering is not None:
             query = steering.steer(query, self._embedder)
-        found, refined = self.retriever(options, refinement).search(query)
+        found, refined = self.retriever(options, pipeline).search(query)
         dispatcher.event(RetrievalEndEvent(str_or_query_bundle=question, nodes=found))
         warnings += refined.warnings
         for warning in warnings:

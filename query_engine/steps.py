@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from errors import RagError
 from query_engine.answerability.classifier import Confidence
-from query_engine.answerability.part_coverage import Covered
+from query_engine.answerability.part_coverage import PartEvidence
 from query_engine.question.condense import Condensed
 from query_engine.question.decompose import Plan
 from query_engine.schema.citations import Checked, Shown
@@ -20,7 +20,7 @@ TOO_LATE = "I don't know: the time for this question was over before an answer w
 NO_ANSWER = "I don't know: the documents do not answer this question."
 EMPTY = "I don't know: the corpus '{corpus}' holds no documents yet. Bring some in with `python -m ingestion PATH`."
 FILTERED_OUT = "I don't know: no document meets the filter. List them with `GET /documents`, which takes it as well."
-AUTHORS = {
+SYNTHESIZERS = {
     "extractive": "quoting the sentences that answer (no language model)",
     "huggingface": "a Hugging Face model writes from these passages",
     "openvino": "an OpenVINO model writes from these passages",
@@ -112,7 +112,7 @@ def searching_again(number: int, wording: str) -> Step:
     return Step("plan", f"**Searching again** (round {number}) for what was not found: “{_shortened(wording)}”")
 
 
-def covered(parts: Sequence[Covered]) -> Step:
+def covered(parts: Sequence[PartEvidence]) -> Step:
     """Say which parts the passages cover."""
     lines = [f"**Evidence for {sum(one.sufficient for one in parts)} of {len(parts)} parts**:"]
     lines += [
@@ -156,13 +156,13 @@ def declined(confidence: Confidence) -> Step:
     )
 
 
-def writing(author: str) -> Step:
+def writing(synthesizer: str) -> Step:
     """Say who writes."""
-    return Step("write", f"**Writing**: {AUTHORS[author]}.")
+    return Step("write", f"**Writing**: {SYNTHESIZERS[synthesizer]}.")
 
 
 def unread(shown: Shown) -> Step:
-    """Say that the author did not read all passages."""
+    """Say that the synthesizer did not read all passages."""
     kind = "warning" if shown.out_of_context else "write"
     return Step(kind, f"**Not all passages were read**: {shown.left_out}")
 
@@ -186,13 +186,13 @@ def grounded(checked: Checked) -> Step:
     )
 
 
-def failed(author: str, error: RagError) -> Step:
-    """Say that an author failed and that another one takes over."""
-    return Step("warning", f"**The {author} model failed**: {error.fact} Another author takes over.")
+def failed(synthesizer: str, error: RagError) -> Step:
+    """Say that a synthesizer failed and that another one takes over."""
+    return Step("warning", f"**The {synthesizer} model failed**: {error.fact} Another synthesizer takes over.")
 
 
 def nothing_written(confidence: Confidence) -> Step:
-    """Say that the author found no answer in the passages."""
+    """Say that the synthesizer found no answer in the passages."""
     return Step("gate", f"**No answer was found** in the passages (confidence before reading: {confidence.value:.2f}).")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
-from api.answering.runner import Asked, Asker
+from api.answering.runner import QuestionRunner, StartedAnswer
 from api.dependencies import Engine, Service
 from errors import UnknownCorpusError
 from index.documents.filters import where
@@ -54,12 +54,12 @@ class Inquiry:
         )
 
 
-async def ask_or_recall(service: Service, asker: Asker, inquiry: Inquiry) -> Asked:
+async def ask_or_recall(service: Service, runner: QuestionRunner, inquiry: Inquiry) -> StartedAnswer:
     """Return the events of an earlier answer to the same question, or of a new one, which is then kept.
 
     Raises:
         FilterError: the filter is empty or has no meaning.
-        RagError: whatever `Asker.answer` raises.
+        RagError: whatever `QuestionRunner.answer` raises.
     """
     if inquiry.filters is not None:
         where(inquiry.filters)
@@ -67,9 +67,9 @@ async def ask_or_recall(service: Service, asker: Asker, inquiry: Inquiry) -> Ask
     if found is not None:
         engine, key = found
         if (kept := service.answers.find(key)) is not None:
-            return Asked(engine.corpus.name, kept)
+            return StartedAnswer(engine.corpus.name, kept)
 
-    return await asker.answer(
+    return await runner.answer(
         inquiry.corpus,
         lambda engine, deadline: service.answers.keep(
             engine.stream(

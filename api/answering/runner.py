@@ -1,12 +1,13 @@
 """The one way in for every route that asks: a place among the others, the engine, the time limit.
 
-Flow: checked body -> **here** (`admission.py` says who may run) -> `sse.py` or a reply. A route takes `AskerDep` as a
+Flow: checked body -> **here** (`admission.py` says who may run) -> `sse.py` or a reply. A route takes `RunnerDep` as a
 parameter and calls one function:
 
-- `await asker.ask(question, body)` where the engine's own answer is wanted: `Asked.events` goes to `stream_records` or
+- `await runner.ask(question, body)` where the engine's own answer is wanted: `StartedAnswer.events` goes to
+`stream_records` or
   `finish`;
-- `await asker.answer(corpus, make)` where the events come from something else: `make(engine, deadline)` returns them;
-- `await asker.search(request, corpus, work)` where a blocking call gives the reply: `work(engine, deadline)`.
+- `await runner.answer(corpus, make)` where the events come from something else: `make(engine, deadline)` returns them;
+- `await runner.search(request, corpus, work)` where a blocking call gives the reply: `work(engine, deadline)`.
 
 All three refuse a question that nobody has room for (429) before anything is done for it, wait for their turn, stop the
 work when the client leaves, end it at the deadline, and give the slot back when the last thread of the question has
@@ -26,7 +27,7 @@ from typing import Annotated, Any, Protocol, TypeVar
 from fastapi import Depends
 from starlette.requests import ClientDisconnect, Request
 
-from api.admission import Place
+from api.admission import Ticket
 from api.answering.sse import disconnected
 from api.dependencies import Engine, Service, ServiceDep
 from api.schemas.requests import SteeringBody, steering_of
@@ -34,7 +35,7 @@ from errors import OutOfTimeError, RagError, UnknownCorpusError
 from index.documents.filters import where
 from query_engine import steps
 from query_engine.runtime.deadline import Deadline
-from query_engine.runtime.threads import Reading, ended, start_thread
+from query_engine.runtime.threads import CancellableReader, ended, start_thread
 from query_engine.schema.events import Done, Event, Step
 
 # Of the time limit, for an engine that has no time left to say so and for the last record.
@@ -70,7 +71,7 @@ class Scope(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class StartedAnswer:
     """An answer that has not begun yet.
 
     Attributes:
@@ -83,7 +84,7 @@ class Asked:
     events: Events
 
 
-class Asker:
+class QuestionRunner:
     """One request's way to an engine, for one question.
 
     Args:
@@ -92,10 +93,10 @@ class Asker:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._place: Place | None = None
+        self._place: Ticket | None = None
         self._events: Events | None = None
 
-    async def ask(self, question: str, scope: Scope) -> Asked:
+    async def ask(self, question: str, scope: Scope) -> StartedAnswer:
         """Put a question to the engine of a corpus.
 
         Raises:
@@ -115,7 +116,7 @@ class Asker:
             ),
         )
 
-    async def answer(self, corpus: str | None, make: Callable[[Engine, Deadline], Events]) -> Asked:
+    async def answer(self, corpus: str | None, make: Callable[[Engine, Deadline], Events]) -> StartedAnswer:
         """Return events that begin when it is the question's turn.
 
         Args:
@@ -132,9 +133,9 @@ class Asker:
         except UnknownCorpusError as error:
             if corpus is not None:
                 raise
-            return Asked(self._service.settings.index.corpus, _nothing_to_read(error))
+            return StartedAnswer(self._service.settings.index.corpus, _nothing_to_read(error))
         self._events = self._in_turn(place, deadline, partial(make, engine))
-        return Asked(engine.corpus.name, self._events)
+        return StartedAnswer(engine.corpus.name, self._events)
 
     async def search(self, request: Request, corpus: str | None, work: Callable[[Engine, Deadline], Result]) -> Result:
         """Return what `work` returns; it runs in a thread when it is the question's turn.
@@ -165,13 +166,13 @@ class Asker:
             if self._place is not None:
                 self._place.leave()
 
-    def _enter(self) -> tuple[Place, Deadline]:
+    def _enter(self) -> tuple[Ticket, Deadline]:
         self._place = self._service.slots.enter()
         return self._place, Deadline(self._service.settings.answer.deadline_s)
 
-    async def _in_turn(self, place: Place, limit: Deadline, make: Callable[[Deadline], Events]) -> Events:
+    async def _in_turn(self, place: Ticket, limit: Deadline, make: Callable[[Deadline], Events]) -> Events:
         deadline = limit.within(limit.left_s() * (1 - LAST_WORDS_SHARE))
-        reading = Reading(make(deadline))
+        reading = CancellableReader(make(deadline))
         try:
             if place.ahead:
                 yield steps.waiting(place.ahead)
@@ -210,16 +211,16 @@ class Asker:
         place.leave_after(closing)
 
 
-async def asker(service: ServiceDep) -> AsyncIterator[Asker]:
+async def runner(service: ServiceDep) -> AsyncIterator[QuestionRunner]:
     """Return a request's way in; whatever becomes of the request, its place is left."""
-    way_in = Asker(service)
+    way_in = QuestionRunner(service)
     try:
         yield way_in
     finally:
         await way_in.close()
 
 
-AskerDep = Annotated[Asker, Depends(asker)]
+RunnerDep = Annotated[QuestionRunner, Depends(runner)]
 
 
 async def _first(deadline: Deadline, wanted: asyncio.Future[Any], leaving: asyncio.Future[None] | None) -> None:

@@ -21,7 +21,7 @@ from sse_starlette import EventSourceResponse
 from starlette.requests import ClientDisconnect, Request
 
 from errors import RagError
-from query_engine.runtime.threads import Reading
+from query_engine.runtime.threads import CancellableReader
 from query_engine.schema.events import Done, Event
 
 UNFORESEEN = "Something unforeseen went wrong; the service's log says what."
@@ -97,7 +97,7 @@ async def stream_records(events: AsyncGenerator[Event, None], view: View, pace: 
 
     However this generator ends, `events` is closed, so the engine stops working.
     """
-    reading = Reading(events)
+    reading = CancellableReader(events)
     try:
         over = False
         while not view.complete:
@@ -153,7 +153,7 @@ async def disconnected(request: Request) -> None:
         pass
 
 
-def _take(reading: Reading[Event], view: View) -> bool:
+def _take(reading: CancellableReader[Event], view: View) -> bool:
     """Hand what came to the view, and say whether it was the last."""
     try:
         event = reading.take()

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from api.answering.cached import Inquiry, ask_or_recall
-from api.answering.runner import AskerDep
+from api.answering.runner import RunnerDep
 from api.answering.sse import Pace, finish, sse_response, stream_records
 from api.dependencies import Service, ServiceDep
 from api.schemas.chat import ChatBody
@@ -42,7 +42,7 @@ def model(name: str, service: ServiceDep) -> JSONReply:
 
 
 @router.post("/chat/completions", response_model=None)
-async def chat(body: ChatBody, request: Request, service: ServiceDep, asker: AskerDep) -> Response:
+async def chat(body: ChatBody, request: Request, service: ServiceDep, runner: RunnerDep) -> Response:
     """Answer the last message, whole or in chunks."""
     await run_in_threadpool(_check_model, service, body.model)
     inquiry = Inquiry(
@@ -54,7 +54,7 @@ async def chat(body: ChatBody, request: Request, service: ServiceDep, asker: Ask
         turns=body.turns,
         query_time=body.query_time,
     )
-    asked = await ask_or_recall(service, asker, inquiry)
+    asked = await ask_or_recall(service, runner, inquiry)
     completion = Completion(body.model, service.links(request, asked.corpus), body.prompt, body.ignored)
     if body.stream:
         usage = body.stream_options is not None and bool(body.stream_options.include_usage)

@@ -5,7 +5,7 @@ Flow: body -> `answering/runner.py` -> **here** -> JSON. It reads the same event
 
 from fastapi import APIRouter, Request
 
-from api.answering.runner import AskerDep
+from api.answering.runner import RunnerDep
 from api.answering.sse import finish
 from api.dependencies import ServiceDep
 from api.schemas.requests import EvaluateBody
@@ -16,8 +16,8 @@ router = APIRouter()
 
 
 @router.post("/evaluate")
-async def evaluate(body: EvaluateBody, request: Request, service: ServiceDep, asker: AskerDep) -> JSONReply:
+async def evaluate(body: EvaluateBody, request: Request, service: ServiceDep, runner: RunnerDep) -> JSONReply:
     """Answer; `query_id` is the request's `iid`, `generated_response` is never empty."""
-    asked = await asker.ask(body.query, body)
+    asked = await runner.ask(body.query, body)
     done = await finish(asked.events, request)
     return JSONReply(to_reply(done, body.iid, service.links(request, asked.corpus)))

@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from api.answering.runner import Asker, AskerDep
+from api.answering.runner import QuestionRunner, RunnerDep
 from api.schemas.requests import HybridBody, VectorBody
 from api.security.auth import AskXddKeyRequired
 from api.views.negotiation import JSONReply
@@ -30,18 +30,18 @@ def ping() -> JSONReply:
 
 
 @router.post("/vector", dependencies=[AskXddKeyRequired])
-async def vector(body: VectorBody, request: Request, asker: AskerDep) -> JSONReply:
+async def vector(body: VectorBody, request: Request, runner: RunnerDep) -> JSONReply:
     """Return the paragraphs nearest to the question."""
-    return await _found(asker, request, body, None)
+    return await _found(runner, request, body, None)
 
 
 @router.post("/hybrid", dependencies=[AskXddKeyRequired])
-async def hybrid(body: HybridBody, request: Request, asker: AskerDep) -> JSONReply:
+async def hybrid(body: HybridBody, request: Request, runner: RunnerDep) -> JSONReply:
     """Return the paragraphs nearest to the question, of the papers that fit it best by their words."""
-    return await _found(asker, request, body, body.screening_top_k or SCREENING_TOP_K)
+    return await _found(runner, request, body, body.screening_top_k or SCREENING_TOP_K)
 
 
-async def _found(asker: Asker, request: Request, body: VectorBody, screening_top_k: int | None) -> JSONReply:
+async def _found(runner: QuestionRunner, request: Request, body: VectorBody, screening_top_k: int | None) -> JSONReply:
     question = PaperQuestion(
         text=body.question,
         top_k=body.top_k or TOP_K,
@@ -54,7 +54,7 @@ async def _found(asker: Asker, request: Request, body: VectorBody, screening_top
         screening_top_k=screening_top_k,
         steering=body.value(),
     )
-    found = await asker.search(request, body.corpus, lambda engine, _: engine.papers().search(question))
+    found = await runner.search(request, body.corpus, lambda engine, _: engine.papers().search(question))
     if not found:
         raise NothingFoundError(
             "No paragraph meets what was asked.",

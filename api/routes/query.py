@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from sse_starlette import EventSourceResponse
 
 from api.answering.cached import Inquiry, ask_or_recall
-from api.answering.runner import AskerDep
+from api.answering.runner import RunnerDep
 from api.answering.sse import Pace, finish, sse_response, stream_records
 from api.dependencies import ServiceDep
 from api.schemas.requests import QueryBody, steering_of
@@ -20,18 +20,20 @@ router = APIRouter()
 
 
 @router.post("/query")
-async def query(body: QueryBody, request: Request, service: ServiceDep, asker: AskerDep) -> JSONReply:
+async def query(body: QueryBody, request: Request, service: ServiceDep, runner: RunnerDep) -> JSONReply:
     """Answer; `answer` is null where the documents do not answer the question."""
-    asked = await ask_or_recall(service, asker, _inquiry(body))
+    asked = await ask_or_recall(service, runner, _inquiry(body))
     done = await finish(asked.events, request)
     links = service.links(request, asked.corpus)
     return JSONReply(to_query_reply(done, links, include_context=body.include_context))
 
 
 @router.post("/query/stream", response_class=EventSourceResponse)
-async def query_stream(body: QueryBody, request: Request, service: ServiceDep, asker: AskerDep) -> EventSourceResponse:
+async def query_stream(
+    body: QueryBody, request: Request, service: ServiceDep, runner: RunnerDep
+) -> EventSourceResponse:
     """Stream the answer; the last event is `done` with what `/query` replies, or `error`."""
-    asked = await ask_or_recall(service, asker, _inquiry(body))
+    asked = await ask_or_recall(service, runner, _inquiry(body))
     view = QueryView(service.links(request, asked.corpus), include_context=body.include_context)
     return sse_response(stream_records(asked.events, view, Pace()))
 

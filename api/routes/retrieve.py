@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from api.answering.runner import AskerDep
+from api.answering.runner import RunnerDep
 from api.dependencies import Engine, Retrieval, ServiceDep
 from api.schemas.requests import RetrieveBody, steering_of
 from api.views.negotiation import JSONReply
@@ -19,17 +19,17 @@ router = APIRouter()
 
 
 @router.post("/retrieve")
-async def retrieve(body: RetrieveBody, request: Request, service: ServiceDep, asker: AskerDep) -> JSONReply:
+async def retrieve(body: RetrieveBody, request: Request, service: ServiceDep, runner: RunnerDep) -> JSONReply:
     """Return passages, best first, how long each stage took, and which had to be left out."""
     chosen = body.model_dump(include=set(RetrievalSettings.model_fields), exclude_none=True)
     options = service.settings.retrieval.model_copy(update=chosen)
     steering = steering_of(body.steering)
 
     def search(engine: Engine, deadline: Deadline) -> Retrieval:
-        refinement = engine.refinement.reranked_by(wanted=body.rerank, query=body.rerank_query)
-        return engine.retrieve(body.question, options, body.filters, refinement, steering, deadline=deadline)
+        pipeline = engine.pipeline.reranked_by(wanted=body.rerank, query=body.rerank_query)
+        return engine.retrieve(body.question, options, body.filters, pipeline, steering, deadline=deadline)
 
-    found = await asker.search(request, body.corpus, search)
+    found = await runner.search(request, body.corpus, search)
     passages = [_passage(passage, explain=body.explain) for passage in found.passages]
     return JSONReply({"passages": passages, "timings_ms": found.timings_ms, "warnings": found.warnings})
 

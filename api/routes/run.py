@@ -7,7 +7,7 @@ is).
 from fastapi import APIRouter, Request
 from sse_starlette import EventSourceResponse
 
-from api.answering.runner import AskerDep
+from api.answering.runner import RunnerDep
 from api.answering.sse import Pace, sse_response, stream_records
 from api.dependencies import ServiceDep
 from api.schemas.requests import RunBody
@@ -17,8 +17,8 @@ router = APIRouter()
 
 
 @router.post("/run", response_class=EventSourceResponse)
-async def run(body: RunBody, request: Request, service: ServiceDep, asker: AskerDep) -> EventSourceResponse:
+async def run(body: RunBody, request: Request, service: ServiceDep, runner: RunnerDep) -> EventSourceResponse:
     """Stream snapshots of the answer; the last record is `complete` and holds the whole answer."""
-    asked = await asker.ask(body.question, body)
+    asked = await runner.ask(body.question, body)
     view = RunView(service.links(request, asked.corpus).numbered)
     return sse_response(stream_records(asked.events, view, Pace()))

@@ -13,7 +13,7 @@ from settings import ServeSettings
 logger = logging.getLogger(__name__)
 
 
-def refuse_open_door(serve: ServeSettings) -> None:
+def require_auth_or_loopback(serve: ServeSettings) -> None:
     """Refuse to let other machines in without keys, unless the settings say so; then warn.
 
     Raises:

@@ -4,7 +4,7 @@ Flow: engine events -> **here** -> JSON, or `answering/sse.py`. Pure.
 
 The steps are `reasoning_content`, the answer is `content`. Beside OpenAI's fields stand `citations`, one for each
 quoted place, and `treeline`: what `/query` says about an answer. What was sent cannot be taken back here: where a
-language model breaks off and another author begins anew, a line of the text says so.
+language model breaks off and another synthesizer begins anew, a line of the text says so.
 """
 
 import math

@@ -33,7 +33,7 @@ class Answers(Protocol):
 
 
 class Compares(Protocol):
-    """Says how alike an answer and its reference are; `Likeness` does."""
+    """Says how alike an answer and its reference are; `Similarity` does."""
 
     def score(self, answer: str | None, reference: str) -> Scores:
         """Return scores by name."""
@@ -47,8 +47,8 @@ class Answered:
         kind: what kind of question it is for the corpus that was asked.
         verbatim: citations whose quote stands in the document, letter for letter, at the offsets given.
         total_ms: from the question to the last event.
-        after_ms: of these, those after the passages were found: the gate and the author.
-        likeness: how alike the answer is to the reference; empty without one.
+        after_ms: of these, those after the passages were found: the gate and the synthesizer.
+        similarity: how alike the answer is to the reference; empty without one.
     """
 
     case: Case
@@ -57,7 +57,7 @@ class Answered:
     verbatim: int
     total_ms: float
     after_ms: float
-    likeness: Scores = field(default_factory=dict)
+    similarity: Scores = field(default_factory=dict)
 
     @property
     def declined(self) -> bool:
@@ -92,7 +92,7 @@ class Answered:
             "verbatim": self.verbatim,
             "total_ms": round(self.total_ms, 1),
             "after_ms": round(self.after_ms, 1),
-            "scores": {**score_answer(self.case, self.done.answer), **self.likeness},
+            "scores": {**score_answer(self.case, self.done.answer), **self.similarity},
         }
 
 
@@ -141,9 +141,9 @@ async def answer_all(
         ended = time.perf_counter()
         assert isinstance(done, Done), "a stream ends in Done"
         verbatim = sum(_is_verbatim(citation, text_of(citation.doc_id)) for citation in done.citations)
-        likeness = compares.score(done.answer, case.answer) if case.answer and kind == "answerable" else {}
+        similarity = compares.score(done.answer, case.answer) if case.answer and kind == "answerable" else {}
         times_ms = (ended - started) * 1000, (ended - found) * 1000
-        answered.append(Answered(case, kind, done, verbatim, *times_ms, likeness))
+        answered.append(Answered(case, kind, done, verbatim, *times_ms, similarity))
     return answered
 
 

@@ -51,7 +51,7 @@ def _quality(name: str, category: str, rows: Sequence[Answered]) -> str:
         str(len(rows)),
         _mean(means.get("contains")),
         _figure(means["recall"].value),
-        *(_average(row.likeness[measure] for row in rows) for measure in ("similarity", "rouge_l", "matching")),
+        *(_average(row.similarity[measure] for row in rows) for measure in ("similarity", "rouge_l", "matching")),
         f"{statistics.mean(words):.0f}" if words else "–",
         f"{sum(bold)} of {len(bold)}" if bold else "–",
         f"{sum(row.verbatim for row in rows)} of {sum(len(row.done.citations) for row in rows)}",

@@ -1,8 +1,8 @@
 """Measure the check of generated sentences: how many planted ones it catches, and how many true ones it spares.
 
 Flow: `planted_claims.py` -> a scripted language model that writes each sentence, citing its passage -> the generative
-author -> **here** -> table and JSON. The same counts for a real model come from the answers of an engine that it writes
-for.
+synthesizer -> **here** -> table and JSON. The same counts for a real model come from the answers of an engine that it
+writes for.
 """
 
 import threading
@@ -30,7 +30,7 @@ from query_engine.schema.passage import Passage
 from query_engine.synthesis.draft import UNSUPPORTED
 from query_engine.synthesis.generative import GenerativeSynthesizer
 
-# Enough for every planted passage; the author is scripted and counts nothing.
+# Enough for every planted passage; the synthesizer is scripted and counts nothing.
 _ROOM = 100_000
 
 
@@ -77,22 +77,22 @@ class Fate:
 
 
 def judge(planted: Sequence[Planted], embedder: BaseEmbedding) -> list[Fate]:
-    """Have the generative author write each sentence, and see what it shows."""
+    """Have the generative synthesizer write each sentence, and see what it shows."""
     llm = ScriptedModel()
     prompts = PromptBuilder(max_context_chars=_ROOM, max_prompt_tokens=_ROOM, count_tokens=len)
-    author = GenerativeSynthesizer("openai", "scripted", llm, prompts, embedder=embedder)
+    synthesizer = GenerativeSynthesizer("openai", "scripted", llm, prompts, embedder=embedder)
     fates = []
     for one in planted:
         llm.says = f"{one.text[:-1]} [{one.rank}]."
-        fates.append(Fate(one, _became(write(author, "What is said?", one.passages))))
+        fates.append(Fate(one, _became(write(synthesizer, "What is said?", one.passages))))
     return fates
 
 
-def write(author: GenerativeSynthesizer, question: str, passages: Sequence[Passage]) -> Checked | None:
+def write(synthesizer: GenerativeSynthesizer, question: str, passages: Sequence[Passage]) -> Checked | None:
     """Return how the sentences of one answer fared; None where the model failed otherwise or declined."""
     citations = Citations()
     try:
-        for _ in author.write(question, passages, citations, threading.Event()):
+        for _ in synthesizer.write(question, passages, citations, threading.Event()):
             pass
     except LLMError as error:
         if error.code != UNSUPPORTED:

@@ -1,9 +1,9 @@
 """Sentences that a set of passages supports, and sentences that it does not, made from a data set's own texts.
 
-Flow: data set -> **here** -> `grounding.py`, whose scripted author writes them. Made by rule and seed, so that every
-run has the same. True ones are quoted, framed, shortened, joined, turned round, reworded, or are the data set's own
-reference answers; false ones have a number or a name changed, are denied, come from elsewhere, claim something on top,
-or compute.
+Flow: data set -> **here** -> `grounding.py`, whose scripted synthesizer writes them. Made by rule and seed, so that
+every run has the same. True ones are quoted, framed, shortened, joined, turned round, reworded, or are the data set's
+own reference answers; false ones have a number or a name changed, are denied, come from elsewhere, claim something on
+top, or compute.
 """
 
 import random
@@ -48,7 +48,7 @@ _SUMS = ("which makes {} in total", "an average of {} a year", "that is {} times
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """One sentence for the scripted author.
+    """One sentence for the scripted synthesizer.
 
     Attributes:
         supported: whether the passages hold what it says.

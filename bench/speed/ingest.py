@@ -142,7 +142,7 @@ class Commands:
 
     def ready_s(self, index: Path) -> float:
         """Run `python main.py`; raises ProgramFailedError."""
-        main = Path(__file__).parent.parent / "main.py"
+        main = Path(__file__).parents[2] / "main.py"
         return seconds_until_ready([str(main)], _variables(index))
 
 

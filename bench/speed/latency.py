@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from bench.speed.clients import ask_all
 from bench.speed.process import ProgramFailedError, end, serving, start_python
 
-MAIN = Path(__file__).parent.parent / "main.py"
+MAIN = Path(__file__).parents[2] / "main.py"
 
 
 class System(Protocol):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any
 
 from errors import RagError
-from eval.asking.retry_policy import Asked, Patience
+from eval.asking.retry_policy import Asked, RetryPolicy
 from eval.asking.run_writer import Keeper
 from eval.asking.target import Target
 from eval.cases import Case
@@ -29,7 +29,7 @@ async def ask_all(
     cases: Sequence[Case],
     target: Target,
     keeper: Keeper,
-    patience: Patience,
+    retry_policy: RetryPolicy,
     *,
     concurrency: int,
     tell: Tell,
@@ -40,7 +40,7 @@ async def ask_all(
         cases: in the order to ask.
         target: is asked.
         keeper: keeps the rows.
-        patience: of each question.
+        retry_policy: of each question.
         concurrency: questions that are asked at a time, 1 or more.
         tell: is called after each row.
 
@@ -54,7 +54,7 @@ async def ask_all(
 
     async def work() -> None:
         for case in waiting:  # shared: each worker takes the next one
-            asked = await patience.ask(target, case)
+            asked = await retry_policy.ask(target, case)
             async with lock:
                 await asyncio.to_thread(keeper.keep, asked.row)
                 tell(asked.row)

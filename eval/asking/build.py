@@ -152,7 +152,7 @@ def _open(engines: "Engines", corpus: str | None, settings: Settings) -> "Engine
 
 
 def _fingerprint_without_documents(engines: "Engines") -> str:
-    with engines.over([]) as empty:
+    with engines.for_documents([]) as empty:
         return empty.fingerprint()
 
 
@@ -166,7 +166,7 @@ def _library(engines: "Engines", settings: Settings, stack: ExitStack, fingerpri
     def read(pages: Sequence[GivenPage]) -> "tuple[list[Document], list[str]]":
         return read_pages([Page(page.url, page.html) for page in pages], reader)
 
-    return Library(read, engines.over, fingerprint)
+    return Library(read, engines.for_documents, fingerprint)
 
 
 async def _warm_up(target: Target, engine: "Answers | None", library: "Library | None") -> None:

@@ -21,7 +21,7 @@ from eval.asking.asking import ask_all
 from eval.asking.build import IN_PROCESS, Wanted, open_target
 from eval.asking.preflight import FirstReplies
 from eval.asking.progress import Progress, shown
-from eval.asking.retry_policy import Patience
+from eval.asking.retry_policy import RetryPolicy
 from eval.asking.run_writer import Keeper, check_facts, check_place, check_questions
 from eval.asking.table import describe
 from eval.asking.target import Facts
@@ -137,7 +137,7 @@ async def _ask(
         connections=calls,
         headers=tuple(arguments.headers),
     )
-    patience = Patience(arguments.timeout_s, arguments.attempts)
+    retry_policy = RetryPolicy(arguments.timeout_s, arguments.attempts)
     async with open_target(wanted, cases, settings) as (target, facts):
         for warning in facts.warnings:
             _tell(f"warning: {warning}")
@@ -146,10 +146,10 @@ async def _ask(
         keeper = Keeper(folder, _header(draft, facts), cases)
         todo = _todo(folder, cases)
         if not todo and not facts.fingerprint:
-            keeper.check((await patience.ask(target, cases[0])).row)  # the system may have changed since
+            keeper.check((await retry_policy.ask(target, cases[0])).row)  # the system may have changed since
         with shown(sys.stderr, len(todo)) as progress:
             tell = _Teller(cases, progress, FirstReplies(facts.settings.get("llm", {}).get("provider"))).tell
-            await ask_all(todo, target, keeper, patience, concurrency=calls, tell=tell)
+            await ask_all(todo, target, keeper, retry_policy, concurrency=calls, tell=tell)
         keeper.check_begun()
 
 

@@ -29,7 +29,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How long and how often a question is asked.
 
     Attributes:

@@ -30,7 +30,7 @@ SUGGESTIONS = (
     ),
     Suggestion(
         "missed",
-        "The author never saw the evidence. See whether the documents are in the corpus and whole; then let more or "
+        "The synthesizer never saw the evidence. Check that the documents are in the corpus, whole; then let more or "
         "other passages through, or have them ranked again.",
         (
             "RAG_RETRIEVAL__CANDIDATES_K",
@@ -42,13 +42,13 @@ SUGGESTIONS = (
     ),
     Suggestion(
         "unsaid",
-        "The author had the evidence before it and wrote of something else. Try another author or prompt, a longer "
+        "The synthesizer had the evidence and wrote of something else. Try another one or another prompt, a longer "
         "answer, or fewer passages around the evidence.",
         ("RAG_LLM__PROVIDER", "RAG_LLM__PROMPT", "RAG_ANSWER__MAX_WORDS", "RAG_RETRIEVAL__BUDGET_CHARS"),
     ),
     Suggestion(
         "against",
-        "The author wrote what its passages do not say. Have it grounded, lower its temperature, or take a model that "
+        "The synthesizer wrote what its passages do not say. Ground it, lower its temperature, or take a model that "
         "follows its passages.",
         ("RAG_LLM__GROUNDING", "RAG_LLM__TEMPERATURE", "RAG_LLM__MODEL"),
     ),

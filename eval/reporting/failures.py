@@ -2,8 +2,8 @@
 
 Flow: case + row + cells -> **here** -> the page, the Markdown, `advice.py`. Pure.
 
-A mean tells that something is wrong, a class tells where to look: in the search, in the author, or in the gate. The
-rules are coarse on purpose and stand on the page word by word, so that a reader can disagree with one. They need no
+A mean tells that something is wrong, a class tells where to look: in the search, in the synthesizer, or in the gate.
+The rules are coarse on purpose and stand on the page word by word, so that a reader can disagree with one. They need no
 model; a judge's scores are used where there are any.
 """
 

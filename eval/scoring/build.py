@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
     from eval.scoring.offline.ragas_calls import RagasComputed
-    from eval.similarity import Likeness
+    from eval.similarity import Similarity
     from eval.vectors import Vectors
 
 
@@ -42,10 +42,10 @@ def offline_scorers(settings: Settings) -> tuple[Scorer, ...]:
         return Vectors(embedder)
 
     @cache
-    def likeness() -> "Likeness":
-        from eval.similarity import Likeness  # noqa: PLC0415  # loads LlamaIndex
+    def similarity() -> "Similarity":
+        from eval.similarity import Similarity  # noqa: PLC0415  # loads LlamaIndex
 
-        return Likeness(vectors())
+        return Similarity(vectors())
 
     def ragas() -> "RagasComputed":
         forbid_reports()
@@ -60,7 +60,7 @@ def offline_scorers(settings: Settings) -> tuple[Scorer, ...]:
 
     return (
         EachRow(retrieval.FAMILY, retrieval.score_retrieval),
-        answer.AnswerScorer(likeness),
+        answer.AnswerScorer(similarity),
         EachRow(citations.FAMILY, partial(citations.score_citations, supports=supports)),
         EachRow(abstention.FAMILY, abstention.score_abstention),
         EachRow(speed.FAMILY, speed.score_speed),

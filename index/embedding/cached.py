@@ -1,7 +1,7 @@
 """Remember the vectors of what was embedded last, so that the stages of one answer embed nothing twice.
 
-Flow: search, gate, author -> **here** -> the corpus's embedder. The question is asked for by all three, and the gate
-and the author read the same sentences; an embedder is asked once for each. Ingestion goes past this.
+Flow: search, gate, synthesizer -> **here** -> the corpus's embedder. The question is asked for by all three, and the
+gate and the synthesizer read the same sentences; an embedder is asked once for each. Ingestion goes past this.
 """
 
 import threading
@@ -12,7 +12,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from pydantic import PrivateAttr
 
 
-class RecentEmbedding(BaseEmbedding):
+class CachedEmbedding(BaseEmbedding):
     """An embedder that keeps its last vectors, questions apart from texts. Safe to call from many threads.
 
     Args:
@@ -33,7 +33,7 @@ class RecentEmbedding(BaseEmbedding):
     @classmethod
     def class_name(cls) -> str:
         """Name for LlamaIndex's events."""
-        return "RecentEmbedding"
+        return "CachedEmbedding"
 
     def _vectors(
         self, kind: str, texts: Sequence[str], embed: Callable[[list[str]], list[list[float]]]

@@ -2,7 +2,7 @@
 
 Flow: ingestion adds each leaf's text and its document's names; the lexical retriever searches. Derived from
 `documents/store.py`. The only file that knows tantivy. Its analyzer also defines what a "term" is for everything that
-weighs words (the gate, the extractive author), so that all of them agree.
+weighs words (the gate, the extractive synthesizer), so that all of them agree.
 """
 
 import math

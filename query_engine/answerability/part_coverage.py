@@ -24,7 +24,7 @@ _NAME = re.compile(r"\b[A-Z][\w'’-]*(?:\s+(?:of\s+|de\s+)?[A-Z][\w'’-]*)*")
 
 
 @dataclass(frozen=True, slots=True)
-class Covered:
+class PartEvidence:
     """What was found for one part.
 
     Attributes:

@@ -1,7 +1,7 @@
 """Make a corpus in memory from the documents that came with a question.
 
-Flow: `Engines.over` -> **here**: cut, embed, `index/memory_corpus.py` -> `engine.py`, which answers from it as from any
-other. Pages that a search engine found are read as HTML before they come here.
+Flow: `Engines.for_documents` -> **here**: cut, embed, `index/memory_corpus.py` -> `engine.py`, which answers from it as
+from any other. Pages that a search engine found are read as HTML before they come here.
 """
 
 import logging
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 NAME = "given documents"
 
 
-def corpus_over(
+def corpus_for_documents(
     documents: Sequence[Document], chunk: ChunkSettings, embedding: Embedding, *, sentences: bool = False
 ) -> MemoryCorpus:
     """Cut and embed documents, and return them as a corpus; close it after use. Blocks.

@@ -16,7 +16,7 @@ from query_engine.prompting.control_tokens import ControlTokens
 from query_engine.runtime.deadline import Deadline
 
 
-class Asker:
+class PromptHelper:
     """Asks one question at a time; safe to call from many threads.
 
     Args:

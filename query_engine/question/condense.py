@@ -14,7 +14,7 @@ from typing import Literal
 
 from errors import LLMError, OutOfTimeError
 from index.lexical.tantivy_index import content_words
-from query_engine.llms.helper import Asker
+from query_engine.llms.helper import PromptHelper
 from query_engine.prompting.builder import PROMPTS, REFERENCE
 from query_engine.runtime.deadline import Deadline
 
@@ -77,7 +77,7 @@ class Condenser:
         timeout_s: longest wait for the model.
     """
 
-    def __init__(self, asker: Asker | None = None, timeout_s: float = 10) -> None:
+    def __init__(self, asker: PromptHelper | None = None, timeout_s: float = 10) -> None:
         self._asker = asker
         self._timeout_s = timeout_s
 
@@ -98,7 +98,7 @@ class Condenser:
             return Condensed(carried.question, carried.how, (f"conversation: {error.fact}",))
         return Condensed(rewritten, "unchanged" if rewritten == question else "model")
 
-    def _rewritten(self, asker: Asker, turns: Sequence[Turn], question: str, deadline: Deadline | None) -> str:
+    def _rewritten(self, asker: PromptHelper, turns: Sequence[Turn], question: str, deadline: Deadline | None) -> str:
         limit = Deadline(self._timeout_s) if deadline is None else deadline.for_stage(self._timeout_s)
         room_tokens = asker.prompt_tokens // TURN_SHARE
         conversation = [

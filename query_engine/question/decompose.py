@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from errors import RagError
-from query_engine.llms.helper import Asker
+from query_engine.llms.helper import PromptHelper
 from query_engine.question.decompose_rules import MAX_PARTS, Part, split_question
 from query_engine.runtime.deadline import Deadline
 
@@ -55,7 +55,7 @@ class Planner:
         timeout_s: longest wait for the model.
     """
 
-    def __init__(self, asker: Asker | None = None, timeout_s: float = 10) -> None:
+    def __init__(self, asker: PromptHelper | None = None, timeout_s: float = 10) -> None:
         self._asker = asker
         self._timeout_s = timeout_s
 

@@ -40,7 +40,7 @@ SCORERS = tuple(WEIGHTS)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Candidates:
     """What the searches brought for one question. Leaves are named by node id.
 
     Attributes:
@@ -67,7 +67,7 @@ class Found:
     names: Mapping[str, float] = field(default_factory=dict)
 
 
-def score_leaves(found: Found, weights: Mapping[Scorer, float] = WEIGHTS) -> list[LeafHit]:
+def score_leaves(found: Candidates, weights: Mapping[Scorer, float] = WEIGHTS) -> list[LeafHit]:
     """Return every leaf that was found, and those that stand between two found ones, best first.
 
     A leaf that the dense search did not bring counts as near as the furthest one that it did: it is no nearer.
@@ -93,7 +93,7 @@ def score_leaves(found: Found, weights: Mapping[Scorer, float] = WEIGHTS) -> lis
     return sorted(hits, key=lambda hit: -hit.score)
 
 
-def leaf_values(found: Found) -> dict[str, dict[Scorer, float]]:
+def leaf_values(found: Candidates) -> dict[str, dict[Scorer, float]]:
     """Return what each scorer says of every leaf that was found; none for scorers whose search was not asked."""
     evidence = _Evidence(found)
     return {name: evidence.of(place) for name, place in evidence.found.items()}
@@ -103,7 +103,7 @@ def _total(values: Mapping[Scorer, float], weights: Mapping[Scorer, float]) -> f
     return sum([weights[scorer] * value for scorer, value in values.items()])
 
 
-def fuse_plainly(found: Found, dense_share: float) -> list[LeafHit]:
+def fuse_plainly(found: Candidates, dense_share: float) -> list[LeafHit]:
     """Return every leaf that was found, best first: two weighted scores, each as a share of the best of its search.
 
     Args:
@@ -137,7 +137,7 @@ class _Evidence:
         found: where each leaf stands that a search found, those of unknown documents left out.
     """
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: Candidates) -> None:
         self._all = found
         self.found = {name: place for name in {**found.dense, **found.lexical} if self._knows(place := _place(name))}
         self._cosines = {self.found[name]: cosine for name, cosine in found.dense.items() if name in self.found}
@@ -200,7 +200,7 @@ def _place(name: str) -> _Place:
     return _Place(*split_node_id(name))
 
 
-def _searches(found: Found) -> tuple[tuple[str, Mapping[str, float]], ...]:
+def _searches(found: Candidates) -> tuple[tuple[str, Mapping[str, float]], ...]:
     return ("dense", found.dense), ("lexical", found.lexical)
 
 

@@ -21,7 +21,7 @@ from index.documents.span_tree import split_node_id
 from index.documents.store import StoredDocument
 from index.lexical.document_names import Called, question_names
 from index.lexical.tantivy_index import MAX_FREQUENCY_FACTOR, content_words
-from query_engine.retrieval.fusion import Found, fuse_plainly, score_leaves
+from query_engine.retrieval.fusion import Candidates, fuse_plainly, score_leaves
 from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.retrieval.lexical_scoring import Judged, judge, note_models
 from query_engine.schema.hit import LeafHit
@@ -74,7 +74,7 @@ class LeafRetriever(BaseRetriever):
         note_models(hits, found.by_model)
         return hits
 
-    def find(self, query: Query) -> Found:
+    def find(self, query: Query) -> Candidates:
         """Search, and gather what the evidence is weighed from."""
         with ThreadPoolExecutor(1) as beside:
             words = beside.submit(self._by_words, query)
@@ -83,8 +83,8 @@ class LeafRetriever(BaseRetriever):
             by_words = words.result()
         versions = {split_node_id(name)[0] for name in (*dense, *by_words.judged.lexical)}
         documents = self._corpus.documents.get_versions(versions)
-        weights = {term: weight * self._corpus.words.weight(term) for term, weight in by_words.terms.items()}
-        return Found(
+        weights = {term: weight * self._corpus.lexical_index.weight(term) for term, weight in by_words.terms.items()}
+        return Candidates(
             documents=documents,
             dense=dense,
             lexical=by_words.judged.lexical,
@@ -105,7 +105,9 @@ class LeafRetriever(BaseRetriever):
     def terms(self, query: Query) -> Mapping[str, float]:
         """Return what the lexical search looks for."""
         return (
-            query.terms if query.terms is not None else dict.fromkeys(self._corpus.words.query_terms(query.text), 1.0)
+            query.terms
+            if query.terms is not None
+            else dict.fromkeys(self._corpus.lexical_index.query_terms(query.text), 1.0)
         )
 
     def _by_meaning(self, embedding: Vector | None, query: Query) -> dict[str, float]:
@@ -116,7 +118,7 @@ class LeafRetriever(BaseRetriever):
     def _by_words(self, query: Query) -> _ByWords:
         if self._options.mode == "dense":
             return _ByWords()
-        words, terms, model = self._corpus.words, self.terms(query), self._options.lexical_model
+        words, terms, model = self._corpus.lexical_index, self.terms(query), self._options.lexical_model
         named = [(self._forms(name), name.count) for name in question_names(content_words(query.text)[:MAX_NAMES])]
         names = frozenset[str]().union(*(forms for forms, _ in named))
         hits = dict(words.search(terms, sorted(names), self._options.candidates_k, versions=query.versions))
@@ -124,13 +126,13 @@ class LeafRetriever(BaseRetriever):
         return _ByWords(terms, judged, words.held(terms, hits), named)
 
     def _forms(self, name: Called) -> dict[str, float]:
-        words = self._corpus.words
+        words = self._corpus.lexical_index
         return {term: words.name_weight(term) for word in name.words for term in words.terms(word)}
 
     def _texts(self, names: Iterable[str]) -> dict[str, list[str]]:
         """Return each leaf's terms in order, its document's title before them as it was embedded."""
         texts = leaf_texts(self._corpus.documents, list(names), titled=True)
-        return {name: self._corpus.words.terms(text) for name, text in zip(names, texts, strict=True)}
+        return {name: self._corpus.lexical_index.terms(text) for name, text in zip(names, texts, strict=True)}
 
     def _titled(self, found: _ByWords, documents: Mapping[str, StoredDocument]) -> dict[str, frozenset[str]]:
         """Return leaf -> which of the question's terms it holds, its document's title being part of it."""
@@ -139,7 +141,7 @@ class LeafRetriever(BaseRetriever):
             version, position = split_node_id(name)
             document = documents.get(version)
             if document is not None and position < len(document.tree):
-                title = self._corpus.words.name_terms(document.title, document.doc_id).title
+                title = self._corpus.lexical_index.name_terms(document.title, document.doc_id).title
                 held[name] = terms | (found.terms.keys() & title)
         return held
 
@@ -150,7 +152,7 @@ class LeafRetriever(BaseRetriever):
         forms = frozenset[str]().union(*(weights for weights, _ in named))
         called = {}
         for document in documents:
-            names = forms & self._corpus.words.name_terms(document.title, document.doc_id).names
+            names = forms & self._corpus.lexical_index.name_terms(document.title, document.doc_id).names
             called[document.version] = float(
                 sum(
                     count * max((weights[term] for term in weights.keys() & names), default=0.0)

@@ -1,9 +1,9 @@
 """Gather the evidence for a question that has parts: searched for side by side, judged, searched again, merged.
 
-Flow: `question/decompose.py` -> **here** -> the gate and the authors, who read one list of passages as ever. The whole
-question is searched for first. Where parts refer to each other and its passages cover them all, that was it. Otherwise
-the list takes the first passage of the whole question, the first of each part, then the second of each, until the
-budget of one search is full: an answer gets no more to read than any other, but something for each of its parts.
+Flow: `question/decompose.py` -> **here** -> the gate and the synthesizers, who read one list of passages as ever. The
+whole question is searched for first. Where parts refer to each other and its passages cover them all, that was it.
+Otherwise the list takes the first passage of the whole question, the first of each part, then the second of each, until
+the budget of one search is full: an answer gets no more to read than any other, but something for each of its parts.
 """
 
 import time
@@ -14,7 +14,7 @@ from itertools import zip_longest
 
 from query_engine import steps
 from query_engine.answerability.classifier import Confidence
-from query_engine.answerability.part_coverage import Covered, keep_what_is_missing, name_what_was_found
+from query_engine.answerability.part_coverage import PartEvidence, keep_what_is_missing, name_what_was_found
 from query_engine.question.decompose import Plan
 from query_engine.question.decompose_rules import Part
 from query_engine.runtime.deadline import Deadline
@@ -31,7 +31,7 @@ MAX_NAME_TERMS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class SearchContext:
     """What gathering works with. The functions block.
 
     Attributes:
@@ -65,18 +65,20 @@ class Gathering:
         parts: each part with its own evidence; none of a question without parts.
     """
 
-    def __init__(self, question: str, plan: Callable[[str, Deadline], Plan], means: Means) -> None:
+    def __init__(self, question: str, plan: Callable[[str, Deadline], Plan], means: SearchContext) -> None:
         self._question = question
         self._planned = plan
-        self._means = means
+        self._context = means
         self.retrieval = Retrieval((), {})
-        self.parts: list[Covered] = []
+        self.parts: list[PartEvidence] = []
         self._asked: tuple[Part, ...] = ()
         self._whole: Confidence | None = None
 
     async def steps(self) -> AsyncGenerator[Step, None]:
         """Plan, search, judge, search again; yield what is done."""
-        plan = await in_thread(partial(self._planned, self._question, self._means.deadline), self._means.deadline.stop)
+        plan = await in_thread(
+            partial(self._planned, self._question, self._context.deadline), self._context.deadline.stop
+        )
         if not plan.parts:
             (whole,) = await self._searched([self._question])
             self.retrieval = replace(whole, warnings=plan.warnings + whole.warnings)
@@ -85,14 +87,14 @@ class Gathering:
         self._asked = plan.parts
         yield steps.planned(plan)
         (whole,) = await self._searched([self._question])
-        self._whole = await in_thread(partial(self._means.judge, self._question, whole.passages))
+        self._whole = await in_thread(partial(self._context.judge, self._question, whole.passages))
         self.parts = [await self._judged(part, whole.passages) for part in plan.parts]
         retrievals = [whole]
         passages = whole.passages
         if self.apart or not self._all_covered():
             async for step in self._search_parts(retrievals):
                 yield step
-            passages = merge([whole.passages, *(part.passages for part in self.parts)], self._means.options)
+            passages = merge([whole.passages, *(part.passages for part in self.parts)], self._context.options)
         yield steps.covered(self.parts)
         timings_ms = {"retrieve": round((time.perf_counter() - started) * 1000, 1)}
         warnings = dict.fromkeys([*plan.warnings, *(warning for one in retrievals for warning in one.warnings)])
@@ -133,25 +135,27 @@ class Gathering:
         return all(part.sufficient for part in self.parts)
 
     async def _searched(self, queries: Iterable[str]) -> list[Retrieval]:
-        return await in_threads((partial(self._means.search, query) for query in queries), self._means.deadline.stop)
+        return await in_threads(
+            (partial(self._context.search, query) for query in queries), self._context.deadline.stop
+        )
 
-    async def _judged(self, part: Part, passages: tuple[Passage, ...]) -> Covered:
-        confidence = await in_thread(partial(self._means.judge, part.query, passages))
+    async def _judged(self, part: Part, passages: tuple[Passage, ...]) -> PartEvidence:
+        confidence = await in_thread(partial(self._context.judge, part.query, passages))
         own = self._own_terms(part)
         # The gate forgives a word that no passage holds. Of things that are compared it may be the very name.
         lacks = len(own) <= MAX_NAME_TERMS and not own.isdisjoint(confidence.missing)
-        return Covered(part, passages, confidence, confidence.value >= self._means.min_confidence and not lacks)
+        return PartEvidence(part, passages, confidence, confidence.value >= self._context.min_confidence and not lacks)
 
     def _own_terms(self, part: Part) -> set[str]:
         """Return the terms of a part that no other part has."""
-        terms = self._means.words.query_terms
+        terms = self._context.words.query_terms
         others = [other.query for other in self._asked if other != part]
         return set(terms(part.query)) - {term for other in others for term in terms(other)}
 
     async def _improve(self, at: int, retrieval: Retrieval) -> None:
         """Take what another search found into a part's evidence, if that covers the part better."""
         before = self.parts[at]
-        passages = merge([before.passages, retrieval.passages], self._means.options)
+        passages = merge([before.passages, retrieval.passages], self._context.options)
         judged = await self._judged(before.part, passages)
         if judged.confidence.value > before.confidence.value:
             self.parts[at] = judged
@@ -164,9 +168,9 @@ class Gathering:
                 continue
             if number == 2:
                 others = [passage for other in self.parts if other is not one for passage in other.passages[:1]]
-                wording = name_what_was_found(one.part.query, self._question, others, self._means.words)
+                wording = name_what_was_found(one.part.query, self._question, others, self._context.words)
             else:
-                wording = keep_what_is_missing(one.part.query, one.confidence, self._means.words)
+                wording = keep_what_is_missing(one.part.query, one.confidence, self._context.words)
             if wording:
                 found[at] = wording
         return found

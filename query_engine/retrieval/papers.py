@@ -132,7 +132,7 @@ class PaperSearch:
 
     def _screened(self, text: str, screening_top_k: int, versions: Versions | None) -> list[str]:
         """Return the papers with the best leaves by their words, best first."""
-        words = self._corpus.words
+        words = self._corpus.lexical_index
         terms = words.query_terms(text)
         top_k = screening_top_k
         while True:
@@ -157,7 +157,7 @@ class PaperSearch:
 
     def _holding(self, term: str, versions: Versions | None) -> Versions | None:
         """Return documents of which a paragraph holds the term's words; None if it has none that are searched."""
-        words = self._corpus.words
+        words = self._corpus.lexical_index
         if not words.terms(term):
             return None
         return Versions(split_node_id(name)[0] for name in words.holding(term, versions))

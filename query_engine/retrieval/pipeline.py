@@ -17,7 +17,7 @@ from settings import RerankSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Refined:
+class RefinedHits:
     """What a search found, all told.
 
     Attributes:
@@ -47,7 +47,7 @@ class Reranking:
 
 
 @dataclass(frozen=True, slots=True)
-class Refinement:
+class RetrievalPipeline:
     """The stages around the search of one corpus; by default there are none.
 
     Attributes:
@@ -58,7 +58,7 @@ class Refinement:
     expansions: Sequence[Expansion] = ()
     reranking: Reranking | None = None
 
-    def search(self, query: Query, retrieve: Retrieve) -> Refined:
+    def search(self, query: Query, retrieve: Retrieve) -> RefinedHits:
         """Expand, search by `retrieve`, rerank.
 
         Raises:
@@ -82,9 +82,9 @@ class Refinement:
             hits = reranked.hits
             warnings += [reranked.warning] if reranked.warning else []
             timings_ms["rerank"] = _ms_since(started)
-        return Refined(hits, tuple(warnings), timings_ms)
+        return RefinedHits(hits, tuple(warnings), timings_ms)
 
-    def reranked_by(self, *, wanted: bool | None, query: str | None) -> "Refinement":
+    def reranked_by(self, *, wanted: bool | None, query: str | None) -> "RetrievalPipeline":
         """Return these stages as one request wants them.
 
         Args:

@@ -1,8 +1,8 @@
 """Blocking work and slow iterators, read from the event loop so that leaving them never loses sight of a thread.
 
 Flow: the engine runs searches and synthesizers through this, because models and stores block; the engine and the HTTP
-layer read events through `Reading`. A thread cannot be ended from outside. So leaving tells it to stop and waits until
-it has: whoever holds a slot or a model for it may let go afterwards.
+layer read events through `CancellableReader`. A thread cannot be ended from outside. So leaving tells it to stop and
+waits until it has: whoever holds a slot or a model for it may let go afterwards.
 
 Each piece of work has a thread of its own and not one of a pool: a pool that a few hung models have filled would stop
 everybody, and the interpreter could not end before they do.
@@ -114,7 +114,7 @@ async def iterate_in_thread(make: Callable[[threading.Event], Iterator[str]]) ->
         await ended(worker)
 
 
-class Reading(Generic[Result]):
+class CancellableReader(Generic[Result]):
     """Reads an asynchronous generator with pauses: what is on its way is never lost, and closing always reaches it.
 
     Args:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from errors import OutOfTimeError
 from query_engine.runtime.deadline import Deadline
-from query_engine.runtime.threads import Reading
+from query_engine.runtime.threads import CancellableReader
 
 Event = TypeVar("Event")
 LIMIT_REACHED = "The time limit of this question was reached."
@@ -25,7 +25,7 @@ async def in_time(
     Raises:
         Exception: whatever `events` raises but OutOfTimeError.
     """
-    reading = Reading(events)
+    reading = CancellableReader(events)
     try:
         while await reading.wait(deadline.left_s()):
             yield reading.take()

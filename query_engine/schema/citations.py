@@ -65,8 +65,8 @@ class Citations:
     """The growing list of an answer's citations; one instance for one answer.
 
     Attributes:
-        checked: counted by an author that checks what a model writes.
-        shown: told by an author that shows the passages to a model.
+        checked: counted by a synthesizer that checks what a model writes.
+        shown: told by a synthesizer that shows the passages to a model.
     """
 
     def __init__(self) -> None:

@@ -42,7 +42,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Restarted:
-    """The pieces streamed so far are withdrawn: their author failed and another one starts over."""
+    """The pieces streamed so far are withdrawn: their synthesizer failed and another one starts over."""
 
     reason: str
 

@@ -1,7 +1,7 @@
 """Settings -> the language models: who writes the answer, who takes over, and who helps with the question.
 
 Flow: `build.py` -> **here** -> `llms/build.py`. All are loaded at the start, so that a missing one stops it rather
-than an answer. The extractive author, who comes after all of them, is `build.py`'s.
+than an answer. The extractive synthesizer, who comes after all of them, is `build.py`'s.
 """
 
 import logging
@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from errors import SettingsError
 from query_engine.llms.base import LoadedModel
-from query_engine.synthesis.health import WatchedSynthesizer
+from query_engine.synthesis.health import MonitoredSynthesizer
 from settings import LLMSettings, Settings
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Roster:
+class LanguageModels:
     """The models of one process.
 
     Attributes:
@@ -36,7 +36,7 @@ class Roster:
         query_model: plans, rephrases, condenses and ranks; None where nobody does.
     """
 
-    writers: tuple[WatchedSynthesizer, ...] = ()
+    writers: tuple[MonitoredSynthesizer, ...] = ()
     query_model: LoadedModel | None = None
 
     @property
@@ -54,7 +54,7 @@ class Roster:
         return " ".join(f"{place}. {writer.name}: {writer.reason}" for place, writer in enumerate(self.writers, 1))
 
 
-def build_roster(settings: Settings, embedder: BaseEmbedding) -> Roster:
+def build_language_models(settings: Settings, embedder: BaseEmbedding) -> LanguageModels:
     """Load or reach the models that `settings.llm` names.
 
     Args:
@@ -79,23 +79,23 @@ def build_roster(settings: Settings, embedder: BaseEmbedding) -> Roster:
         )
     chosen = [] if llm.provider == "extractive" else [llm, *(other_model(llm, name) for name in _names(llm))]
     if not chosen and llm.query_model is None:
-        return Roster()
+        return LanguageModels()
     from query_engine.llms.build import build_model  # noqa: PLC0415  # quoting needs no model
 
     writers, models = [], []
     for one in chosen:
         of_one = settings.model_copy(update={"llm": one})
         models.append(build_model(of_one))
-        writers.append(WatchedSynthesizer(build_synthesizer(of_one, models[-1], embedder)))
+        writers.append(MonitoredSynthesizer(build_synthesizer(of_one, models[-1], embedder)))
     if llm.query_model is not None:
         query_model = build_model(settings.model_copy(update={"llm": other_model(llm, llm.query_model)}))
     else:
         query_model = models[0]
-    return Roster(tuple(writers), query_model)
+    return LanguageModels(tuple(writers), query_model)
 
 
 def build_synthesizer(settings: Settings, model: LoadedModel, embedder: BaseEmbedding) -> "GenerativeSynthesizer":
-    """Return the author that writes with a language model.
+    """Return the synthesizer that writes with a language model.
 
     Args:
         settings: all of them.

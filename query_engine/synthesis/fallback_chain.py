@@ -1,8 +1,8 @@
-"""Let the authors write, one after the other until one succeeds, each within its time.
+"""Let the synthesizers write, one after the other until one succeeds, each within its time.
 
 Flow: engine (passages that passed the gate) -> **here** runs a `Synthesizer` in a thread -> tokens, steps, withdrawals
 -> engine. A language model has to leave time for the quotes that take over where it fails. When its time is over, what
-it wrote stands if a sentence of it is whole; otherwise the next author begins at once, while the model is stopped.
+it wrote stands if a sentence of it is whole; otherwise the next synthesizer begins at once, while the model is stopped.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from llama_index_instrumentation import get_dispatcher
 from errors import LLMError, OutOfTimeError, RagError
 from query_engine import steps
 from query_engine.runtime.deadline import Deadline
-from query_engine.runtime.threads import Reading, all_ended, iterate_in_thread
+from query_engine.runtime.threads import CancellableReader, all_ended, iterate_in_thread
 from query_engine.schema.citations import Citations
 from query_engine.schema.events import Done, Event, Restarted, Token
 from query_engine.schema.passage import Passage
@@ -29,7 +29,7 @@ from query_engine.synthesis.base import Synthesizer
 # Kept free for quoting, which takes a tenth of a second on an idle machine.
 QUOTING_S = 5.0
 CUT = " …"
-TOO_SLOW = "The {author} author had not finished when the time for it was over."
+TOO_SLOW = "The {synthesizer} synthesizer had not finished when the time for it was over."
 _WHOLE_SENTENCE = re.compile(r"\w[.!?][\"'”’)]*(?:\s|\Z)")
 
 logger = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ class Answer:
         question: as it is searched for.
         query_time: when it was asked, in the words of whoever asked; language models are told.
         passages, warnings, timings_ms, fingerprint: of the last event, see `events.Done`.
-        author: who writes; None before anyone did.
+        synthesizer: who writes; None before anyone did.
         text: what it wrote.
         citations: what it cited.
     """
@@ -58,9 +58,9 @@ class Answer:
         self._started = time.perf_counter()
         self.begin(None)
 
-    def begin(self, author: str | None) -> None:
-        """Start over with a new author."""
-        self.author = author
+    def begin(self, synthesizer: str | None) -> None:
+        """Start over with a new synthesizer."""
+        self.synthesizer = synthesizer
         self.text = ""
         self.citations = Citations()
 
@@ -74,7 +74,7 @@ class Answer:
             citations=self.citations.all() if text else (),
             passages=self.passages,
             gate_reason=gate_reason,
-            synthesizer=self.author if text else None,
+            synthesizer=self.synthesizer if text else None,
             warnings=tuple(self.warnings),
             timings_ms=self.timings_ms,
             fingerprint=self.fingerprint,
@@ -90,30 +90,32 @@ class Answer:
             yield self.done("generated_no_answer_but_confident" if self.passages else "no_retrieval", steps.TOO_LATE)
 
 
-async def write(authors: Sequence[Synthesizer], answer: Answer, deadline: Deadline) -> AsyncGenerator[Event, None]:
-    """Yield what is written, `answer` growing with it, until an author has finished.
+async def write(synthesizers: Sequence[Synthesizer], answer: Answer, deadline: Deadline) -> AsyncGenerator[Event, None]:
+    """Yield what is written, `answer` growing with it, until a synthesizer has finished.
 
-    Closing it, and its end, wait for the authors' threads.
+    Closing it, and its end, wait for the synthesizers' threads.
 
     Args:
-        authors: in order; the last one needs no language model and never fails.
+        synthesizers: in order; the last one needs no language model and never fails.
         answer: with its passages.
         deadline: of the whole answer.
 
     Raises:
-        OutOfTimeError: not even the last author finished in time.
+        OutOfTimeError: not even the last synthesizer finished in time.
     """
     started = time.perf_counter()
     closings: list[asyncio.Task[None]] = []
     try:
-        for author in authors:
-            answer.begin(author.name)
-            yield steps.writing(author.name)
+        for synthesizer in synthesizers:
+            answer.begin(synthesizer.name)
+            yield steps.writing(synthesizer.name)
             dispatcher.event(SynthesizeStartEvent(query=answer.question))
-            limit = deadline if author is authors[-1] else deadline.sparing(QUOTING_S)
-            dated = author is not authors[-1]
-            reading = Reading(iterate_in_thread(_work(author, answer, dated=dated)))
-            failure: RagError = OutOfTimeError(TOO_SLOW.format(author=author.name), "Raise RAG_ANSWER__DEADLINE_S.")
+            limit = deadline if synthesizer is synthesizers[-1] else deadline.sparing(QUOTING_S)
+            dated = synthesizer is not synthesizers[-1]
+            reading = CancellableReader(iterate_in_thread(_work(synthesizer, answer, dated=dated)))
+            failure: RagError = OutOfTimeError(
+                TOO_SLOW.format(synthesizer=synthesizer.name), "Raise RAG_ANSWER__DEADLINE_S."
+            )
             try:
                 while await reading.wait(limit.left_s()):
                     answer.text += (piece := reading.take())
@@ -124,9 +126,9 @@ async def write(authors: Sequence[Synthesizer], answer: Answer, deadline: Deadli
                 failure = error
             finally:
                 closings.append(asyncio.create_task(reading.close()))
-            if author is authors[-1]:
+            if synthesizer is synthesizers[-1]:
                 raise failure
-            for event in _given_up(answer, author.name, failure):
+            for event in _given_up(answer, synthesizer.name, failure):
                 yield event
             if answer.text:
                 break
@@ -138,16 +140,16 @@ async def write(authors: Sequence[Synthesizer], answer: Answer, deadline: Deadli
         yield event
 
 
-def _work(author: Synthesizer, answer: Answer, *, dated: bool) -> Callable[[threading.Event], Iterator[str]]:
+def _work(synthesizer: Synthesizer, answer: Answer, *, dated: bool) -> Callable[[threading.Event], Iterator[str]]:
     question = answer.question
     if dated and answer.query_time:
         question = f"{question} (asked on {' '.join(answer.query_time.split())})"
-    # Bound now: an author that is being given up goes on citing for a moment, and must not do so in the next one's.
-    return partial(author.write, question, answer.passages, answer.citations)
+    # Bound now: a synthesizer that is being given up goes on citing for a moment, and must not do so in the next one's.
+    return partial(synthesizer.write, question, answer.passages, answer.citations)
 
 
 def _read_and_checked(answer: Answer) -> Iterator[Event]:
-    """Say what the author read of the passages, and how its sentences fared."""
+    """Say what the synthesizer read of the passages, and how its sentences fared."""
     shown, checked = answer.citations.shown, answer.citations.checked
     answer.warnings += [told for told in (shown.warning(), checked.warning()) if told]
     if shown.calls:
@@ -158,9 +160,9 @@ def _read_and_checked(answer: Answer) -> Iterator[Event]:
         yield steps.grounded(checked)
 
 
-def _given_up(answer: Answer, author: str, failure: RagError) -> Iterator[Event]:
-    """Keep what an author wrote, if only time was short and it makes sense; else withdraw it."""
-    logger.warning("The %s author failed: %s", author, failure.fact)
+def _given_up(answer: Answer, synthesizer: str, failure: RagError) -> Iterator[Event]:
+    """Keep what a synthesizer wrote, if only time was short and it makes sense; else withdraw it."""
+    logger.warning("The %s synthesizer failed: %s", synthesizer, failure.fact)
     answer.warnings.append(f"{failure.code}: {failure.fact}")
     if isinstance(failure, OutOfTimeError) and _WHOLE_SENTENCE.search(answer.text):
         answer.text += CUT
@@ -170,7 +172,7 @@ def _given_up(answer: Answer, author: str, failure: RagError) -> Iterator[Event]
     if answer.text:
         answer.text = ""
         yield Restarted(failure.fact)
-    yield steps.failed(author, failure)
+    yield steps.failed(synthesizer, failure)
 
 
 def ms_since(started: float) -> float:

@@ -14,7 +14,7 @@ from query_engine.synthesis.base import Synthesizer
 from query_engine.synthesis.draft import UNSUPPORTED
 
 
-class WatchedSynthesizer:
+class MonitoredSynthesizer:
     """Passes everything through.
 
     Attributes:

@@ -1,9 +1,9 @@
 """Say nothing rather than something doubtful: for whom a wrong answer costs as much as a right one gains.
 
-Flow: `build.py` puts this around the quoting author where it is set -> its quotes, or nothing, which the engine tells
-as "no answer was found". A quote is taken for sure if it holds most of the question's words itself, and shows the date,
-number or name where the question asks for one. Questions that a quote cannot answer get none: whether, why, which of
-several, which ones, and how things stand today.
+Flow: `build.py` puts this around the quoting synthesizer where it is set -> its quotes, or nothing, which the engine
+tells as "no answer was found". A quote is taken for sure if it holds most of the question's words itself, and shows the
+date, number or name where the question asks for one. Questions that a quote cannot answer get none: whether, why, which
+of several, which ones, and how things stand today.
 """
 
 import re
@@ -33,28 +33,28 @@ _NOT_QUOTABLE = re.compile(
 _MARK = re.compile(r"\s*\[\d+\]\s*$")
 
 
-class SureSynthesizer:
-    """An author of quotes who is silent unless the first one is sure.
+class HighPrecisionSynthesizer:
+    """A synthesizer of quotes who is silent unless the first one is sure.
 
     Args:
-        author: quotes whole sentences, the best one first, one a piece.
+        synthesizer: quotes whole sentences, the best one first, one a piece.
         words: the corpus's terms and their rarity.
     """
 
-    def __init__(self, author: Synthesizer, words: TermWeights) -> None:
-        self.name = author.name
-        self._author = author
+    def __init__(self, synthesizer: Synthesizer, words: TermWeights) -> None:
+        self.name = synthesizer.name
+        self._synthesizer = synthesizer
         self._words = words
 
     def write(
         self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
     ) -> Iterator[str]:
-        """Yield what the author yields, or nothing."""
+        """Yield what the synthesizer yields, or nothing."""
         tried = Citations()
-        first = next(iter(self._author.write(question, passages, tried, stop)), "")
+        first = next(iter(self._synthesizer.write(question, passages, tried, stop)), "")
         titles = " ".join(citation.title for citation in tried.all())
         if self._is_sure(question, _MARK.sub("", first).replace("**", ""), titles):
-            yield from self._author.write(question, passages, citations, stop)
+            yield from self._synthesizer.write(question, passages, citations, stop)
 
     def _is_sure(self, question: str, quote: str, titles: str) -> bool:
         little = asks_for_little(question)

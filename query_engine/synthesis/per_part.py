@@ -1,15 +1,15 @@
 """Quote an answer for each part of a question, one after the other.
 
-Flow: `retrieval/multi_part.py`'s parts and the merged passages -> **here** asks the quoting author once a part ->
-pieces, as from one author. A language model answers all parts in one text; an author that quotes looks for one thing,
-and would quote about the part that is easiest to find.
+Flow: `retrieval/multi_part.py`'s parts and the merged passages -> **here** asks the quoting synthesizer once a part ->
+pieces, as from one synthesizer. A language model answers all parts in one text; a synthesizer that quotes looks for one
+thing, and would quote about the part that is easiest to find.
 """
 
 import re
 import threading
 from collections.abc import Iterator, Sequence
 
-from query_engine.answerability.part_coverage import Covered
+from query_engine.answerability.part_coverage import PartEvidence
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.base import Synthesizer
@@ -17,18 +17,18 @@ from query_engine.synthesis.base import Synthesizer
 _MARK = re.compile(r"\s*\[\d+\]\s*$")
 
 
-class PartwiseSynthesizer:
-    """An author of sentences, asked once for each covered part.
+class PerPartSynthesizer:
+    """A synthesizer of sentences, asked once for each covered part.
 
     Args:
-        author: writes whole sentences, best first, one a piece.
+        synthesizer: writes whole sentences, best first, one a piece.
         parts: of the question; those that nothing covers are not asked for, unless nothing covers any.
         max_words: of all parts together; each gets an equal share, and one sentence at least.
     """
 
-    def __init__(self, author: Synthesizer, parts: Sequence[Covered], max_words: int) -> None:
-        self.name = author.name
-        self._author = author
+    def __init__(self, synthesizer: Synthesizer, parts: Sequence[PartEvidence], max_words: int) -> None:
+        self.name = synthesizer.name
+        self._synthesizer = synthesizer
         self._parts = [part for part in parts if part.sufficient] or list(parts)
         self._share = max_words // len(self._parts)
 
@@ -43,7 +43,7 @@ class PartwiseSynthesizer:
         said: set[str] = set()
         for part in self._parts:
             room = self._share
-            for piece in self._author.write(part.part.query, _in_order(passages, part), citations, stop):
+            for piece in self._synthesizer.write(part.part.query, _in_order(passages, part), citations, stop):
                 text = _MARK.sub("", piece).strip().replace("**", "")
                 length = len(text.split())
                 if text in said:
@@ -57,7 +57,7 @@ class PartwiseSynthesizer:
                 yield separator + piece.strip()
 
 
-def _in_order(passages: Sequence[Passage], part: Covered) -> list[Passage]:
+def _in_order(passages: Sequence[Passage], part: PartEvidence) -> list[Passage]:
     """Return the passages that stand in a part's own evidence first, in its order."""
     own = {passage.node_id: rank for rank, passage in enumerate(part.passages)}
     return sorted(passages, key=lambda passage: own.get(passage.node_id, len(own)))

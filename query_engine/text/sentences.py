@@ -1,6 +1,6 @@
 """Cut passages into sentences, as spans.
 
-Flow: the extractive author and the citations of the generative one quote sentences found **here**. Aware of lines:
+Flow: the extractive synthesizer and the citations of the generative one quote sentences found **here**. Aware of lines:
 headings, list items and table rows end at their line, wrapped prose goes on. Pure.
 """
 

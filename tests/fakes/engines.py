@@ -16,7 +16,7 @@ from index.layout.manifest import Identity, Manifest
 from query_engine.question.condense import Turn
 from query_engine.retrieval.expansion.steering import Steering
 from query_engine.retrieval.papers import PaperQuestion, Paragraph
-from query_engine.retrieval.pipeline import Refinement
+from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Citation, Done, Event
 from query_engine.schema.hit import LeafHit
@@ -188,7 +188,7 @@ class FakeEngine:
     Attributes:
         questions: what it was asked, in order.
         options, refinements: what `retrieve` was called with, in order.
-        refinement: what `retrieve` does around its search.
+        pipeline: what `retrieve` does around its search.
         filters, steerings, deadlines: what `retrieve` and `stream` were called with, in order.
         limits, conversations, query_times: the `top_k`, `turns` and `query_time` of `stream`, in order.
         version: what `fingerprint` returns.
@@ -200,8 +200,8 @@ class FakeEngine:
         self.corpus = FakeCorpus(corpus, FakeDocuments(documents))
         self.questions: list[str] = []
         self.options: list[RetrievalSettings] = []
-        self.refinements: list[Refinement | None] = []
-        self.refinement = Refinement()
+        self.refinements: list[RetrievalPipeline | None] = []
+        self.pipeline = RetrievalPipeline()
         self.filters: list[Mapping[str, Any] | None] = []
         self.steerings: list[Steering | None] = []
         self.deadlines: list[Deadline | None] = []
@@ -225,7 +225,7 @@ class FakeEngine:
         question: str,
         options: RetrievalSettings,
         filters: Mapping[str, Any] | None = None,
-        refinement: Refinement | None = None,
+        pipeline: RetrievalPipeline | None = None,
         steering: Steering | None = None,
         *,
         deadline: Deadline | None = None,
@@ -237,7 +237,7 @@ class FakeEngine:
         self.steerings.append(steering)
         self.deadlines.append(deadline)
         self.options.append(options)
-        self.refinements.append(refinement)
+        self.refinements.append(pipeline)
         return FakeRetrieval((a_passage(),), {"retrieve": 3.0}, ("rerank_skipped: It is too slow.",))
 
     async def stream(

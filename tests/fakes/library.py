@@ -76,7 +76,7 @@ class Library:
 
     def check_stores_agree(self) -> None:
         leaves = self.corpus.documents.leaf_count()
-        assert leaves == self.corpus.vectors.count() == self.corpus.words.count()
+        assert leaves == self.corpus.vectors.count() == self.corpus.lexical_index.count()
         assert self.corpus.documents.pending() == []
 
     def doc_ids(self) -> list[str]:

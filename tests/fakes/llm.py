@@ -15,7 +15,7 @@ from llama_index.core.llms import CustomLLM
 from pydantic import Field
 
 from query_engine.llms.base import LoadedModel
-from query_engine.llms.helper import Asker
+from query_engine.llms.helper import PromptHelper
 from query_engine.schema.passage import Passage
 
 
@@ -69,9 +69,9 @@ class ReplyingLLM(FakeLLM):
         return super().stream_chat(messages)
 
 
-def asker(llm: FakeLLM, context_tokens: int = 4096, max_new_tokens: int = 320) -> Asker:
+def asker(llm: FakeLLM, context_tokens: int = 4096, max_new_tokens: int = 320) -> PromptHelper:
     """Return an asker of a model whose tokens are words."""
-    return Asker(LoadedModel(llm, "fake", context_tokens, lambda text: len(text.split())), max_new_tokens)
+    return PromptHelper(LoadedModel(llm, "fake", context_tokens, lambda text: len(text.split())), max_new_tokens)
 
 
 def passage(

@@ -1,4 +1,4 @@
-"""Authors that follow a script."""
+"""Synthesizers that follow a script."""
 
 import threading
 from collections.abc import Iterator, Sequence

@@ -119,6 +119,6 @@ class Edits(RuleBasedStateMachine):
         # A renamed file's document and the one of its old name have the same text.
         for number in range(1, self.number + 1):
             for word in (f"canary{number}", *(f"canary{number}n{record}" for record in range(3))):
-                names = [name for name, _ in leaves_with(corpus.words, word, 10)]
+                names = [name for name, _ in leaves_with(corpus.lexical_index, word, 10)]
                 shown = {node.metadata["doc_id"] for node in corpus.docstore.nodes(names).values()}
                 assert shown == {doc_id for doc_id, its in words.items() if its == word}, word

@@ -128,7 +128,7 @@ def view_of(corpus: Corpus, files: Path, dice: random.Random) -> View:
     documents = list(corpus.documents.each())
     ids = corpus.vectors.client.get(include=["embeddings"])
     vectors = dict(zip(ids["ids"], np.asarray(ids["embeddings"], np.float32), strict=True))
-    searcher = corpus.words._index.searcher()
+    searcher = corpus.lexical_index._index.searcher()
     hits = searcher.search(tantivy.Query.all_query(), limit=max(1, searcher.num_docs)).hits
     words = sorted(str(searcher.doc(address)["node_id"][0]) for _, address in hits)
     versions = {document.doc_id: document.version for document in documents}

@@ -22,7 +22,7 @@ from bench.quality.retrieval import in_order
 from eval.cases import Case
 from eval.metrics import BUDGETS_CHARS, Scores, score_passages
 from index.documents.span_tree import split_node_id
-from query_engine.retrieval.fusion import SCORERS, WEIGHTS, Found, Scorer, fuse_plainly, leaf_values, score_leaves
+from query_engine.retrieval.fusion import SCORERS, WEIGHTS, Candidates, Scorer, fuse_plainly, leaf_values, score_leaves
 from query_engine.retrieval.hybrid import LeafRetriever
 from query_engine.retrieval.merging.retriever import choose_passages, to_node
 from query_engine.schema.passage import Passage
@@ -54,7 +54,7 @@ class Asked:
 
     set_name: str
     case: Case
-    found: Found
+    found: Candidates
     _known: dict[tuple[int, ...], Scores] = field(default_factory=dict)
 
     def score(self, weights: Weights) -> Scores:

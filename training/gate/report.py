@@ -57,9 +57,10 @@ Nobody labelled anything. Each question is searched for with the settings of the
 Weights make every data set count the same; in each, *{ANSWERED}* counts {PRIOR:.0%} and the other kinds share the rest
 equally. Probabilities are meant for readers of whose questions that many can be answered: an assumption, chosen by
 looking at what the sample corpus's questions get. The measures were chosen among about 70, by how they carried over to
-data sets left out and with an eye on the sample and on near misses (`bench/near_misses/`: questions about a corpus's
-subject whose answer is not in it; no example is made of them). So figures of left-out sets are somewhat hopeful, and
-neither the sample nor the near misses are an unseen test of this gate. `python -m bench answers` counts what is
+data sets left out and with an eye on the sample and on near misses (`bench/quality/near_misses/`: questions about a
+corpus's subject whose answer is not in it; no example is made of them). So figures of left-out sets are somewhat
+hopeful, and neither the sample nor the near misses are an unseen test of this gate. `python -m bench answers` counts
+what is
 declined of each kind."""
 
 _LIMITS = f"""## What to expect

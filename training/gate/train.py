@@ -63,6 +63,6 @@ def _examples(
         search = HidingSearch(engine.corpus, embedder, settings.retrieval)
 
         def measured(question: str, passages: Sequence[Passage]) -> Features:
-            return measure(question, passages, engine.corpus.words, embedder)
+            return measure(question, passages, engine.corpus.lexical_index, embedder)
 
         return list(make_examples(data_set.name, cases, foreign, search, measured))

@@ -48,7 +48,7 @@ _TOO_MANY_WORDS = "the answer has too many different words to match each with ea
 
 
 class Compares(Protocol):
-    """Says how alike answers and references are; `eval.similarity.Likeness` does."""
+    """Says how alike answers and references are; `eval.similarity.Similarity` does."""
 
     def score_all(self, pairs: Sequence[tuple[str | None, str]]) -> list[Scores]:
         """Return `similarity`, `rouge_l` and, unless a text is too long, `matching` of each (answer, reference)."""
@@ -58,13 +58,13 @@ class AnswerScorer:
     """Scores answers in batches, since embedding many words at once is several times as fast.
 
     Args:
-        likeness: returns what compares; called when there is something to compare. It may raise ModelError.
+        similarity: returns what compares; called when there is something to compare. It may raise ModelError.
     """
 
     families = (FAMILY,)
 
-    def __init__(self, likeness: Callable[[], Compares]) -> None:
-        self._likeness = likeness
+    def __init__(self, similarity: Callable[[], Compares]) -> None:
+        self._similarity = similarity
 
     def score(self, todo: Todo, repeat: int = 0) -> Iterator[tuple[str, str, Cells]]:  # noqa: ARG002
         """Yield the cells of each row, a batch at a time; see `stage.Scorer`."""
@@ -80,7 +80,7 @@ class AnswerScorer:
         if not asked:
             return {}
         try:
-            scores = self._likeness().score_all([(row.answer, reference) for row, reference in asked])
+            scores = self._similarity().score_all([(row.answer, reference) for row, reference in asked])
         except ModelError as error:
             return {row.id: dict.fromkeys(_OF_LIKENESS, failed(error.fact)) for row, _ in asked}
         of_rows: dict[str, list[Scores]] = {}
@@ -89,13 +89,13 @@ class AnswerScorer:
         return {id_: {name: _best(found, key) for name, key in _OF_LIKENESS.items()} for id_, found in of_rows.items()}
 
 
-def _cells(case: Case, row: Row, likeness: Cells) -> Cells:
+def _cells(case: Case, row: Row, similarity: Cells) -> Cells:
     references = _references(case)
     if not references:
         return {metric.name: not_applicable(_lacking(case)) for metric in METRICS}
     short = [reference for reference in references if len(words(reference)) <= SHORT_ANSWER_WORDS]
     if row.outcome == "answered":
-        cells = _said(row.answer or "", references, short) | likeness
+        cells = _said(row.answer or "", references, short) | similarity
     else:
         unsaid = scored(0) if row.outcome == "declined" else failed(failed_for(row))
         cells = {metric.name: unsaid for metric in METRICS}

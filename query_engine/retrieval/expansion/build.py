@@ -10,7 +10,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from errors import SettingsError
 from index.corpus import Corpus
 from query_engine.llms.base import LoadedModel
-from query_engine.llms.helper import Asker
+from query_engine.llms.helper import PromptHelper
 from query_engine.retrieval.expansion.base import Expansion
 from query_engine.retrieval.expansion.hyde import Hyde
 from query_engine.retrieval.expansion.multi_query import MultiQuery
@@ -43,10 +43,10 @@ def build_expansions(
         model: the configured language model, if there is one.
     """
     options = settings.expansion
-    reader = QuestionReader(embedder, corpus.words)
+    reader = QuestionReader(embedder, corpus.lexical_index)
     expansions: list[Expansion] = []
     if model is not None:
-        asker = Asker(model, settings.llm.max_new_tokens)
+        asker = PromptHelper(model, settings.llm.max_new_tokens)
         if options.multi_query:
             expansions.append(MultiQuery(asker, reader, options.timeout_s))
         if options.hyde:

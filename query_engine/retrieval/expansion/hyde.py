@@ -9,7 +9,7 @@ Gao et al., "Precise Zero-Shot Dense Retrieval without Relevance Labels" (HyDE),
 
 from dataclasses import replace
 
-from query_engine.llms.helper import Asker
+from query_engine.llms.helper import PromptHelper
 from query_engine.retrieval.expansion.base import Retrieve, mean_direction
 from query_engine.retrieval.expansion.query_encoder import QuestionReader
 from query_engine.schema.query import Query
@@ -34,7 +34,7 @@ class Hyde:
 
     name = "hyde"
 
-    def __init__(self, asker: Asker, reader: QuestionReader, timeout_s: float) -> None:
+    def __init__(self, asker: PromptHelper, reader: QuestionReader, timeout_s: float) -> None:
         self._asker = asker
         self._reader = reader
         self._timeout_s = timeout_s

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import replace
 
 from errors import LLMError
-from query_engine.llms.helper import Asker
+from query_engine.llms.helper import PromptHelper
 from query_engine.retrieval.expansion.base import Retrieve, mean_direction
 from query_engine.retrieval.expansion.query_encoder import QuestionReader
 from query_engine.schema.query import Query
@@ -35,7 +35,7 @@ class MultiQuery:
 
     name = "multi_query"
 
-    def __init__(self, asker: Asker, reader: QuestionReader, timeout_s: float) -> None:
+    def __init__(self, asker: PromptHelper, reader: QuestionReader, timeout_s: float) -> None:
         self._asker = asker
         self._reader = reader
         self._timeout_s = timeout_s

@@ -25,7 +25,7 @@ from query_engine.retrieval.hybrid import LeafRetriever
 from query_engine.retrieval.merging.group import Group
 from query_engine.retrieval.merging.llamaindex_rule import merge_by_stock_rule
 from query_engine.retrieval.merging.neighbours import join_neighbours
-from query_engine.retrieval.pipeline import Refined, Refinement
+from query_engine.retrieval.pipeline import RefinedHits, RetrievalPipeline
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.query import Query
 from settings import RetrievalSettings
@@ -131,7 +131,7 @@ class MergingRetriever(AutoMergingRetriever):
         corpus: where the leaves come from.
         leaves: the search that finds them.
         options: see `choose_passages`.
-        refinement: what is done before and after the search; nothing by default.
+        pipeline: what is done before and after the search; nothing by default.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class MergingRetriever(AutoMergingRetriever):
         corpus: Corpus,
         leaves: LeafRetriever,
         options: RetrievalSettings,
-        refinement: Refinement | None = None,
+        pipeline: RetrievalPipeline | None = None,
     ) -> None:
         super().__init__(
             leaves,  # type: ignore[arg-type]  # any retriever of leaves serves
@@ -148,17 +148,17 @@ class MergingRetriever(AutoMergingRetriever):
         self._leaves = leaves
         self._documents = corpus.documents
         self._options = options
-        self._refinement = refinement or Refinement()
+        self._pipeline = pipeline or RetrievalPipeline()
 
     def passages(self, query: Query) -> list[NodeWithScore]:
         """Return at most `top_k` passages within `budget_chars`, best first; `[]` if nothing was found."""
         return self.search(query)[0]
 
-    def search(self, query: Query) -> tuple[list[NodeWithScore], Refined]:
+    def search(self, query: Query) -> tuple[list[NodeWithScore], RefinedHits]:
         """Return what `passages` returns, and the leaves behind it with what was left out and how long it took."""
         for _ in range(MAX_SEARCHES):
             state = self._documents.state()
-            refined = self._refinement.search(query, self._leaves.search)
+            refined = self._pipeline.search(query, self._leaves.search)
             documents = self._documents.get_versions(split_node_id(hit.node_id)[0] for hit in refined.hits)
             groups = choose_passages(refined.hits, documents, self._options)
             if groups or self._documents.state() == state:

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from errors import ModelError, SettingsError
 from query_engine.llms.base import LoadedModel
-from query_engine.llms.helper import Asker
+from query_engine.llms.helper import PromptHelper
 from query_engine.retrieval.reranking.base import Reranker
 from query_engine.retrieval.reranking.listwise import TOKENS_PER_NUMBER, ListwiseReranker
 from query_engine.runtime.deadline import Deadline
@@ -96,4 +96,4 @@ def _listwise(settings: Settings, model: LoadedModel | None) -> Reranker:
             f"RAG_LLM__MAX_NEW_TOKENS={settings.llm.max_new_tokens} allows fewer.",
             "Lower the first or raise the second.",
         )
-    return ListwiseReranker(Asker(model, settings.llm.max_new_tokens), options.window, options.stride)
+    return ListwiseReranker(PromptHelper(model, settings.llm.max_new_tokens), options.window, options.stride)

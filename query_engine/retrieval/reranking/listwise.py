@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from errors import LLMError
-from query_engine.llms.helper import Asker
+from query_engine.llms.helper import PromptHelper
 from query_engine.prompting.builder import REFERENCE
 from query_engine.runtime.deadline import Deadline
 
@@ -38,7 +38,7 @@ class ListwiseReranker:
 
     name = "listwise"
 
-    def __init__(self, asker: Asker, window: int, stride: int) -> None:
+    def __init__(self, asker: PromptHelper, window: int, stride: int) -> None:
         self._asker = asker
         self._window = window
         self._stride = stride

@@ -75,7 +75,7 @@ def finish(corpus: Corpus, wanted: list[Batch], uninterrupted: Corpus) -> dict[s
         "kept": before.items() <= corpus.documents.versions().items(),
         "equal": corpus.documents.state() == uninterrupted.documents.state(),
         "pending": corpus.documents.pending(),
-        "counts": {corpus.documents.leaf_count(), corpus.vectors.count(), corpus.words.count()} == {len(names)},
+        "counts": {corpus.documents.leaf_count(), corpus.vectors.count(), corpus.lexical_index.count()} == {len(names)},
         "cosine": float(min(found[name] @ row for name, row in zip(names, rows, strict=True))),
         "unreachable": [
             names[i] for i in range(0, len(names), 20) if corpus.vectors.search(rows[i].tolist(), 1)[0][0] != names[i]
@@ -94,7 +94,7 @@ def main(disk: Path, *, floor: bool) -> None:
         documents, rows = wanted[0]
         seen["hits"] = [
             len(corpus.vectors.search(rows[0].tolist(), 3)),
-            len(leaves_with(corpus.words, documents[0].text, 3)),
+            len(leaves_with(corpus.lexical_index, documents[0].text, 3)),
         ]
         corpus.close()
         subprocess.run(["mount", "-o", "remount,size=400m", str(disk)], check=True)

@@ -42,7 +42,7 @@ def node_names(corpus: Corpus, doc_id: str) -> list[str]:
 
 def test_every_leaf_is_in_every_store(corpus: Corpus) -> None:
     assert corpus.documents.count() == 2
-    assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.words.count() == 7
+    assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.lexical_index.count() == 7
 
 
 def test_dense_search_gives_cosines_nearest_first(corpus: Corpus) -> None:
@@ -56,7 +56,7 @@ def test_dense_search_gives_cosines_nearest_first(corpus: Corpus) -> None:
 
 
 def test_words_are_found_in_any_inflection_and_case(corpus: Corpus) -> None:
-    hits = leaves_with(corpus.words, "TOWER", 5)
+    hits = leaves_with(corpus.lexical_index, "TOWER", 5)
 
     assert len(hits) == 1
     assert corpus.docstore.nodes([hits[0][0]])[hits[0][0]].text == "Towers are tall."
@@ -64,7 +64,7 @@ def test_words_are_found_in_any_inflection_and_case(corpus: Corpus) -> None:
 
 @pytest.mark.parametrize("question", ["", "???", "🙂🙂", 'AND (OR "unclosed [title:', "the of and"])
 def test_odd_word_queries_give_a_list_not_an_error(corpus: Corpus, question: str) -> None:
-    assert isinstance(leaves_with(corpus.words, question, 5), list)
+    assert isinstance(leaves_with(corpus.lexical_index, question, 5), list)
 
 
 @pytest.mark.parametrize("before", [0, 60])
@@ -72,33 +72,33 @@ def test_the_terms_that_each_leaf_holds_are_known(corpus: Corpus, before: int) -
     names = dict(zip(("turn", "tall"), node_names(corpus, "wind.md")[:3:2], strict=True))
     unheld = [f"unheld{number}" for number in range(before)]
 
-    held = corpus.words.held([*unheld, "turbin", "tower", "power", "tall"], [*names.values(), "unknown.1"])
+    held = corpus.lexical_index.held([*unheld, "turbin", "tower", "power", "tall"], [*names.values(), "unknown.1"])
 
     assert held == {
         names["turn"]: {"turbin", "power"},
         names["tall"]: {"tower", "tall"},
         "unknown.1": set(),
     }
-    assert corpus.words.held([], names.values()) == dict.fromkeys(names.values(), frozenset())
-    assert corpus.words.held(["turbin"], []) == {}
+    assert corpus.lexical_index.held([], names.values()) == dict.fromkeys(names.values(), frozenset())
+    assert corpus.lexical_index.held(["turbin"], []) == {}
 
 
 def test_rare_words_weigh_more(corpus: Corpus) -> None:
-    assert corpus.words.weight("ladder") > corpus.words.weight("turbin") > 0
+    assert corpus.lexical_index.weight("ladder") > corpus.lexical_index.weight("turbin") > 0
 
 
 def test_a_changed_document_leaves_nothing_of_its_old_version(corpus: Corpus) -> None:
     fill(corpus, {"wind.md": "Sails came first."}, WordHashEmbedding())
 
-    assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.words.count() == 4
-    assert leaves_with(corpus.words, "gearboxes", 5) == []
+    assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.lexical_index.count() == 4
+    assert leaves_with(corpus.lexical_index, "gearboxes", 5) == []
     assert corpus.documents.pending() == []
 
 
 def test_a_removed_document_is_gone_from_every_store(corpus: Corpus) -> None:
     corpus.remove(["wind.md"])
 
-    assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.words.count() == 3
+    assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.lexical_index.count() == 3
 
 
 def test_leftovers_of_a_crash_are_swept(corpus: Corpus) -> None:
@@ -107,10 +107,10 @@ def test_leftovers_of_a_crash_are_swept(corpus: Corpus) -> None:
     names = [node_id(lost.version, position) for position in lost.tree.leaves]
     corpus.documents.announce([lost.version])
     corpus.vectors.upsert(names, np.array([word_vector("never"), word_vector("all")], np.float32))
-    corpus.words.add([(names[0], lost.version, "Never committed.", "lost")])
+    corpus.lexical_index.add([(names[0], lost.version, "Never committed.", "lost")])
 
     assert corpus.sweep() == 1
-    assert corpus.vectors.count() == corpus.words.count() == 7
+    assert corpus.vectors.count() == corpus.lexical_index.count() == 7
     assert corpus.documents.pending() == []
 
 
@@ -216,7 +216,7 @@ def test_deleted_documents_leave_every_store_and_their_files_are_read_again(corp
     assert corpus.delete(["wind.md", "nobody.md", "wind.md"]) == 1
 
     assert corpus.documents.versions().keys() == {"water.md"}
-    assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.words.count() == 3
+    assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.lexical_index.count() == 3
     assert [note.digest for note in corpus.ledger.under("/docs")] == ["digest", None]
 
 

@@ -65,7 +65,7 @@ def test_two_of_them_know_nothing_of_each_other(corpus: MemoryCorpus) -> None:
 def test_documents_can_be_taken_out_again(corpus: MemoryCorpus) -> None:
     assert corpus.delete(["wind.md"]) == 1
 
-    assert (corpus.documents.count(), corpus.vectors.count(), corpus.words.count()) == (1, 3, 3)
+    assert (corpus.documents.count(), corpus.vectors.count(), corpus.lexical_index.count()) == (1, 3, 3)
 
 
 def test_nothing_is_left_when_it_is_closed(corpus: MemoryCorpus) -> None:
@@ -78,5 +78,5 @@ def test_nothing_is_left_when_it_is_closed(corpus: MemoryCorpus) -> None:
     kept.close()
     kept.close()
     with closing(MemoryCorpus("given", MANIFEST)) as fresh:
-        assert (fresh.documents.count(), fresh.vectors.count(), fresh.words.count()) == (0, 0, 0)
+        assert (fresh.documents.count(), fresh.vectors.count(), fresh.lexical_index.count()) == (0, 0, 0)
         assert fresh.vectors._leaves._reader.count_collections() == 2  # its own, and the fixture's

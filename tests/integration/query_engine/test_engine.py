@@ -1,4 +1,4 @@
-"""The main path over real stores with a fake embedder: events, gate, authors, failures."""
+"""The main path over real stores with a fake embedder: events, gate, synthesizers, failures."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
@@ -39,12 +39,12 @@ MakeEngine = Callable[..., Engine]
 def make(tmp_path: Path) -> Iterator[MakeEngine]:
     opened: list[Corpus] = []
 
-    def make_engine(*authors: Synthesizer, texts: dict[str, str] = TEXTS) -> Engine:
+    def make_engine(*synthesizers: Synthesizer, texts: dict[str, str] = TEXTS) -> Engine:
         embedder = WordHashEmbedding()
         corpus = make_corpus(tmp_path / f"books{len(opened)}", texts, embedder)
         opened.append(corpus)
-        quoting = ExtractiveSynthesizer(corpus.words, embedder, 60)
-        return Engine(corpus, embedder, [*authors, quoting], Settings())
+        quoting = ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)
+        return Engine(corpus, embedder, [*synthesizers, quoting], Settings())
 
     yield make_engine
     for corpus in opened:
@@ -103,8 +103,8 @@ async def test_steps_say_what_was_searched_found_and_decided(make: MakeEngine) -
 
 
 async def test_a_foreign_question_is_declined_before_anyone_writes(make: MakeEngine) -> None:
-    author = ScriptedSynthesizer("made up")
-    events, done = await answer(make(author), "Which colour has the zebra mussel?")
+    synthesizer = ScriptedSynthesizer("made up")
+    events, done = await answer(make(synthesizer), "Which colour has the zebra mussel?")
 
     assert done.answer is None
     assert done.message.startswith("I don't know")
@@ -163,8 +163,8 @@ async def test_a_dead_model_is_replaced_by_quotes_and_named(make: MakeEngine) ->
 
 
 async def test_a_model_cut_mid_answer_leaves_no_trace_in_the_answer(make: MakeEngine) -> None:
-    author = ScriptedSynthesizer("Half an ", "[cite]", LLMError("The answer was cut.", "Try again."))
-    events, done = await answer(make(author))
+    synthesizer = ScriptedSynthesizer("Half an ", "[cite]", LLMError("The answer was cut.", "Try again."))
+    events, done = await answer(make(synthesizer))
 
     assert any(isinstance(event, Restarted) for event in events)
     assert "Half an" not in (done.answer or "")
@@ -175,13 +175,13 @@ async def test_a_model_cut_mid_answer_leaves_no_trace_in_the_answer(make: MakeEn
 
 
 async def test_leaving_stops_the_model(make: MakeEngine) -> None:
-    author = ScriptedSynthesizer("One ", endless=True)
-    async with aclosing(make(author).stream(QUESTION)) as events:
+    synthesizer = ScriptedSynthesizer("One ", endless=True)
+    async with aclosing(make(synthesizer).stream(QUESTION)) as events:
         async for event in events:
             if isinstance(event, Token):
                 break
 
-    assert author.stopped.is_set()
+    assert synthesizer.stopped.is_set()
 
 
 async def test_what_is_no_question_fails_before_the_first_event(make: MakeEngine) -> None:
@@ -232,7 +232,7 @@ async def test_a_question_that_points_back_is_answered_with_the_words_of_the_one
     assert isinstance(done, Done)
     assert "Albert Betz" in (done.answer or "")
     assert [event.text for event in events if isinstance(event, Step) and event.kind == "conversation"] == [
-        "**Reading** the question with the 2 messages before it.",
+        "**CancellableReader** the question with the 2 messages before it.",
         "**The question points back**, so it takes along the words of the one before: "
         "“Who published it (rotor limit)?”",
     ]

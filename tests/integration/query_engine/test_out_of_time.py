@@ -13,7 +13,7 @@ from errors import OutOfTimeError
 from index.corpus import Corpus
 from query_engine.engine import Engine
 from query_engine.retrieval.leaf_texts import leaf_texts
-from query_engine.retrieval.pipeline import Refinement, Reranking
+from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
 from query_engine.retrieval.reranking.base import Reranker
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Done, Step
@@ -61,9 +61,9 @@ def corpus(tmp_path: Path) -> Iterator[Corpus]:
 def engine(corpus: Corpus, reranker: Reranker, deadline_s: float) -> Engine:
     embedder = WordHashEmbedding()
     texts_of = partial(leaf_texts, corpus.documents, titled=True)
-    refinement = Refinement((), Reranking(reranker, texts_of, RerankSettings(timeout_s=600)))
+    pipeline = RetrievalPipeline((), Reranking(reranker, texts_of, RerankSettings(timeout_s=600)))
     settings = Settings(answer=AnswerSettings(deadline_s=deadline_s))
-    return Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.words, embedder, 60)], settings, refinement)
+    return Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)], settings, pipeline)
 
 
 async def test_a_search_that_hangs_ends_in_an_honest_answer_in_time(corpus: Corpus) -> None:

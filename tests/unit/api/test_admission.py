@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from api.admission import Place, Slots
+from api.admission import AdmissionQueue, Ticket
 from errors import TooManyQuestionsError
 
 
 def test_as_many_run_as_there_are_slots_and_the_others_stand_in_line() -> None:
-    slots = Slots(2, 3)
+    slots = AdmissionQueue(2, 3)
 
     places = [slots.enter() for _ in range(5)]
 
@@ -18,7 +18,7 @@ def test_as_many_run_as_there_are_slots_and_the_others_stand_in_line() -> None:
 
 
 def test_who_finds_no_room_is_refused_and_holds_nothing() -> None:
-    slots = Slots(1, 1)
+    slots = AdmissionQueue(1, 1)
     first = slots.enter()
     slots.enter()
 
@@ -30,7 +30,7 @@ def test_who_finds_no_room_is_refused_and_holds_nothing() -> None:
 
 
 def test_a_service_without_a_queue_refuses_at_once() -> None:
-    slots = Slots(1, 0)
+    slots = AdmissionQueue(1, 0)
     slots.enter()
 
     with pytest.raises(TooManyQuestionsError, match="Retry-After"):
@@ -38,7 +38,7 @@ def test_a_service_without_a_queue_refuses_at_once() -> None:
 
 
 async def test_slots_are_handed_on_in_the_order_of_arrival() -> None:
-    slots = Slots(1, 2)
+    slots = AdmissionQueue(1, 2)
     first, second, third = (slots.enter() for _ in range(3))
 
     first.leave()
@@ -50,7 +50,7 @@ async def test_slots_are_handed_on_in_the_order_of_arrival() -> None:
 
 
 def test_leaving_twice_gives_one_slot_back() -> None:
-    slots = Slots(2, 0)
+    slots = AdmissionQueue(2, 0)
     place = slots.enter()
     slots.enter()
 
@@ -61,7 +61,7 @@ def test_leaving_twice_gives_one_slot_back() -> None:
 
 
 def test_who_leaves_the_line_makes_room_and_is_never_called() -> None:
-    slots = Slots(1, 2)
+    slots = AdmissionQueue(1, 2)
     first, second, third = (slots.enter() for _ in range(3))
 
     second.leave()
@@ -72,7 +72,7 @@ def test_who_leaves_the_line_makes_room_and_is_never_called() -> None:
 
 
 async def test_who_is_called_and_leaves_at_the_same_moment_hands_the_slot_on() -> None:
-    slots = Slots(1, 2)
+    slots = AdmissionQueue(1, 2)
     first, second, third = (slots.enter() for _ in range(3))
     waiting = asyncio.create_task(second.turn())
     await asyncio.sleep(0)
@@ -86,7 +86,7 @@ async def test_who_is_called_and_leaves_at_the_same_moment_hands_the_slot_on() -
 
 @pytest.mark.parametrize("failure", [None, RuntimeError("It broke.")])
 async def test_a_slot_comes_back_when_the_work_has_ended_however_it_ended(failure: Exception | None) -> None:
-    slots = Slots(1, 1)
+    slots = AdmissionQueue(1, 1)
     place, next_one = slots.enter(), slots.enter()
     thread_ends = asyncio.Event()
 
@@ -104,9 +104,9 @@ async def test_a_slot_comes_back_when_the_work_has_ended_however_it_ended(failur
 
 
 async def test_no_slot_is_lost_when_many_leave_at_any_time() -> None:
-    slots = Slots(3, 20)
+    slots = AdmissionQueue(3, 20)
 
-    async def ask(place: Place, patience: int) -> None:
+    async def ask(place: Ticket, patience: int) -> None:
         try:
             await asyncio.wait_for(place.turn(), patience / 1000)
             await asyncio.sleep(0)

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import lists, sampled_from
 
-from eval.similarity import Likeness, longest_common_subsequence
+from eval.similarity import Similarity, longest_common_subsequence
 from eval.vectors import Vectors
 from tests.fakes.embedding import WordHashEmbedding
 
-LIKENESS = Likeness(Vectors(WordHashEmbedding))
+LIKENESS = Similarity(Vectors(WordHashEmbedding))
 REFERENCE = "Albert Betz published the limit of a rotor."
 
 

@@ -81,7 +81,7 @@ def test_a_corpus_on_servers_equals_one_in_a_folder(
 
         assert remote.documents.state() == local.documents.state()
         assert remote.documents.versions() == local.documents.versions()
-        assert remote.vectors.count() == remote.words.count() == remote.documents.leaf_count() == 80
+        assert remote.vectors.count() == remote.lexical_index.count() == remote.documents.leaf_count() == 80
         names = [node_id(version, place) for version, places in local.leaf_places().items() for place in places]
         here, there = local.vectors.fetch(names), remote.vectors.fetch(names)
         assert min(float(here[name] @ there[name]) for name in names) > 0.999

@@ -72,7 +72,7 @@ def content(settings: Settings, name: str) -> dict[str, Any]:
                 for document in corpus.documents.each()
             ],
             "dense": [corpus.vectors.search(word_vector(query), 5) for query in QUERIES],
-            "words": [leaves_with(corpus.words, query, 5) for query in QUERIES],
+            "words": [leaves_with(corpus.lexical_index, query, 5) for query in QUERIES],
         }
 
 
@@ -98,7 +98,12 @@ def test_a_restored_corpus_can_be_changed(saved: Path, settings: Settings) -> No
 
     with closing(Corpus(settings.index.dir / "again", MANIFEST)) as corpus:
         corpus.remove(["wind.md"])
-        assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.words.count() == 3 * (len(TEXTS) - 1)
+        assert (
+            corpus.documents.leaf_count()
+            == corpus.vectors.count()
+            == corpus.lexical_index.count()
+            == 3 * (len(TEXTS) - 1)
+        )
     assert len(content(settings, "books")["documents"]) == len(TEXTS)
 
 
@@ -164,7 +169,7 @@ def test_what_is_in_use_is_not_saved(settings: Settings, tmp_path: Path) -> None
 @pytest.mark.usefixtures("saved")
 def test_what_is_damaged_is_not_saved(settings: Settings, tmp_path: Path) -> None:
     with closing(Corpus(settings.index.dir / "books", MANIFEST)) as corpus:
-        corpus.words.delete(list(corpus.documents.versions().values())[:1])
+        corpus.lexical_index.delete(list(corpus.documents.versions().values())[:1])
 
     with pytest.raises(IndexDamagedError, match="45 words"):
         backup("books", settings, tmp_path / "second.tar.gz")

@@ -51,8 +51,8 @@ def test_meaning_is_searched_among_the_named_documents_only(corpus: Corpus, far:
 def test_words_are_searched_among_the_named_documents_only_and_score_the_same(
     corpus: Corpus, far: frozenset[str]
 ) -> None:
-    everything = corpus.words.search(TERMS, [], 80)
-    hits = corpus.words.search(TERMS, [], 5, far)
+    everything = corpus.lexical_index.search(TERMS, [], 80)
+    hits = corpus.lexical_index.search(TERMS, [], 5, far)
 
     assert best_of(everything[:5], far, 5) == []
     assert {split_node_id(name)[0] for name, _ in hits} <= far
@@ -60,14 +60,14 @@ def test_words_are_searched_among_the_named_documents_only_and_score_the_same(
 
 
 def test_leaves_that_hold_all_words_are_all_found(corpus: Corpus, far: frozenset[str]) -> None:
-    assert len(corpus.words.holding("betz")) == 50
-    assert len(corpus.words.holding("Betz limited")) == 20
-    assert corpus.words.holding("Betz limited", far) == corpus.words.holding("?!") == []
+    assert len(corpus.lexical_index.holding("betz")) == 50
+    assert len(corpus.lexical_index.holding("Betz limited")) == 20
+    assert corpus.lexical_index.holding("Betz limited", far) == corpus.lexical_index.holding("?!") == []
 
 
 def test_nothing_is_found_in_no_documents(corpus: Corpus) -> None:
     assert corpus.vectors.search(QUESTION, 5, frozenset()) == []
-    assert corpus.words.search(TERMS, [], 5, frozenset()) == []
+    assert corpus.lexical_index.search(TERMS, [], 5, frozenset()) == []
 
 
 @pytest.mark.parametrize("top_k", [1, 2, 80])
@@ -77,7 +77,7 @@ def test_more_documents_than_chroma_takes_at_once_are_searched_all(
     scope = far | frozenset(MANY)
 
     assert corpus.vectors.search(QUESTION, top_k, scope) == corpus.vectors.search(QUESTION, top_k, far)
-    assert corpus.words.search(TERMS, [], top_k, scope) == corpus.words.search(TERMS, [], top_k, far)
+    assert corpus.lexical_index.search(TERMS, [], top_k, scope) == corpus.lexical_index.search(TERMS, [], top_k, far)
 
 
 def test_chroma_is_given_no_condition_where_more_neighbours_are_enough(

@@ -46,7 +46,7 @@ def contents(settings: Settings, corpus: str) -> tuple[str, dict[str, str], int,
     opened = open_corpus(corpus, settings, Embedding(settings).manifest)
     try:
         documents = opened.documents
-        return documents.state(), documents.versions(), opened.vectors.count(), opened.words.count()
+        return documents.state(), documents.versions(), opened.vectors.count(), opened.lexical_index.count()
     finally:
         opened.close()
 

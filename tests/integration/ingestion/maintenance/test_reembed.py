@@ -64,7 +64,7 @@ def test_a_stopped_run_goes_on_where_it_ended(old: Corpus, new: Corpus) -> None:
     assert not second.stopped
     assert (second.new, second.unchanged) == (120 - first.new, first.new)
     assert new.documents.versions().keys() == old.documents.versions().keys()
-    assert new.documents.leaf_count() == new.vectors.count() == new.words.count()
+    assert new.documents.leaf_count() == new.vectors.count() == new.lexical_index.count()
     assert new.documents.pending() == []
 
 

@@ -90,10 +90,10 @@ def assert_equal(before: Corpus, after: Corpus) -> None:
     assert after.documents.state() == before.documents.state()
     names = [node_id(version, position) for version, places in before.leaf_places().items() for position in places]
     wanted, found = before.vectors.fetch(names), after.vectors.fetch(names)
-    assert after.vectors.count() == after.words.count() == len(wanted) == LEAVES
+    assert after.vectors.count() == after.lexical_index.count() == len(wanted) == LEAVES
     assert min(float(wanted[name] @ found[name]) for name in names) > 0.999
-    assert dict(leaves_with(after.words, "w7 w77", 500)) == pytest.approx(
-        dict(leaves_with(before.words, "w7 w77", 500))
+    assert dict(leaves_with(after.lexical_index, "w7 w77", 500)) == pytest.approx(
+        dict(leaves_with(before.lexical_index, "w7 w77", 500))
     )
 
 

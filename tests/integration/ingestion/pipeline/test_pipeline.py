@@ -49,8 +49,8 @@ def test_a_changed_file_replaces_its_old_version(library: Library) -> None:
     summary = library.ingest()
 
     assert (summary.changed, summary.unchanged) == (1, 1)
-    assert leaves_with(library.corpus.words, "dams", 5) == []
-    assert len(leaves_with(library.corpus.words, "canals", 5)) == 1
+    assert leaves_with(library.corpus.lexical_index, "dams", 5) == []
+    assert len(leaves_with(library.corpus.lexical_index, "canals", 5)) == 1
 
 
 def test_a_touched_file_with_the_same_text_is_not_embedded_again(library: Library) -> None:
@@ -172,7 +172,7 @@ def test_a_file_of_another_root_is_not_overwritten_by_one_of_the_same_name(libra
     summary = library.ingest(files=other)
 
     assert "taken by" in summary.failed[0]["reason"]
-    assert leaves_with(library.corpus.words, "dams", 5)
+    assert leaves_with(library.corpus.lexical_index, "dams", 5)
 
 
 def test_a_root_that_was_moved_is_known_again(library: Library, tmp_path: Path) -> None:

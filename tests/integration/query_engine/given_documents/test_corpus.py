@@ -9,7 +9,7 @@ import pytest
 from index.documents.store import Document
 from ingestion.reading.html import read_html
 from query_engine.build import Engines
-from query_engine.given_documents.corpus import corpus_over
+from query_engine.given_documents.corpus import corpus_for_documents
 from query_engine.schema.events import Done
 from settings import AnswerSettings, EmbedSettings, RetrievalSettings, Settings
 
@@ -29,7 +29,7 @@ def engines(model_cache: Path) -> Iterator[Engines]:
 
 async def test_an_answer_comes_from_the_page_and_cites_its_address(engines: Engines) -> None:
     document = read_html(PAGE.encode(), "betz")
-    with engines.over([Document(document.doc_id, document.title, document.text, url=URL)]) as engine:
+    with engines.for_documents([Document(document.doc_id, document.title, document.text, url=URL)]) as engine:
         *_, done = [event async for event in engine.stream("When did Betz publish the limit of wind turbines?")]
 
     assert isinstance(done, Done)
@@ -45,7 +45,7 @@ async def test_over_given_pages_only_what_is_sure_is_quoted_unless_the_settings_
 ) -> None:
     settings = Settings(embed=EmbedSettings(cache_dir=model_cache), answer=AnswerSettings(only_sure=only_sure))
     text = "Albert Betz was a German physicist. He published the limit of wind turbines in 1919."
-    with closing(Engines(settings)) as engines, engines.over([Document("betz", "Betz", text)]) as engine:
+    with closing(Engines(settings)) as engines, engines.for_documents([Document("betz", "Betz", text)]) as engine:
         *_, done = [event async for event in engine.stream("Did Betz publish the limit of wind turbines in 1919?")]
 
     assert isinstance(done, Done)
@@ -55,7 +55,7 @@ async def test_over_given_pages_only_what_is_sure_is_quoted_unless_the_settings_
 def test_sentences_are_leaves_where_the_settings_say_so(model_cache: Path) -> None:
     settings = Settings(embed=EmbedSettings(cache_dir=model_cache), answer=AnswerSettings(sentence_leaves=True))
     text = "Albert Betz was a German physicist. He published the limit of wind turbines in 1919."
-    with closing(Engines(settings)) as engines, engines.over([Document("betz", "Betz", text)]) as engine:
+    with closing(Engines(settings)) as engines, engines.for_documents([Document("betz", "Betz", text)]) as engine:
         (best, *_) = engine.retrieve("When was the limit published?", RetrievalSettings(merge=False)).passages
 
         assert engine.corpus.documents.leaf_count() == 2
@@ -63,7 +63,7 @@ def test_sentences_are_leaves_where_the_settings_say_so(model_cache: Path) -> No
 
 
 async def test_over_nothing_nothing_is_known(engines: Engines) -> None:
-    with engines.over([]) as engine:
+    with engines.for_documents([]) as engine:
         *_, done = [event async for event in engine.stream("When did Betz publish the limit of wind turbines?")]
 
     assert isinstance(done, Done)
@@ -74,12 +74,12 @@ async def test_over_nothing_nothing_is_known(engines: Engines) -> None:
 def test_a_text_given_twice_is_kept_once_and_names_stay_apart(engines: Engines) -> None:
     documents = [Document("a", "A", "One text."), Document("a", "A", "Another text."), Document("b", "B", "One text.")]
 
-    with closing(corpus_over(documents, Settings().chunk, engines.embedding)) as corpus:
+    with closing(corpus_for_documents(documents, Settings().chunk, engines.embedding)) as corpus:
         assert sorted(corpus.documents.versions()) == ["a", "a (2)"]
 
 
 def test_a_blank_text_costs_itself_alone(engines: Engines) -> None:
     documents = [Document("blank", "Blank", "   "), Document("b", "B", "One text.")]
 
-    with closing(corpus_over(documents, Settings().chunk, engines.embedding)) as corpus:
+    with closing(corpus_for_documents(documents, Settings().chunk, engines.embedding)) as corpus:
         assert list(corpus.documents.versions()) == ["b"]

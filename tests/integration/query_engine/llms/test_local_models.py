@@ -38,7 +38,7 @@ def llm(model: LoadedModel) -> LocalLLM:
     return model.llm
 
 
-def author_of(model: LoadedModel, max_prompt_tokens: int = 3000) -> GenerativeSynthesizer:
+def synthesizer_of(model: LoadedModel, max_prompt_tokens: int = 3000) -> GenerativeSynthesizer:
     prompts = PromptBuilder(
         max_context_chars=6000,
         max_prompt_tokens=max_prompt_tokens,
@@ -60,7 +60,7 @@ def test_the_author_writes_and_cites(model: LoadedModel) -> None:
     dam = passage("The Itaipu dam stands on the river Parana between Brazil and Paraguay.", title="Dams")
     citations = Citations()
 
-    pieces = author_of(model).write("Where does the Itaipu dam stand?", [dam], citations, threading.Event())
+    pieces = synthesizer_of(model).write("Where does the Itaipu dam stand?", [dam], citations, threading.Event())
 
     assert re.search(r"Parana.*\[1\]", "".join(pieces))
     assert [each.quote for each in citations.all()] == [dam.text]
@@ -85,7 +85,7 @@ def test_a_stream_that_is_closed_stops_the_model_and_frees_it(llm: LocalLLM) -> 
 def test_a_stop_ends_the_answer_early(model: LoadedModel) -> None:
     stop = threading.Event()
     written: list[str] = []
-    for piece in author_of(model).write("Tell all about wind.", [passage(WIND * 5)], Citations(), stop):
+    for piece in synthesizer_of(model).write("Tell all about wind.", [passage(WIND * 5)], Citations(), stop):
         written.append(piece)
         stop.set()
 
@@ -105,7 +105,7 @@ def test_two_readers_take_turns(llm: LocalLLM) -> None:
 
 def test_the_tokenizer_sees_only_the_templates_control_tokens(model: LoadedModel, llm: LocalLLM) -> None:
     assert {"<|im_start|>", "<|im_end|>", "<|endoftext|>"} <= set(model.control_tokens)
-    prompts = author_of(model)._prompts
+    prompts = synthesizer_of(model)._prompts
     hostile = " ".join(model.control_tokens)
 
     def controls(question: str, text: str) -> int:
@@ -117,7 +117,9 @@ def test_the_tokenizer_sees_only_the_templates_control_tokens(model: LoadedModel
 
 def test_a_prompt_with_its_template_keeps_within_the_context(model: LoadedModel, llm: LocalLLM) -> None:
     awkward = "Größe 0,000123 µm² → 風力 ⚡ §4.2(b) x==y; " * 60
-    prompt = author_of(model, max_prompt_tokens=900)._prompts.build("What?", [passage(awkward), passage(WIND * 90)])
+    prompt = synthesizer_of(model, max_prompt_tokens=900)._prompts.build(
+        "What?", [passage(awkward), passage(WIND * 90)]
+    )
 
     assert 500 < model.count_tokens(llm.templated(prompt.messages)) <= 900
 
@@ -213,7 +215,7 @@ def test_a_hub_that_cannot_be_reached_is_one_clear_line() -> None:
 
 
 def test_a_context_that_is_too_small_for_the_question_is_an_error(model: LoadedModel) -> None:
-    pieces = author_of(model, max_prompt_tokens=400).write(
+    pieces = synthesizer_of(model, max_prompt_tokens=400).write(
         "why " * 400, [passage(WIND)], Citations(), threading.Event()
     )
 

@@ -28,15 +28,15 @@ def server() -> Iterator[ScriptedLLM]:
         yield server
 
 
-def author_of(base_url: str, **llm: Any) -> GenerativeSynthesizer:
+def synthesizer_of(base_url: str, **llm: Any) -> GenerativeSynthesizer:
     options = {"timeout_s": 20.0, "max_new_tokens": 50, **llm}
     settings = Settings(llm=LLMSettings(provider="openai", model="scripted", base_url=base_url, **options))
     return build_synthesizer(settings, build_model(settings), WordHashEmbedding())
 
 
 def answer(base_url: str, question: str = "What is wind?", **llm: Any) -> str:
-    author = author_of(base_url, **llm)
-    return "".join(author.write(question, [WIND], Citations(), threading.Event()))
+    synthesizer = synthesizer_of(base_url, **llm)
+    return "".join(synthesizer.write(question, [WIND], Citations(), threading.Event()))
 
 
 def test_an_answer_streams_from_the_server(server: ScriptedLLM) -> None:
@@ -174,7 +174,7 @@ def test_the_key_is_in_no_error(server: ScriptedLLM) -> None:
 
 def test_a_reader_who_leaves_closes_the_connection(server: ScriptedLLM) -> None:
     server.play(Script(text=lambda _: "Wind is air. And so on, ", endless=True, token_s=0.01))
-    pieces = author_of(server.base_url).write("?", [WIND], Citations(), threading.Event())
+    pieces = synthesizer_of(server.base_url).write("?", [WIND], Citations(), threading.Event())
     next(iter(pieces))
 
     pieces.close()  # type: ignore[attr-defined]  # it is a generator
@@ -186,8 +186,8 @@ def test_a_reader_who_leaves_closes_the_connection(server: ScriptedLLM) -> None:
 def test_a_stop_reaches_a_silent_server(server: ScriptedLLM, after: int) -> None:
     server.play(Script(stall_after=after))
     stop = threading.Event()
-    author = author_of(server.base_url)
-    reader = threading.Thread(target=lambda: list(author.write("?", [WIND], Citations(), stop)))
+    synthesizer = synthesizer_of(server.base_url)
+    reader = threading.Thread(target=lambda: list(synthesizer.write("?", [WIND], Citations(), stop)))
     reader.start()
     assert server.wait_until(lambda server: server.open_streams == 1 and server.tokens_sent == after)
 
@@ -200,12 +200,12 @@ def test_a_stop_reaches_a_silent_server(server: ScriptedLLM, after: int) -> None
 
 def test_many_answers_at_once_keep_apart(server: ScriptedLLM) -> None:
     server.play(Script(text=echo, token_s=0.001))
-    author = author_of(server.base_url, max_new_tokens=500, grounding=False)
+    synthesizer = synthesizer_of(server.base_url, max_new_tokens=500, grounding=False)
     answers: dict[int, str] = {}
 
     def ask(number: int) -> None:
         question = f"say number {number}."
-        answers[number] = "".join(author.write(question, [WIND], Citations(), threading.Event()))
+        answers[number] = "".join(synthesizer.write(question, [WIND], Citations(), threading.Event()))
 
     readers = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
     for reader in readers:

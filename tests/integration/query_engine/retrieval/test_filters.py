@@ -34,7 +34,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         (library.files / name).write_text(TEXT.format(title=f"On {name}", head=head))
     library.ingest()
     corpus, embedder = library.corpus, library.embedder
-    yield Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.words, embedder, 60)], UNGATED)
+    yield Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)], UNGATED)
     library.close()
 
 

@@ -57,7 +57,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 def engine_of(corpus: Corpus) -> Engine:
     embedder = WordHashEmbedding()
-    return Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.words, embedder, 60)], Settings())
+    return Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)], Settings())
 
 
 def check(found: Retrieval, options: RetrievalSettings) -> None:

@@ -16,7 +16,7 @@ from query_engine.retrieval.expansion.hyde import Hyde
 from query_engine.retrieval.expansion.query_encoder import QuestionReader
 from query_engine.retrieval.hybrid import LeafRetriever
 from query_engine.retrieval.leaf_texts import leaf_texts
-from query_engine.retrieval.pipeline import Refinement, Reranking
+from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
 from query_engine.retrieval.reranking.base import Reranker
 from query_engine.schema.events import Done, Step
 from query_engine.schema.query import Query
@@ -65,8 +65,8 @@ def engine(corpus: Corpus, reranker: Reranker | None = None, *expansions: Expans
     embedder = WordHashEmbedding()
     texts_of = partial(leaf_texts, corpus.documents, titled=True)
     reranking = Reranking(reranker, texts_of, RerankSettings(**rerank)) if reranker else None
-    refinement = Refinement(expansions, reranking)
-    return Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.words, embedder, 60)], Settings(), refinement)
+    pipeline = RetrievalPipeline(expansions, reranking)
+    return Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)], Settings(), pipeline)
 
 
 def test_a_reranker_decides_the_order_before_merging_and_shows_its_score(corpus: Corpus) -> None:
@@ -112,20 +112,20 @@ def test_one_request_may_leave_reranking_out_or_ask_something_else(corpus: Corpu
     reranker = LengthReranker()
     reranking = engine(corpus, reranker)
 
-    found = reranking.retrieve("rotor limit", refinement=reranking.refinement.reranked_by(wanted=False, query=None))
+    found = reranking.retrieve("rotor limit", pipeline=reranking.pipeline.reranked_by(wanted=False, query=None))
     assert found.passages[0].doc_id == "wind.md"
     assert reranker.asked == []
 
-    reranking.retrieve("rotor limit", refinement=reranking.refinement.reranked_by(wanted=None, query="gears"))
+    reranking.retrieve("rotor limit", pipeline=reranking.pipeline.reranked_by(wanted=None, query="gears"))
     assert reranker.asked[0][0] == "gears"
 
 
 def test_reranking_cannot_be_asked_for_where_there_is_none(corpus: Corpus) -> None:
-    refinement = engine(corpus).refinement
+    pipeline = engine(corpus).pipeline
 
-    assert refinement.reranked_by(wanted=None, query=None) is refinement
+    assert pipeline.reranked_by(wanted=None, query=None) is pipeline
     with pytest.raises(SettingsError, match=r"has no reranker\. Start it with RAG_RERANK__METHOD"):
-        refinement.reranked_by(wanted=True, query=None)
+        pipeline.reranked_by(wanted=True, query=None)
 
 
 def test_feedback_finds_what_shares_no_word_with_the_question(corpus: Corpus) -> None:
@@ -145,7 +145,7 @@ def test_feedback_finds_what_shares_no_word_with_the_question(corpus: Corpus) ->
 def test_a_language_model_that_fails_to_expand_leaves_the_plain_search_and_a_warning(corpus: Corpus) -> None:
     embedder = WordHashEmbedding()
     failing = FakeLLM(says=[LLMError("The language model server is gone.", "Start it.")])
-    hyde = Hyde(asker(failing), QuestionReader(embedder, corpus.words), 60)
+    hyde = Hyde(asker(failing), QuestionReader(embedder, corpus.lexical_index), 60)
 
     plain = engine(corpus).retrieve("rotor limit")
     found = engine(corpus, None, hyde).retrieve("rotor limit")

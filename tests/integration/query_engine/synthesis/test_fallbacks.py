@@ -1,4 +1,4 @@
-"""Two model servers and the author who quotes: who answers when which of them fails, and what readers learn of it."""
+"""Two model servers and the extractive synthesizer: who answers when which fails, and what readers learn of it."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ import pytest
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Event, Restarted, Step, Token
 from query_engine.synthesis.base import Synthesizer
-from query_engine.synthesis.build import build_roster
+from query_engine.synthesis.build import build_language_models
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from query_engine.synthesis.fallback_chain import Answer, write
 from settings import LLMSettings, Settings
@@ -39,11 +39,11 @@ async def answer(
     )
     embedder = WordHashEmbedding()
     quoting = ExtractiveSynthesizer(FakeWords(), embedder, 60)
-    authors: list[Synthesizer] = [*build_roster(Settings(llm=llm), embedder).writers, quoting]
+    synthesizers: list[Synthesizer] = [*build_language_models(Settings(llm=llm), embedder).writers, quoting]
     growing = Answer("What is wind?")
     growing.query_time = query_time
     growing.passages = (passage(text),)
-    events = [event async for event in write(authors, growing, Deadline(30))]
+    events = [event async for event in write(synthesizers, growing, Deadline(30))]
     return events, growing
 
 
@@ -62,7 +62,7 @@ async def test_the_next_model_answers_when_the_first_one_refuses(servers: tuple[
     events, done = await answer(servers)
 
     assert shown(events) == done.text == "Wind is moving air [1]."
-    assert done.author == "openai"
+    assert done.synthesizer == "openai"
     assert [warning.split(":")[0] for warning in done.warnings] == ["llm_key_refused"]
     assert not any(isinstance(event, Restarted) for event in events)
     assert (servers[0].keys, servers[1].keys) == (["bearer sk-own"], ["bearer none"])
@@ -89,7 +89,7 @@ async def test_quotes_take_over_when_all_models_failed_and_each_is_told(
 
     events, done = await answer(servers)
 
-    assert done.author == "extractive"
+    assert done.synthesizer == "extractive"
     assert "Wind is moving air. [1]" in shown(events).replace("**", "")
     assert [warning.split(":")[0] for warning in done.warnings] == ["llm_unavailable", "llm_unsupported"]
 

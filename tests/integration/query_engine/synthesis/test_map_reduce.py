@@ -43,7 +43,7 @@ def server() -> Iterator[ScriptedLLM]:
         yield server
 
 
-def author(server: ScriptedLLM, **llm: Any) -> GenerativeSynthesizer:
+def synthesizer(server: ScriptedLLM, **llm: Any) -> GenerativeSynthesizer:
     chosen = LLMSettings(
         provider="openai",
         model="scripted",
@@ -78,7 +78,7 @@ def noting(request: Request) -> str:
 async def test_every_passage_reaches_the_model_and_the_answer_cites_all_of_them(server: ScriptedLLM) -> None:
     server.play(Script(text=noting))
 
-    events, done = await answer(author(server))
+    events, done = await answer(synthesizer(server))
 
     read = "".join(documents(request) for request in server.requests)
     assert all(f"{one.title} planted" in read for one in PASSAGES)
@@ -97,7 +97,7 @@ async def test_every_passage_reaches_the_model_and_the_answer_cites_all_of_them(
 async def test_every_prompt_has_the_example_the_question_and_room_in_the_models_context(server: ScriptedLLM) -> None:
     server.play(Script(text=noting))
 
-    await answer(author(server))
+    await answer(synthesizer(server))
 
     assert len(server.requests) > 3
     for request in server.requests:
@@ -112,7 +112,7 @@ def test_the_last_prompt_holds_the_notes_as_documents_of_the_same_ranks_and_is_s
     server: ScriptedLLM,
 ) -> None:
     server.play(Script(text=noting))
-    pieces = author(server).write("Who planted lime trees?", PASSAGES, Citations(), threading.Event())
+    pieces = synthesizer(server).write("Who planted lime trees?", PASSAGES, Citations(), threading.Event())
 
     assert next(iter(pieces)) == "Ada planted 11 lime trees [1]."
     last = documents(server.requests[-1])
@@ -126,7 +126,7 @@ def test_the_last_prompt_holds_the_notes_as_documents_of_the_same_ranks_and_is_s
 async def test_passages_that_fit_one_prompt_are_read_at_once(server: ScriptedLLM) -> None:
     server.play(Script(text=noting))
 
-    events, _ = await answer(author(server), PASSAGES[:2])
+    events, _ = await answer(synthesizer(server), PASSAGES[:2])
 
     assert len(server.requests) == 1
     assert not any(isinstance(event, Step) and "Read in groups" in event.text for event in events)
@@ -135,7 +135,7 @@ async def test_passages_that_fit_one_prompt_are_read_at_once(server: ScriptedLLM
 async def test_passages_are_cut_off_and_that_is_told_unless_groups_are_set(server: ScriptedLLM) -> None:
     server.play(Script(text=noting))
 
-    _, done = await answer(author(server, long_evidence="cut"))
+    _, done = await answer(synthesizer(server, long_evidence="cut"))
 
     assert len(server.requests) == 1
     assert [warning.split(":")[0] for warning in done.warnings] == ["passages_left_out"]
@@ -150,7 +150,7 @@ def test_after_a_stop_in_the_first_group_the_model_is_not_asked_again(server: Sc
 
     server.play(Script(text=said, token_s=0.2))
 
-    assert list(author(server).write("Who planted lime trees?", PASSAGES, Citations(), stop)) == []
+    assert list(synthesizer(server).write("Who planted lime trees?", PASSAGES, Citations(), stop)) == []
     assert len(server.requests) == 1
     assert server.wait_until(lambda server: not server.open_streams)
     assert server.tokens_sent < 6
@@ -159,10 +159,10 @@ def test_after_a_stop_in_the_first_group_the_model_is_not_asked_again(server: Sc
 async def test_a_failure_in_a_group_hands_over_to_quotes_and_keeps_its_code(server: ScriptedLLM) -> None:
     server.play(Script(text=noting), Script(text="Cora planted many trees.", cut_after=2))
 
-    events, done = await answer(author(server))
+    events, done = await answer(synthesizer(server))
 
     assert len(server.requests) == 2
-    assert done.author == "extractive"
+    assert done.synthesizer == "extractive"
     assert done.citations.all()
     assert [warning.split(":")[0] for warning in done.warnings] == ["llm_cut"]
     assert not any(isinstance(event, Restarted) for event in events)
@@ -175,9 +175,9 @@ async def test_too_slow_a_reading_hands_over_to_quotes_and_ends(server: Scripted
     growing.passages = tuple(PASSAGES)
     quoting = ExtractiveSynthesizer(FakeWords(), WordHashEmbedding(), 60)
 
-    _ = [event async for event in write([author(server), quoting], growing, Deadline(2))]
+    _ = [event async for event in write([synthesizer(server), quoting], growing, Deadline(2))]
 
-    assert growing.author == "extractive"
+    assert growing.synthesizer == "extractive"
     assert [warning.split(":")[0] for warning in growing.warnings] == ["out_of_time"]
     assert len(server.requests) == 1
     assert server.wait_until(lambda server: not server.open_streams)
@@ -186,7 +186,7 @@ async def test_too_slow_a_reading_hands_over_to_quotes_and_ends(server: Scripted
 def test_a_model_that_declines_every_group_has_no_answer(server: ScriptedLLM) -> None:
     server.play(Script(text="I don't know."))
 
-    assert list(author(server).write("Who planted lime trees?", PASSAGES, Citations(), threading.Event())) == []
+    assert list(synthesizer(server).write("Who planted lime trees?", PASSAGES, Citations(), threading.Event())) == []
     assert all(FILLER.strip() in documents(request) for request in server.requests)
 
 
@@ -205,7 +205,7 @@ def test_what_no_group_yields_is_a_failure_with_the_code_it_has_elsewhere(
     server.play(script)
 
     with pytest.raises(LLMError) as failure:
-        list(author(server).write("Who planted lime trees?", PASSAGES, Citations(), threading.Event()))
+        list(synthesizer(server).write("Who planted lime trees?", PASSAGES, Citations(), threading.Event()))
     assert failure.value.code == code
 
 
@@ -216,7 +216,7 @@ def test_what_a_model_makes_up_in_a_group_is_not_noted(server: ScriptedLLM) -> N
     server.play(Script(text=inventing))
     citations = Citations()
 
-    told = "".join(author(server).write("Who planted lime trees?", PASSAGES, citations, threading.Event()))
+    told = "".join(synthesizer(server).write("Who planted lime trees?", PASSAGES, citations, threading.Event()))
 
     assert "Hedi planted 18 lime trees" in told
     assert "Lima" not in documents(server.requests[-1])
@@ -227,7 +227,7 @@ def test_without_the_check_everything_is_noted(server: ScriptedLLM) -> None:
     server.play(Script(text="Lima a des parcs."))
 
     told = "".join(
-        author(server, grounding=False).write("Who planted lime trees?", PASSAGES, Citations(), threading.Event())
+        synthesizer(server, grounding=False).write("Who planted lime trees?", PASSAGES, Citations(), threading.Event())
     )
 
     assert told == "Lima a des parcs."
@@ -247,7 +247,7 @@ def test_notes_that_never_grow_shorter_come_to_an_end_and_what_had_no_room_is_to
     citations = Citations()
 
     told = "".join(
-        author(server, max_new_tokens=400).write("What do the boxes hold?", long, citations, threading.Event())
+        synthesizer(server, max_new_tokens=400).write("What do the boxes hold?", long, citations, threading.Event())
     )
 
     assert "holds letters" in told

@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator, Iterator
 import pytest
 from starlette.requests import ClientDisconnect, Request
 
-from api.admission import Slots
-from api.answering.runner import Asker, asker
+from api.admission import AdmissionQueue
+from api.answering.runner import QuestionRunner, runner
 from api.dependencies import Service
 from api.jobs.queue import Jobs
 from api.schemas.requests import RunBody
@@ -29,7 +29,7 @@ SOON_S = 0.05
 def service_of(engine: FakeEngine, slots: int = 1, queue: int = 4, deadline_s: float = 240) -> Service:
     settings = Settings(answer=AnswerSettings(deadline_s=deadline_s))
     engines = FakeEngines({"default": engine})
-    return Service(engines, settings, Pages(), FakeIngester(), Jobs(), Slots(slots, queue), AnswerCache(0, 1))
+    return Service(engines, settings, Pages(), FakeIngester(), Jobs(), AdmissionQueue(slots, queue), AnswerCache(0, 1))
 
 
 def request_of(client_leaves: asyncio.Event) -> Request:
@@ -44,7 +44,7 @@ async def all_of(events: AsyncGenerator[Event, None]) -> list[Event]:
     return [event async for event in events]
 
 
-async def free(slots: Slots) -> None:
+async def free(slots: AdmissionQueue) -> None:
     """Wait until another question would get the only slot."""
     place = slots.enter()
     await place.turn()
@@ -63,7 +63,7 @@ def hung() -> Iterator[threading.Event]:
 async def test_a_question_that_finds_a_slot_is_answered_without_waiting() -> None:
     service = service_of(FakeEngine([SEARCHING, a_done()]))
 
-    asked = await Asker(service).ask("What turns?", BODY)
+    asked = await QuestionRunner(service).ask("What turns?", BODY)
 
     assert asked.corpus == "default"
     assert await all_of(asked.events) == [SEARCHING, a_done()]
@@ -74,7 +74,7 @@ async def test_a_question_that_waits_says_so_at_once_and_runs_when_its_turn_come
     engine = FakeEngine([SEARCHING, a_done()])
     service = service_of(engine)
     before = service.slots.enter()
-    asked = await Asker(service).ask("What turns?", BODY)
+    asked = await QuestionRunner(service).ask("What turns?", BODY)
 
     first = await anext(asked.events)
     assert first == Step("wait", "**Waiting** for 1 question that came before.")
@@ -93,14 +93,14 @@ async def test_a_full_queue_refuses_before_a_corpus_is_opened() -> None:
     )
 
     with pytest.raises(TooManyQuestionsError, match="cannot be taken"):
-        await Asker(refusing).ask("What turns?", BODY)
+        await QuestionRunner(refusing).ask("What turns?", BODY)
 
 
 async def test_a_client_that_leaves_the_queue_frees_its_place_and_starts_nothing() -> None:
     engine = FakeEngine([SEARCHING, a_done()])
     service = service_of(engine)
     before = service.slots.enter()
-    asked = await Asker(service).ask("What turns?", BODY)
+    asked = await QuestionRunner(service).ask("What turns?", BODY)
     await anext(asked.events)
 
     await asked.events.aclose()
@@ -112,7 +112,7 @@ async def test_a_client_that_leaves_the_queue_frees_its_place_and_starts_nothing
 
 async def test_an_answer_that_nobody_reads_gives_its_slot_back_with_the_request() -> None:
     service = service_of(FakeEngine([SEARCHING]))
-    request = asker(service)
+    request = runner(service)
     await (await anext(request)).ask("What turns?", BODY)
     assert service.slots.running == 1
 
@@ -124,7 +124,7 @@ async def test_an_answer_that_nobody_reads_gives_its_slot_back_with_the_request(
 async def test_an_answer_that_a_route_leaves_open_is_stopped_with_the_request() -> None:
     engine = FakeEngine([SEARCHING, asyncio.Event()])
     service = service_of(engine)
-    request = asker(service)
+    request = runner(service)
     asked = await (await anext(request)).ask("What turns?", BODY)
     await anext(asked.events)
 
@@ -146,7 +146,7 @@ async def test_a_slot_is_held_until_the_thread_of_an_abandoned_answer_has_ended(
                 await go.wait()
 
     service = service_of(Hanging())
-    request = asker(service)
+    request = runner(service)
     asked = await (await anext(request)).ask("What turns?", BODY)
     await anext(asked.events)
 
@@ -161,7 +161,7 @@ async def test_a_slot_is_held_until_the_thread_of_an_abandoned_answer_has_ended(
 async def test_leaving_tells_the_work_that_nobody_waits() -> None:
     engine = FakeEngine([SEARCHING, asyncio.Event()])
     service = service_of(engine)
-    asked = await Asker(service).ask("What turns?", BODY)
+    asked = await QuestionRunner(service).ask("What turns?", BODY)
     await anext(asked.events)
 
     await asked.events.aclose()
@@ -178,7 +178,7 @@ async def test_who_waits_until_the_deadline_gets_an_honest_answer_and_frees_the_
     service = service_of(engine, deadline_s=SOON_S)
     before = service.slots.enter()
 
-    *_, warning, done = await all_of((await Asker(service).ask("What turns?", BODY)).events)
+    *_, warning, done = await all_of((await QuestionRunner(service).ask("What turns?", BODY)).events)
 
     assert isinstance(warning, Step)
     assert warning.text.startswith("**Out of time**")
@@ -194,7 +194,7 @@ async def test_who_waits_until_the_deadline_gets_an_honest_answer_and_frees_the_
 async def test_an_engine_gets_less_time_than_the_question_has_left() -> None:
     engine = FakeEngine([a_done()])
 
-    await all_of((await Asker(service_of(engine, deadline_s=100)).ask("What turns?", BODY)).events)
+    await all_of((await QuestionRunner(service_of(engine, deadline_s=100)).ask("What turns?", BODY)).events)
 
     (deadline,) = engine.deadlines
     assert deadline is not None
@@ -203,7 +203,7 @@ async def test_an_engine_gets_less_time_than_the_question_has_left() -> None:
 
 async def test_an_engine_that_ignores_its_deadline_is_left() -> None:
     service = service_of(FakeEngine([SEARCHING, asyncio.Event()]), deadline_s=SOON_S)
-    asked = await Asker(service).ask("What turns?", BODY)
+    asked = await QuestionRunner(service).ask("What turns?", BODY)
 
     assert await anext(asked.events) == SEARCHING
     with pytest.raises(OutOfTimeError, match="time was over"):
@@ -214,7 +214,7 @@ async def test_an_engine_that_ignores_its_deadline_is_left() -> None:
 async def test_a_default_corpus_that_was_never_made_is_told_of_and_holds_no_slot() -> None:
     service = service_of(FakeEngine(corpus="other"))
     object.__setattr__(service, "engines", FakeEngines())
-    request = asker(service)
+    request = runner(service)
 
     done = (await all_of((await (await anext(request)).ask("What turns?", BODY)).events))[-1]
     await request.aclose()  # type: ignore[attr-defined]  # an async generator, as FastAPI takes it
@@ -227,14 +227,16 @@ async def test_a_default_corpus_that_was_never_made_is_told_of_and_holds_no_slot
 async def test_a_search_returns_what_the_work_returns() -> None:
     service = service_of(FakeEngine(corpus="default"))
 
-    found = await Asker(service).search(request_of(asyncio.Event()), None, lambda engine, _: engine.corpus.name)
+    found = await QuestionRunner(service).search(
+        request_of(asyncio.Event()), None, lambda engine, _: engine.corpus.name
+    )
 
     assert found == "default"
 
 
 async def test_a_failing_search_raises_and_gives_its_slot_back() -> None:
     service = service_of(FakeEngine())
-    request = asker(service)
+    request = runner(service)
 
     with pytest.raises(UnknownCorpusError, match="no corpus 'none'"):
         await (await anext(request)).search(request_of(asyncio.Event()), "none", lambda engine, _: engine)
@@ -254,7 +256,7 @@ async def test_a_search_whose_client_leaves_holds_its_slot_until_its_thread_has_
         hung.wait()
 
     with pytest.raises(ClientDisconnect):
-        await Asker(service).search(request_of(client_leaves), None, work)
+        await QuestionRunner(service).search(request_of(client_leaves), None, work)
 
     assert limits[0].stop.is_set()
     assert service.slots.running == 1
@@ -267,7 +269,7 @@ async def test_a_client_that_leaves_while_its_search_waits_starts_nothing() -> N
     service.slots.enter()
     client_leaves = asyncio.Event()
     client_leaves.set()
-    request = asker(service)
+    request = runner(service)
 
     with pytest.raises(ClientDisconnect):
         await (await anext(request)).search(request_of(client_leaves), None, lambda *_: pytest.fail("it began"))
@@ -283,4 +285,4 @@ async def test_a_search_ends_at_the_deadline_in_the_queue_and_at_work(busy: bool
         service.slots.enter()
 
     with pytest.raises(OutOfTimeError, match="time was over"):
-        await Asker(service).search(request_of(asyncio.Event()), None, lambda *_: hung.wait())
+        await QuestionRunner(service).search(request_of(asyncio.Event()), None, lambda *_: hung.wait())

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from query_engine.retrieval.pipeline import Refinement, Reranking
+from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
 from settings import RerankSettings, RetrievalSettings
 from tests.fakes.engines import FakeEngine, a_passage
 from tests.fakes.http import client_of
@@ -61,7 +61,7 @@ def test_what_the_body_says_wins() -> None:
 
 def reranking_engine() -> FakeEngine:
     engine = FakeEngine()
-    engine.refinement = Refinement(reranking=Reranking(LengthReranker(), list, RerankSettings(query="set")))
+    engine.pipeline = RetrievalPipeline(reranking=Reranking(LengthReranker(), list, RerankSettings(query="set")))
     return engine
 
 
@@ -73,9 +73,9 @@ def test_a_request_may_leave_reranking_out_or_give_it_a_question(body: dict[str,
     engine = reranking_engine()
     client_of(engine).post("/retrieve", json={"question": "What?", **body})
 
-    (refinement,) = engine.refinements
-    assert refinement is not None
-    assert (refinement.reranking.options.query if refinement.reranking else None) == query
+    (pipeline,) = engine.refinements
+    assert pipeline is not None
+    assert (pipeline.reranking.options.query if pipeline.reranking else None) == query
 
 
 @pytest.mark.parametrize("body", [{"rerank": True}, {"rerank_query": "mine"}])

@@ -4,32 +4,32 @@ import socket
 import pytest
 from pydantic import SecretStr
 
-from api.security.listen import bind, refuse_open_door, url_of
+from api.security.listen import bind, require_auth_or_loopback, url_of
 from errors import SettingsError
 from settings import ServeSettings
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
 def test_this_machine_alone_may_always_come_in(host: str) -> None:
-    refuse_open_door(ServeSettings(host=host))
+    require_auth_or_loopback(ServeSettings(host=host))
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "guide.example", "127.0.0.1.evil.example"])
 def test_other_machines_are_refused_without_a_word_of_consent(host: str) -> None:
     with pytest.raises(SettingsError, match="RAG_SERVE__OPEN=true"):
-        refuse_open_door(ServeSettings(host=host))
+        require_auth_or_loopback(ServeSettings(host=host))
 
 
 @pytest.mark.parametrize("opened", [False, True])
 def test_keys_open_the_door_without_a_warning(opened: bool, caplog: pytest.LogCaptureFixture) -> None:
-    refuse_open_door(ServeSettings(host="0.0.0.0", keys=SecretStr("k"), open=opened))
+    require_auth_or_loopback(ServeSettings(host="0.0.0.0", keys=SecretStr("k"), open=opened))
 
     assert caplog.text == ""
 
 
 def test_consent_opens_the_door_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        refuse_open_door(ServeSettings(host="0.0.0.0", open=True))
+        require_auth_or_loopback(ServeSettings(host="0.0.0.0", open=True))
 
     assert "can ask questions and read documents" in caplog.text
 

@@ -31,8 +31,8 @@ class SameLength:
 
 
 def row(kind: Kind, case: Case, answer: Done, verbatim: int = 0, similarity: float = 0.5) -> Answered:
-    likeness = {"similarity": similarity, "rouge_l": 0.25, "matching": 0.75} if kind == "answerable" else {}
-    return Answered(case, kind, answer, verbatim, 30.0, 20.0, likeness)
+    scores = {"similarity": similarity, "rouge_l": 0.25, "matching": 0.75} if kind == "answerable" else {}
+    return Answered(case, kind, answer, verbatim, 30.0, 20.0, scores)
 
 
 class ScriptedEngine:
@@ -80,8 +80,8 @@ async def test_only_answers_to_a_corpus_s_own_questions_are_compared_with_refere
         [("answerable", case), ("other corpora", case)], engine, lambda _: None, SameLength()
     )
 
-    assert own.likeness == {"similarity": 1, "rouge_l": 1, "matching": 1}
-    assert foreign.likeness == {}
+    assert own.similarity == {"similarity": 1, "rouge_l": 1, "matching": 1}
+    assert foreign.similarity == {}
 
 
 def test_a_row_keeps_its_scores_and_why_it_was_declined() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from eval.asking.retry_policy import Patience
+from eval.asking.retry_policy import RetryPolicy
 from eval.asking.target import NoReplyError
 from eval.cases import Case
 from eval.rows import Row
@@ -60,5 +60,5 @@ class Naps:
         self.s.append(seconds)
 
 
-def impatient(attempts: int = 1) -> Patience:
-    return Patience(timeout_s=5, attempts=attempts, sleep=Naps())
+def impatient(attempts: int = 1) -> RetryPolicy:
+    return RetryPolicy(timeout_s=5, attempts=attempts, sleep=Naps())

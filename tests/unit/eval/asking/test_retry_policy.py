@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from eval.asking.retry_policy import Patience
+from eval.asking.retry_policy import RetryPolicy
 from eval.asking.target import NoReplyError, WrittenByModel
 from eval.cases import Case
 from eval.rows import Row
@@ -12,7 +12,7 @@ from tests.unit.eval.asking.fakes import Naps, ScriptedTarget, a_case, a_row, im
 async def test_a_call_that_fails_is_made_again_after_growing_pauses() -> None:
     naps, target = Naps(), ScriptedTarget(q1=[unreachable(), unreachable()])
 
-    asked = await Patience(attempts=3, pause_s=1, sleep=naps).ask(target, a_case())
+    asked = await RetryPolicy(attempts=3, pause_s=1, sleep=naps).ask(target, a_case())
 
     assert (asked.row.outcome, naps.s) == ("answered", [1, 2])
 
@@ -35,7 +35,7 @@ async def test_the_service_may_ask_for_a_longer_pause_but_not_for_an_endless_one
     naps = Naps()
     busy = [NoReplyError("Busy.", "Wait.", retry_after_s=wanted_s) for wanted_s in (7, 0.1, 1e6)]
 
-    await Patience(attempts=4, pause_s=1, max_pause_s=60, sleep=naps).ask(ScriptedTarget(q1=busy), a_case())
+    await RetryPolicy(attempts=4, pause_s=1, max_pause_s=60, sleep=naps).ask(ScriptedTarget(q1=busy), a_case())
 
     assert naps.s == [7, 2, 60]
 
@@ -55,7 +55,7 @@ async def test_a_call_that_takes_too_long_is_given_up() -> None:
             await asyncio.Event().wait()
             raise AssertionError
 
-    asked = await Patience(timeout_s=0.01, attempts=2, sleep=Naps()).ask(Silent(), a_case())
+    asked = await RetryPolicy(timeout_s=0.01, attempts=2, sleep=Naps()).ask(Silent(), a_case())
 
     assert (asked.row.outcome, asked.row.reason) == ("failed", "There was no reply within 0.01 s. Raise --timeout-s.")
     assert 0 < asked.row.seconds < 5

@@ -1,6 +1,6 @@
 """Vectors that are kept for a while."""
 
-from index.embedding.cached import RecentEmbedding
+from index.embedding.cached import CachedEmbedding
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 
 
@@ -14,7 +14,7 @@ class Counting(WordHashEmbedding):
 
 def test_a_text_and_a_question_are_embedded_once_and_told_apart() -> None:
     inner = Counting()
-    embedder = RecentEmbedding(inner, 100)
+    embedder = CachedEmbedding(inner, 100)
 
     for _ in range(2):
         assert embedder.get_query_embedding("rotor") == [-value for value in word_vector("rotor")]
@@ -25,7 +25,7 @@ def test_a_text_and_a_question_are_embedded_once_and_told_apart() -> None:
 
 def test_only_new_texts_of_a_batch_are_embedded_and_the_order_is_kept() -> None:
     inner = Counting()
-    embedder = RecentEmbedding(inner, 100)
+    embedder = CachedEmbedding(inner, 100)
     embedder.get_text_embedding("b")
 
     assert embedder.get_text_embedding_batch(["a", "b", "a"]) == [word_vector(text) for text in "aba"]
@@ -34,7 +34,7 @@ def test_only_new_texts_of_a_batch_are_embedded_and_the_order_is_kept() -> None:
 
 async def test_an_awaited_question_is_kept_too() -> None:
     inner = Counting()
-    embedder = RecentEmbedding(inner, 100)
+    embedder = CachedEmbedding(inner, 100)
 
     assert await embedder.aget_query_embedding("rotor") == embedder.get_query_embedding("rotor")
     assert inner.questions == 1
@@ -42,7 +42,7 @@ async def test_an_awaited_question_is_kept_too() -> None:
 
 def test_what_was_not_asked_for_lately_is_forgotten() -> None:
     inner = Counting()
-    embedder = RecentEmbedding(inner, 2)
+    embedder = CachedEmbedding(inner, 2)
 
     for text in ("a", "b", "a", "c", "a"):
         embedder.get_text_embedding(text)
@@ -54,7 +54,7 @@ def test_what_was_not_asked_for_lately_is_forgotten() -> None:
 
 def test_where_none_are_kept_each_is_embedded_each_time() -> None:
     inner = Counting()
-    embedder = RecentEmbedding(inner, 0)
+    embedder = CachedEmbedding(inner, 0)
 
     assert [embedder.get_text_embedding("a") for _ in range(2)] == [word_vector("a")] * 2
     assert inner.texts_embedded == 2

@@ -14,7 +14,7 @@ from tests.fakes.embedding import WordHashEmbedding
 HOME = Path(__file__).parents[4]
 
 
-def author_of(llm: LLMSettings) -> GenerativeSynthesizer:
+def synthesizer_of(llm: LLMSettings) -> GenerativeSynthesizer:
     settings = Settings(llm=llm)
     return build_synthesizer(settings, build_model(settings), WordHashEmbedding())
 
@@ -34,15 +34,15 @@ def author_of(llm: LLMSettings) -> GenerativeSynthesizer:
 )
 def test_settings_that_cannot_work_are_refused(llm: LLMSettings, fact: str) -> None:
     with pytest.raises(SettingsError, match=fact):
-        author_of(llm)
+        synthesizer_of(llm)
 
 
 def test_a_server_is_described_without_its_key() -> None:
     llm = LLMSettings(provider="openai", base_url="http://127.0.0.1:1/v1", model="m", api_key="secret")
 
-    author = author_of(llm)
+    synthesizer = synthesizer_of(llm)
 
-    assert (author.name, author.label) == ("openai", "m at http://127.0.0.1:1/v1")
+    assert (synthesizer.name, synthesizer.label) == ("openai", "m at http://127.0.0.1:1/v1")
 
 
 def test_a_provider_without_its_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +50,7 @@ def test_a_provider_without_its_library_says_what_to_install(monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "torch", None)
 
     with pytest.raises(ModelError, match=r"huggingface needs torch.* KEEP_TORCH=true"):
-        author_of(LLMSettings(provider="huggingface"))
+        synthesizer_of(LLMSettings(provider="huggingface"))
 
 
 def test_no_model_library_is_imported_before_a_provider_is_chosen() -> None:

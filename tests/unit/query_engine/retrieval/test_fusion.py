@@ -12,7 +12,7 @@ from index.documents.store import StoredDocument
 from query_engine.retrieval.fusion import (
     SCORERS,
     WEIGHTS,
-    Found,
+    Candidates,
     Scorer,
     fuse_plainly,
     leaf_values,
@@ -35,15 +35,15 @@ def leaf(version: str, ordinal: int, documents: Mapping[str, StoredDocument] = D
     return node_id(version, documents[version].tree.first_leaf + ordinal)
 
 
-def found(**brought: Any) -> Found:
-    return Found(DOCUMENTS, **brought)
+def found(**brought: Any) -> Candidates:
+    return Candidates(DOCUMENTS, **brought)
 
 
 def names(hits: list[LeafHit]) -> list[str]:
     return [hit.node_id for hit in hits]
 
 
-def speaking_for(scorer: Scorer, good: str, bad: str) -> Found:
+def speaking_for(scorer: Scorer, good: str, bad: str) -> Candidates:
     """Two first leaves of two documents, alike but for what one scorer sees: it speaks for the one of `good`."""
     mine, other = leaf(good, 0), leaf(bad, 0)
     dense = {mine: 0.5, other: 0.5, leaf("far", 5): 0.1}
@@ -176,7 +176,7 @@ def test_hits_of_documents_that_are_not_there_are_left_out(fuse: Any) -> None:
 @pytest.mark.parametrize("fuse", [score_leaves, lambda brought: fuse_plainly(brought, 0.6), leaf_values])
 def test_nothing_found_makes_no_hits(fuse: Any) -> None:
     assert not fuse(found())
-    assert not fuse(Found({}))
+    assert not fuse(Candidates({}))
 
 
 def test_a_leaf_that_only_the_names_of_its_document_brought_is_scored() -> None:

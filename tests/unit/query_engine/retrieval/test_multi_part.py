@@ -9,7 +9,7 @@ import pytest
 from query_engine.answerability.classifier import Confidence
 from query_engine.question.decompose import ONE_PASS, Plan
 from query_engine.question.decompose_rules import Part
-from query_engine.retrieval.multi_part import Gathering, Means, merge
+from query_engine.retrieval.multi_part import Gathering, SearchContext, merge
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Step
 from query_engine.schema.passage import Passage
@@ -48,7 +48,7 @@ class Search:
         return max(judged, key=lambda one: one.value, default=sure(0.0))
 
     def gathering(self, plan: Plan = PLAN, deadline: Deadline | None = None) -> Gathering:
-        means = Means(self.search, self.judge, FakeWords(), 0.5, OPTIONS, deadline or Deadline(60))
+        means = SearchContext(self.search, self.judge, FakeWords(), 0.5, OPTIONS, deadline or Deadline(60))
         return Gathering(WHOLE, lambda _question, _deadline: plan, means)
 
 

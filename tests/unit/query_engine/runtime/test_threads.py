@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from query_engine.runtime.threads import Reading, in_thread, in_threads, iterate_in_thread
+from query_engine.runtime.threads import CancellableReader, in_thread, in_threads, iterate_in_thread
 
 
 async def test_pieces_come_in_order() -> None:
@@ -130,7 +130,7 @@ async def test_a_reading_that_was_waited_for_in_vain_loses_nothing() -> None:
         await go_on.wait()
         yield 2
 
-    reading = Reading(items())
+    reading = CancellableReader(items())
     assert await reading.wait()
     assert reading.take() == 1
     assert not await reading.wait(0)
@@ -152,7 +152,7 @@ async def test_closing_a_reading_closes_a_generator_that_is_at_work() -> None:
         finally:
             closed.append("closed")
 
-    reading = Reading(items())
+    reading = CancellableReader(items())
     await reading.wait(0)
     await reading.close()
 

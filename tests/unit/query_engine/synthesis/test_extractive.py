@@ -1,4 +1,4 @@
-"""The quoting author, over a fake index of words and a fake embedder."""
+"""The quoting synthesizer, over a fake index of words and a fake embedder."""
 
 import math
 import re
@@ -31,8 +31,8 @@ class PlainWords:
 
 
 def write(question: str, passages: Sequence[Passage], max_words: int = 30) -> tuple[str, Citations]:
-    author, citations = ExtractiveSynthesizer(PlainWords(), WordHashEmbedding(), max_words), Citations()
-    return "".join(author.write(question, passages, citations, threading.Event())), citations
+    synthesizer, citations = ExtractiveSynthesizer(PlainWords(), WordHashEmbedding(), max_words), Citations()
+    return "".join(synthesizer.write(question, passages, citations, threading.Event())), citations
 
 
 BETZ = a_passage(
@@ -171,8 +171,8 @@ def test_a_table_row_with_figures_may_be_quoted() -> None:
 def test_nothing_is_written_without_sentences_or_after_a_stop() -> None:
     stop = threading.Event()
     stop.set()
-    author = ExtractiveSynthesizer(PlainWords(), WordHashEmbedding(), 30)
+    synthesizer = ExtractiveSynthesizer(PlainWords(), WordHashEmbedding(), 30)
 
     assert write("What is the rotor limit?", [])[0] == ""
     assert write("What is the rotor limit?", [a_passage(text="# Title")])[0] == ""
-    assert list(author.write("Who published it?", [BETZ], Citations(), stop)) == []
+    assert list(synthesizer.write("Who published it?", [BETZ], Citations(), stop)) == []

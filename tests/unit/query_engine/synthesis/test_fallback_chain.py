@@ -1,4 +1,4 @@
-"""Authors one after the other, each within its time."""
+"""Synthesizers one after the other, each within its time."""
 
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
@@ -60,9 +60,9 @@ def an_answer() -> Answer:
     return answer
 
 
-def written(answer: Answer, authors: Sequence[Synthesizer], seconds: float) -> AsyncGenerator[Event, None]:
+def written(answer: Answer, synthesizers: Sequence[Synthesizer], seconds: float) -> AsyncGenerator[Event, None]:
     async def stages(deadline: Deadline) -> AsyncGenerator[Event, None]:
-        async for event in write(authors, answer, deadline):
+        async for event in write(synthesizers, answer, deadline):
             yield event
         yield answer.done("generated_answer")
 
@@ -85,7 +85,7 @@ def on_screen(events: Sequence[Event]) -> str:
     return shown
 
 
-class Reading(ScriptedSynthesizer):
+class CancellableReader(ScriptedSynthesizer):
     """Says that it was not shown all passages."""
 
     def __init__(self, *says: str | Exception, out_of_context: bool) -> None:
@@ -108,7 +108,7 @@ class Reading(ScriptedSynthesizer):
 async def test_that_a_model_did_not_read_all_passages_is_a_step_and_a_warning_only_if_the_model_is_the_limit(
     out_of_context: bool, kind: str, warnings: tuple[str, ...]
 ) -> None:
-    model = Reading("Wind turns.", out_of_context=out_of_context)
+    model = CancellableReader("Wind turns.", out_of_context=out_of_context)
 
     step, done = [event async for event in written(an_answer(), [model, Quoting()], PATIENCE_S)][-2:]
 
@@ -118,7 +118,7 @@ async def test_that_a_model_did_not_read_all_passages_is_a_step_and_a_warning_on
 
 
 async def test_what_a_failed_model_did_not_read_is_not_told() -> None:
-    model = Reading(LLMError("It broke.", ""), out_of_context=True)
+    model = CancellableReader(LLMError("It broke.", ""), out_of_context=True)
 
     events = [event async for event in written(an_answer(), [model, Quoting()], PATIENCE_S)]
 
@@ -138,7 +138,7 @@ async def test_a_model_that_is_too_slow_is_replaced_by_quotes_while_it_still_han
     assert done.answer == on_screen(events) == "Wind turns blades. [1]"
     assert done.synthesizer == "extractive"
     assert len(done.citations) == 1
-    assert done.warnings == ("out_of_time: The openai author had not finished when the time for it was over.",)
+    assert done.warnings == ("out_of_time: The openai synthesizer had not finished when the time for it was over.",)
     assert any(isinstance(event, Step) and event.kind == "warning" for event in events)
     assert model.told_to_stop.is_set()
 
@@ -233,5 +233,5 @@ async def test_the_last_author_has_until_the_deadline_itself() -> None:
     await anext(events)
     slow.release.set()
 
-    with pytest.raises(OutOfTimeError, match="openai author had not finished"):
+    with pytest.raises(OutOfTimeError, match="openai synthesizer had not finished"):
         await anext(events)

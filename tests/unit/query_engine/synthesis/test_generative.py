@@ -19,7 +19,7 @@ SUN = passage("A cell turns light into electricity. It has no moving parts.", "s
 PASSAGES = (SUN, WIND)
 
 
-def author(llm: FakeLLM, rules: Rules | None = None) -> GenerativeSynthesizer:
+def synthesizer(llm: FakeLLM, rules: Rules | None = None) -> GenerativeSynthesizer:
     prompts = PromptBuilder(max_context_chars=6000, max_prompt_tokens=3000, count_tokens=len)
     return GenerativeSynthesizer("openai", "fake", llm, prompts, embedder=WordHashEmbedding(), rules=rules)
 
@@ -27,7 +27,7 @@ def author(llm: FakeLLM, rules: Rules | None = None) -> GenerativeSynthesizer:
 def write(*says: Any, passages: Sequence[Passage] = PASSAGES) -> tuple[str, Citations]:
     citations = Citations()
     llm = FakeLLM(says=list(says))
-    pieces = author(llm).write("What is the Betz limit?", passages, citations, threading.Event())
+    pieces = synthesizer(llm).write("What is the Betz limit?", passages, citations, threading.Event())
     return "".join(pieces), citations
 
 
@@ -74,7 +74,7 @@ def test_an_answer_without_marks_gets_those_of_the_sentences_that_plainly_suppor
 
 def test_an_answer_without_any_support_is_a_failure_and_nothing_of_it_is_shown() -> None:
     llm = FakeLLM(says=["The capital of Peru ", "is Lima. It has many ", "parks [1]."])
-    pieces = author(llm).write("?", PASSAGES, Citations(), threading.Event())
+    pieces = synthesizer(llm).write("?", PASSAGES, Citations(), threading.Event())
 
     with pytest.raises(LLMError, match="Nothing that the language model wrote has support") as failure:
         next(iter(pieces))
@@ -84,7 +84,7 @@ def test_an_answer_without_any_support_is_a_failure_and_nothing_of_it_is_shown()
 def test_a_sentence_is_yielded_as_soon_as_the_next_one_begins() -> None:
     says = ["Wind is", " moving air [2].", " A", " cell turns light into", " electricity [1]."]
     llm = FakeLLM(says=says)
-    pieces = iter(author(llm).write("?", PASSAGES, Citations(), threading.Event()))
+    pieces = iter(synthesizer(llm).write("?", PASSAGES, Citations(), threading.Event()))
 
     assert next(pieces) == "Wind is moving air [1]."
     assert llm.given == 3
@@ -125,7 +125,7 @@ def test_unchecked_sentences_are_all_shown_with_the_nearest_quote() -> None:
     llm = FakeLLM(says=["La limite de Betz est 16/27 [2]. Voilà."])
     citations = Citations()
 
-    answer = "".join(author(llm, Rules(checked=False)).write("?", PASSAGES, citations, threading.Event()))
+    answer = "".join(synthesizer(llm, Rules(checked=False)).write("?", PASSAGES, citations, threading.Event()))
 
     assert answer == "La limite de Betz est 16/27 [1]. Voilà."
     assert citations.all()[0].quote == BETZ
@@ -134,7 +134,7 @@ def test_unchecked_sentences_are_all_shown_with_the_nearest_quote() -> None:
 def test_an_answer_ends_before_the_sentence_that_makes_it_too_long() -> None:
     llm = FakeLLM(says=["Wind is moving air [2]. Three blades won for practical reasons [2]. It has no moving parts."])
 
-    answer = "".join(author(llm, Rules(max_words=12)).write("?", PASSAGES, Citations(), threading.Event()))
+    answer = "".join(synthesizer(llm, Rules(max_words=12)).write("?", PASSAGES, Citations(), threading.Event()))
 
     assert answer == "Wind is moving air [1]. Three blades won for practical reasons [1]."
 
@@ -142,14 +142,14 @@ def test_an_answer_ends_before_the_sentence_that_makes_it_too_long() -> None:
 def test_an_abstention_yields_nothing_and_ends_the_model() -> None:
     llm = FakeLLM(says=["I don't", " know.", " But", " perhaps"])
 
-    assert list(author(llm).write("?", PASSAGES, Citations(), threading.Event())) == []
+    assert list(synthesizer(llm).write("?", PASSAGES, Citations(), threading.Event())) == []
     assert (llm.given, llm.closed) == (2, 1)
 
 
 def test_without_passages_no_model_is_asked() -> None:
     llm = FakeLLM(says=["Wind"])
 
-    assert list(author(llm).write("?", (), Citations(), threading.Event())) == []
+    assert list(synthesizer(llm).write("?", (), Citations(), threading.Event())) == []
     assert llm.asked == []
 
 
@@ -157,13 +157,13 @@ def test_a_stop_closes_the_model_within_one_token() -> None:
     stop = threading.Event()
     llm = FakeLLM(says=["Wind is moving air. ", "It", stop.set, " has", " no parts."])
 
-    assert list(author(llm).write("?", PASSAGES, Citations(), stop)) == ["Wind is moving air. [1]"]
+    assert list(synthesizer(llm).write("?", PASSAGES, Citations(), stop)) == ["Wind is moving air. [1]"]
     assert (llm.given, llm.closed) == (3, 1)
 
 
 def test_leaving_the_answer_closes_the_model() -> None:
     llm = FakeLLM(says=["Wind is moving air. It", " has", " no parts."])
-    pieces = author(llm).write("?", PASSAGES, Citations(), threading.Event())
+    pieces = synthesizer(llm).write("?", PASSAGES, Citations(), threading.Event())
 
     next(iter(pieces))
     pieces.close()  # type: ignore[attr-defined]  # it is a generator
@@ -174,7 +174,7 @@ def test_leaving_the_answer_closes_the_model() -> None:
 def test_a_model_in_a_loop_is_stopped() -> None:
     llm = FakeLLM(says=["Wind is moving air. "] * 50)
 
-    answer = "".join(author(llm).write("?", PASSAGES, Citations(), threading.Event()))
+    answer = "".join(synthesizer(llm).write("?", PASSAGES, Citations(), threading.Event()))
 
     assert answer == "Wind is moving air. [1]"
     assert llm.given <= 3
@@ -197,7 +197,7 @@ def test_an_empty_answer_is_a_failure_not_an_abstention(says: list[str], fact: s
 
 def test_a_failing_model_fails_the_answer() -> None:
     llm = FakeLLM(says=["Wind", LLMError("It broke.", "Mend it.")])
-    pieces = author(llm).write("?", PASSAGES, Citations(), threading.Event())
+    pieces = synthesizer(llm).write("?", PASSAGES, Citations(), threading.Event())
 
     with pytest.raises(LLMError, match=r"It broke\."):
         list(pieces)

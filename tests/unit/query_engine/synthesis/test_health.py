@@ -7,7 +7,7 @@ from errors import LLMError
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.draft import UNSUPPORTED
-from query_engine.synthesis.health import WatchedSynthesizer
+from query_engine.synthesis.health import MonitoredSynthesizer
 
 
 class Moody:
@@ -26,13 +26,13 @@ class Moody:
         yield f"answers {question} {len(passages)} {citations.all()} {stop.is_set()}"
 
 
-def write(watched: WatchedSynthesizer) -> str:
+def write(watched: MonitoredSynthesizer) -> str:
     return "".join(watched.write("what", (), Citations(), threading.Event()))
 
 
 def test_the_state_follows_the_last_answer() -> None:
     moody = Moody()
-    watched = WatchedSynthesizer(moody)
+    watched = MonitoredSynthesizer(moody)
     assert (watched.name, watched.ready, watched.reason) == ("openai", True, "Loaded, not used yet.")
 
     moody.failing = True
@@ -46,7 +46,7 @@ def test_the_state_follows_the_last_answer() -> None:
 
 
 def test_an_answer_given_up_by_its_reader_changes_nothing() -> None:
-    watched = WatchedSynthesizer(Moody())
+    watched = MonitoredSynthesizer(Moody())
     pieces = iter(watched.write("what", (), Citations(), threading.Event()))
     next(pieces)
     del pieces
@@ -55,9 +55,9 @@ def test_an_answer_given_up_by_its_reader_changes_nothing() -> None:
 
 
 def test_a_model_that_writes_what_nothing_supports_is_still_there() -> None:
-    author = Moody()
-    author.failing, author.code = True, UNSUPPORTED
-    watched = WatchedSynthesizer(author)
+    synthesizer = Moody()
+    synthesizer.failing, synthesizer.code = True, UNSUPPORTED
+    watched = MonitoredSynthesizer(synthesizer)
 
     with pytest.raises(LLMError, match="hung up"):
         write(watched)

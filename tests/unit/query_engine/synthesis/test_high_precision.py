@@ -1,4 +1,4 @@
-"""An author who has to be sure says nothing where the quote does not show what is asked for."""
+"""a synthesizer who has to be sure says nothing where the quote does not show what is asked for."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,7 @@ import pytest
 
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
-from query_engine.synthesis.high_precision import SureSynthesizer
+from query_engine.synthesis.high_precision import HighPrecisionSynthesizer
 from tests.fakes.engines import a_passage
 from tests.fakes.words import FakeWords
 
@@ -27,8 +27,8 @@ class Quoting:
 def said(question: str, *texts: str) -> tuple[str, int]:
     citations = Citations()
     passages = [a_passage(doc_id=f"{number}.md", text=text) for number, text in enumerate(texts)]
-    author = SureSynthesizer(Quoting(), FakeWords())
-    return "".join(author.write(question, passages, citations, threading.Event())), len(citations.all())
+    synthesizer = HighPrecisionSynthesizer(Quoting(), FakeWords())
+    return "".join(synthesizer.write(question, passages, citations, threading.Event())), len(citations.all())
 
 
 def test_a_quote_that_shows_what_is_asked_for_is_given_with_all_that_follow() -> None:

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from query_engine.answerability.classifier import Confidence
-from query_engine.answerability.part_coverage import Covered
+from query_engine.answerability.part_coverage import PartEvidence
 from query_engine.question.decompose_rules import Part
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
-from query_engine.synthesis.per_part import PartwiseSynthesizer
+from query_engine.synthesis.per_part import PerPartSynthesizer
 from tests.fakes.engines import a_passage
 
 MARS = replace(a_passage(text="Mars is red."), node_id="m.1")
@@ -33,20 +33,20 @@ class Quoting:
             yield f"{' ' if number else ''}{passage.text} [{mark}]"
 
 
-def covered(name: str, passage: Passage, *, sufficient: bool = True) -> Covered:
-    return Covered(Part(name, f"about {name}"), (passage,), Confidence(0.9, 0.5, 0.5, ()), sufficient)
+def covered(name: str, passage: Passage, *, sufficient: bool = True) -> PartEvidence:
+    return PartEvidence(Part(name, f"about {name}"), (passage,), Confidence(0.9, 0.5, 0.5, ()), sufficient)
 
 
-def written(author: Quoting, *parts: Covered, max_words: int = 60) -> str:
-    partwise = PartwiseSynthesizer(author, parts, max_words)
+def written(synthesizer: Quoting, *parts: PartEvidence, max_words: int = 60) -> str:
+    partwise = PerPartSynthesizer(synthesizer, parts, max_words)
     return "".join(partwise.write("Whole?", [MARS, VENUS], Citations(), threading.Event()))
 
 
 def test_each_part_is_asked_for_and_reads_its_own_passages_first() -> None:
-    author = Quoting()
+    synthesizer = Quoting()
 
-    assert written(author, covered("mars", MARS), covered("venus", VENUS)) == "Mars is red. [1] Venus is hot. [1]"
-    assert author.asked == [
+    assert written(synthesizer, covered("mars", MARS), covered("venus", VENUS)) == "Mars is red. [1] Venus is hot. [1]"
+    assert synthesizer.asked == [
         ("about mars", ["Mars is red.", "Venus is hot."]),
         ("about venus", ["Venus is hot.", "Mars is red."]),
     ]
@@ -59,14 +59,14 @@ def test_each_part_gets_its_share_and_one_sentence_at_least() -> None:
 
 
 def test_a_part_that_nothing_covers_is_not_quoted_for_unless_nothing_covers_any() -> None:
-    author = Quoting()
-    written(author, covered("mars", MARS, sufficient=False), covered("venus", VENUS))
-    assert [question for question, _ in author.asked] == ["about venus"]
+    synthesizer = Quoting()
+    written(synthesizer, covered("mars", MARS, sufficient=False), covered("venus", VENUS))
+    assert [question for question, _ in synthesizer.asked] == ["about venus"]
 
-    author = Quoting()
-    written(author, covered("mars", MARS, sufficient=False), covered("venus", VENUS, sufficient=False))
-    assert [question for question, _ in author.asked] == ["about mars", "about venus"]
+    synthesizer = Quoting()
+    written(synthesizer, covered("mars", MARS, sufficient=False), covered("venus", VENUS, sufficient=False))
+    assert [question for question, _ in synthesizer.asked] == ["about mars", "about venus"]
 
 
 def test_it_goes_by_the_name_of_its_author() -> None:
-    assert PartwiseSynthesizer(Quoting(), [covered("mars", MARS)], 60).name == "extractive"
+    assert PerPartSynthesizer(Quoting(), [covered("mars", MARS)], 60).name == "extractive"

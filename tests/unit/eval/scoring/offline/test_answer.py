@@ -10,7 +10,7 @@ from eval.metrics import Scores
 from eval.rows import Row
 from eval.scoring.offline.answer import METRICS, AnswerScorer
 from eval.scoring.stage import Cells
-from eval.similarity import Likeness
+from eval.similarity import Similarity
 from eval.vectors import Vectors
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.eval_rows import answered, case, declined, unreplied
@@ -20,7 +20,7 @@ LONG = "Albert Betz published the limit of every rotor in 1919"
 
 
 def cells_of(row: Row, **known: object) -> Cells:
-    scorer = AnswerScorer(lambda: Likeness(Vectors(WordHashEmbedding)))
+    scorer = AnswerScorer(lambda: Similarity(Vectors(WordHashEmbedding)))
     ((_, _, cells),) = scorer.score([(case(row.id, **known), row)])
     return cells
 
@@ -118,7 +118,7 @@ def test_an_answer_of_1_mb_is_scored_but_for_what_matches_every_word_with_every_
 
 
 def test_a_missing_model_fails_what_needs_it_and_nothing_else() -> None:
-    def missing() -> Likeness:
+    def missing() -> Similarity:
         raise ModelError("The embedding model is missing.", "Install it.")
 
     ((_, _, cells),) = AnswerScorer(missing).score([(case(answer="Betz"), answered("Betz"))])
