@@ -65,7 +65,7 @@ def _make(target: Path, module: str, *arguments: str) -> None:
 
 
 def _run(module: str, *arguments: str) -> None:
-    home = Path(__file__).parent.parent
+    home = Path(__file__).parents[2]
     command = [sys.executable, "-m", module, *arguments]
     run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=home)  # noqa: S603  # our own modules
     if run.returncode == 0:

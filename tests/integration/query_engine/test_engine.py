@@ -232,7 +232,7 @@ async def test_a_question_that_points_back_is_answered_with_the_words_of_the_one
     assert isinstance(done, Done)
     assert "Albert Betz" in (done.answer or "")
     assert [event.text for event in events if isinstance(event, Step) and event.kind == "conversation"] == [
-        "**CancellableReader** the question with the 2 messages before it.",
+        "**Reading** the question with the 2 messages before it.",
         "**The question points back**, so it takes along the words of the one before: "
         "“Who published it (rotor limit)?”",
     ]

@@ -85,7 +85,7 @@ def on_screen(events: Sequence[Event]) -> str:
     return shown
 
 
-class CancellableReader(ScriptedSynthesizer):
+class Reading(ScriptedSynthesizer):
     """Says that it was not shown all passages."""
 
     def __init__(self, *says: str | Exception, out_of_context: bool) -> None:
@@ -108,7 +108,7 @@ class CancellableReader(ScriptedSynthesizer):
 async def test_that_a_model_did_not_read_all_passages_is_a_step_and_a_warning_only_if_the_model_is_the_limit(
     out_of_context: bool, kind: str, warnings: tuple[str, ...]
 ) -> None:
-    model = CancellableReader("Wind turns.", out_of_context=out_of_context)
+    model = Reading("Wind turns.", out_of_context=out_of_context)
 
     step, done = [event async for event in written(an_answer(), [model, Quoting()], PATIENCE_S)][-2:]
 
@@ -118,7 +118,7 @@ async def test_that_a_model_did_not_read_all_passages_is_a_step_and_a_warning_on
 
 
 async def test_what_a_failed_model_did_not_read_is_not_told() -> None:
-    model = CancellableReader(LLMError("It broke.", ""), out_of_context=True)
+    model = Reading(LLMError("It broke.", ""), out_of_context=True)
 
     events = [event async for event in written(an_answer(), [model, Quoting()], PATIENCE_S)]
 
