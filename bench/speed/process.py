@@ -23,7 +23,7 @@ import psutil
 
 from errors import RagError
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 # Adding up the pages of 1 GB takes the kernel 20 ms, which the measured program misses on a small machine.
 SAMPLE_S = 0.5
 READY_LIMIT_S = 120.0
