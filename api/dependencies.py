@@ -5,7 +5,7 @@ HTTP layer uses; nothing here opens a corpus or writes an answer.
 """
 
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Protocol
@@ -23,11 +23,9 @@ from index.documents.store import StoredDocument
 from index.layout.manifest import Manifest
 from ingestion.schema import Progress, RunOptions
 from query_engine.answer_cache import AnswerCache
-from query_engine.question.condense import Turn
-from query_engine.retrieval.expansion.steering import Steering
+from query_engine.inquiry import Inquiry
 from query_engine.retrieval.papers import PaperQuestion, Paragraph
 from query_engine.retrieval.pipeline import RetrievalPipeline
-from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Event
 from query_engine.schema.passage import Passage
 from settings import RetrievalSettings, Settings
@@ -150,14 +148,7 @@ class Engine(Protocol):
         ...
 
     def retrieve(
-        self,
-        question: str,
-        options: RetrievalSettings,
-        filters: Mapping[str, Any] | None = None,
-        pipeline: RetrievalPipeline | None = None,
-        steering: Steering | None = None,
-        *,
-        deadline: Deadline | None = None,
+        self, inquiry: Inquiry, options: RetrievalSettings, pipeline: RetrievalPipeline | None = None
     ) -> Retrieval:
         """Find passages in the documents that meet the filters; blocks."""
         ...
@@ -166,17 +157,7 @@ class Engine(Protocol):
         """Return what searches the corpus's papers."""
         ...
 
-    def stream(
-        self,
-        question: str,
-        filters: Mapping[str, Any] | None = None,
-        steering: Steering | None = None,
-        *,
-        deadline: Deadline | None = None,
-        top_k: int | None = None,
-        turns: Sequence[Turn] = (),
-        query_time: str | None = None,
-    ) -> AsyncGenerator[Event, None]:
+    def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
         """Answer from the documents that meet the filters, event by event; closing it waits for its threads."""
         ...
 

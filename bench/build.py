@@ -85,12 +85,13 @@ async def answer_over_pages(cases: Sequence[Case], settings: Settings) -> list["
     from bench.quality import crag  # noqa: PLC0415
     from ingestion.reading.pages import Page, read_pages  # noqa: PLC0415
     from query_engine.build import Engines  # noqa: PLC0415
+    from query_engine.inquiry import Inquiry  # noqa: PLC0415
 
     answered = []
     engines = Engines(settings)
     with closing(engines), Reader(settings.ingest) as reader:
         with engines.for_documents(read_pages([Page("http://localhost/", WARM_UP)], reader)[0]) as engine:
-            [event async for event in engine.stream("What is warmed up?")]
+            [event async for event in engine.stream(Inquiry("What is warmed up?"))]
         for case in cases:
             row = await crag.answer(case, lambda pages: read_pages(pages, reader), engines.for_documents)
             _tell(f"{row.score:+d} {row.total_s:.1f} s, {row.unread} unread: {case.question} -> {row.said[:160]}")
@@ -111,8 +112,10 @@ def open_stock(data_set: DataSet, engine: "Engine", settings: Settings) -> "Stoc
 
 def our_retrieval(engine: "Engine", settings: Settings, *, merge: bool) -> Retrieve:
     """Return our retrieval within the largest budget that is scored."""
+    from query_engine.inquiry import Inquiry  # noqa: PLC0415
+
     options = settings.retrieval.model_copy(update={"budget_chars": max(BUDGETS_CHARS), "merge": merge})
-    return lambda question: engine.retrieve(question, options).passages
+    return lambda question: engine.retrieve(Inquiry(question), options).passages
 
 
 def stored_text(engine: "Engine") -> Callable[[str], str | None]:
@@ -192,10 +195,12 @@ def measure_written(data_set: DataSet, settings: Settings, questions: int) -> st
         settings = settings.model_copy(update={"llm": settings.llm.model_copy(update={"provider": "openvino"})})
     model = build_model(settings)
     sums, lost = Checked(), 0
+    from query_engine.inquiry import Inquiry  # noqa: PLC0415
+
     with open_engine(data_set, settings) as engine:
         synthesizer = build_synthesizer(settings, model, Embedding(settings).embedder)
         for case in read_cases(data_set.questions)[:questions]:
-            checked = write(synthesizer, case.question, engine.retrieve(case.question).passages)
+            checked = write(synthesizer, case.question, engine.retrieve(Inquiry(case.question)).passages)
             checked = checked or Checked()
             lost += checked == Checked()
             sums.supported += checked.supported

@@ -10,7 +10,6 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from typing import Any
 
 import httpx
 
@@ -18,6 +17,7 @@ from errors import CorpusLockedError, RagError, run_command
 from index.documents.filters import filter_value, where
 from query_engine.build import Engines
 from query_engine.engine import Engine
+from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Done, Restarted, Step, Token
 from query_engine.schema.passage import Passage
 from settings import Settings, load_settings
@@ -48,10 +48,11 @@ def _ask(arguments: argparse.Namespace, settings: Settings) -> int:
     engines = Engines(settings)
     try:
         engine = engines.get(arguments.corpus)
+        inquiry = Inquiry(arguments.question, arguments.filters)
         if arguments.retrieve_only:
-            _print_passages(engine.retrieve(arguments.question, filters=arguments.filters).passages)
+            _print_passages(engine.retrieve(inquiry).passages)
         else:
-            asyncio.run(_print_answer(engine, arguments.question, arguments.filters))
+            asyncio.run(_print_answer(engine, inquiry))
     except CorpusLockedError as error:
         if error.url is None:
             raise
@@ -62,8 +63,8 @@ def _ask(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-async def _print_answer(engine: Engine, question: str, filters: Mapping[str, Any] | None) -> None:
-    async with aclosing(engine.stream(question, filters)) as events:
+async def _print_answer(engine: Engine, inquiry: Inquiry) -> None:
+    async with aclosing(engine.stream(inquiry)) as events:
         async for event in events:
             match event:
                 case Step(_, text):

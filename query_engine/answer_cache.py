@@ -8,49 +8,18 @@ no more once a document came, went or changed. Failures are not kept, nor is an 
 moment later. Not safe for threads; it lives on the event loop.
 """
 
-import json
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, replace
-from hashlib import sha256
-from typing import Any
+from dataclasses import replace
 
 from cachetools import TTLCache
 
 from query_engine import steps
-from query_engine.question.condense import Turn
-from query_engine.retrieval.expansion.steering import Steering
 from query_engine.schema.events import Done, Event
 
 # What the same documents and settings would bring about again.
 LASTING_WARNINGS = frozenset({"low_confidence", "passages_left_out", "steering_skipped"})
-
-
-def answer_key(
-    fingerprint: str,
-    question: str,
-    filters: Mapping[str, Any] | None,
-    steering: Steering | None,
-    *,
-    top_k: int | None,
-    turns: Sequence[Turn],
-    query_time: str | None,
-) -> str:
-    """Hash everything that decides an answer, 64 hex digits.
-
-    Args:
-        fingerprint: of the engine, `Engine.fingerprint`.
-        question: as it was asked.
-        filters: which documents may be found.
-        steering: moves the question.
-        top_k: limit of passages; None leaves it to the settings.
-        turns: the conversation before the question.
-        query_time: when it was asked.
-    """
-    steered = None if steering is None else asdict(steering)
-    parts = [fingerprint, question, filters, steered, top_k, [asdict(turn) for turn in turns], query_time]
-    return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 class AnswerCache:

@@ -6,17 +6,17 @@ Flow: `/run`, `/evaluate`, the command line and the evaluation harness are views
         -> gate -> synthesizers (`synthesis/fallback_chain.py`) -> citations -> done
 
 Built by `build.py`. What a stage does is its own module's business; the engine orders them, tells the reader what
-happened, and sees to it that a failing model still ends in an answer from the same passages.
+happened, and falls back to quotes from the same passages if a model fails. The stages are a plain iterator, run in one
+thread; `Engine.stream` reads it from the event loop and enforces the deadline.
 """
 
 import hashlib
 import json
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
-from itertools import chain
 from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -26,7 +26,8 @@ from llama_index_instrumentation import get_dispatcher
 from index.corpus import Corpus
 from query_engine import steps
 from query_engine.answerability.classifier import Confidence, assess
-from query_engine.question.condense import Condenser, Turn
+from query_engine.inquiry import Inquiry
+from query_engine.question.condense import Condenser
 from query_engine.question.decompose import ONE_PASS, Plan, Planner
 from query_engine.question.validation import clean_question
 from query_engine.retrieval.expansion.steering import Steering
@@ -36,7 +37,7 @@ from query_engine.retrieval.multi_part import Gathering, SearchContext
 from query_engine.retrieval.papers import PaperSearch
 from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.deadline import Deadline
-from query_engine.runtime.threads import in_thread
+from query_engine.runtime.threads import iterate_in_thread
 from query_engine.runtime.time_limit import in_time
 from query_engine.schema.events import Event, Retrieved
 from query_engine.schema.passage import Passage
@@ -102,116 +103,81 @@ class Engine:
         return PaperSearch(self.corpus, self._embedder)
 
     def retrieve(
-        self,
-        question: str,
-        options: RetrievalSettings | None = None,
-        filters: Mapping[str, Any] | None = None,
-        pipeline: RetrievalPipeline | None = None,
-        steering: Steering | None = None,
-        *,
-        deadline: Deadline | None = None,
+        self, inquiry: Inquiry, options: RetrievalSettings | None = None, pipeline: RetrievalPipeline | None = None
     ) -> Retrieval:
-        """Find passages; blocks.
+        """Find passages; blocks. `turns` and `top_k` of the inquiry are not read.
 
         Args:
-            question: as it was asked.
+            inquiry: its deadline limits expansion and reranking; None sets no limit.
             options: default to the settings.
-            filters: which documents may be found, see `index.documents.filters.where`; None allows all.
-            pipeline: default to what the settings chose.
-            steering: moves the question; None leaves it.
-            deadline: of expansion and reranking, and what tells that nobody waits any more; None sets no limit.
+            pipeline: defaults to what the settings chose.
 
         Raises:
             QuestionError: the question cannot be asked as it stands.
             FilterError: the filter is empty or has no meaning.
-            OutOfTimeError: nobody waits any more.
+            OutOfTimeError: the client has left.
         """
-        question = clean_question(question)
-        return self._retrieve(question, self._versions(filters), steering, options, pipeline, deadline=deadline)
+        question = clean_question(inquiry.text)
+        versions = self._versions(inquiry.filters)
+        return self._retrieve(question, versions, inquiry.steering, options, pipeline, deadline=inquiry.deadline)
 
-    async def stream(
-        self,
-        question: str,
-        filters: Mapping[str, Any] | None = None,
-        steering: Steering | None = None,
-        *,
-        top_k: int | None = None,
-        turns: Sequence[Turn] = (),
-        deadline: Deadline | None = None,
-        query_time: str | None = None,
-    ) -> AsyncGenerator[Event, None]:
+    async def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
         """Answer a question; see `schema/events.py` for the order of events.
 
         The last event comes before the deadline. Closing the iterator stops all work and waits until it has stopped.
-
-        Args:
-            question: as it was asked.
-            filters: which documents may be found, see `index.documents.filters.where`; None allows all.
-            steering: moves the question; None leaves it.
-            top_k: passages that the answer is written from, at most; None leaves it to the settings. Whether there is
-                an answer is judged by all that were found.
-            turns: the conversation before the question, oldest first.
-            deadline: for this question alone; None starts the settings' one.
-            query_time: when it was asked, for a language model that writes; None tells it nothing.
 
         Raises:
             QuestionError: the question cannot be asked as it stands (before the first event).
             FilterError: the filter is empty or has no meaning.
         """
-        question = clean_question(question)
-        answer = Answer(question)
-        answer.query_time = query_time
-        deadline = deadline or Deadline(self._settings.answer.deadline_s)
-        stages = self._answer(answer, filters, steering, top_k, turns, deadline=deadline)
+        answer = Answer(clean_question(inquiry.text), inquiry.query_time)
+        deadline = inquiry.deadline or Deadline(self._settings.answer.deadline_s)
+        stages = iterate_in_thread(partial(self._stages, inquiry, answer, deadline), deadline.stop)
         async with aclosing(in_time(stages, deadline, answer.out_of_time)) as events:
             async for event in events:
                 yield event
 
-    async def _answer(
-        self,
-        answer: Answer,
-        filters: Mapping[str, Any] | None,
-        steering: Steering | None,
-        top_k: int | None,
-        turns: Sequence[Turn],
-        *,
-        deadline: Deadline,
-    ) -> AsyncGenerator[Event, None]:
-        """Go through the stages, `answer` growing with them."""
-        question = answer.question
-        if turns:
-            yield steps.looking_back(len(turns))
-            condensed = await in_thread(partial(self._condenser.condense, turns, question, deadline), deadline.stop)
-            answer.question = question = clean_question(condensed.question)
+    def _stages(self, inquiry: Inquiry, answer: Answer, deadline: Deadline) -> Generator[Event, None, None]:
+        """Go through the stages, `answer` growing with them; its threads have ended when this has."""
+        try:
+            yield from self._answer(inquiry, answer, deadline)
+        finally:
+            answer.join()
+
+    def _answer(self, inquiry: Inquiry, answer: Answer, deadline: Deadline) -> Iterator[Event]:
+        if inquiry.turns:
+            yield steps.looking_back(len(inquiry.turns))
+            condensed = self._condenser.condense(inquiry.turns, answer.question, deadline)
+            answer.question = clean_question(condensed.question)
             answer.warnings += condensed.warnings
             yield steps.condensed(condensed)
+        question = answer.question
         yield steps.searching(question, self.corpus.name)
-        answer.fingerprint = await in_thread(self.fingerprint)
-        if not await in_thread(self.corpus.documents.count):
+        answer.fingerprint = self.fingerprint()
+        if not self.corpus.documents.count():
             yield steps.empty(self.corpus.name)
             yield answer.done("no_retrieval", message=steps.EMPTY.format(corpus=self.corpus.name))
             return
-        versions = await in_thread(partial(self._versions, filters))
+        versions = self._versions(inquiry.filters)
         if versions is not None and not versions:
             yield steps.filtered_out()
             yield answer.done("no_retrieval", message=steps.FILTERED_OUT)
             return
         options = self._settings.retrieval
-        options = options.model_copy(update={"top_k": max(options.top_k, top_k or 0)})
-        search = partial(self._retrieve, versions=versions, steering=steering, options=options, deadline=deadline)
-        gathering = Gathering(question, self._plan, self._context(search, options, deadline))
-        async with aclosing(gathering.steps()) as gathered:
-            async for step in gathered:
-                yield step
+        options = options.model_copy(update={"top_k": max(options.top_k, inquiry.top_k or 0)})
+        search = partial(
+            self._retrieve, versions=versions, steering=inquiry.steering, options=options, deadline=deadline
+        )
+        gathering = Gathering(question, self._plan, self._search_context(search, options, deadline))
+        yield from gathering.steps()
         retrieval = gathering.retrieval
         answer.timings_ms.update(retrieval.timings_ms)
-        answer.passages = retrieval.passages[:top_k]
+        answer.passages = retrieval.passages[: inquiry.top_k]
         answer.warnings += retrieval.warnings
-        for step in chain(map(steps.left_out, retrieval.warnings), steps.found(answer.passages)):
-            yield step
+        yield from map(steps.left_out, retrieval.warnings)
+        yield from steps.found(answer.passages)
         yield Retrieved(answer.passages)
-        confidence = await in_thread(partial(self._judge, question, retrieval.passages))
-        confidence = gathering.confidence(confidence)
+        confidence = gathering.confidence(self._judge(question, retrieval.passages))
         if confidence.value < self._settings.answer.min_confidence:
             yield steps.declined(confidence)
             yield answer.done("generated_no_answer_low_confidence" if retrieval.passages else "no_retrieval")
@@ -221,9 +187,7 @@ class Engine:
             yield steps.doubtful(confidence)
         else:
             yield steps.confident(confidence)
-        async with aclosing(write(self._writers(gathering), answer, deadline)) as events:
-            async for event in events:
-                yield event
+        yield from write(self._writers(gathering), answer, deadline)
         if answer.text.strip():
             yield answer.done("generated_answer")
         else:
@@ -233,7 +197,7 @@ class Engine:
     def _plan(self, question: str, deadline: Deadline) -> Plan:
         return self._planner.plan(question, deadline) if self._settings.answer.plan else ONE_PASS
 
-    def _context(
+    def _search_context(
         self, search: Callable[[str], Retrieval], options: RetrievalSettings, deadline: Deadline
     ) -> SearchContext:
         least = self._settings.answer.min_confidence

@@ -20,7 +20,7 @@ client named and that does not exist is the client's mistake and stays an error.
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, Protocol, TypeVar
 
@@ -34,6 +34,7 @@ from api.schemas.requests import SteeringBody, steering_of
 from errors import OutOfTimeError, RagError, UnknownCorpusError
 from index.documents.filters import where
 from query_engine import steps
+from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import CancellableReader, ended, start_thread
 from query_engine.schema.events import Done, Event, Step
@@ -105,15 +106,11 @@ class QuestionRunner:
             CorpusError: the named corpus does not exist, or it cannot be opened.
             OutOfTimeError: the corpus could not be opened in time.
         """
-        filters = scope.filters
-        if filters is not None:
-            where(filters)
-        steering, query_time = steering_of(scope.steering), scope.query_time
+        if scope.filters is not None:
+            where(scope.filters)
+        inquiry = Inquiry(question, scope.filters, steering_of(scope.steering), query_time=scope.query_time)
         return await self.answer(
-            scope.corpus,
-            lambda engine, deadline: engine.stream(
-                question, filters, steering, deadline=deadline, query_time=query_time
-            ),
+            scope.corpus, lambda engine, deadline: engine.stream(replace(inquiry, deadline=deadline))
         )
 
     async def answer(self, corpus: str | None, make: Callable[[Engine, Deadline], Events]) -> StartedAnswer:
@@ -183,9 +180,8 @@ class QuestionRunner:
                     yield steps.out_of_time(error.fact)
                     yield _unanswered(TOO_BUSY, error)
                     return
-            while await reading.wait(limit.left_s()):
+            while await reading.wait():
                 yield reading.take()
-            raise _out_of_time("before its work had ended")
         except StopAsyncIteration:
             return
         finally:
@@ -196,7 +192,7 @@ class QuestionRunner:
         self, deadline: Deadline, work: Callable[[], Result], leaving: asyncio.Future[None] | None = None
     ) -> Result:
         """Return what `work` returns from a thread, which keeps the place until it has ended, whoever leaves."""
-        thread = start_thread(work)
+        thread = asyncio.wrap_future(start_thread(work))
         try:
             await _first(deadline, thread, leaving)
             return thread.result()

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from api.answering.cached import Inquiry, ask_or_recall
+from api.answering.cached import ask_or_recall
 from api.answering.runner import RunnerDep
 from api.answering.sse import Pace, finish, sse_response, stream_records
 from api.dependencies import Service, ServiceDep
@@ -23,6 +23,7 @@ from api.views.chat import ChatView, Completion, to_completion
 from api.views.negotiation import JSONReply
 from errors import IndexDamagedError, UnknownCorpusError
 from index.layout.manifest import Manifest
+from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Event, Step
 
 router = APIRouter(prefix="/v1")
@@ -47,14 +48,13 @@ async def chat(body: ChatBody, request: Request, service: ServiceDep, runner: Ru
     await run_in_threadpool(_check_model, service, body.model)
     inquiry = Inquiry(
         body.question,
-        body.model,
         body.filters,
         steering_of(body.steering),
+        body.turns,
         top_k=body.top_k,
-        turns=body.turns,
         query_time=body.query_time,
     )
-    asked = await ask_or_recall(service, runner, inquiry)
+    asked = await ask_or_recall(service, runner, body.model, inquiry)
     completion = Completion(body.model, service.links(request, asked.corpus), body.prompt, body.ignored)
     if body.stream:
         usage = body.stream_options is not None and bool(body.stream_options.include_usage)

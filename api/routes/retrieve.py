@@ -11,6 +11,7 @@ from api.answering.runner import RunnerDep
 from api.dependencies import Engine, Retrieval, ServiceDep
 from api.schemas.requests import RetrieveBody, steering_of
 from api.views.negotiation import JSONReply
+from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.passage import Passage
 from settings import RetrievalSettings
@@ -27,7 +28,7 @@ async def retrieve(body: RetrieveBody, request: Request, service: ServiceDep, ru
 
     def search(engine: Engine, deadline: Deadline) -> Retrieval:
         pipeline = engine.pipeline.reranked_by(wanted=body.rerank, query=body.rerank_query)
-        return engine.retrieve(body.question, options, body.filters, pipeline, steering, deadline=deadline)
+        return engine.retrieve(Inquiry(body.question, body.filters, steering, deadline=deadline), options, pipeline)
 
     found = await runner.search(request, body.corpus, search)
     passages = [_passage(passage, explain=body.explain) for passage in found.passages]

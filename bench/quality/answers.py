@@ -17,6 +17,7 @@ from typing import Any, Literal, Protocol
 
 from eval.cases import Case, read_cases
 from eval.metrics import Scores, contains, score_answer
+from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Citation, Done, Event, Retrieved
 
 Kind = Literal["answerable", "no answer", "other corpora", "near miss"]
@@ -28,7 +29,7 @@ LOW_CONFIDENCE = "low_confidence"
 class Answers(Protocol):
     """Answers a question as a stream that ends in one `Done`."""
 
-    def stream(self, question: str) -> AsyncIterator[Event]:
+    def stream(self, inquiry: Inquiry) -> AsyncIterator[Event]:
         """Yield the events of one answer."""
 
 
@@ -135,7 +136,7 @@ async def answer_all(
     for kind, case in asked:
         started = found = time.perf_counter()
         done: Event | None = None
-        async for done in engine.stream(case.question):
+        async for done in engine.stream(Inquiry(case.question)):
             if isinstance(done, Retrieved):
                 found = time.perf_counter()
         ended = time.perf_counter()

@@ -21,13 +21,14 @@ from eval.cases import Case
 from eval.metrics import crag_score
 from index.documents.store import Document
 from ingestion.reading.pages import Page
+from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Done, Event
 
 
 class Answers(Protocol):
     """Answers a question as a stream that ends in one `Done`."""
 
-    def stream(self, question: str) -> AsyncGenerator[Event, None]:
+    def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
         """Yield the events of one answer."""
 
 
@@ -97,7 +98,7 @@ async def answer(
     started = time.perf_counter()
     documents, reasons = read([Page(page.url, page.html) for page in case.pages])
     with over(documents) as engine:
-        *_, done = [event async for event in engine.stream(case.question)]
+        *_, done = [event async for event in engine.stream(Inquiry(case.question))]
     assert isinstance(done, Done), "a stream ends in Done"
     total_s = time.perf_counter() - started
     addresses = {page.url for page in case.pages}

@@ -108,10 +108,12 @@ def _stock(folder: Path, model_dir: Path) -> Iterator[Retrieve]:
 @contextmanager
 def _ours() -> Iterator[Retrieve]:
     from query_engine.build import Engines  # noqa: PLC0415
+    from query_engine.inquiry import Inquiry  # noqa: PLC0415
     from settings import load_settings  # noqa: PLC0415
 
     with closing(Engines(load_settings())) as engines:
-        yield engines.get().retrieve
+        engine = engines.get()
+        yield lambda question: engine.retrieve(Inquiry(question))
 
 
 if __name__ == "__main__":

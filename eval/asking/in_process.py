@@ -17,6 +17,7 @@ from eval.asking.target import NoReplyError, in_time
 from eval.cases import Case, GivenPage
 from eval.rows import Quote, Row, Seen, says_unknown
 from index.documents.store import Document
+from query_engine.inquiry import Inquiry
 from query_engine.runtime.threads import in_thread
 from query_engine.schema.events import Done, Event
 
@@ -26,7 +27,7 @@ logger = logging.getLogger(__name__)
 class Answers(Protocol):
     """Answers a question as a stream that ends in one `Done`; `Engine` does."""
 
-    def stream(self, question: str, filters: Mapping[str, Any] | None = None) -> AsyncGenerator[Event, None]:
+    def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
         """Yield the events of one answer."""
 
 
@@ -105,7 +106,7 @@ class InProcess:
 async def _asked(engine: Answers, case: Case, started: float, filters: Mapping[str, Any] | None = None) -> Row:
     first_record_s: float | None = None
     done: Event | None = None
-    async with aclosing(engine.stream(case.question, filters)) as events:
+    async with aclosing(engine.stream(Inquiry(case.question, filters))) as events:
         async for event in events:
             first_record_s = first_record_s or time.perf_counter() - started
             done = event

@@ -7,7 +7,7 @@ the budget of one search is full: an answer gets no more to read than any other,
 """
 
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
@@ -18,7 +18,7 @@ from query_engine.answerability.part_coverage import PartEvidence, keep_what_is_
 from query_engine.question.decompose import Plan
 from query_engine.question.decompose_rules import Part
 from query_engine.runtime.deadline import Deadline
-from query_engine.runtime.threads import in_thread, in_threads
+from query_engine.runtime.threads import side_by_side
 from query_engine.schema.events import Step
 from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
@@ -32,7 +32,7 @@ MAX_NAME_TERMS = 3
 
 @dataclass(frozen=True, slots=True)
 class SearchContext:
-    """What gathering works with. The functions block.
+    """What gathering works with. The functions block, and may be called from several threads at once.
 
     Attributes:
         search: query -> what one search finds for it.
@@ -57,7 +57,7 @@ class Gathering:
     Args:
         question: the whole one; it is searched for beside its parts.
         plan: takes it apart.
-        means: what to work with.
+        context: what to work with.
 
     Attributes:
         retrieval: one list of passages for all parts, once `steps` has ended; of a question without parts what one
@@ -65,56 +65,53 @@ class Gathering:
         parts: each part with its own evidence; none of a question without parts.
     """
 
-    def __init__(self, question: str, plan: Callable[[str, Deadline], Plan], means: SearchContext) -> None:
+    def __init__(self, question: str, plan: Callable[[str, Deadline], Plan], context: SearchContext) -> None:
         self._question = question
         self._planned = plan
-        self._context = means
+        self._context = context
         self.retrieval = Retrieval((), {})
         self.parts: list[PartEvidence] = []
         self._asked: tuple[Part, ...] = ()
         self._whole: Confidence | None = None
 
-    async def steps(self) -> AsyncGenerator[Step, None]:
+    def steps(self) -> Iterator[Step]:
         """Plan, search, judge, search again; yield what is done."""
-        plan = await in_thread(
-            partial(self._planned, self._question, self._context.deadline), self._context.deadline.stop
-        )
+        plan = self._planned(self._question, self._context.deadline)
         if not plan.parts:
-            (whole,) = await self._searched([self._question])
+            whole = self._context.search(self._question)
             self.retrieval = replace(whole, warnings=plan.warnings + whole.warnings)
             return
         started = time.perf_counter()
         self._asked = plan.parts
         yield steps.planned(plan)
-        (whole,) = await self._searched([self._question])
-        self._whole = await in_thread(partial(self._context.judge, self._question, whole.passages))
-        self.parts = [await self._judged(part, whole.passages) for part in plan.parts]
+        whole = self._context.search(self._question)
+        self._whole = self._context.judge(self._question, whole.passages)
+        self.parts = [self._judged(part, whole.passages) for part in plan.parts]
         retrievals = [whole]
         passages = whole.passages
         if self.apart or not self._all_covered():
-            async for step in self._search_parts(retrievals):
-                yield step
+            yield from self._search_parts(retrievals)
             passages = merge([whole.passages, *(part.passages for part in self.parts)], self._context.options)
         yield steps.covered(self.parts)
         timings_ms = {"retrieve": round((time.perf_counter() - started) * 1000, 1)}
         warnings = dict.fromkeys([*plan.warnings, *(warning for one in retrievals for warning in one.warnings)])
         self.retrieval = Retrieval(passages, timings_ms, tuple(warnings))
 
-    async def _search_parts(self, retrievals: list[Retrieval]) -> AsyncGenerator[Step, None]:
+    def _search_parts(self, retrievals: list[Retrieval]) -> Iterator[Step]:
         """Search for the parts side by side, and again for those that are not covered; note what was retrieved."""
-        found = await self._searched([part.query for part in self._asked])
+        found = self._searched([part.query for part in self._asked])
         retrievals += found
-        self.parts = [await self._judged(part, one.passages) for part, one in zip(self._asked, found, strict=True)]
+        self.parts = [self._judged(part, one.passages) for part, one in zip(self._asked, found, strict=True)]
         asked = {self._question, *(part.query for part in self._asked)}
         for number in range(2, MAX_ROUNDS + 1):
             wordings = {at: one for at, one in self._wordings(number).items() if one not in asked}
             asked.update(wordings.values())
             for wording in wordings.values():
                 yield steps.searching_again(number, wording)
-            again = await self._searched(wordings.values())
+            again = self._searched(wordings.values())
             retrievals += again
             for at, retrieval in zip(wordings, again, strict=True):
-                await self._improve(at, retrieval)
+                self._improve(at, retrieval)
 
     @property
     def apart(self) -> bool:
@@ -134,13 +131,11 @@ class Gathering:
     def _all_covered(self) -> bool:
         return all(part.sufficient for part in self.parts)
 
-    async def _searched(self, queries: Iterable[str]) -> list[Retrieval]:
-        return await in_threads(
-            (partial(self._context.search, query) for query in queries), self._context.deadline.stop
-        )
+    def _searched(self, queries: Iterable[str]) -> list[Retrieval]:
+        return side_by_side(partial(self._context.search, query) for query in queries)
 
-    async def _judged(self, part: Part, passages: tuple[Passage, ...]) -> PartEvidence:
-        confidence = await in_thread(partial(self._context.judge, part.query, passages))
+    def _judged(self, part: Part, passages: tuple[Passage, ...]) -> PartEvidence:
+        confidence = self._context.judge(part.query, passages)
         own = self._own_terms(part)
         # The gate forgives a word that no passage holds. Of things that are compared it may be the very name.
         lacks = len(own) <= MAX_NAME_TERMS and not own.isdisjoint(confidence.missing)
@@ -152,11 +147,11 @@ class Gathering:
         others = [other.query for other in self._asked if other != part]
         return set(terms(part.query)) - {term for other in others for term in terms(other)}
 
-    async def _improve(self, at: int, retrieval: Retrieval) -> None:
+    def _improve(self, at: int, retrieval: Retrieval) -> None:
         """Take what another search found into a part's evidence, if that covers the part better."""
         before = self.parts[at]
         passages = merge([before.passages, retrieval.passages], self._context.options)
-        judged = await self._judged(before.part, passages)
+        judged = self._judged(before.part, passages)
         if judged.confidence.value > before.confidence.value:
             self.parts[at] = judged
 

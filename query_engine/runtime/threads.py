@@ -1,25 +1,32 @@
-"""Blocking work and slow iterators, read from the event loop so that leaving them never loses sight of a thread.
+"""Blocking work in threads: read from the event loop, or from another thread that may stop waiting for it.
 
-Flow: the engine runs searches and synthesizers through this, because models and stores block; the engine and the HTTP
-layer read events through `CancellableReader`. A thread cannot be ended from outside. So leaving tells it to stop and
-waits until it has: whoever holds a slot or a model for it may let go afterwards.
+Flow: `time_limit.py` reads the engine's plain iterator through `iterate_in_thread`; a language model, which may hang,
+is read through `BackgroundIterator`; the HTTP layer waits for events by `CancellableReader`. A thread cannot be ended
+from outside. So leaving tells it to stop, and what is held for it (a slot, a model) is given back when it has ended.
 
-Each piece of work has a thread of its own and not one of a pool: a pool that a few hung models have filled would stop
-everybody, and the interpreter could not end before they do.
+Each piece of work has its own thread and not one of a pool: a pool full of hung models would stop every question, and
+the interpreter could not exit before they do.
 """
 
 import asyncio
 import contextvars
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
+from contextlib import closing
+from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
+
+from query_engine.runtime.deadline import Deadline
+
+# How soon a reader that waits for a model notices that its client has left.
+POLL_S = 0.1
 
 Result = TypeVar("Result")
 
 
-def start_thread(work: Callable[[], Result]) -> asyncio.Future[Result]:
-    """Begin `work` in a thread; the future is done when the thread has nothing left to do. Cancelling stops nothing."""
+def start_thread(work: Callable[[], Result]) -> "Future[Result]":
+    """Begin `work` in a daemon thread; the future is done when the thread has nothing left to do."""
     outcome: Future[Result] = Future()
     outcome.set_running_or_notify_cancel()
     context = contextvars.copy_context()
@@ -27,11 +34,74 @@ def start_thread(work: Callable[[], Result]) -> asyncio.Future[Result]:
     def run() -> None:
         try:
             outcome.set_result(context.run(work))
-        except BaseException as error:  # noqa: BLE001  # it is raised where the result is awaited
+        except BaseException as error:  # noqa: BLE001  # it is raised where the result is read
             outcome.set_exception(error)
 
     threading.Thread(target=run, daemon=True, name="question").start()
-    return asyncio.wrap_future(outcome)
+    return outcome
+
+
+def side_by_side(works: Iterable[Callable[[], Result]]) -> list[Result]:
+    """Return what each of `works` returns, in order; all run at once, and all have ended when this returns or raises.
+
+    Raises:
+        Exception: that of the first one that failed, in their order.
+    """
+    threads = [start_thread(work) for work in works]
+    for thread in threads:
+        thread.exception()
+    return [thread.result() for thread in threads]
+
+
+class BackgroundIterator(Generic[Result]):
+    """Runs an iterator in a thread; its reader can give up while the iterator hangs.
+
+    Args:
+        make: returns the iterator, which should end soon after the event it is given has been set.
+    """
+
+    def __init__(self, make: Callable[[threading.Event], Iterator[Result]]) -> None:
+        self._stop = threading.Event()
+        self._arrived: SimpleQueue[tuple[Result] | None] = SimpleQueue()
+        self._thread = start_thread(lambda: self._run(make))
+
+    def read(self, deadline: Deadline) -> Iterator[Result]:
+        """Yield the items as they come.
+
+        Raises:
+            TimeoutError: the deadline passed first.
+            OutOfTimeError: the deadline's `stop` was set.
+            Exception: whatever the iterator raised.
+        """
+        while True:
+            deadline.check_wanted("while it was written")
+            left_s = deadline.left_s()
+            try:
+                item = self._arrived.get(timeout=min(left_s, POLL_S))
+            except Empty:
+                if left_s <= POLL_S:
+                    raise TimeoutError from None
+                continue
+            if item is None:
+                return self._thread.result()
+            yield item[0]
+
+    def stop(self) -> None:
+        """Tell the iterator to end; does not wait."""
+        self._stop.set()
+
+    def join(self) -> None:
+        """Wait until the thread has ended, however it ends."""
+        self._thread.exception()
+
+    def _run(self, make: Callable[[threading.Event], Iterator[Result]]) -> None:
+        try:
+            for item in make(self._stop):
+                self._arrived.put((item,))
+                if self._stop.is_set():
+                    return
+        finally:
+            self._arrived.put(None)
 
 
 async def in_thread(work: Callable[[], Result], stop: threading.Event | None = None) -> Result:
@@ -40,7 +110,7 @@ async def in_thread(work: Callable[[], Result], stop: threading.Event | None = N
     Raises:
         Exception: whatever `work` raises.
     """
-    thread = start_thread(work)
+    thread = asyncio.wrap_future(start_thread(work))
     try:
         return await asyncio.shield(thread)
     except asyncio.CancelledError:
@@ -50,64 +120,43 @@ async def in_thread(work: Callable[[], Result], stop: threading.Event | None = N
         raise
 
 
-async def in_threads(works: Iterable[Callable[[], Result]], stop: threading.Event) -> list[Result]:
-    """Return what each of `works` returns, in order; all run at once, and all have ended when this ends.
-
-    Raises:
-        Exception: the first one's that failed, in their order.
-    """
-    outcomes = await asyncio.gather(*(in_thread(work, stop) for work in works), return_exceptions=True)
-    results = []
-    for outcome in outcomes:
-        if isinstance(outcome, BaseException):
-            raise outcome
-        results.append(outcome)
-    return results
-
-
-async def ended(thread: asyncio.Future[Result]) -> None:
-    """Wait for a thread whose outcome nobody wants any more."""
+async def ended(thread: "asyncio.Future[Result]") -> None:
+    """Wait for a thread whose outcome is not wanted."""
     # Not shielded twice: a second cancellation comes when the program ends, which no hung thread may hold up.
     await asyncio.wait({thread})
     if not thread.cancelled():
         thread.exception()
 
 
-async def all_ended(closings: Sequence[asyncio.Future[None]]) -> None:
-    """Wait for work that is being ended, on through a first cancellation, which is passed on afterwards."""
-    if not closings:
-        return
-    try:
-        await asyncio.wait(closings)
-    except asyncio.CancelledError:
-        # As above: a second one is not held up.
-        await asyncio.wait(closings)
-        raise
+async def iterate_in_thread(
+    make: Callable[[], Generator[Result, None, None]], stop: threading.Event
+) -> AsyncGenerator[Result, None]:
+    """Yield what the generator made by `make` yields in a thread, which is awaited at the end.
 
-
-async def iterate_in_thread(make: Callable[[threading.Event], Iterator[str]]) -> AsyncGenerator[str, None]:
-    """Yield what the iterator made by `make(stop)` yields; `stop` is set when the reader has left.
+    Args:
+        make: called in the thread.
+        stop: set when the reader has left; the generator is closed at its next item.
 
     Raises:
-        Exception: whatever the iterator raises, after everything it had yielded.
+        Exception: whatever the generator raises, after everything it had yielded.
     """
     loop = asyncio.get_running_loop()
-    pieces: asyncio.Queue[str | None] = asyncio.Queue()
-    stop = threading.Event()
+    items: asyncio.Queue[tuple[Result] | None] = asyncio.Queue()
 
     def work() -> None:
         try:
-            for piece in make(stop):
-                loop.call_soon_threadsafe(pieces.put_nowait, piece)
-                if stop.is_set():
-                    return
+            with closing(make()) as made:
+                for item in made:
+                    loop.call_soon_threadsafe(items.put_nowait, (item,))
+                    if stop.is_set():
+                        return
         finally:
-            loop.call_soon_threadsafe(pieces.put_nowait, None)
+            loop.call_soon_threadsafe(items.put_nowait, None)
 
-    worker = start_thread(work)
+    worker = asyncio.wrap_future(start_thread(work))
     try:
-        while (piece := await pieces.get()) is not None:
-            yield piece
+        while (item := await items.get()) is not None:
+            yield item[0]
         await asyncio.shield(worker)
     finally:
         stop.set()
@@ -115,10 +164,10 @@ async def iterate_in_thread(make: Callable[[threading.Event], Iterator[str]]) ->
 
 
 class CancellableReader(Generic[Result]):
-    """Reads an asynchronous generator with pauses: what is on its way is never lost, and closing always reaches it.
+    """Reads an asynchronous generator with pauses: nothing that is on its way is lost, and closing always reaches it.
 
     Args:
-        items: read by nobody else.
+        items: has no other reader.
     """
 
     def __init__(self, items: AsyncGenerator[Result, None]) -> None:
@@ -126,7 +175,7 @@ class CancellableReader(Generic[Result]):
         self._coming: asyncio.Future[Result] | None = None
 
     async def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait for the next item, its end or its failure, at most so long; say whether `take` has something."""
+        """Wait for the next item, the end or a failure, at most `timeout_s`; say whether `take` has something."""
         if self._coming is None:
             self._coming = asyncio.ensure_future(anext(self._items))
         await asyncio.wait({self._coming}, timeout=timeout_s)

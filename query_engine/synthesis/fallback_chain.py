@@ -5,12 +5,11 @@ Flow: engine (passages that passed the gate) -> **here** runs a `Synthesizer` in
 it wrote stands if a sentence of it is whole; otherwise the next synthesizer begins at once, while the model is stopped.
 """
 
-import asyncio
 import logging
 import re
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 
 from llama_index.core.base.response.schema import Response
@@ -20,7 +19,7 @@ from llama_index_instrumentation import get_dispatcher
 from errors import LLMError, OutOfTimeError, RagError
 from query_engine import steps
 from query_engine.runtime.deadline import Deadline
-from query_engine.runtime.threads import CancellableReader, all_ended, iterate_in_thread
+from query_engine.runtime.threads import BackgroundIterator
 from query_engine.schema.citations import Citations
 from query_engine.schema.events import Done, Event, Restarted, Token
 from query_engine.schema.passage import Passage
@@ -48,14 +47,15 @@ class Answer:
         citations: what it cited.
     """
 
-    def __init__(self, question: str) -> None:
+    def __init__(self, question: str, query_time: str | None = None) -> None:
         self.question = question
-        self.query_time: str | None = None
+        self.query_time = query_time
         self.passages: tuple[Passage, ...] = ()
         self.warnings: list[str] = []
         self.timings_ms: dict[str, float] = {}
         self.fingerprint = ""
         self._started = time.perf_counter()
+        self._models: list[BackgroundIterator[str]] = []
         self.begin(None)
 
     def begin(self, synthesizer: str | None) -> None:
@@ -80,6 +80,16 @@ class Answer:
             fingerprint=self.fingerprint,
         )
 
+    def read(self, make: Callable[[threading.Event], Iterator[str]]) -> BackgroundIterator[str]:
+        """Begin to read a language model in a thread that belongs to this answer."""
+        self._models.append(BackgroundIterator(make))
+        return self._models[-1]
+
+    def join(self) -> None:
+        """Wait until the threads of all language models have ended."""
+        for model in self._models:
+            model.join()
+
     def out_of_time(self, reason: str) -> Iterator[Event]:
         """Close the answer with what there is of it."""
         self.warnings.append(f"{OutOfTimeError.code}: {reason}")
@@ -90,62 +100,64 @@ class Answer:
             yield self.done("generated_no_answer_but_confident" if self.passages else "no_retrieval", steps.TOO_LATE)
 
 
-async def write(synthesizers: Sequence[Synthesizer], answer: Answer, deadline: Deadline) -> AsyncGenerator[Event, None]:
+def write(synthesizers: Sequence[Synthesizer], answer: Answer, deadline: Deadline) -> Generator[Event, None, None]:
     """Yield what is written, `answer` growing with it, until a synthesizer has finished.
 
-    Closing it, and its end, wait for the synthesizers' threads.
-
     Args:
-        synthesizers: in order; the last one needs no language model and never fails.
+        synthesizers: in order. Language models run in threads, which `answer.join` waits for; the last one quotes,
+            needs no model and never fails.
         answer: with its passages.
         deadline: of the whole answer.
 
     Raises:
-        OutOfTimeError: not even the last synthesizer finished in time.
+        OutOfTimeError: nobody waits for the answer.
     """
     started = time.perf_counter()
-    closings: list[asyncio.Task[None]] = []
+    *models, quoting = synthesizers
     try:
-        for synthesizer in synthesizers:
-            answer.begin(synthesizer.name)
-            yield steps.writing(synthesizer.name)
-            dispatcher.event(SynthesizeStartEvent(query=answer.question))
-            limit = deadline if synthesizer is synthesizers[-1] else deadline.sparing(QUOTING_S)
-            dated = synthesizer is not synthesizers[-1]
-            reading = CancellableReader(iterate_in_thread(_work(synthesizer, answer, dated=dated)))
-            failure: RagError = OutOfTimeError(
-                TOO_SLOW.format(synthesizer=synthesizer.name), "Raise RAG_ANSWER__DEADLINE_S."
-            )
-            try:
-                while await reading.wait(limit.left_s()):
-                    answer.text += (piece := reading.take())
-                    yield Token(piece)
-            except StopAsyncIteration:
+        for model in models:
+            yield from _begun(model, answer)
+            failure = yield from _by_model(model, answer, deadline.sparing(QUOTING_S))
+            if failure is None:
                 break
-            except LLMError as error:
-                failure = error
-            finally:
-                closings.append(asyncio.create_task(reading.close()))
-            if synthesizer is synthesizers[-1]:
-                raise failure
-            for event in _given_up(answer, synthesizer.name, failure):
-                yield event
+            yield from _given_up(answer, model.name, failure)
             if answer.text:
                 break
+        else:
+            yield from _begun(quoting, answer)
+            for piece in quoting.write(answer.question, answer.passages, answer.citations, deadline.stop):
+                answer.text += piece
+                yield Token(piece)
         dispatcher.event(SynthesizeEndEvent(query=answer.question, response=Response(answer.text)))
     finally:
         answer.timings_ms["write"] = ms_since(started)
-        await all_ended(closings)
-    for event in _read_and_checked(answer):
-        yield event
+    yield from _read_and_checked(answer)
 
 
-def _work(synthesizer: Synthesizer, answer: Answer, *, dated: bool) -> Callable[[threading.Event], Iterator[str]]:
+def _begun(synthesizer: Synthesizer, answer: Answer) -> Iterator[Event]:
+    answer.begin(synthesizer.name)
+    yield steps.writing(synthesizer.name)
+    dispatcher.event(SynthesizeStartEvent(query=answer.question))
+
+
+def _by_model(model: Synthesizer, answer: Answer, limit: Deadline) -> Generator[Event, None, RagError | None]:
+    """Yield what the model writes; return why it failed, None if it did not."""
     question = answer.question
-    if dated and answer.query_time:
+    if answer.query_time:
         question = f"{question} (asked on {' '.join(answer.query_time.split())})"
-    # Bound now: a synthesizer that is being given up goes on citing for a moment, and must not do so in the next one's.
-    return partial(synthesizer.write, question, answer.passages, answer.citations)
+    # Bound now: a model that is being given up goes on citing for a moment, and must not do so in the quotes.
+    pieces = answer.read(partial(model.write, question, answer.passages, answer.citations))
+    try:
+        for piece in pieces.read(limit):
+            answer.text += piece
+            yield Token(piece)
+    except LLMError as error:
+        return error
+    except TimeoutError:
+        return OutOfTimeError(TOO_SLOW.format(synthesizer=model.name), "Raise RAG_ANSWER__DEADLINE_S.")
+    finally:
+        pieces.stop()
+    return None
 
 
 def _read_and_checked(answer: Answer) -> Iterator[Event]:

@@ -14,6 +14,7 @@ from api.logs import configure_logging
 from api.security.listen import bind, url_of
 from api.server import BACKLOG, exit_on_sigterm, run_server
 from errors import run_command
+from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Event, Step, Token
 from settings import ServeSettings, Settings
 from tests.fakes.engines import FakeEngine, FakeEngines, a_done
@@ -29,8 +30,8 @@ class SlowEngine(FakeEngine):
         super().__init__()
         self._words = words
 
-    async def stream(self, question: str, *_: object, **__: object) -> AsyncGenerator[Event, None]:
-        self.questions.append(question)
+    async def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
+        self.inquiries.append(inquiry)
         written = 0
         try:
             yield Step("search", "**Searching** slowly.")

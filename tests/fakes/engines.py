@@ -13,11 +13,9 @@ from index.documents.filters import where
 from index.documents.sources import SourceNote
 from index.documents.store import StoredDocument
 from index.layout.manifest import Identity, Manifest
-from query_engine.question.condense import Turn
-from query_engine.retrieval.expansion.steering import Steering
+from query_engine.inquiry import Inquiry
 from query_engine.retrieval.papers import PaperQuestion, Paragraph
 from query_engine.retrieval.pipeline import RetrievalPipeline
-from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Citation, Done, Event
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import Passage
@@ -182,15 +180,25 @@ class FakePapers:
         return self.found
 
 
+_FIELDS = {
+    "questions": "text",
+    "filters": "filters",
+    "steerings": "steering",
+    "deadlines": "deadline",
+    "limits": "top_k",
+    "conversations": "turns",
+    "query_times": "query_time",
+}
+
+
 class FakeEngine:
     """Plays its script for every question and notes what it was asked.
 
     Attributes:
-        questions: what it was asked, in order.
+        inquiries: what `retrieve` and `stream` were asked, in order.
+        questions, filters, steerings, deadlines, limits, conversations, query_times: one field of each of them.
         options, refinements: what `retrieve` was called with, in order.
         pipeline: what `retrieve` does around its search.
-        filters, steerings, deadlines: what `retrieve` and `stream` were called with, in order.
-        limits, conversations, query_times: the `top_k`, `turns` and `query_time` of `stream`, in order.
         version: what `fingerprint` returns.
         paper_search: what `papers` returns.
         started, ended: streams that began to work, and that were closed or played to the end.
@@ -198,21 +206,21 @@ class FakeEngine:
 
     def __init__(self, script: Script = (), documents: Sequence[StoredDocument] = (), corpus: str = "default") -> None:
         self.corpus = FakeCorpus(corpus, FakeDocuments(documents))
-        self.questions: list[str] = []
+        self.inquiries: list[Inquiry] = []
         self.options: list[RetrievalSettings] = []
         self.refinements: list[RetrievalPipeline | None] = []
         self.pipeline = RetrievalPipeline()
-        self.filters: list[Mapping[str, Any] | None] = []
-        self.steerings: list[Steering | None] = []
-        self.deadlines: list[Deadline | None] = []
-        self.limits: list[int | None] = []
-        self.conversations: list[tuple[Turn, ...]] = []
-        self.query_times: list[str | None] = []
         self.version = "0123456789abcdef"
         self.paper_search = FakePapers()
         self.started = 0
         self.ended = 0
         self._script = script
+
+    def __getattr__(self, name: str) -> list[Any]:
+        """Return one field of all inquiries: `questions`, `filters`, `steerings`, `deadlines`, …, in order."""
+        if name not in _FIELDS:
+            raise AttributeError(name)
+        return [getattr(inquiry, _FIELDS[name]) for inquiry in self.inquiries]
 
     def fingerprint(self) -> str:
         return self.version
@@ -221,43 +229,17 @@ class FakeEngine:
         return self.paper_search
 
     def retrieve(
-        self,
-        question: str,
-        options: RetrievalSettings,
-        filters: Mapping[str, Any] | None = None,
-        pipeline: RetrievalPipeline | None = None,
-        steering: Steering | None = None,
-        *,
-        deadline: Deadline | None = None,
+        self, inquiry: Inquiry, options: RetrievalSettings, pipeline: RetrievalPipeline | None = None
     ) -> FakeRetrieval:
-        if filters is not None:
-            where(filters)
-        self.questions.append(question)
-        self.filters.append(filters)
-        self.steerings.append(steering)
-        self.deadlines.append(deadline)
+        if inquiry.filters is not None:
+            where(inquiry.filters)
+        self.inquiries.append(inquiry)
         self.options.append(options)
         self.refinements.append(pipeline)
         return FakeRetrieval((a_passage(),), {"retrieve": 3.0}, ("rerank_skipped: It is too slow.",))
 
-    async def stream(
-        self,
-        question: str,
-        filters: Mapping[str, Any] | None = None,
-        steering: Steering | None = None,
-        *,
-        deadline: Deadline | None = None,
-        top_k: int | None = None,
-        turns: Sequence[Turn] = (),
-        query_time: str | None = None,
-    ) -> AsyncGenerator[Event, None]:
-        self.limits.append(top_k)
-        self.conversations.append(tuple(turns))
-        self.query_times.append(query_time)
-        self.questions.append(question)
-        self.filters.append(filters)
-        self.steerings.append(steering)
-        self.deadlines.append(deadline)
+    async def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
+        self.inquiries.append(inquiry)
         self.started += 1
         try:
             for act in self._script:

@@ -10,6 +10,7 @@ import pytest
 from index.corpus import Corpus
 from index.memory_corpus import MemoryCorpus
 from query_engine.engine import Engine
+from query_engine.inquiry import Inquiry
 from settings import Settings
 from tests.fakes.corpora import MANIFEST, fill, make_corpus
 from tests.fakes.embedding import WordHashEmbedding
@@ -31,7 +32,7 @@ def corpus() -> Iterator[MemoryCorpus]:
 
 
 def found(corpus: Corpus, question: str) -> list[tuple[str, str, float]]:
-    passages = Engine(corpus, WordHashEmbedding(), [], Settings()).retrieve(question).passages
+    passages = Engine(corpus, WordHashEmbedding(), [], Settings()).retrieve(Inquiry(question)).passages
     return [(passage.node_id, passage.text, round(passage.score, 4)) for passage in passages]
 
 

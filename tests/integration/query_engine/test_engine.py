@@ -17,6 +17,7 @@ from pydantic import Field
 from errors import LLMError, QuestionError
 from index.corpus import Corpus
 from query_engine.engine import Engine
+from query_engine.inquiry import Inquiry
 from query_engine.question.condense import Turn
 from query_engine.schema.events import Done, Event, Restarted, Retrieved, Step, Token
 from query_engine.synthesis.base import Synthesizer
@@ -52,7 +53,7 @@ def make(tmp_path: Path) -> Iterator[MakeEngine]:
 
 
 async def answer(engine: Engine, question: str = QUESTION) -> tuple[list[Event], Done]:
-    events = [event async for event in engine.stream(question)]
+    events = [event async for event in engine.stream(Inquiry(question))]
     done = events[-1]
     assert isinstance(done, Done)
     return events, done
@@ -176,7 +177,7 @@ async def test_a_model_cut_mid_answer_leaves_no_trace_in_the_answer(make: MakeEn
 
 async def test_leaving_stops_the_model(make: MakeEngine) -> None:
     synthesizer = ScriptedSynthesizer("One ", endless=True)
-    async with aclosing(make(synthesizer).stream(QUESTION)) as events:
+    async with aclosing(make(synthesizer).stream(Inquiry(QUESTION))) as events:
         async for event in events:
             if isinstance(event, Token):
                 break
@@ -186,7 +187,7 @@ async def test_leaving_stops_the_model(make: MakeEngine) -> None:
 
 async def test_what_is_no_question_fails_before_the_first_event(make: MakeEngine) -> None:
     with pytest.raises(QuestionError, match="blank"):
-        await anext(make().stream("  "))
+        await anext(make().stream(Inquiry("  ")))
 
 
 async def test_the_fingerprint_follows_the_documents(make: MakeEngine) -> None:
@@ -201,7 +202,7 @@ async def test_the_fingerprint_follows_the_documents(make: MakeEngine) -> None:
 
 @pytest.mark.parametrize("mode", ["hybrid", "dense", "lexical"])
 def test_each_mode_finds_the_sentence(make: MakeEngine, mode: Any) -> None:
-    found = make().retrieve(QUESTION, RetrievalSettings(mode=mode, merge=False)).passages
+    found = make().retrieve(Inquiry(QUESTION), RetrievalSettings(mode=mode, merge=False)).passages
 
     assert found[0].text == "Albert Betz published the rotor limit in 1919."
     by_meaning, by_words = {"dense", "neighbours", "parent"}, {"lexical", "family", "names"}
@@ -210,7 +211,7 @@ def test_each_mode_finds_the_sentence(make: MakeEngine, mode: Any) -> None:
 
 
 def test_passages_are_slices_of_their_documents(make: MakeEngine) -> None:
-    for passage in make().retrieve("turbines").passages:
+    for passage in make().retrieve(Inquiry("turbines")).passages:
         assert TEXTS[passage.doc_id][passage.start : passage.end] == passage.text
 
 
@@ -226,7 +227,7 @@ def test_retrieval_serves_any_llamaindex_query_engine(make: MakeEngine, monkeypa
 
 async def test_a_question_that_points_back_is_answered_with_the_words_of_the_one_before(make: MakeEngine) -> None:
     turns = (Turn("user", "What is the rotor limit?"), Turn("assistant", "I don't know."))
-    events = [event async for event in make().stream("Who published it?", turns=turns)]
+    events = [event async for event in make().stream(Inquiry("Who published it?", turns=turns))]
     done = events[-1]
 
     assert isinstance(done, Done)
@@ -240,7 +241,7 @@ async def test_a_question_that_points_back_is_answered_with_the_words_of_the_one
 
 async def test_an_answer_is_written_from_no_more_passages_than_wanted_and_judged_by_all(make: MakeEngine) -> None:
     engine = make()
-    streams = [[event async for event in engine.stream(QUESTION, top_k=top_k)] for top_k in (1, None)]
+    streams = [[event async for event in engine.stream(Inquiry(QUESTION, top_k=top_k))] for top_k in (1, None)]
     few, all_of_them = (events[-1] for events in streams)
 
     assert isinstance(few, Done)

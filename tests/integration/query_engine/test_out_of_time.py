@@ -12,6 +12,7 @@ import pytest
 from errors import OutOfTimeError
 from index.corpus import Corpus
 from query_engine.engine import Engine
+from query_engine.inquiry import Inquiry
 from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
 from query_engine.retrieval.reranking.base import Reranker
@@ -68,7 +69,7 @@ def engine(corpus: Corpus, reranker: Reranker, deadline_s: float) -> Engine:
 
 async def test_a_search_that_hangs_ends_in_an_honest_answer_in_time(corpus: Corpus) -> None:
     reranker = HungReranker()
-    events = engine(corpus, reranker, deadline_s=0.5).stream(QUESTION)
+    events = engine(corpus, reranker, deadline_s=0.5).stream(Inquiry(QUESTION))
     started = time.perf_counter()
 
     seen = []
@@ -89,7 +90,7 @@ async def test_a_search_that_hangs_ends_in_an_honest_answer_in_time(corpus: Corp
 
 
 async def test_a_stage_that_can_be_left_out_leaves_time_for_the_answer(corpus: Corpus) -> None:
-    events = [event async for event in engine(corpus, SlowReranker(), deadline_s=2).stream(QUESTION)]
+    events = [event async for event in engine(corpus, SlowReranker(), deadline_s=2).stream(Inquiry(QUESTION))]
 
     done = events[-1]
     assert isinstance(done, Done)
@@ -100,7 +101,7 @@ async def test_a_stage_that_can_be_left_out_leaves_time_for_the_answer(corpus: C
 
 async def test_leaving_during_a_search_stops_it_at_the_next_stage_and_waits_for_its_thread(corpus: Corpus) -> None:
     reranker = HungReranker()
-    events = engine(corpus, reranker, deadline_s=240).stream(QUESTION)
+    events = engine(corpus, reranker, deadline_s=240).stream(Inquiry(QUESTION))
 
     async def read() -> None:
         async for _ in events:
@@ -123,4 +124,4 @@ def test_a_search_alone_stops_too_when_nobody_waits(corpus: Corpus) -> None:
     deadline.stop.set()
 
     with pytest.raises(OutOfTimeError, match="given up before the search"):
-        engine(corpus, SlowReranker(), deadline_s=240).retrieve(QUESTION, deadline=deadline)
+        engine(corpus, SlowReranker(), deadline_s=240).retrieve(Inquiry(QUESTION, deadline=deadline))

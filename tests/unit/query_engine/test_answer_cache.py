@@ -4,9 +4,7 @@ from contextlib import aclosing, suppress
 import pytest
 
 from errors import LLMError
-from query_engine.answer_cache import AnswerCache, answer_key
-from query_engine.question.condense import Turn
-from query_engine.retrieval.expansion.steering import Steering
+from query_engine.answer_cache import AnswerCache
 from query_engine.schema.events import Done, Event, Retrieved, Step, Token
 from tests.fakes.engines import a_done, a_passage
 
@@ -120,21 +118,3 @@ async def test_no_entries_keep_nothing() -> None:
 
     assert await keep(cache, *ANSWER) == list(ANSWER)
     assert cache.find("k") is None
-
-
-def test_whatever_decides_an_answer_is_in_its_key() -> None:
-    turns = (Turn("user", "What is wind?"),)
-    filters = {"filters": [{"key": "doc_id", "value": "a"}]}
-    keys = [
-        answer_key("f", "What?", None, None, top_k=4, turns=(), query_time=None),
-        answer_key("g", "What?", None, None, top_k=4, turns=(), query_time=None),
-        answer_key("f", "Who?", None, None, top_k=4, turns=(), query_time=None),
-        answer_key("f", "What?", filters, None, top_k=4, turns=(), query_time=None),
-        answer_key("f", "What?", None, Steering("wind", 0.5), top_k=4, turns=(), query_time=None),
-        answer_key("f", "What?", None, None, top_k=5, turns=(), query_time=None),
-        answer_key("f", "What?", None, None, top_k=4, turns=turns, query_time=None),
-        answer_key("f", "What?", None, None, top_k=4, turns=(), query_time="2024-02-28"),
-    ]
-
-    assert len(set(keys)) == len(keys)
-    assert answer_key("f", "What?", dict(filters), None, top_k=4, turns=(), query_time=None) == keys[3]

@@ -10,6 +10,7 @@ from index.documents.store import Document
 from ingestion.reading.html import read_html
 from query_engine.build import Engines
 from query_engine.given_documents.corpus import corpus_for_documents
+from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Done
 from settings import AnswerSettings, EmbedSettings, RetrievalSettings, Settings
 
@@ -30,7 +31,9 @@ def engines(model_cache: Path) -> Iterator[Engines]:
 async def test_an_answer_comes_from_the_page_and_cites_its_address(engines: Engines) -> None:
     document = read_html(PAGE.encode(), "betz")
     with engines.for_documents([Document(document.doc_id, document.title, document.text, url=URL)]) as engine:
-        *_, done = [event async for event in engine.stream("When did Betz publish the limit of wind turbines?")]
+        *_, done = [
+            event async for event in engine.stream(Inquiry("When did Betz publish the limit of wind turbines?"))
+        ]
 
     assert isinstance(done, Done)
     assert done.answer
@@ -46,7 +49,9 @@ async def test_over_given_pages_only_what_is_sure_is_quoted_unless_the_settings_
     settings = Settings(embed=EmbedSettings(cache_dir=model_cache), answer=AnswerSettings(only_sure=only_sure))
     text = "Albert Betz was a German physicist. He published the limit of wind turbines in 1919."
     with closing(Engines(settings)) as engines, engines.for_documents([Document("betz", "Betz", text)]) as engine:
-        *_, done = [event async for event in engine.stream("Did Betz publish the limit of wind turbines in 1919?")]
+        *_, done = [
+            event async for event in engine.stream(Inquiry("Did Betz publish the limit of wind turbines in 1919?"))
+        ]
 
     assert isinstance(done, Done)
     assert (done.answer is None) == (only_sure is None)
@@ -56,7 +61,7 @@ def test_sentences_are_leaves_where_the_settings_say_so(model_cache: Path) -> No
     settings = Settings(embed=EmbedSettings(cache_dir=model_cache), answer=AnswerSettings(sentence_leaves=True))
     text = "Albert Betz was a German physicist. He published the limit of wind turbines in 1919."
     with closing(Engines(settings)) as engines, engines.for_documents([Document("betz", "Betz", text)]) as engine:
-        (best, *_) = engine.retrieve("When was the limit published?", RetrievalSettings(merge=False)).passages
+        (best, *_) = engine.retrieve(Inquiry("When was the limit published?"), RetrievalSettings(merge=False)).passages
 
         assert engine.corpus.documents.leaf_count() == 2
         assert best.text == "He published the limit of wind turbines in 1919."
@@ -64,7 +69,9 @@ def test_sentences_are_leaves_where_the_settings_say_so(model_cache: Path) -> No
 
 async def test_over_nothing_nothing_is_known(engines: Engines) -> None:
     with engines.for_documents([]) as engine:
-        *_, done = [event async for event in engine.stream("When did Betz publish the limit of wind turbines?")]
+        *_, done = [
+            event async for event in engine.stream(Inquiry("When did Betz publish the limit of wind turbines?"))
+        ]
 
     assert isinstance(done, Done)
     assert done.answer is None

@@ -7,6 +7,7 @@ import pytest
 
 from errors import FilterError
 from query_engine.engine import NOT_STEERED, Engine
+from query_engine.inquiry import Inquiry
 from query_engine.retrieval.expansion.steering import Steering
 from query_engine.schema.events import Done, Step, Token
 from query_engine.schema.retrieval_result import Retrieval
@@ -62,13 +63,13 @@ def entry(key: str, operator: str, value: object) -> dict[str, Any]:
 def test_only_documents_that_meet_the_filter_are_found(
     engine: Engine, mode: Any, filters: dict[str, Any], found: set[str]
 ) -> None:
-    passages = engine.retrieve(QUESTION, RetrievalSettings(mode=mode), filters).passages
+    passages = engine.retrieve(Inquiry(QUESTION, filters), RetrievalSettings(mode=mode)).passages
 
     assert {passage.doc_id for passage in passages} == found
 
 
 async def test_an_answer_quotes_documents_that_meet_the_filter(engine: Engine) -> None:
-    events = [event async for event in engine.stream(QUESTION, one("topic", "==", "sea"))]
+    events = [event async for event in engine.stream(Inquiry(QUESTION, one("topic", "==", "sea")))]
     done = events[-1]
 
     assert isinstance(done, Done)
@@ -76,7 +77,7 @@ async def test_an_answer_quotes_documents_that_meet_the_filter(engine: Engine) -
 
 
 async def test_a_filter_that_no_document_meets_is_told_and_nothing_is_written(engine: Engine) -> None:
-    events = [event async for event in engine.stream(QUESTION, one("topic", "==", "moon"))]
+    events = [event async for event in engine.stream(Inquiry(QUESTION, one("topic", "==", "moon")))]
     done = events[-1]
 
     assert isinstance(done, Done)
@@ -88,7 +89,7 @@ async def test_a_filter_that_no_document_meets_is_told_and_nothing_is_written(en
 
 def test_a_steered_question_finds_what_it_was_moved_to(engine: Engine) -> None:
     def first(steering: Steering | None, mode: Any = "dense") -> Retrieval:
-        return engine.retrieve(QUESTION, RetrievalSettings(mode=mode), steering=steering)
+        return engine.retrieve(Inquiry(QUESTION, steering=steering), RetrievalSettings(mode=mode))
 
     to_sails = Steering(move_to="says On sails.md", move_to_weight=1)
     from_sails = Steering(move_away_from="says On sails.md", move_away_from_weight=1)
@@ -101,6 +102,6 @@ def test_a_steered_question_finds_what_it_was_moved_to(engine: Engine) -> None:
 
 async def test_a_filter_without_meaning_is_an_error_everywhere(engine: Engine) -> None:
     with pytest.raises(FilterError, match="is empty"):
-        engine.retrieve(QUESTION, filters={})
+        engine.retrieve(Inquiry(QUESTION, {}))
     with pytest.raises(FilterError, match="no operator"):
-        [event async for event in engine.stream(QUESTION, one("topic", "~", "sea"))]
+        [event async for event in engine.stream(Inquiry(QUESTION, one("topic", "~", "sea")))]

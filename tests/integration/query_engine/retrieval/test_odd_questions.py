@@ -6,6 +6,7 @@ import pytest
 
 from index.corpus import Corpus
 from query_engine.engine import Engine
+from query_engine.inquiry import Inquiry
 from query_engine.schema.retrieval_result import Retrieval
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import RetrievalSettings, Settings
@@ -74,7 +75,7 @@ def check(found: Retrieval, options: RetrievalSettings) -> None:
 def test_an_odd_question_finds_what_it_finds_in_every_way(
     engine: Engine, question: str, options: RetrievalSettings
 ) -> None:
-    found = engine.retrieve(question, options)
+    found = engine.retrieve(Inquiry(question), options)
 
     check(found, options)
     if options.mode != "lexical":
@@ -82,23 +83,23 @@ def test_an_odd_question_finds_what_it_finds_in_every_way(
 
 
 def test_stop_words_are_looked_for_when_there_is_nothing_else(engine: Engine) -> None:
-    found = engine.retrieve("the in", RetrievalSettings(mode="lexical", merge=False)).passages
+    found = engine.retrieve(Inquiry("the in"), RetrievalSettings(mode="lexical", merge=False)).passages
 
     assert [passage.text for passage in found] == ["Albert Betz published the rotor limit in 1919."]
 
 
 def test_words_of_another_script_are_found(engine: Engine) -> None:
-    found = engine.retrieve("風力発電は風を使う", RetrievalSettings(mode="lexical", merge=False)).passages
+    found = engine.retrieve(Inquiry("風力発電は風を使う"), RetrievalSettings(mode="lexical", merge=False)).passages
 
     assert found[0].doc_id == "風力.md"
 
 
 @pytest.mark.parametrize("question", ["🙂", "..."])
 def test_no_word_at_all_finds_nothing_by_words(engine: Engine, question: str) -> None:
-    assert engine.retrieve(question, RetrievalSettings(mode="lexical")).passages == ()
+    assert engine.retrieve(Inquiry(question), RetrievalSettings(mode="lexical")).passages == ()
 
 
 def test_a_document_is_found_by_its_name_alone(engine: Engine) -> None:
-    found = engine.retrieve("Acme Works", RetrievalSettings(mode="lexical")).passages
+    found = engine.retrieve(Inquiry("Acme Works"), RetrievalSettings(mode="lexical")).passages
 
     assert {passage.doc_id for passage in found} == {"ACMEWORKS_2017_10K.pdf"}

@@ -10,6 +10,7 @@ import pytest
 from errors import LLMError, SettingsError
 from index.corpus import Corpus
 from query_engine.engine import Engine
+from query_engine.inquiry import Inquiry
 from query_engine.retrieval.expansion.base import Expansion
 from query_engine.retrieval.expansion.build import build_expansions
 from query_engine.retrieval.expansion.hyde import Hyde
@@ -70,10 +71,10 @@ def engine(corpus: Corpus, reranker: Reranker | None = None, *expansions: Expans
 
 
 def test_a_reranker_decides_the_order_before_merging_and_shows_its_score(corpus: Corpus) -> None:
-    plain = engine(corpus).retrieve("rotor limit")
+    plain = engine(corpus).retrieve(Inquiry("rotor limit"))
     reranker = LengthReranker()
 
-    found = engine(corpus, reranker).retrieve("rotor limit")
+    found = engine(corpus, reranker).retrieve(Inquiry("rotor limit"))
 
     assert plain.passages[0].doc_id == "wind.md"
     assert found.passages[0].doc_id == "rotor.md"
@@ -85,16 +86,16 @@ def test_a_reranker_decides_the_order_before_merging_and_shows_its_score(corpus:
 
 
 def test_what_the_reranker_rejects_is_not_found(corpus: Corpus) -> None:
-    assert [found.text for found in engine(corpus, LengthReranker(), min_score=-18.0).retrieve("rotor").passages] == [
-        "A rotor."
-    ]
+    assert [
+        found.text for found in engine(corpus, LengthReranker(), min_score=-18.0).retrieve(Inquiry("rotor")).passages
+    ] == ["A rotor."]
 
 
 async def test_a_reranker_that_cannot_run_is_a_step_and_a_warning_and_changes_nothing(corpus: Corpus) -> None:
     question = "Who published the rotor limit in 1919?"
-    plain = engine(corpus).retrieve(question)
+    plain = engine(corpus).retrieve(Inquiry(question))
 
-    events = [event async for event in engine(corpus, BrokenReranker()).stream(question)]
+    events = [event async for event in engine(corpus, BrokenReranker()).stream(Inquiry(question))]
 
     done = events[-1]
     assert isinstance(done, Done)
@@ -112,11 +113,13 @@ def test_one_request_may_leave_reranking_out_or_ask_something_else(corpus: Corpu
     reranker = LengthReranker()
     reranking = engine(corpus, reranker)
 
-    found = reranking.retrieve("rotor limit", pipeline=reranking.pipeline.reranked_by(wanted=False, query=None))
+    found = reranking.retrieve(
+        Inquiry("rotor limit"), pipeline=reranking.pipeline.reranked_by(wanted=False, query=None)
+    )
     assert found.passages[0].doc_id == "wind.md"
     assert reranker.asked == []
 
-    reranking.retrieve("rotor limit", pipeline=reranking.pipeline.reranked_by(wanted=None, query="gears"))
+    reranking.retrieve(Inquiry("rotor limit"), pipeline=reranking.pipeline.reranked_by(wanted=None, query="gears"))
     assert reranker.asked[0][0] == "gears"
 
 
@@ -134,8 +137,8 @@ def test_feedback_finds_what_shares_no_word_with_the_question(corpus: Corpus) ->
         Settings(expansion=ExpansionSettings(feedback=True, feedback_leaves=1)), corpus, WordHashEmbedding(), None
     )
 
-    plain = engine(corpus).retrieve("Who was Betz?", options)
-    found = engine(corpus, None, *feedback).retrieve("Who was Betz?", options)
+    plain = engine(corpus).retrieve(Inquiry("Who was Betz?"), options)
+    found = engine(corpus, None, *feedback).retrieve(Inquiry("Who was Betz?"), options)
 
     assert [passage.text for passage in plain.passages] == ["Albert Betz published the rotor limit in 1919."]
     assert [passage.text for passage in found.passages] == [*(each.text for each in plain.passages), "A rotor."]
@@ -147,8 +150,8 @@ def test_a_language_model_that_fails_to_expand_leaves_the_plain_search_and_a_war
     failing = FakeLLM(says=[LLMError("The language model server is gone.", "Start it.")])
     hyde = Hyde(asker(failing), QuestionReader(embedder, corpus.lexical_index), 60)
 
-    plain = engine(corpus).retrieve("rotor limit")
-    found = engine(corpus, None, hyde).retrieve("rotor limit")
+    plain = engine(corpus).retrieve(Inquiry("rotor limit"))
+    found = engine(corpus, None, hyde).retrieve(Inquiry("rotor limit"))
 
     assert [passage.text for passage in found.passages] == [passage.text for passage in plain.passages]
     assert found.warnings == (

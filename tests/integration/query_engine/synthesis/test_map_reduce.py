@@ -56,11 +56,11 @@ def synthesizer(server: ScriptedLLM, **llm: Any) -> GenerativeSynthesizer:
     return build_synthesizer(settings, build_model(settings), WordHashEmbedding())
 
 
-async def answer(author_: GenerativeSynthesizer, passages: Sequence[Passage] = PASSAGES) -> tuple[list[Event], Answer]:
+def answer(author_: GenerativeSynthesizer, passages: Sequence[Passage] = PASSAGES) -> tuple[list[Event], Answer]:
     growing = Answer("Who planted lime trees?")
     growing.passages = tuple(passages)
     quoting = ExtractiveSynthesizer(FakeWords(), WordHashEmbedding(), 60)
-    events = [event async for event in write([author_, quoting], growing, Deadline(60))]
+    events = list(write([author_, quoting], growing, Deadline(60)))
     return events, growing
 
 
@@ -75,10 +75,10 @@ def noting(request: Request) -> str:
     return " ".join(f"{said} [{rank}]." for rank, said in found) or "I don't know."
 
 
-async def test_every_passage_reaches_the_model_and_the_answer_cites_all_of_them(server: ScriptedLLM) -> None:
+def test_every_passage_reaches_the_model_and_the_answer_cites_all_of_them(server: ScriptedLLM) -> None:
     server.play(Script(text=noting))
 
-    events, done = await answer(synthesizer(server))
+    events, done = answer(synthesizer(server))
 
     read = "".join(documents(request) for request in server.requests)
     assert all(f"{one.title} planted" in read for one in PASSAGES)
@@ -94,10 +94,10 @@ async def test_every_passage_reaches_the_model_and_the_answer_cites_all_of_them(
     assert not any("Not all passages were read" in text for text in told)
 
 
-async def test_every_prompt_has_the_example_the_question_and_room_in_the_models_context(server: ScriptedLLM) -> None:
+def test_every_prompt_has_the_example_the_question_and_room_in_the_models_context(server: ScriptedLLM) -> None:
     server.play(Script(text=noting))
 
-    await answer(synthesizer(server))
+    answer(synthesizer(server))
 
     assert len(server.requests) > 3
     for request in server.requests:
@@ -123,19 +123,19 @@ def test_the_last_prompt_holds_the_notes_as_documents_of_the_same_ranks_and_is_s
     assert server.wait_until(lambda server: not server.open_streams)
 
 
-async def test_passages_that_fit_one_prompt_are_read_at_once(server: ScriptedLLM) -> None:
+def test_passages_that_fit_one_prompt_are_read_at_once(server: ScriptedLLM) -> None:
     server.play(Script(text=noting))
 
-    events, _ = await answer(synthesizer(server), PASSAGES[:2])
+    events, _ = answer(synthesizer(server), PASSAGES[:2])
 
     assert len(server.requests) == 1
     assert not any(isinstance(event, Step) and "Read in groups" in event.text for event in events)
 
 
-async def test_passages_are_cut_off_and_that_is_told_unless_groups_are_set(server: ScriptedLLM) -> None:
+def test_passages_are_cut_off_and_that_is_told_unless_groups_are_set(server: ScriptedLLM) -> None:
     server.play(Script(text=noting))
 
-    _, done = await answer(synthesizer(server, long_evidence="cut"))
+    _, done = answer(synthesizer(server, long_evidence="cut"))
 
     assert len(server.requests) == 1
     assert [warning.split(":")[0] for warning in done.warnings] == ["passages_left_out"]
@@ -156,10 +156,10 @@ def test_after_a_stop_in_the_first_group_the_model_is_not_asked_again(server: Sc
     assert server.tokens_sent < 6
 
 
-async def test_a_failure_in_a_group_hands_over_to_quotes_and_keeps_its_code(server: ScriptedLLM) -> None:
+def test_a_failure_in_a_group_hands_over_to_quotes_and_keeps_its_code(server: ScriptedLLM) -> None:
     server.play(Script(text=noting), Script(text="Cora planted many trees.", cut_after=2))
 
-    events, done = await answer(synthesizer(server))
+    events, done = answer(synthesizer(server))
 
     assert len(server.requests) == 2
     assert done.synthesizer == "extractive"
@@ -169,13 +169,13 @@ async def test_a_failure_in_a_group_hands_over_to_quotes_and_keeps_its_code(serv
     assert not any(isinstance(event, Step) and "Read in groups" in event.text for event in events)
 
 
-async def test_too_slow_a_reading_hands_over_to_quotes_and_ends(server: ScriptedLLM) -> None:
+def test_too_slow_a_reading_hands_over_to_quotes_and_ends(server: ScriptedLLM) -> None:
     server.play(Script(stall_after=0))
     growing = Answer("Who planted lime trees?")
     growing.passages = tuple(PASSAGES)
     quoting = ExtractiveSynthesizer(FakeWords(), WordHashEmbedding(), 60)
 
-    _ = [event async for event in write([synthesizer(server), quoting], growing, Deadline(2))]
+    _ = list(write([synthesizer(server), quoting], growing, Deadline(2)))
 
     assert growing.synthesizer == "extractive"
     assert [warning.split(":")[0] for warning in growing.warnings] == ["out_of_time"]

@@ -15,6 +15,7 @@ from api.schemas.requests import RunBody
 from api.views.html import Pages
 from errors import OutOfTimeError, TooManyQuestionsError, UnknownCorpusError
 from query_engine.answer_cache import AnswerCache
+from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Done, Event, Step
 from settings import AnswerSettings, Settings
@@ -138,7 +139,7 @@ async def test_a_slot_is_held_until_the_thread_of_an_abandoned_answer_has_ended(
     go = asyncio.Event()
 
     class Hanging(FakeEngine):
-        async def stream(self, *_: object, **__: object) -> AsyncGenerator[Event, None]:
+        async def stream(self, _: Inquiry) -> AsyncGenerator[Event, None]:
             try:
                 yield SEARCHING
                 await asyncio.Event().wait()
@@ -199,16 +200,6 @@ async def test_an_engine_gets_less_time_than_the_question_has_left() -> None:
     (deadline,) = engine.deadlines
     assert deadline is not None
     assert 90 < deadline.left_s() < 98.1
-
-
-async def test_an_engine_that_ignores_its_deadline_is_left() -> None:
-    service = service_of(FakeEngine([SEARCHING, asyncio.Event()]), deadline_s=SOON_S)
-    asked = await QuestionRunner(service).ask("What turns?", BODY)
-
-    assert await anext(asked.events) == SEARCHING
-    with pytest.raises(OutOfTimeError, match="time was over"):
-        await anext(asked.events)
-    await free(service.slots)
 
 
 async def test_a_default_corpus_that_was_never_made_is_told_of_and_holds_no_slot() -> None:

@@ -10,6 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 from api.answering.sse import Pace, finish, stream_records
 from api.views.run import RunView
 from errors import LLMError
+from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Event, Step, Token
 from tests.fakes.engines import FakeEngine, a_done
 
@@ -34,7 +35,7 @@ def parsed(message: bytes) -> dict[str, Any]:
 
 
 def streamed(engine: FakeEngine, pace: Pace | None = None) -> AsyncGenerator[bytes, None]:
-    return stream_records(engine.stream("What turns?"), RunView(lambda _: []), pace or Pace())
+    return stream_records(engine.stream(Inquiry("What turns?")), RunView(lambda _: []), pace or Pace())
 
 
 async def records_of(engine: FakeEngine, pace: Pace | None = None) -> list[dict[str, Any]]:
@@ -205,7 +206,7 @@ def request_of(client_leaves: asyncio.Event) -> Request:
 async def test_an_evaluation_ends_with_the_last_event() -> None:
     done = a_done()
 
-    assert await finish(FakeEngine([*STEPS, done]).stream("What?"), request_of(asyncio.Event())) is done
+    assert await finish(FakeEngine([*STEPS, done]).stream(Inquiry("What?")), request_of(asyncio.Event())) is done
 
 
 async def test_an_evaluation_stops_when_its_client_leaves() -> None:
@@ -213,7 +214,7 @@ async def test_an_evaluation_stops_when_its_client_leaves() -> None:
     engine = FakeEngine([STEPS[0], client_leaves.set, asyncio.Event()])
 
     with pytest.raises(ClientDisconnect):
-        await finish(engine.stream("What?"), request_of(client_leaves))
+        await finish(engine.stream(Inquiry("What?")), request_of(client_leaves))
     assert engine.ended == 1
 
 
@@ -221,5 +222,5 @@ async def test_an_evaluation_passes_failures_on() -> None:
     engine = FakeEngine([STEPS[0], LLMError("The model broke.", "Restart it.")])
 
     with pytest.raises(LLMError, match="Restart it"):
-        await finish(engine.stream("What?"), request_of(asyncio.Event()))
+        await finish(engine.stream(Inquiry("What?")), request_of(asyncio.Event()))
     assert engine.ended == 1

@@ -9,6 +9,7 @@ from bench.quality.answers import NEAR_MISSES, Answered, Kind, answer_all, quest
 from bench.quality.answers_table import quality_table, silence_table
 from eval.cases import Case, read_cases
 from eval.metrics import Scores
+from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Citation, Done, Event, Retrieved, Step, Token
 
 TEXT = "Wind turns the rotor. The rotor turns the generator."
@@ -41,11 +42,11 @@ class ScriptedEngine:
     def __init__(self, **answers: Done) -> None:
         self._answers = answers
 
-    async def stream(self, question: str) -> AsyncIterator[Event]:
+    async def stream(self, inquiry: Inquiry) -> AsyncIterator[Event]:
         yield Step("search", "Searching.")
         yield Retrieved(())
         yield Token("...")
-        yield self._answers[question]
+        yield self._answers[inquiry.text]
 
 
 async def test_a_quote_counts_as_true_only_where_the_document_says_so() -> None:

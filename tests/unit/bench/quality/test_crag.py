@@ -12,6 +12,7 @@ from eval.cases import Case, GivenPage
 from eval.metrics import crag_score
 from index.documents.store import Document
 from ingestion.reading.pages import Page
+from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Citation, Done, Event, Step
 
 CASE = Case(
@@ -46,7 +47,7 @@ class PageEngine:
     def __init__(self, documents: Sequence[Document]) -> None:
         self._document = documents[0]
 
-    async def stream(self, _question: str) -> AsyncIterator[Event]:
+    async def stream(self, _: Inquiry) -> AsyncIterator[Event]:
         yield Step("search", "Searching.")
         text = self._document.text
         quotes = [Citation(1, "d", "d#0", 0, 1, "A", url, "") for url in (self._document.url, "http://elsewhere/")]

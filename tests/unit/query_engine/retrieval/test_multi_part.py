@@ -48,26 +48,26 @@ class Search:
         return max(judged, key=lambda one: one.value, default=sure(0.0))
 
     def gathering(self, plan: Plan = PLAN, deadline: Deadline | None = None) -> Gathering:
-        means = SearchContext(self.search, self.judge, FakeWords(), 0.5, OPTIONS, deadline or Deadline(60))
-        return Gathering(WHOLE, lambda _question, _deadline: plan, means)
+        context = SearchContext(self.search, self.judge, FakeWords(), 0.5, OPTIONS, deadline or Deadline(60))
+        return Gathering(WHOLE, lambda _question, _deadline: plan, context)
 
 
-async def steps_of(gathering: Gathering) -> list[Step]:
-    return [step async for step in gathering.steps()]
+def steps_of(gathering: Gathering) -> list[Step]:
+    return list(gathering.steps())
 
 
-async def test_a_question_without_parts_is_searched_for_once_and_says_nothing() -> None:
+def test_a_question_without_parts_is_searched_for_once_and_says_nothing() -> None:
     search = Search({WHOLE: [at(0, "Mars is red.")]}, {})
     gathering = search.gathering(ONE_PASS)
 
-    assert await steps_of(gathering) == []
+    assert steps_of(gathering) == []
     assert search.asked == [WHOLE]
     assert [passage.text for passage in gathering.retrieval.passages] == ["Mars is red."]
     assert gathering.confidence(sure(0.3)).value == 0.3
     assert not gathering.apart
 
 
-async def test_each_part_has_its_evidence_and_the_list_takes_turns() -> None:
+def test_each_part_has_its_evidence_and_the_list_takes_turns() -> None:
     found = {
         WHOLE: [at(0, "Planets."), at(100, "More planets.")],
         "mars": [at(200, "Mars."), at(300, "More Mars.")],
@@ -76,7 +76,7 @@ async def test_each_part_has_its_evidence_and_the_list_takes_turns() -> None:
     search = Search(found, {"Mars.": sure(0.9), "Venus.": sure(0.7)})
     gathering = search.gathering()
 
-    planned, covered = await steps_of(gathering)
+    planned, covered = steps_of(gathering)
 
     assert sorted(search.asked) == sorted([WHOLE, "mars", "venus"])
     texts = [passage.text for passage in gathering.retrieval.passages]
@@ -90,11 +90,11 @@ async def test_each_part_has_its_evidence_and_the_list_takes_turns() -> None:
 REFERRING = Plan((Part("Mars", "mars"), Part("and its moons", "mars and its moons", alone=False)))
 
 
-async def test_where_one_pass_covers_parts_that_refer_to_each_other_it_stays_one_pass() -> None:
+def test_where_one_pass_covers_parts_that_refer_to_each_other_it_stays_one_pass() -> None:
     search = Search({WHOLE: [at(0, "Mars."), at(9, "Moons.")]}, {"Mars.": sure(0.9)})
     gathering = search.gathering(REFERRING)
 
-    _, covered = await steps_of(gathering)
+    _, covered = steps_of(gathering)
 
     assert search.asked == [WHOLE]
     assert "Evidence for 2 of 2 parts" in covered.text
@@ -102,25 +102,25 @@ async def test_where_one_pass_covers_parts_that_refer_to_each_other_it_stays_one
     assert not gathering.apart
 
 
-async def test_where_it_does_not_cover_them_the_parts_are_searched_for() -> None:
+def test_where_it_does_not_cover_them_the_parts_are_searched_for() -> None:
     found = {WHOLE: [at(0, "Planets.")], "mars and its moons": [at(50, "Moons.")]}
     gathering = (search := Search(found, {"Moons.": sure(0.9)})).gathering(REFERRING)
 
-    await steps_of(gathering)
+    steps_of(gathering)
 
     assert {"mars", "mars and its moons"} <= set(search.asked)
     assert [passage.text for passage in gathering.retrieval.passages] == ["Planets.", "Moons."]
 
 
-async def test_the_whole_question_is_judged_by_its_own_passages_too() -> None:
+def test_the_whole_question_is_judged_by_its_own_passages_too() -> None:
     found = {WHOLE: [at(0, "Planets.")], "mars": [at(50, "Mars.")]}
     gathering = Search(found, {"Planets.": sure(0.8)}).gathering()
-    await steps_of(gathering)
+    steps_of(gathering)
 
     assert gathering.confidence(sure(0.1)).value == 0.8
 
 
-async def test_the_searches_run_side_by_side() -> None:
+def test_the_searches_run_side_by_side() -> None:
     together = threading.Barrier(2, timeout=10)
 
     class Meeting(Search):
@@ -130,33 +130,33 @@ async def test_the_searches_run_side_by_side() -> None:
             return super().search(query)
 
     gathering = Meeting({}, {"": sure(1.0)}).gathering(replace(PLAN, parts=PLAN.parts))
-    assert len(await steps_of(gathering)) == 2
+    assert len(steps_of(gathering)) == 2
 
 
-async def test_an_answer_is_as_likely_as_its_least_covered_part_or_as_the_whole() -> None:
+def test_an_answer_is_as_likely_as_its_least_covered_part_or_as_the_whole() -> None:
     search = Search({"mars": [at(0, "Mars.")], "venus": [at(9, "Venus.")]}, {"Mars.": sure(0.9), "Venus.": sure(0.7)})
     gathering = search.gathering()
-    await steps_of(gathering)
+    steps_of(gathering)
 
     assert gathering.confidence(sure(0.2)).value == 0.7
     assert gathering.confidence(sure(0.8)).value == 0.8
 
 
-async def test_a_compared_thing_that_no_passage_names_is_not_covered_however_near_they_are() -> None:
+def test_a_compared_thing_that_no_passage_names_is_not_covered_however_near_they_are() -> None:
     plan = Plan(
         (Part("larger: Mars", "which planet is larger: mars"), Part("larger: Vulcan", "which planet is larger: vulcan"))
     )
     found = {part.query: [at(0, "Mars is a larger planet.")] for part in plan.parts}
     gathering = Search(found, {"Mars is a larger planet.": sure(0.9, "vulcan")}).gathering(plan)
 
-    *_, covered = await steps_of(gathering)
+    *_, covered = steps_of(gathering)
 
     assert [part.sufficient for part in gathering.parts] == [True, False]
     assert "Evidence for 1 of 2" in covered.text
     assert gathering.confidence(sure(0.2)).value == 0.2
 
 
-async def test_what_is_not_covered_is_searched_for_again_by_the_names_that_were_found() -> None:
+def test_what_is_not_covered_is_searched_for_again_by_the_names_that_were_found() -> None:
     found = {
         "mars": [at(0, "A record says that mars was mapped by Mariner Nine.")],
         "venus Mariner Nine": [at(100, "Venus at last.")],
@@ -164,7 +164,7 @@ async def test_what_is_not_covered_is_searched_for_again_by_the_names_that_were_
     search = Search(found, {found["mars"][0].text: sure(0.9), "Venus at last.": sure(0.8)})
     gathering = search.gathering()
 
-    _, again, covered = await steps_of(gathering)
+    _, again, covered = steps_of(gathering)
 
     assert search.asked[-1] == "venus Mariner Nine"
     assert "venus Mariner Nine" in again.text
@@ -172,24 +172,24 @@ async def test_what_is_not_covered_is_searched_for_again_by_the_names_that_were_
     assert "Venus at last." in [passage.text for passage in gathering.retrieval.passages]
 
 
-async def test_a_third_search_keeps_only_what_is_missing() -> None:
+def test_a_third_search_keeps_only_what_is_missing() -> None:
     plan = Plan((Part("the mass of mars", "the mass of mars"), Part("Venus", "venus")))
     found = {"the mass of mars": [at(0, "mars is red.")], "venus": [at(50, "venus.")], "mass": [at(100, "mass of it.")]}
     worth = {"mars is red.": sure(0.2, "mass"), "venus.": sure(0.9), "mass of it.": sure(0.6)}
     search = Search(found, worth)
     gathering = search.gathering(plan)
 
-    await steps_of(gathering)
+    steps_of(gathering)
 
     assert search.asked[-1] == "mass"
     assert [part.sufficient for part in gathering.parts] == [True, True]
 
 
-async def test_after_three_rounds_it_is_told_what_is_not_covered() -> None:
+def test_after_three_rounds_it_is_told_what_is_not_covered() -> None:
     search = Search({}, {})
     gathering = search.gathering()
 
-    *_, last = await steps_of(gathering)
+    *_, last = steps_of(gathering)
 
     assert len(search.asked) == 3, "there is no other wording, so nothing is asked twice"
     assert "Evidence for 0 of 2 parts" in last.text
@@ -197,10 +197,10 @@ async def test_after_three_rounds_it_is_told_what_is_not_covered() -> None:
     assert gathering.retrieval.passages == ()
 
 
-async def test_what_the_planner_warns_of_is_passed_on() -> None:
+def test_what_the_planner_warns_of_is_passed_on() -> None:
     for plan in (replace(PLAN, warnings=("planning_skipped: no.",)), Plan(warnings=("planning_skipped: no.",))):
         gathering = Search({}, {}).gathering(plan)
-        await steps_of(gathering)
+        steps_of(gathering)
 
         assert gathering.retrieval.warnings == ("planning_skipped: no.", "slow: it was slow.")
 

@@ -2,61 +2,102 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Generator, Iterator
 from contextlib import aclosing
 from contextvars import ContextVar
 from functools import partial
 
 import pytest
 
-from query_engine.runtime.threads import CancellableReader, in_thread, in_threads, iterate_in_thread
+from query_engine.runtime.deadline import Deadline
+from query_engine.runtime.threads import (
+    BackgroundIterator,
+    CancellableReader,
+    in_thread,
+    iterate_in_thread,
+    side_by_side,
+)
 
 
-async def test_pieces_come_in_order() -> None:
-    def work(_stop: threading.Event) -> Iterator[str]:
+async def test_items_come_in_order() -> None:
+    def work() -> Generator[str, None, None]:
         yield from "abc"
 
-    assert [piece async for piece in iterate_in_thread(work)] == ["a", "b", "c"]
+    assert [item async for item in iterate_in_thread(work, threading.Event())] == ["a", "b", "c"]
 
 
-async def test_an_error_comes_after_the_pieces_before_it() -> None:
-    def work(_stop: threading.Event) -> Iterator[str]:
+async def test_an_error_comes_after_the_items_before_it() -> None:
+    def work() -> Generator[str, None, None]:
         yield "a"
         raise RuntimeError("cut")
 
-    pieces = iterate_in_thread(work)
-    assert await anext(pieces) == "a"
+    items = iterate_in_thread(work, threading.Event())
+    assert await anext(items) == "a"
     with pytest.raises(RuntimeError, match="cut"):
-        await anext(pieces)
+        await anext(items)
 
 
-async def test_leaving_stops_the_worker_and_waits_for_its_end() -> None:
-    ended = threading.Event()
+async def test_leaving_stops_the_generator_and_waits_for_its_end() -> None:
+    stop, ended = threading.Event(), threading.Event()
 
-    def work(stop: threading.Event) -> Iterator[str]:
+    def work() -> Generator[str, None, None]:
         try:
-            while not stop.is_set():
+            while True:
                 yield "more"
         finally:
             ended.set()
 
-    async with aclosing(iterate_in_thread(work)) as pieces:
-        async for _ in pieces:
+    async with aclosing(iterate_in_thread(work, stop)) as items:
+        async for _ in items:
             break
+    assert stop.is_set()
     assert ended.is_set()
 
 
-async def test_the_event_loop_runs_on_while_the_worker_blocks() -> None:
+async def test_the_event_loop_runs_on_while_the_generator_blocks() -> None:
     release = threading.Event()
 
-    def work(_stop: threading.Event) -> Iterator[str]:
+    def work() -> Generator[str, None, None]:
         release.wait()
         yield "done"
 
-    reading = asyncio.create_task(anext(iterate_in_thread(work)))
+    reading = asyncio.create_task(anext(iterate_in_thread(work, threading.Event())))
     await asyncio.sleep(0)
     release.set()  # only a free event loop gets here
     assert await reading == "done"
+
+
+def test_a_background_iterator_gives_its_items_and_its_error() -> None:
+    def work(_stop: threading.Event) -> Iterator[str]:
+        yield from "ab"
+        raise RuntimeError("cut")
+
+    items = BackgroundIterator(work).read(Deadline(30))
+
+    assert [next(items), next(items)] == ["a", "b"]
+    with pytest.raises(RuntimeError, match="cut"):
+        next(items)
+
+
+def test_the_reader_of_a_hung_iterator_goes_on_at_its_deadline() -> None:
+    release, told = threading.Event(), threading.Event()
+
+    def work(stop: threading.Event) -> Iterator[str]:
+        yield "a"
+        release.wait()
+        if stop.is_set():
+            told.set()
+
+    background = BackgroundIterator(work)
+    items = background.read(Deadline(0.05))
+
+    assert next(items) == "a"
+    with pytest.raises(TimeoutError):
+        next(items)
+    background.stop()
+    release.set()
+    background.join()
+    assert told.is_set()
 
 
 async def test_a_thread_returns_its_result_or_raises_its_error() -> None:
@@ -89,17 +130,17 @@ async def test_more_threads_work_at_once_than_a_pool_would_have() -> None:
     await asyncio.gather(*(in_thread(everybody.wait) for _ in range(50)))
 
 
-async def test_many_threads_return_in_order() -> None:
-    together = threading.Barrier(3)
+def test_works_run_side_by_side_and_return_in_order() -> None:
+    together = threading.Barrier(3, timeout=30)
 
     def work(number: int) -> int:
         together.wait()
         return number
 
-    assert await in_threads([partial(work, number) for number in range(3)], threading.Event()) == [0, 1, 2]
+    assert side_by_side([partial(work, number) for number in range(3)]) == [0, 1, 2]
 
 
-async def test_one_of_many_that_fails_is_told_when_the_others_have_ended() -> None:
+def test_one_of_many_that_fails_is_told_when_the_others_have_ended() -> None:
     failed, ended = threading.Event(), threading.Event()
 
     def fail() -> None:
@@ -111,7 +152,7 @@ async def test_one_of_many_that_fails_is_told_when_the_others_have_ended() -> No
         ended.set()
 
     with pytest.raises(RuntimeError, match="cut"):
-        await in_threads([fail, outlast], threading.Event())
+        side_by_side([fail, outlast])
     assert ended.is_set()
 
 
@@ -122,7 +163,7 @@ async def test_what_a_thread_sees_of_the_context_is_what_its_caller_set() -> Non
     assert await in_thread(name.get) == "asker"
 
 
-async def test_a_reading_that_was_waited_for_in_vain_loses_nothing() -> None:
+async def test_a_wait_that_times_out_loses_nothing() -> None:
     go_on = asyncio.Event()
 
     async def items() -> AsyncGenerator[int, None]:

@@ -1,12 +1,13 @@
 """Synthesizers one after the other, each within its time."""
 
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
 
 import pytest
 
 from errors import LLMError, OutOfTimeError
 from query_engine.runtime.deadline import Deadline
+from query_engine.runtime.threads import iterate_in_thread
 from query_engine.runtime.time_limit import in_time
 from query_engine.schema.citations import Citations, Shown
 from query_engine.schema.events import Done, Event, Restarted, Step, Token
@@ -61,13 +62,17 @@ def an_answer() -> Answer:
 
 
 def written(answer: Answer, synthesizers: Sequence[Synthesizer], seconds: float) -> AsyncGenerator[Event, None]:
-    async def stages(deadline: Deadline) -> AsyncGenerator[Event, None]:
-        async for event in write(synthesizers, answer, deadline):
-            yield event
-        yield answer.done("generated_answer")
-
+    """Read an answer as the engine does."""
     deadline = Deadline(seconds)
-    return in_time(stages(deadline), deadline, answer.out_of_time)
+
+    def stages() -> Generator[Event, None, None]:
+        try:
+            yield from write(synthesizers, answer, deadline)
+            yield answer.done("generated_answer")
+        finally:
+            answer.join()
+
+    return in_time(iterate_in_thread(stages, deadline.stop), deadline, answer.out_of_time)
 
 
 async def the_end_of(events: AsyncGenerator[Event, None]) -> Done:
@@ -174,7 +179,7 @@ async def test_a_thread_that_never_stops_does_not_keep_the_last_event_back() -> 
     assert model.told_to_stop.is_set()
 
 
-async def test_without_time_for_any_author_the_answer_says_so() -> None:
+async def test_without_time_for_any_synthesizer_the_answer_says_so() -> None:
     model = Hanging()
     events = written(an_answer(), [model], 0.05)
 
@@ -195,12 +200,12 @@ async def test_a_late_search_leaves_an_honest_answer() -> None:
     assert done.warnings == ("out_of_time: The time limit of this question was reached.",)
 
 
-async def test_the_last_authors_failure_is_raised() -> None:
+def test_a_failure_of_the_quotes_is_raised() -> None:
     with pytest.raises(LLMError, match="It broke"):
-        [event async for event in write([ScriptedSynthesizer(LLMError("It broke.", ""))], an_answer(), Deadline(60))]
+        list(write([ScriptedSynthesizer(LLMError("It broke.", ""))], an_answer(), Deadline(60)))
 
 
-async def test_leaving_reaches_the_author_within_a_token() -> None:
+def test_closing_stops_the_model_within_a_token() -> None:
     go_on, ended = threading.Semaphore(0), threading.Event()
     written_after: list[bool] = []
 
@@ -216,22 +221,28 @@ async def test_leaving_reaches_the_author_within_a_token() -> None:
             finally:
                 ended.set()
 
-    events = write([Counting(), Quoting()], an_answer(), Deadline(60))
-    async for event in events:
+    answer = an_answer()
+    events = write([Counting(), Quoting()], answer, Deadline(60))
+    for event in events:
         if isinstance(event, Token):
             break
+    events.close()
     go_on.release()
-    await events.aclose()
+    answer.join()
 
     assert ended.is_set()
     assert written_after in ([], [True])
 
 
-async def test_the_last_author_has_until_the_deadline_itself() -> None:
-    slow = Hanging()
-    events = write([slow], an_answer(), Deadline(0))
-    await anext(events)
-    slow.release.set()
+def test_a_client_that_leaves_ends_the_wait_for_a_silent_model() -> None:
+    model, answer, deadline = Hanging(), an_answer(), Deadline(PATIENCE_S)
+    events = write([model, Quoting()], answer, deadline)
+    next(events)
+    deadline.stop.set()
 
-    with pytest.raises(OutOfTimeError, match="openai synthesizer had not finished"):
-        await anext(events)
+    with pytest.raises(OutOfTimeError, match="given up"):
+        list(events)
+
+    model.release.set()
+    answer.join()
+    assert model.told_to_stop.is_set()

@@ -9,6 +9,7 @@ import pytest
 from errors import ModelError, OutOfTimeError
 from index.embedding.model import load_embedding_model
 from query_engine.build import Engines
+from query_engine.inquiry import Inquiry
 from query_engine.retrieval.reranking.build import build_reranker
 from query_engine.retrieval.reranking.cross_encoder import CrossEncoderReranker
 from query_engine.runtime.deadline import Deadline
@@ -118,7 +119,7 @@ def test_the_settings_build_an_engine_that_reranks_and_searches_again(
         engine = engines.get(create=True)
         fill(engine.corpus, {"wind.md": "Wind turns blades.", "sun.md": "Sun shines."}, engines.embedding.embedder)
 
-        found = engine.retrieve("What turns blades?")
+        found = engine.retrieve(Inquiry("What turns blades?"))
     finally:
         engines.close()
 

@@ -1,0 +1,51 @@
+"""A question as it arrives, with everything that decides its answer.
+
+Flow: an edge (HTTP route, command line, evaluation) makes one -> `engine.py`, `answer_cache.py`. A pure value; what the
+searches are given for it is a `schema/query.py`.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import Any
+
+from query_engine.question.condense import Turn
+from query_engine.retrieval.expansion.steering import Steering
+from query_engine.runtime.deadline import Deadline
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """A question and what belongs to it.
+
+    Attributes:
+        text: as it was asked.
+        filters: which documents may be found, see `index.documents.filters.where`; None allows all.
+        steering: moves the question; None leaves it.
+        turns: the conversation before the question, oldest first.
+        top_k: passages that the answer is written from, at most; None leaves it to the settings. Whether there is an
+            answer is judged by all that were found.
+        query_time: when it was asked, in the client's words, for a language model that writes; None tells it nothing.
+        deadline: for this question alone; None starts the settings' one.
+    """
+
+    text: str
+    filters: Mapping[str, Any] | None = None
+    steering: Steering | None = None
+    turns: tuple[Turn, ...] = ()
+    top_k: int | None = None
+    query_time: str | None = None
+    deadline: Deadline | None = None
+
+    def key(self, corpus: str, fingerprint: str) -> str:
+        """Hash everything that decides the answer, 64 hex digits.
+
+        Args:
+            corpus: its name.
+            fingerprint: of the engine, `Engine.fingerprint`.
+        """
+        steered = None if self.steering is None else asdict(self.steering)
+        turns = [asdict(turn) for turn in self.turns]
+        parts = [corpus, fingerprint, self.text, self.filters, steered, turns, self.top_k, self.query_time]
+        return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
