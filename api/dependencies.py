@@ -26,6 +26,7 @@ from query_engine.answer_cache import AnswerCache
 from query_engine.inquiry import Inquiry
 from query_engine.retrieval.papers import PaperQuestion, Paragraph
 from query_engine.retrieval.pipeline import RetrievalPipeline
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Event
 from query_engine.schema.passage import Passage
 from settings import RetrievalSettings, Settings
@@ -121,7 +122,7 @@ class Retrieval(Protocol):
         ...
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[AnswerWarning, ...]:
         """What was left out."""
         ...
 

@@ -71,7 +71,7 @@ class AnswerCache:
 
 
 def _lasts(done: Done) -> bool:
-    return all(warning.partition(":")[0] in LASTING_WARNINGS for warning in done.warnings)
+    return all(warning.code in LASTING_WARNINGS for warning in done.warnings)
 
 
 async def _replay(events: Sequence[Event]) -> AsyncGenerator[Event, None]:

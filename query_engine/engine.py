@@ -39,6 +39,7 @@ from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import iterate_in_thread
 from query_engine.runtime.time_limit import in_time
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Event, Retrieved
 from query_engine.schema.passage import Passage
 from query_engine.schema.query import Query
@@ -51,8 +52,8 @@ from settings import VERSION, RetrievalSettings, Settings
 logger = logging.getLogger(__name__)
 dispatcher = get_dispatcher(__name__)
 
-LOW_CONFIDENCE = "low_confidence: The passages are about this, but perhaps do not answer it."
-NOT_STEERED = "steering_skipped: Only the search by meaning can be steered, and the mode is lexical."
+LOW_CONFIDENCE = AnswerWarning("low_confidence", "The passages are about this, but perhaps do not answer it.")
+NOT_STEERED = AnswerWarning("steering_skipped", "Only the search by meaning can be steered, and the mode is lexical.")
 
 
 class Engine:
@@ -232,7 +233,7 @@ class Engine:
         # What can be left out leaves time for quoting what was found without it.
         spared = None if deadline is None else deadline.sparing(QUOTING_S)
         query = Query(question, versions=versions, deadline=spared)
-        warnings: tuple[str, ...] = ()
+        warnings: tuple[AnswerWarning, ...] = ()
         if steering is not None and options.mode == "lexical":
             warnings = (NOT_STEERED,)
         elif steering is not None:

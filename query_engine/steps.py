@@ -11,6 +11,7 @@ from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
 from query_engine.question.condense import Condensed
 from query_engine.question.decompose import Plan
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.citations import Checked, Shown
 from query_engine.schema.events import Step
 from query_engine.schema.passage import Passage
@@ -44,7 +45,7 @@ def condensed(found: Condensed) -> Step:
         "unchanged": "**Asked as it stands**: nothing is taken over from the conversation.",
     }[found.how]
     if found.warnings:
-        told += f" {found.warnings[0].partition(': ')[2]}"
+        told += f" {found.warnings[0].text}"
     return Step("conversation", told)
 
 
@@ -123,10 +124,9 @@ def covered(parts: Sequence[PartEvidence]) -> Step:
     return Step("plan", "\n".join(lines))
 
 
-def left_out(warning: str) -> Step:
+def left_out(warning: AnswerWarning) -> Step:
     """Say that a stage of retrieval was left out, and why."""
-    _, _, sentence = warning.partition(": ")
-    return Step("warning", f"**Searching with less than is set**: {sentence}")
+    return Step("warning", f"**Searching with less than is set**: {warning.text}")
 
 
 def confident(confidence: Confidence) -> Step:

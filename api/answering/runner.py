@@ -37,6 +37,7 @@ from query_engine import steps
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import CancellableReader, ended, start_thread
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Event, Step
 
 # Of the time limit, for an engine that has no time left to say so and for the last record.
@@ -255,7 +256,7 @@ def _unanswered(message: str, error: RagError) -> Done:
         passages=(),
         gate_reason="no_retrieval",
         synthesizer=None,
-        warnings=(f"{error.code}: {error.fact}",),
+        warnings=(AnswerWarning.of(error),),
         timings_ms={},
         fingerprint="",
     )

@@ -32,7 +32,7 @@ async def retrieve(body: RetrieveBody, request: Request, service: ServiceDep, ru
 
     found = await runner.search(request, body.corpus, search)
     passages = [_passage(passage, explain=body.explain) for passage in found.passages]
-    return JSONReply({"passages": passages, "timings_ms": found.timings_ms, "warnings": found.warnings})
+    return JSONReply({"passages": passages, "timings_ms": found.timings_ms, "warnings": list(map(str, found.warnings))})
 
 
 def _passage(passage: Passage, *, explain: bool) -> dict[str, Any]:

@@ -70,7 +70,7 @@ class Completion:
                 "gate_reason": done.gate_reason,
                 "cache_hit": done.cache_hit,
                 "synthesizer": done.synthesizer,
-                "warnings": list(done.warnings),
+                "warnings": list(map(str, done.warnings)),
                 "ignored": list(self.ignored),
                 "timings_ms": done.timings_ms,
                 "fingerprint": done.fingerprint,

@@ -31,7 +31,7 @@ def to_reply(done: Done, iid: str, links: Links) -> dict[str, Any]:
         "answered": done.answer is not None,
         "gate_reason": done.gate_reason,
         "synthesizer": done.synthesizer,
-        "warnings": list(done.warnings),
+        "warnings": list(map(str, done.warnings)),
         "timings_ms": done.timings_ms,
         "fingerprint": done.fingerprint,
     }

@@ -39,7 +39,7 @@ def to_query_reply(done: Done, links: Links, *, include_context: bool) -> dict[s
         "message": message_of(done),
         "contexts": [passage.text for passage in passages] if include_context else None,
         "synthesizer": done.synthesizer,
-        "warnings": list(done.warnings),
+        "warnings": list(map(str, done.warnings)),
         "timings_ms": done.timings_ms,
         "fingerprint": done.fingerprint,
     }

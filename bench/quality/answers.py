@@ -68,7 +68,7 @@ class Answered:
     @property
     def low(self) -> bool:
         """Whether it was answered with a warning that it may be no answer."""
-        return any(warning.startswith(f"{LOW_CONFIDENCE}:") for warning in self.done.warnings)
+        return any(warning.code == LOW_CONFIDENCE for warning in self.done.warnings)
 
     @property
     def bold_right(self) -> bool | None:

@@ -124,7 +124,7 @@ def row_of(done: Done, case_id: str, seconds: float, first_record_s: float | Non
         citations=tuple(Quote.model_validate(citation, from_attributes=True) for citation in done.citations),
         passages=tuple(Seen.model_validate(passage, from_attributes=True) for passage in done.passages),
         synthesizer=done.synthesizer,
-        warnings=done.warnings,
+        warnings=tuple(map(str, done.warnings)),
         timings_ms=done.timings_ms,
         seconds=seconds,
         first_record_s=first_record_s,

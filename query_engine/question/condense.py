@@ -17,6 +17,7 @@ from index.lexical.tantivy_index import content_words
 from query_engine.llms.helper import PromptHelper
 from query_engine.prompting.builder import PROMPTS, REFERENCE
 from query_engine.runtime.deadline import Deadline
+from query_engine.schema.answer_warning import AnswerWarning
 
 MAX_CARRIED_WORDS = 8
 MAX_QUESTION_CHARS = 500
@@ -61,12 +62,12 @@ class Condensed:
     Attributes:
         question: what is searched and answered.
         how: `model` when a language model rewrote it, `words` when it took words along, `unchanged`.
-        warnings: `code: sentence` when the model should have rewritten it and did not.
+        warnings: when the model should have rewritten it and did not.
     """
 
     question: str
     how: Literal["model", "words", "unchanged"]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[AnswerWarning, ...] = ()
 
 
 class Condenser:
@@ -95,7 +96,7 @@ class Condenser:
             rewritten = self._rewritten(self._asker, turns, question, deadline)
         except (LLMError, OutOfTimeError) as error:
             carried = carry_words(turns, question)
-            return Condensed(carried.question, carried.how, (f"conversation: {error.fact}",))
+            return Condensed(carried.question, carried.how, (AnswerWarning("conversation", error.fact),))
         return Condensed(rewritten, "unchanged" if rewritten == question else "model")
 
     def _rewritten(self, asker: PromptHelper, turns: Sequence[Turn], question: str, deadline: Deadline | None) -> str:

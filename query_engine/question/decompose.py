@@ -12,6 +12,7 @@ from errors import RagError
 from query_engine.llms.helper import PromptHelper
 from query_engine.question.decompose_rules import MAX_PARTS, Part, split_question
 from query_engine.runtime.deadline import Deadline
+from query_engine.schema.answer_warning import AnswerWarning
 
 PROMPT = f"""Does this question ask for one thing, or for several that have to be looked up separately?
 If for one thing, write only: ONE
@@ -36,12 +37,12 @@ class Plan:
     Attributes:
         parts: what is searched for side by side; none for a question that goes in one pass.
         by: who took it apart: `grammar` or `model`.
-        warnings: `code: sentence` where the model was asked in vain.
+        warnings: where the model was asked without success.
     """
 
     parts: tuple[Part, ...] = ()
     by: str = "grammar"
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[AnswerWarning, ...] = ()
 
 
 ONE_PASS = Plan()
@@ -69,7 +70,7 @@ class Planner:
             quoted = self._asker.quoted(question, self._asker.prompt_tokens // 2)
             reply = self._asker.ask(PROMPT.format(question=quoted), limit)
         except RagError as error:
-            warning = f"planning_skipped: The question was taken apart by grammar alone. {error}"
+            warning = AnswerWarning("planning_skipped", f"The question was taken apart by grammar alone. {error}")
             return Plan(by_grammar.parts, warnings=(warning,))
         return Plan(parse_parts(reply), "model")
 

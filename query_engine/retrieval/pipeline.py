@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from errors import SettingsError
 from query_engine.retrieval.expansion.base import Expansion, Retrieve, expand
 from query_engine.retrieval.reranking.base import Reranker, rerank
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.query import Query
 from settings import RerankSettings
@@ -22,12 +23,12 @@ class RefinedHits:
 
     Attributes:
         hits: leaves, best first.
-        warnings: `code: sentence` for each stage that was left out.
+        warnings: for each stage that was left out.
         timings_ms: `expand` and `rerank`, where they are set.
     """
 
     hits: list[LeafHit]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[AnswerWarning, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)
 
 
@@ -64,7 +65,7 @@ class RetrievalPipeline:
         Raises:
             OutOfTimeError: nobody waits for the query any more.
         """
-        warnings: list[str] = []
+        warnings: list[AnswerWarning] = []
         timings_ms: dict[str, float] = {}
         if self.expansions:
             started = time.perf_counter()

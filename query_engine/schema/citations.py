@@ -9,6 +9,7 @@ synthesizers' business.
 
 from dataclasses import dataclass
 
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Citation
 from query_engine.schema.passage import Passage
 
@@ -27,14 +28,15 @@ class Checked:
     replaced: int = 0
     dropped: int = 0
 
-    def warning(self) -> str | None:
-        """What a reader must know about it, as `code: sentence`."""
+    def warning(self) -> AnswerWarning | None:
+        """What a reader must know about it."""
         lost = self.replaced + self.dropped
         if not lost:
             return None
-        return (
-            f"unsupported_sentences: {lost} of {lost + self.supported} generated sentences had no support in the "
-            f"passages: {self.replaced} replaced by a quote, {self.dropped} left out."
+        return AnswerWarning(
+            "unsupported_sentences",
+            f"{lost} of {lost + self.supported} generated sentences had no support in the passages: {self.replaced} "
+            f"replaced by a quote, {self.dropped} left out.",
         )
 
 
@@ -54,11 +56,12 @@ class Shown:
     calls: int = 0
     lost: int = 0
 
-    def warning(self) -> str | None:
-        """What a reader must know about it, as `code: sentence`; the operator's own limit is no news."""
+    def warning(self) -> AnswerWarning | None:
+        """What a reader must know about it; the configured limit does not warn."""
         if self.lost:
-            return f"notes_left_out: {self.lost} of the sentences that the model noted from the passages had no room."
-        return f"passages_left_out: {self.left_out}" if self.left_out and self.out_of_context else None
+            text = f"{self.lost} of the sentences that the model noted from the passages had no room."
+            return AnswerWarning("notes_left_out", text)
+        return AnswerWarning("passages_left_out", self.left_out) if self.left_out and self.out_of_context else None
 
 
 class Citations:

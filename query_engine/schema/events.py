@@ -10,6 +10,7 @@ Pure values; how they look on the wire is the views' business.
 
 from dataclasses import dataclass
 
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.passage import Passage
 
 
@@ -80,8 +81,8 @@ class Done:
         gate_reason: `no_retrieval`, `generated_no_answer_low_confidence`, `generated_no_answer_but_confident` or
             `generated_answer`.
         synthesizer: who wrote it: `extractive`, `huggingface`, `openvino` or `openai`; None without an answer.
-        warnings: `code: sentence` for everything that lowered the quality (a failed model, a missing node), and
-            `low_confidence: …` where the passages perhaps do not answer the question.
+        warnings: for everything that lowered the quality (a failed model, a missing node), and
+            `low_confidence` where the passages perhaps do not answer the question.
         timings_ms: by stage: `retrieve`, `write`, `total`.
         fingerprint: hash of settings, models and index version; equal fingerprints give comparable answers.
         cache_hit: the answer was given before and kept; `timings_ms` then holds only `total`.
@@ -93,7 +94,7 @@ class Done:
     passages: tuple[Passage, ...]
     gate_reason: str
     synthesizer: str | None
-    warnings: tuple[str, ...]
+    warnings: tuple[AnswerWarning, ...]
     timings_ms: dict[str, float]
     fingerprint: str
     cache_hit: bool = False

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.passage import Passage
 
 
@@ -12,9 +13,9 @@ class Retrieval:
     Attributes:
         passages: best first.
         timings_ms: `retrieve`, and of it `expand` and `rerank` where they are set.
-        warnings: `code: sentence` for each stage that was left out.
+        warnings: for each stage that was left out.
     """
 
     passages: tuple[Passage, ...]
     timings_ms: dict[str, float]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[AnswerWarning, ...] = ()

@@ -20,6 +20,7 @@ from errors import LLMError, OutOfTimeError, RagError
 from query_engine import steps
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import BackgroundIterator
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.citations import Citations
 from query_engine.schema.events import Done, Event, Restarted, Token
 from query_engine.schema.passage import Passage
@@ -51,7 +52,7 @@ class Answer:
         self.question = question
         self.query_time = query_time
         self.passages: tuple[Passage, ...] = ()
-        self.warnings: list[str] = []
+        self.warnings: list[AnswerWarning] = []
         self.timings_ms: dict[str, float] = {}
         self.fingerprint = ""
         self._started = time.perf_counter()
@@ -92,7 +93,7 @@ class Answer:
 
     def out_of_time(self, reason: str) -> Iterator[Event]:
         """Close the answer with what there is of it."""
-        self.warnings.append(f"{OutOfTimeError.code}: {reason}")
+        self.warnings.append(AnswerWarning(OutOfTimeError.code, reason))
         yield steps.out_of_time(reason)
         if self.text.strip():
             yield self.done("generated_answer")
@@ -175,7 +176,7 @@ def _read_and_checked(answer: Answer) -> Iterator[Event]:
 def _given_up(answer: Answer, synthesizer: str, failure: RagError) -> Iterator[Event]:
     """Keep what a synthesizer wrote, if only time was short and it makes sense; else withdraw it."""
     logger.warning("The %s synthesizer failed: %s", synthesizer, failure.fact)
-    answer.warnings.append(f"{failure.code}: {failure.fact}")
+    answer.warnings.append(AnswerWarning.of(failure))
     if isinstance(failure, OutOfTimeError) and _WHOLE_SENTENCE.search(answer.text):
         answer.text += CUT
         yield Token(CUT)

@@ -16,6 +16,7 @@ from index.layout.manifest import Identity, Manifest
 from query_engine.inquiry import Inquiry
 from query_engine.retrieval.papers import PaperQuestion, Paragraph
 from query_engine.retrieval.pipeline import RetrievalPipeline
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Citation, Done, Event
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import Passage
@@ -52,7 +53,7 @@ def a_done(
     answer: str | None = "Wind turns blades. [1]",
     message: str | None = None,
     citations: tuple[Citation, ...] | None = None,
-    warnings: tuple[str, ...] = (),
+    warnings: tuple[AnswerWarning, ...] = (),
 ) -> Done:
     """A finished answer; without `answer` a declined one."""
     declined = "I don't know: the documents do not answer this question."
@@ -165,7 +166,7 @@ class FakeCorpus:
 class FakeRetrieval:
     passages: tuple[Passage, ...]
     timings_ms: dict[str, float]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[AnswerWarning, ...] = ()
 
 
 class FakePapers:
@@ -236,7 +237,7 @@ class FakeEngine:
         self.inquiries.append(inquiry)
         self.options.append(options)
         self.refinements.append(pipeline)
-        return FakeRetrieval((a_passage(),), {"retrieve": 3.0}, ("rerank_skipped: It is too slow.",))
+        return FakeRetrieval((a_passage(),), {"retrieve": 3.0}, (AnswerWarning("rerank_skipped", "It is too slow."),))
 
     async def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
         self.inquiries.append(inquiry)

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from errors import RagError
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.query import Query, Vector
 
@@ -39,11 +40,11 @@ class Expanded:
 
     Attributes:
         query: to search for.
-        warnings: `code: sentence` for each expansion that was left out.
+        warnings: for each expansion that was left out.
     """
 
     query: Query
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[AnswerWarning, ...] = ()
 
 
 def expand(query: Query, expansions: Sequence[Expansion], retrieve: Retrieve) -> Expanded:
@@ -53,7 +54,8 @@ def expand(query: Query, expansions: Sequence[Expansion], retrieve: Retrieve) ->
         try:
             query = expansion.expand(query, retrieve)
         except RagError as error:
-            warnings.append(f"expansion_skipped: The question was searched for without {expansion.name}. {error}")
+            text = f"The question was searched for without {expansion.name}. {error}"
+            warnings.append(AnswerWarning("expansion_skipped", text))
     return Expanded(query, tuple(warnings))
 
 

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from errors import RagError
 from query_engine.runtime.deadline import Deadline
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.hit import LeafHit
 from settings import RerankSettings
 
@@ -44,11 +45,11 @@ class Reranked:
 
     Attributes:
         hits: leaves, best first.
-        warning: `code: sentence` where the order is still the search's; None otherwise.
+        warning: what a reader must know where the order is still the search's; None otherwise.
     """
 
     hits: list[LeafHit]
-    warning: str | None = None
+    warning: AnswerWarning | None = None
 
 
 def rerank(
@@ -101,6 +102,6 @@ def rerank(
     return Reranked(best[: options.top_k])
 
 
-def skipped(name: str, error: RagError) -> str:
+def skipped(name: str, error: RagError) -> AnswerWarning:
     """Return the warning that a reranker was left out."""
-    return f"rerank_skipped: The {name} reranker was skipped, the order is the search's. {error}"
+    return AnswerWarning("rerank_skipped", f"The {name} reranker was skipped, the order is the search's. {error}")

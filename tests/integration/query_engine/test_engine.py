@@ -19,6 +19,7 @@ from index.corpus import Corpus
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.question.condense import Turn
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Event, Restarted, Retrieved, Step, Token
 from query_engine.synthesis.base import Synthesizer
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
@@ -125,7 +126,7 @@ async def test_a_doubtful_answer_is_given_and_said_to_be_doubtful(
 
     assert doubtful.answer == certain.answer
     assert doubtful.gate_reason == "generated_answer"
-    assert [warning.partition(":")[0] for warning in doubtful.warnings] == ["low_confidence"]
+    assert [warning.code for warning in doubtful.warnings] == ["low_confidence"]
     assert certain.warnings == ()
     assert any(isinstance(event, Step) and event.text.startswith("**Low confidence**") for event in events)
 
@@ -158,7 +159,7 @@ async def test_a_dead_model_is_replaced_by_quotes_and_named(make: MakeEngine) ->
     events, done = await answer(make(ScriptedSynthesizer(LLMError("The server refused.", "Start it."))))
 
     assert done.synthesizer == "extractive"
-    assert done.warnings == ("llm_failed: The server refused.",)
+    assert done.warnings == (AnswerWarning("llm_failed", "The server refused."),)
     assert not any(isinstance(event, Restarted) for event in events)
     assert any(isinstance(event, Step) and event.kind == "warning" for event in events)
 

@@ -17,6 +17,7 @@ from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
 from query_engine.retrieval.reranking.base import Reranker
 from query_engine.runtime.deadline import Deadline
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Step
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import AnswerSettings, RerankSettings, Settings
@@ -83,7 +84,7 @@ async def test_a_search_that_hangs_ends_in_an_honest_answer_in_time(corpus: Corp
     assert isinstance(done, Done)
     assert done.message.startswith("I don't know: the time for this question was over")
     assert done.gate_reason == "no_retrieval"
-    assert done.warnings[-1] == "out_of_time: The time limit of this question was reached."
+    assert done.warnings[-1] == AnswerWarning("out_of_time", "The time limit of this question was reached.")
     assert any(isinstance(event, Step) and event.text.startswith("**Out of time**") for event in seen)
     reranker.release.set()
     await events.aclose()
@@ -96,7 +97,7 @@ async def test_a_stage_that_can_be_left_out_leaves_time_for_the_answer(corpus: C
     assert isinstance(done, Done)
     assert done.answer is not None
     assert "published the rotor limit in 1919." in done.answer
-    assert done.warnings[0].startswith("rerank_skipped: ")
+    assert done.warnings[0].code == "rerank_skipped"
 
 
 async def test_leaving_during_a_search_stops_it_at_the_next_stage_and_waits_for_its_thread(corpus: Corpus) -> None:

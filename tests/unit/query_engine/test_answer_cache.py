@@ -5,6 +5,7 @@ import pytest
 
 from errors import LLMError
 from query_engine.answer_cache import AnswerCache
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Event, Retrieved, Step, Token
 from tests.fakes.engines import a_done, a_passage
 
@@ -47,7 +48,9 @@ async def test_a_kept_answer_is_told_like_the_first_one() -> None:
     assert (again[-1].answer, again[-1].cache_hit, list(again[-1].timings_ms)) == (a_done().answer, True, ["total"])
 
 
-@pytest.mark.parametrize("done", [a_done(None), a_done(warnings=("low_confidence: Perhaps not the answer.",))])
+@pytest.mark.parametrize(
+    "done", [a_done(None), a_done(warnings=(AnswerWarning("low_confidence", "Perhaps not the answer."),))]
+)
 async def test_what_would_come_out_the_same_is_kept_as_well(done: Done) -> None:
     cache = AnswerCache(2, 60)
     await keep(cache, done)
@@ -59,8 +62,8 @@ async def test_what_would_come_out_the_same_is_kept_as_well(done: Done) -> None:
     "events",
     [
         [Token("Wind"), LLMError("The model broke.", "Restart it.")],
-        [a_done(warnings=("llm_failed: The model broke.",))],
-        [a_done(None, warnings=("llm_failed: The model broke.",))],
+        [a_done(warnings=(AnswerWarning("llm_failed", "The model broke."),))],
+        [a_done(None, warnings=(AnswerWarning("llm_failed", "The model broke."),))],
     ],
     ids=["a failure", "an answer with a warning", "declined with a warning"],
 )

@@ -106,7 +106,7 @@ async def test_a_reranker_that_cannot_run_is_a_step_and_a_warning_and_changes_no
         "The cross_encoder reranker was skipped, the order is the search's. The cross-encoder failed: out of memory."
     )
     assert warned == [f"**Searching with less than is set**: {sentence} Lower RAG_RERANK__POOL_K."]
-    assert done.warnings == (f"rerank_skipped: {sentence} Lower RAG_RERANK__POOL_K.",)
+    assert list(map(str, done.warnings)) == [f"rerank_skipped: {sentence} Lower RAG_RERANK__POOL_K."]
 
 
 def test_one_request_may_leave_reranking_out_or_ask_something_else(corpus: Corpus) -> None:
@@ -154,6 +154,6 @@ def test_a_language_model_that_fails_to_expand_leaves_the_plain_search_and_a_war
     found = engine(corpus, None, hyde).retrieve(Inquiry("rotor limit"))
 
     assert [passage.text for passage in found.passages] == [passage.text for passage in plain.passages]
-    assert found.warnings == (
+    assert tuple(map(str, found.warnings)) == (
         "expansion_skipped: The question was searched for without hyde. The language model server is gone. Start it.",
     )

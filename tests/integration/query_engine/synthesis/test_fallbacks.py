@@ -63,7 +63,7 @@ def test_the_next_model_answers_when_the_first_one_refuses(servers: tuple[Script
 
     assert shown(events) == done.text == "Wind is moving air [1]."
     assert done.synthesizer == "openai"
-    assert [warning.split(":")[0] for warning in done.warnings] == ["llm_key_refused"]
+    assert [warning.code for warning in done.warnings] == ["llm_key_refused"]
     assert not any(isinstance(event, Restarted) for event in events)
     assert (servers[0].keys, servers[1].keys) == (["bearer sk-own"], ["bearer none"])
 
@@ -78,7 +78,7 @@ def test_text_of_a_model_that_breaks_off_is_withdrawn_and_does_not_come_twice(
 
     assert shown(events) == done.text == "Wind is moving air [1]. Three blades won. [1]"
     assert sum(isinstance(event, Restarted) for event in events) == 1
-    assert [warning.split(":")[0] for warning in done.warnings] == ["llm_cut"]
+    assert [warning.code for warning in done.warnings] == ["llm_cut"]
 
 
 def test_quotes_take_over_when_all_models_failed_and_each_is_told(
@@ -91,7 +91,7 @@ def test_quotes_take_over_when_all_models_failed_and_each_is_told(
 
     assert done.synthesizer == "extractive"
     assert "Wind is moving air. [1]" in shown(events).replace("**", "")
-    assert [warning.split(":")[0] for warning in done.warnings] == ["llm_unavailable", "llm_unsupported"]
+    assert [warning.code for warning in done.warnings] == ["llm_unavailable", "llm_unsupported"]
 
 
 @pytest.mark.parametrize("script", [obey, echo], ids=["obeys the document", "repeats its prompt"])
@@ -130,7 +130,7 @@ def test_what_was_left_out_and_replaced_is_told(servers: tuple[ScriptedLLM, Scri
     events, done = answer(servers)
 
     assert shown(events) == "Wind is moving air [1]. Three blades won for practical reasons. [1]"
-    assert [warning.split(":")[0] for warning in done.warnings] == ["unsupported_sentences"]
+    assert [warning.code for warning in done.warnings] == ["unsupported_sentences"]
     assert any(
         isinstance(event, Step) and "1 replaced by the quote that does, 1 left out" in event.text for event in events
     )

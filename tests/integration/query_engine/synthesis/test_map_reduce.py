@@ -138,7 +138,7 @@ def test_passages_are_cut_off_and_that_is_told_unless_groups_are_set(server: Scr
     _, done = answer(synthesizer(server, long_evidence="cut"))
 
     assert len(server.requests) == 1
-    assert [warning.split(":")[0] for warning in done.warnings] == ["passages_left_out"]
+    assert [warning.code for warning in done.warnings] == ["passages_left_out"]
 
 
 def test_after_a_stop_in_the_first_group_the_model_is_not_asked_again(server: ScriptedLLM) -> None:
@@ -164,7 +164,7 @@ def test_a_failure_in_a_group_hands_over_to_quotes_and_keeps_its_code(server: Sc
     assert len(server.requests) == 2
     assert done.synthesizer == "extractive"
     assert done.citations.all()
-    assert [warning.split(":")[0] for warning in done.warnings] == ["llm_cut"]
+    assert [warning.code for warning in done.warnings] == ["llm_cut"]
     assert not any(isinstance(event, Restarted) for event in events)
     assert not any(isinstance(event, Step) and "Read in groups" in event.text for event in events)
 
@@ -178,7 +178,7 @@ def test_too_slow_a_reading_hands_over_to_quotes_and_ends(server: ScriptedLLM) -
     _ = list(write([synthesizer(server), quoting], growing, Deadline(2)))
 
     assert growing.synthesizer == "extractive"
-    assert [warning.split(":")[0] for warning in growing.warnings] == ["out_of_time"]
+    assert [warning.code for warning in growing.warnings] == ["out_of_time"]
     assert len(server.requests) == 1
     assert server.wait_until(lambda server: not server.open_streams)
 

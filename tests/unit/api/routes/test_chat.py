@@ -6,6 +6,7 @@ from starlette.testclient import TestClient
 
 from errors import LLMError
 from query_engine.question.condense import Turn
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Restarted, Retrieved, Step, Token
 from tests.fakes.engines import FakeEngine, Script, a_done, a_passage
 from tests.fakes.http import client_of
@@ -180,7 +181,7 @@ def test_a_failure_before_the_stream_has_a_status_and_one_within_it_an_error() -
 
 
 def test_text_that_was_sent_and_then_withdrawn_is_followed_by_a_word_about_it() -> None:
-    done = a_done("It turns.", warnings=("llm_failed: The model broke.",))
+    done = a_done("It turns.", warnings=(AnswerWarning("llm_failed", "The model broke."),))
     script: Script = [
         *STEPS,
         Token("Wind"),

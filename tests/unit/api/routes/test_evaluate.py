@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from errors import LLMError
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step, Token
 from tests.fakes.engines import FakeEngine, a_done, a_passage
 from tests.fakes.http import client_of, records_in
@@ -13,7 +14,7 @@ STEPS = (Step("search", "**Searching**"), Step("found", "**Found**"))
 
 
 def test_the_reply_carries_the_answer_and_what_an_evaluation_needs() -> None:
-    done = a_done(warnings=("llm_failed: The model broke.",))
+    done = a_done(warnings=(AnswerWarning("llm_failed", "The model broke."),))
     reply = client_of(FakeEngine([*STEPS, Token("W"), done])).post("/evaluate", json={"query": "What?", "iid": "7"})
 
     assert reply.json() == {

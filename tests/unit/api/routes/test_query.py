@@ -6,6 +6,7 @@ from starlette.testclient import TestClient
 
 from errors import LLMError
 from query_engine.retrieval.expansion.steering import Steering
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Restarted, Retrieved, Step, Token
 from tests.fakes.engines import FakeEngine, a_done, a_passage
 from tests.fakes.http import client_of
@@ -171,7 +172,7 @@ def test_an_answer_during_which_the_documents_changed_is_not_kept() -> None:
 
 
 def test_an_answer_that_lacks_something_is_not_kept() -> None:
-    engine = FakeEngine([*STEPS, a_done(warnings=("llm_failed: The model broke.",))])
+    engine = FakeEngine([*STEPS, a_done(warnings=(AnswerWarning("llm_failed", "The model broke."),))])
     client = client_of(engine)
     hits = [client.post("/query", json=QUESTION).json()["cache_hit"] for _ in range(2)]
 
@@ -199,7 +200,7 @@ def test_the_cache_can_be_cleared_and_switched_off() -> None:
 
 
 def test_withdrawn_tokens_are_told_before_new_ones_come() -> None:
-    done = a_done("It turns.", warnings=("llm_failed: The model broke.",))
+    done = a_done("It turns.", warnings=(AnswerWarning("llm_failed", "The model broke."),))
     events = streamed(
         client_of(
             FakeEngine([*STEPS, Token("Wi"), Step("write", "w"), Restarted("It broke."), Token("It turns."), done])

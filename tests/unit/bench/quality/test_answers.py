@@ -10,6 +10,7 @@ from bench.quality.answers_table import quality_table, silence_table
 from eval.cases import Case, read_cases
 from eval.metrics import Scores
 from query_engine.inquiry import Inquiry
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Citation, Done, Event, Retrieved, Step, Token
 
 TEXT = "Wind turns the rotor. The rotor turns the generator."
@@ -19,7 +20,7 @@ def quote(start: int, end: int, text: str) -> Citation:
     return Citation(1, "wind.txt", "wind.txt#00000", start, end, text, None, "Wind")
 
 
-def done(answer: str | None, *citations: Citation, warnings: tuple[str, ...] = ()) -> Done:
+def done(answer: str | None, *citations: Citation, warnings: tuple[AnswerWarning, ...] = ()) -> Done:
     reason = "generated_answer" if answer else "generated_no_answer_low_confidence"
     return Done(answer, answer or "I don't know.", citations, (), reason, "extractive", warnings, {}, "f")
 
@@ -167,7 +168,7 @@ def test_the_quality_table_has_a_row_for_all_answerable_cases_and_one_for_each_c
 def test_the_silence_table_counts_declined_and_doubtful_answers_by_kind() -> None:
     case, doubtful = (
         Case(id="1", question="Q?", answer=None),
-        done("Wind turns.", warnings=("low_confidence: Perhaps.",)),
+        done("Wind turns.", warnings=(AnswerWarning("low_confidence", "Perhaps."),)),
     )
     one = [row("no answer", case, done(None)), row("near miss", case, doubtful), row("near miss", case, done("Wind."))]
     other = [row("near miss", case, done("Wind."))]

@@ -15,6 +15,7 @@ from eval.asking.reply import read_reply
 from eval.asking.target import NoReplyError
 from eval.cases import GivenPage
 from index.documents.store import Document
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step
 from tests.fakes.engines import FakeEngine, a_done
 from tests.unit.eval.asking.fakes import a_case
@@ -24,7 +25,9 @@ PAGES = (GivenPage(url="http://a/", html="<p>A</p>"), GivenPage(url="http://b/",
 
 
 async def test_the_last_event_becomes_a_row() -> None:
-    row = await InProcess(FakeEngine([WORKING, a_done(warnings=("low_confidence: Perhaps.",))])).ask(a_case())
+    row = await InProcess(FakeEngine([WORKING, a_done(warnings=(AnswerWarning("low_confidence", "Perhaps."),))])).ask(
+        a_case()
+    )
 
     assert (row.id, row.outcome, row.answer, row.reason) == (
         "q1",
@@ -86,7 +89,7 @@ async def test_a_bug_costs_one_question_and_is_shown(caplog: pytest.LogCaptureFi
 
 
 async def test_a_question_whose_time_was_over_is_not_declined() -> None:
-    late = replace(a_done(None), warnings=(f"{OutOfTimeError.code}: 240 s were over.",))
+    late = replace(a_done(None), warnings=(AnswerWarning(OutOfTimeError.code, "240 s were over."),))
 
     with pytest.raises(NoReplyError, match=r"240 s were over\. Raise RAG_ANSWER__DEADLINE_S"):
         await InProcess(FakeEngine([late])).ask(a_case())

@@ -60,7 +60,7 @@ def test_where_the_model_fails_grammar_takes_over_and_it_is_told(failure: Any) -
 
     assert len(plan.parts) == 2
     assert plan.by == "grammar"
-    assert [warning.partition(": ")[0] for warning in plan.warnings] == ["planning_skipped"]
+    assert [warning.code for warning in plan.warnings] == ["planning_skipped"]
 
 
 def test_a_model_that_is_too_slow_is_given_up() -> None:
@@ -69,7 +69,7 @@ def test_a_model_that_is_too_slow_is_given_up() -> None:
     plan = asking.plan(TWO, Deadline(0))
 
     assert (plan.by, len(plan.parts), llm.closed) == ("grammar", 2, 1)
-    assert "limit" in plan.warnings[0]
+    assert "limit" in plan.warnings[0].text
 
 
 @pytest.mark.parametrize(

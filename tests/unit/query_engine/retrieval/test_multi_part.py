@@ -11,6 +11,7 @@ from query_engine.question.decompose import ONE_PASS, Plan
 from query_engine.question.decompose_rules import Part
 from query_engine.retrieval.multi_part import Gathering, SearchContext, merge
 from query_engine.runtime.deadline import Deadline
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step
 from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
@@ -41,7 +42,7 @@ class Search:
 
     def search(self, query: str) -> Retrieval:
         self.asked.append(query)
-        return Retrieval(tuple(self._found.get(query, ())), {"retrieve": 1.0}, ("slow: it was slow.",))
+        return Retrieval(tuple(self._found.get(query, ())), {"retrieve": 1.0}, (AnswerWarning("slow", "it was slow."),))
 
     def judge(self, _query: str, passages: Sequence[Passage]) -> Confidence:
         judged = [self._worth[passage.text] for passage in passages if passage.text in self._worth]
@@ -83,7 +84,7 @@ def test_each_part_has_its_evidence_and_the_list_takes_turns() -> None:
     assert texts == ["Planets.", "Mars.", "Venus.", "More planets.", "More Mars."]
     assert "- Mars\n- Venus" in planned.text
     assert "Evidence for 2 of 2 parts" in covered.text
-    assert gathering.retrieval.warnings == ("slow: it was slow.",)
+    assert gathering.retrieval.warnings == (AnswerWarning("slow", "it was slow."),)
     assert gathering.apart
 
 
@@ -198,11 +199,14 @@ def test_after_three_rounds_it_is_told_what_is_not_covered() -> None:
 
 
 def test_what_the_planner_warns_of_is_passed_on() -> None:
-    for plan in (replace(PLAN, warnings=("planning_skipped: no.",)), Plan(warnings=("planning_skipped: no.",))):
+    for plan in (
+        replace(PLAN, warnings=(AnswerWarning("planning_skipped", "no."),)),
+        Plan(warnings=(AnswerWarning("planning_skipped", "no."),)),
+    ):
         gathering = Search({}, {}).gathering(plan)
         steps_of(gathering)
 
-        assert gathering.retrieval.warnings == ("planning_skipped: no.", "slow: it was slow.")
+        assert [warning.code for warning in gathering.retrieval.warnings] == ["planning_skipped", "slow"]
 
 
 @pytest.mark.parametrize(

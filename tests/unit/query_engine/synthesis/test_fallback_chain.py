@@ -9,6 +9,7 @@ from errors import LLMError, OutOfTimeError
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import iterate_in_thread
 from query_engine.runtime.time_limit import in_time
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.citations import Citations, Shown
 from query_engine.schema.events import Done, Event, Restarted, Step, Token
 from query_engine.schema.passage import Passage
@@ -105,13 +106,13 @@ class Reading(ScriptedSynthesizer):
 @pytest.mark.parametrize(
     ("out_of_context", "kind", "warnings"),
     [
-        (True, "warning", ("passages_left_out: The model was shown 1 of 2 passages whole.",)),
+        (True, "warning", (AnswerWarning("passages_left_out", "The model was shown 1 of 2 passages whole."),)),
         (False, "write", ()),
     ],
     ids=["the model's context", "the operator's limit"],
 )
 async def test_that_a_model_did_not_read_all_passages_is_a_step_and_a_warning_only_if_the_model_is_the_limit(
-    out_of_context: bool, kind: str, warnings: tuple[str, ...]
+    out_of_context: bool, kind: str, warnings: tuple[AnswerWarning, ...]
 ) -> None:
     model = Reading("Wind turns.", out_of_context=out_of_context)
 
@@ -128,7 +129,7 @@ async def test_what_a_failed_model_did_not_read_is_not_told() -> None:
     events = [event async for event in written(an_answer(), [model, Quoting()], PATIENCE_S)]
 
     assert isinstance(events[-1], Done)
-    assert events[-1].warnings == ("llm_failed: It broke.",)
+    assert events[-1].warnings == (AnswerWarning("llm_failed", "It broke."),)
 
 
 @pytest.mark.parametrize("pieces", [(), ("Wind tu",)])
@@ -143,7 +144,9 @@ async def test_a_model_that_is_too_slow_is_replaced_by_quotes_while_it_still_han
     assert done.answer == on_screen(events) == "Wind turns blades. [1]"
     assert done.synthesizer == "extractive"
     assert len(done.citations) == 1
-    assert done.warnings == ("out_of_time: The openai synthesizer had not finished when the time for it was over.",)
+    assert done.warnings == (
+        AnswerWarning("out_of_time", "The openai synthesizer had not finished when the time for it was over."),
+    )
     assert any(isinstance(event, Step) and event.kind == "warning" for event in events)
     assert model.told_to_stop.is_set()
 
@@ -162,7 +165,7 @@ async def test_what_a_slow_model_wrote_stands_if_a_sentence_of_it_is_whole() -> 
     assert isinstance(done, Done)
     assert done.answer == on_screen(events) == "Wind turns blades. It al …"
     assert done.synthesizer == "openai"
-    assert done.warnings[0].startswith("out_of_time: ")
+    assert done.warnings[0].code == "out_of_time"
     assert not any(isinstance(event, Restarted) for event in events)
 
 
@@ -197,7 +200,7 @@ async def test_a_late_search_leaves_an_honest_answer() -> None:
 
     assert isinstance(done, Done)
     assert (done.answer, done.gate_reason, done.passages) == (None, "no_retrieval", ())
-    assert done.warnings == ("out_of_time: The time limit of this question was reached.",)
+    assert done.warnings == (AnswerWarning("out_of_time", "The time limit of this question was reached."),)
 
 
 def test_a_failure_of_the_quotes_is_raised() -> None:

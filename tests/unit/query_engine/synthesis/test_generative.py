@@ -108,7 +108,7 @@ def test_a_sentence_from_elsewhere_is_left_out_and_counted() -> None:
     answer, citations = write("Wind is moving air [2]. Lima has many parks [1]. It has no moving parts [1].")
 
     assert answer == "Wind is moving air [1]. It has no moving parts [2]."
-    assert citations.checked.warning() == (
+    assert str(citations.checked.warning()) == (
         "unsupported_sentences: 1 of 3 generated sentences had no support in the passages: 0 replaced by a quote, "
         "1 left out."
     )

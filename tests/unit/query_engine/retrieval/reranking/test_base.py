@@ -97,7 +97,7 @@ def test_a_reranker_that_cannot_judge_leaves_everything_as_it_was_and_is_told_of
     found = rerank("?", HITS, reranker, texts_of, options)
 
     assert found.hits == HITS
-    assert found.warning == warning
+    assert str(found.warning) == warning
 
 
 def test_nothing_found_is_nothing_to_judge() -> None:
