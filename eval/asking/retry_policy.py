@@ -8,6 +8,8 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
+
 from eval.asking.target import NoReplyError, Target
 from eval.cases import Case
 from eval.rows import Row
@@ -48,20 +50,35 @@ class RetryPolicy:
 
     async def ask(self, target: Target, case: Case) -> Asked:
         """Return a row; a failed one has the last reason, and the seconds of the last call."""
-        for attempt in range(self.attempts):
+        tries = AsyncRetrying(
+            retry=retry_if_exception(lambda error: isinstance(error, NoReplyError) and not error.lasting),
+            stop=stop_after_attempt(self.attempts),
+            wait=self._pause_s,
+            sleep=self.sleep,
+            reraise=True,
+        )
+        seconds = 0.0
+
+        async def once() -> Row:
+            nonlocal seconds
             started = time.perf_counter()
             try:
                 async with asyncio.timeout(self.timeout_s):
-                    return Asked(await target.ask(case))
+                    return await target.ask(case)
             except TimeoutError as error:
-                failure = NoReplyError(f"There was no reply within {self.timeout_s:g} s.", "Raise --timeout-s.")
-                failure.__cause__ = error
-            except NoReplyError as error:
-                failure = error
-            seconds = time.perf_counter() - started
-            if failure.lasting or attempt == self.attempts - 1:
-                break
-            pause_s = max(self.pause_s * 2**attempt, failure.retry_after_s or 0)
-            await self.sleep(min(pause_s, self.max_pause_s))
-        row = Row(id=case.id, outcome="failed", answer=None, reason=str(failure), seconds=seconds)
-        return Asked(row, failure.refused)
+                fact = f"There was no reply within {self.timeout_s:g} s."
+                raise NoReplyError(fact, "Raise --timeout-s.") from error
+            finally:
+                seconds = time.perf_counter() - started
+
+        try:
+            return Asked(await tries(once))
+        except NoReplyError as failure:
+            row = Row(id=case.id, outcome="failed", answer=None, reason=str(failure), seconds=seconds)
+            return Asked(row, failure.refused)
+
+    def _pause_s(self, state: RetryCallState) -> float:
+        failure = state.outcome.exception() if state.outcome else None
+        asked_s = failure.retry_after_s if isinstance(failure, NoReplyError) else None
+        doubled_s: float = self.pause_s * 2 ** (state.attempt_number - 1)
+        return min(max(doubled_s, asked_s or 0), self.max_pause_s)

@@ -7,7 +7,6 @@ moment its reader closes it, and is retried only while nothing has arrived, so n
 import asyncio
 import json
 import math
-import random
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Sequence
 from typing import Any, cast
@@ -18,6 +17,14 @@ from llama_index.core.base.llms.types import ChatMessage, ChatResponseGen
 from llama_index.llms.openai.utils import to_openai_message_dicts
 from llama_index.llms.openai_like import OpenAILike
 from openai import AsyncOpenAI
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    stop_after_attempt,
+    stop_before_delay,
+    wait_exponential_jitter,
+)
 
 from errors import LLMError, SettingsError
 from query_engine.llms import server_errors as failures
@@ -27,6 +34,7 @@ from settings import LLMSettings
 
 # A reader waits meanwhile, and the answer can be quoted from the passages at once: better soon than perfect.
 MAX_RETRIES, MAX_PAUSE_S = 2, 5.0
+_BACKOFF = wait_exponential_jitter(initial=0.25, jitter=0.25)
 # A chunk of one token takes 200 to 400 bytes on the wire; servers that send far more are broken.
 MAX_BYTES_PER_TOKEN, MAX_EXTRA_BYTES = 4096, 256 * 1024
 # Text of an unknown tokenizer: English runs at 4 bytes a token, figures and code at 2.5 or so.
@@ -104,29 +112,34 @@ class ServerLLM(OpenAILike):
 
     async def _open(self, client: AsyncOpenAI, messages: Sequence[ChatMessage]) -> Any:
         """Send the request; try again after a refusal that may pass in time."""
-        deadline = time.monotonic() + self.timeout
-        attempt = 0
-        while True:
-            try:
-                return await client.chat.completions.create(
-                    messages=cast(Any, to_openai_message_dicts(messages, model=self.model)),
-                    **self._get_model_kwargs(stream=True),
-                )
-            except (openai.APIConnectionError, openai.InternalServerError, openai.RateLimitError) as error:
-                pause_s = _pause_s(error, attempt)
-                room_s = min(MAX_PAUSE_S, deadline - time.monotonic())
-                if attempt == MAX_RETRIES or pause_s > room_s or isinstance(error, openai.APITimeoutError):
-                    raise
-                await asyncio.sleep(pause_s)
-                attempt += 1
+        tries = AsyncRetrying(
+            retry=retry_if_exception(_may_pass),
+            wait=_pause_s,
+            stop=stop_after_attempt(MAX_RETRIES + 1) | stop_before_delay(self.timeout) | _asked_too_long,
+            reraise=True,
+        )
+        return await tries(
+            client.chat.completions.create,
+            messages=cast(Any, to_openai_message_dicts(messages, model=self.model)),
+            **self._get_model_kwargs(stream=True),
+        )
 
 
-def _pause_s(error: openai.APIError, attempt: int) -> float:
+def _may_pass(error: BaseException) -> bool:
+    passing = openai.APIConnectionError, openai.InternalServerError, openai.RateLimitError
+    return isinstance(error, passing) and not isinstance(error, openai.APITimeoutError)
+
+
+def _asked_too_long(state: RetryCallState) -> bool:
+    return bool(state.upcoming_sleep > MAX_PAUSE_S)
+
+
+def _pause_s(state: RetryCallState) -> float:
+    """Return what the server asks for, else seconds that double with each attempt."""
+    error = state.outcome.exception() if state.outcome else None
     response = getattr(error, "response", None)
     asked = response.headers.get("retry-after", "") if response is not None else ""
-    if asked.isdecimal():
-        return float(asked)
-    return float(2**attempt) * random.uniform(0.25, 0.5)  # noqa: S311  # spreads clients out, keeps no secret
+    return float(asked) if asked.isdecimal() else _BACKOFF(state)
 
 
 async def _advance(stream: AsyncIterator[str]) -> str:

@@ -8,7 +8,6 @@ request may take the next, and one that replies badly has at least replied. Only
 
 import asyncio
 import json
-import random
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -17,12 +16,19 @@ from typing import Annotated, Any
 
 import httpx
 from pydantic import BaseModel, Field, ValidationError
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_exponential_jitter,
+)
 
 from errors import RagError
 from eval.scoring.judge_client.cache import Reply
 from settings import JudgeSettings
 
-MAX_PAUSE_S = 20.0
+_BACKOFF = wait_exponential_jitter(initial=0.25, max=20.0, jitter=0.25)
 BUSY = {408, 409, 425, 429}
 CLOSED = {401, 403, 404, 405}
 
@@ -135,24 +141,35 @@ class JudgeServer:
         return self._read(response)
 
     async def _response(self, request: bytes, ends: float) -> httpx.Response:
-        assert self._client is not None
-        for attempt in range(self._settings.retries + 1):
-            try:
-                response = await self._client.post(self.url, content=request)
-            except (httpx.RequestError, httpx.InvalidURL) as error:
-                asked_s, failure = 0.0, _unreachable(self.url, error)
-            else:
-                if response.is_success:
-                    return response
-                asked_s, failure = _retry_after_s(response), _refusal(response)
-                if response.status_code not in BUSY and response.status_code < 500:
-                    raise failure
-            pause_s = max(asked_s, min(MAX_PAUSE_S, 2**attempt * random.uniform(0.25, 0.5)))  # noqa: S311  # no secret
-            if attempt == self._settings.retries or asyncio.get_running_loop().time() + pause_s > ends:
-                raise failure
+        def too_late(state: RetryCallState) -> bool:
+            return asyncio.get_running_loop().time() + state.upcoming_sleep > ends
+
+        def count(_: RetryCallState) -> None:
             self.tally.tried_again += 1
-            await asyncio.sleep(pause_s)
-        raise AssertionError("the last try raises")
+
+        tries = AsyncRetrying(
+            retry=retry_if_exception_type(_PassingError),
+            wait=_pause_s,
+            stop=stop_after_attempt(self._settings.retries + 1) | too_late,
+            before_sleep=count,
+            reraise=True,
+        )
+        try:
+            return await tries(self._post, request)
+        except _PassingError as passing:
+            raise passing.failure from passing.__cause__
+
+    async def _post(self, request: bytes) -> httpx.Response:
+        assert self._client is not None
+        try:
+            response = await self._client.post(self.url, content=request)
+        except (httpx.RequestError, httpx.InvalidURL) as error:
+            raise _PassingError(_unreachable(self.url, error)) from error
+        if response.is_success:
+            return response
+        if response.status_code in BUSY or response.status_code >= 500:
+            raise _PassingError(_refusal(response), _retry_after_s(response))
+        raise _refusal(response)
 
     def _read(self, response: httpx.Response) -> Reply:
         try:
@@ -172,6 +189,21 @@ class JudgeServer:
         if not text.strip():
             raise JudgeUnusableError("The judge's reply is empty.", "Take another model.")
         return Reply(text=text)
+
+
+class _PassingError(Exception):
+    """A failure that may be gone at the next try; the server asks for a pause of `asked_s`."""
+
+    def __init__(self, failure: JudgeError, asked_s: float = 0.0) -> None:
+        super().__init__(str(failure))
+        self.failure = failure
+        self.asked_s = asked_s
+
+
+def _pause_s(state: RetryCallState) -> float:
+    failure = state.outcome.exception() if state.outcome else None
+    asked_s = failure.asked_s if isinstance(failure, _PassingError) else 0.0
+    return max(asked_s, _BACKOFF(state))
 
 
 def place_of(url: str) -> str:
