@@ -21,8 +21,6 @@ from tenacity import (
     AsyncRetrying,
     RetryCallState,
     retry_if_exception,
-    stop_after_attempt,
-    stop_before_delay,
     wait_exponential_jitter,
 )
 
@@ -115,7 +113,7 @@ class ServerLLM(OpenAILike):
         tries = AsyncRetrying(
             retry=retry_if_exception(_may_pass),
             wait=_pause_s,
-            stop=stop_after_attempt(MAX_RETRIES + 1) | stop_before_delay(self.timeout) | _asked_too_long,
+            stop=self._gives_up,
             reraise=True,
         )
         return await tries(
@@ -124,14 +122,14 @@ class ServerLLM(OpenAILike):
             **self._get_model_kwargs(stream=True),
         )
 
+    def _gives_up(self, state: RetryCallState) -> bool:
+        too_late = time.monotonic() - state.start_time + state.upcoming_sleep > self.timeout
+        return too_late or state.upcoming_sleep > MAX_PAUSE_S or state.attempt_number > MAX_RETRIES
+
 
 def _may_pass(error: BaseException) -> bool:
     passing = openai.APIConnectionError, openai.InternalServerError, openai.RateLimitError
     return isinstance(error, passing) and not isinstance(error, openai.APITimeoutError)
-
-
-def _asked_too_long(state: RetryCallState) -> bool:
-    return bool(state.upcoming_sleep > MAX_PAUSE_S)
 
 
 def _pause_s(state: RetryCallState) -> float:

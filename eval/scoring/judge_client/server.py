@@ -20,7 +20,6 @@ from tenacity import (
     AsyncRetrying,
     RetryCallState,
     retry_if_exception_type,
-    stop_after_attempt,
     wait_exponential_jitter,
 )
 
@@ -141,8 +140,9 @@ class JudgeServer:
         return self._read(response)
 
     async def _response(self, request: bytes, ends: float) -> httpx.Response:
-        def too_late(state: RetryCallState) -> bool:
-            return asyncio.get_running_loop().time() + state.upcoming_sleep > ends
+        def give_up(state: RetryCallState) -> bool:
+            too_late = asyncio.get_running_loop().time() + state.upcoming_sleep > ends
+            return too_late or state.attempt_number > self._settings.retries
 
         def count(_: RetryCallState) -> None:
             self.tally.tried_again += 1
@@ -150,7 +150,7 @@ class JudgeServer:
         tries = AsyncRetrying(
             retry=retry_if_exception_type(_PassingError),
             wait=_pause_s,
-            stop=stop_after_attempt(self._settings.retries + 1) | too_late,
+            stop=give_up,
             before_sleep=count,
             reraise=True,
         )
