@@ -7,13 +7,14 @@ for what it has not judged yet.
 
 import argparse
 import sys
+from contextlib import closing
 from pathlib import Path
 
 from eval.asking.table import describe
 from eval.run_folder import RunFolder
 from eval.scoring.build import offline_scorers
 from eval.scoring.judge_option import Judging, add_judge_arguments
-from eval.scoring.progress import shown_scoring
+from eval.scoring.progress import ScoringProgress
 from eval.scoring.stage import score_run
 from settings import Settings
 
@@ -29,7 +30,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     folder, judging = RunFolder(arguments.run), Judging.of(arguments, settings)
     folder.header()  # says so where there is no run, before a folder is made for its lock
     with folder.writing():
-        with shown_scoring(sys.stderr) as bar:
+        with closing(ScoringProgress(sys.stderr)) as bar:
             progress = bar if sys.stderr.isatty() else _tell
             score_run(folder, offline_scorers(settings), again=True, progress=progress)
         if judging:

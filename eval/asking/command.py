@@ -11,6 +11,7 @@ import asyncio
 import hashlib
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -20,7 +21,7 @@ from eval.argument_types import add_header_argument, seconds, service_url, whole
 from eval.asking.asking import ask_all
 from eval.asking.build import IN_PROCESS, Wanted, open_target
 from eval.asking.preflight import FirstReplies
-from eval.asking.progress import Progress, shown
+from eval.asking.progress import Progress
 from eval.asking.retry_policy import RetryPolicy
 from eval.asking.run_writer import Keeper, check_facts, check_place, check_questions
 from eval.asking.table import describe
@@ -31,7 +32,7 @@ from eval.rows import Row
 from eval.run_folder import Header, RunFolder
 from eval.scoring.build import offline_scorers
 from eval.scoring.judge_option import Judging, add_judge_arguments
-from eval.scoring.progress import shown_scoring
+from eval.scoring.progress import ScoringProgress
 from eval.scoring.stage import score_run
 from index.documents.filters import filter_value
 from settings import Settings
@@ -147,7 +148,7 @@ async def _ask(
         todo = _todo(folder, cases)
         if not todo and not facts.fingerprint:
             keeper.check((await retry_policy.ask(target, cases[0])).row)  # the system may have changed since
-        with shown(sys.stderr, len(todo)) as progress:
+        with closing(Progress(sys.stderr, len(todo))) as progress:
             tell = _Teller(cases, progress, FirstReplies(facts.settings.get("llm", {}).get("provider"))).tell
             await ask_all(todo, target, keeper, retry_policy, concurrency=calls, tell=tell)
         keeper.check_begun()
@@ -179,7 +180,7 @@ def _todo(folder: RunFolder, cases: Sequence[Case]) -> list[Case]:
 
 def _score(folder: RunFolder, settings: Settings) -> None:
     if sys.stderr.isatty():
-        with shown_scoring(sys.stderr) as progress:
+        with closing(ScoringProgress(sys.stderr)) as progress:
             score_run(folder, offline_scorers(settings), progress=progress)
         return
     _tell("Scoring ...")  # a line every tenth of each family would be more than it is worth

@@ -8,6 +8,7 @@ A judge that is given up is no error: what was scored stays, the tables are prin
 import argparse
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TextIO
 
@@ -20,7 +21,7 @@ from eval.scoring.judge_client.client import Judge
 from eval.scoring.judge_client.server import place_of
 from eval.scoring.judged import deepeval_metrics, ragas_metrics
 from eval.scoring.judged.noise import noise
-from eval.scoring.progress import shown_scoring
+from eval.scoring.progress import ScoringProgress
 from eval.scoring.stage import Scorer, score_run
 from settings import JudgeSettings, Settings
 
@@ -86,7 +87,7 @@ class Judging:
 
     def score(self, folder: RunFolder, stream: TextIO) -> None:
         """Judge what is not judged yet, and show on `stream` how that goes. Only below `folder.writing()`."""
-        with shown_scoring(stream) as progress:
+        with closing(ScoringProgress(stream)) as progress:
             score_run(folder, self._scorers, self._repeats, by=self._settings.model or "", progress=progress)
 
     def describe(self, folder: RunFolder) -> str:
