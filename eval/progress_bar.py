@@ -24,8 +24,6 @@ class ProgressBar:
 
         counts = "{n_fmt} of {total_fmt}"
         form = f"{{percentage:3.0f}}% |{{bar}}| {counts} {verb}{{desc}}, {{elapsed}}, {{remaining}} left"
-            f"{{percentage:3.0f}}% |{{bar}}| {{n_fmt}} of {{total_fmt}} {verb}{{desc}}, {{elapsed}}, {{remaining}} left"
-        )
         self._bar = tqdm(file=stream, bar_format=form, dynamic_ncols=True, disable=not stream.isatty())
         self._stream = stream
         self._verb = verb
