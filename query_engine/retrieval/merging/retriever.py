@@ -147,7 +147,7 @@ class MergingRetriever(AutoMergingRetriever):
     Args:
         corpus: where the leaves come from.
         leaves: the search that finds them.
-        options: see `choose_passages`; with `merge_rule` `stock` the inherited code merges, and what it returns is cut to
+        options: see `choose_passages`; with `merge_rule` `stock` the inherited code merges, and its passages are cut to
             `max_per_document`, `budget_chars` and `top_k`.
         pipeline: what is done before and after the search; nothing by default.
     """

@@ -102,7 +102,7 @@ def test_a_merged_passage_names_the_leaves_it_was_merged_for(corpus: Corpus) -> 
 
 
 def test_a_missing_parent_leaves_single_leaves_and_a_warning(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    def nothing(_: SpanDocstore, doc_id: str, raise_error: bool = True) -> None:
+    def nothing(_: SpanDocstore, doc_id: str) -> None:
         raise UnknownNodeError(f"There is no node {doc_id}.")
 
     monkeypatch.setattr(SpanDocstore, "get_document", nothing)

@@ -1,0 +1,1 @@
+"""Treeline as a library: `from treeline import open_corpus`."""
