@@ -27,6 +27,7 @@ from query_engine.retrieval.hybrid import LeafRetriever
 from query_engine.retrieval.merging.group import Group
 from query_engine.retrieval.merging.neighbours import join_neighbours
 from query_engine.retrieval.pipeline import RefinedHits, RetrievalPipeline
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.query import Query
 from settings import RetrievalSettings
@@ -35,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 # A commit that replaces all that a search found, while it looks, leaves nothing to show: it searches again.
 MAX_SEARCHES = 3
-NOT_MERGED = "merging_skipped: A parent passage is missing, so the passages are single leaves."
+NOT_MERGED = AnswerWarning("merging_skipped", "A parent passage is missing, so the passages are single leaves.")
 # What a language model is shown of a passage beside its text.
 SHOWN_TO_MODELS = ("title", "url")
 
@@ -181,7 +182,7 @@ class MergingRetriever(AutoMergingRetriever):
             try:
                 groups = self._choose(query, refined.hits, documents)
             except UnknownNodeError as error:  # it was replaced meanwhile, or the index lost it
-                logger.warning("A stage was left out: %s %s", NOT_MERGED, error)
+                logger.warning("A parent passage is missing: %s", error)
                 refined = replace(refined, warnings=(*refined.warnings, NOT_MERGED))
                 groups = choose_passages(refined.hits, documents, self._options.model_copy(update={"merge": False}))
             if groups or self._documents.state() == state:
