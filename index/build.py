@@ -84,17 +84,12 @@ def _build_embedder(embed: EmbedSettings, model: EmbeddingModel) -> "BaseEmbeddi
             query_prefix=embed.query_prefix,
             document_prefix=embed.document_prefix,
         )
-    return _build_torch_embedder(embed, model, embed.device)
-
-
-def _build_torch_embedder(embed: EmbedSettings, model: EmbeddingModel, device: str) -> "BaseEmbedding":
-    """Load the model by PyTorch onto `device`, which tests set to `cpu` in a GPU's place."""
     from llama_index.embeddings.huggingface import HuggingFaceEmbedding  # noqa: PLC0415  # imports torch
 
     try:
         return HuggingFaceEmbedding(
             model_name=str(model.folder),
-            device=device,
+            device=embed.device,
             normalize=True,
             embed_batch_size=GPU_BATCH_TEXTS,
             # An empty instruction counts as none: the prefixes then come from the settings alone.
@@ -103,7 +98,7 @@ def _build_torch_embedder(embed: EmbedSettings, model: EmbeddingModel, device: s
         )
     except (RuntimeError, AssertionError, OSError, ValueError) as error:
         raise ModelError(
-            f"The embedding model cannot be loaded on {device}: {str(error).splitlines()[0]}.",
+            f"The embedding model cannot be loaded on {embed.device}: {str(error).splitlines()[0]}.",
             "Set RAG_EMBED__DEVICE=cpu, or check the GPU and its PyTorch build.",
         ) from error
 
