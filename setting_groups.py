@@ -126,7 +126,7 @@ class IngestSettings(Group):
     ray_address: str | None = Field(
         None,
         pattern=RAY_ADDRESS,
-        description="Spread the work by Ray: `local`, or a cluster's `host:port`; needs requirements-ray.txt.",
+        description="Spread the work by Ray: `local`, or a cluster's `host:port`; needs the extra `ray`.",
     )
     ray_workers: int | None = Field(None, ge=1, le=100_000, description="Ray workers; one a core if unset.")
 

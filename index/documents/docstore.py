@@ -7,11 +7,22 @@ node is cut from `store.py` when asked for. Writing goes through ingestion alone
 from collections.abc import Iterable
 from typing import Any
 
-from llama_index.core.schema import BaseNode, NodeRelationship, ObjectType, RelatedNodeInfo, TextNode
+from llama_index.core.schema import (
+    BaseNode,
+    NodeRelationship,
+    ObjectType,
+    RelatedNodeInfo,
+    RelatedNodeType,
+    TextNode,
+)
 from llama_index.core.storage.docstore.simple_docstore import SimpleDocumentStore
 
 from index.documents.span_tree import LEVEL_NAMES, NO_PARENT, node_id, split_node_id
 from index.documents.store import DocumentStore, StoredDocument
+
+
+class UnknownNodeError(ValueError):
+    """There is no such node; a ValueError, as LlamaIndex expects."""
 
 
 class SpanDocstore(SimpleDocumentStore):
@@ -39,11 +50,11 @@ class SpanDocstore(SimpleDocumentStore):
         """Return one node.
 
         Raises:
-            ValueError: there is no such node and `raise_error` is set (what LlamaIndex expects).
+            UnknownNodeError: there is no such node and `raise_error` is set.
         """
         node = self.nodes([doc_id]).get(doc_id)
         if node is None and raise_error:
-            raise ValueError(f"There is no node {doc_id}.")
+            raise UnknownNodeError(f"There is no node {doc_id}.")
         return node
 
     async def aget_document(self, doc_id: str, raise_error: bool = True) -> BaseNode | None:
@@ -64,27 +75,42 @@ class SpanDocstore(SimpleDocumentStore):
 
 
 def make_node(document: StoredDocument, position: int) -> TextNode:
-    """Cut one node out of its document, with its parent, children and source as relationships."""
+    """Cut one node out of its document, with its parent, children and source as relationships.
+
+    Its metadata are for programs; of them a language model is shown the title, and an embedding model nothing.
+    """
     span = document.tree[position]
-
-    def related(other: int) -> RelatedNodeInfo:
-        return RelatedNodeInfo(node_id=node_id(document.version, other), node_type=ObjectType.TEXT)
-
-    relationships: dict[NodeRelationship, Any] = {
-        NodeRelationship.SOURCE: RelatedNodeInfo(node_id=document.doc_id, node_type=ObjectType.DOCUMENT)
-    }
-    if span.parent != NO_PARENT:
-        relationships[NodeRelationship.PARENT] = related(span.parent)
-    if children := document.tree.children.get(position):
-        relationships[NodeRelationship.CHILD] = [related(child) for child in children]
+    metadata = {"doc_id": document.doc_id, "title": document.title, "level": LEVEL_NAMES[span.level]}
     return TextNode(
         id_=node_id(document.version, position),
         text=document.text[span.start : span.end],
         start_char_idx=span.start,
         end_char_idx=span.end,
-        metadata={"doc_id": document.doc_id, "title": document.title, "level": LEVEL_NAMES[span.level]},
-        relationships=relationships,
+        metadata=metadata,
+        excluded_embed_metadata_keys=list(metadata),
+        excluded_llm_metadata_keys=["doc_id", "level"],
+        relationships=relationships_of(document, position),
     )
+
+
+def source_of(document: StoredDocument) -> dict[NodeRelationship, RelatedNodeType]:
+    """Return the relationship that gives a node its `ref_doc_id`."""
+    return {NodeRelationship.SOURCE: RelatedNodeInfo(node_id=document.doc_id, node_type=ObjectType.DOCUMENT)}
+
+
+def relationships_of(document: StoredDocument, position: int) -> dict[NodeRelationship, RelatedNodeType]:
+    """Return a node's document, parent and children; a root has no parent, a leaf no children."""
+
+    def related(other: int) -> RelatedNodeInfo:
+        return RelatedNodeInfo(node_id=node_id(document.version, other), node_type=ObjectType.TEXT)
+
+    relationships = source_of(document)
+    parent = document.tree[position].parent
+    if parent != NO_PARENT:
+        relationships[NodeRelationship.PARENT] = related(parent)
+    if children := document.tree.children.get(position):
+        relationships[NodeRelationship.CHILD] = [related(child) for child in children]
+    return relationships
 
 
 def _place(name: str) -> tuple[str, int] | None:

@@ -71,9 +71,7 @@ def _run(module: str, *arguments: str) -> None:
     if run.returncode == 0:
         return
     last = run.stderr.strip().splitlines()[-1:] or [f"it ended with status {run.returncode}"]
-    remedy = "Check the model's folder, the room on the disk, and that requirements-torch.txt is installed"
+    remedy = "Check the model's folder, the room on the disk, and that PyTorch is installed"
     if module == "index.embedding.quantize":
-        remedy = (
-            "Set RAG_EMBED__PRECISION=bf16. Or check the room on the disk, and that requirements-torch.txt is installed"
-        )
+        remedy = "Set RAG_EMBED__PRECISION=bf16. Or check the room on the disk, and that PyTorch is installed"
     raise ModelError(f"The embedding model cannot be converted: {last[0]}.", f"{remedy} (it is needed this once).")

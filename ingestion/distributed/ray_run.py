@@ -70,7 +70,7 @@ class RayCrew:
         except ImportError as error:
             raise SettingsError(
                 "Ray is not installed.",
-                "Run `pip install -r requirements-ray.txt -c constraints.txt`, or leave RAG_INGEST__RAY_ADDRESS unset.",
+                "Run `pip install -e '.[ray]' -c constraints.txt`, or leave RAG_INGEST__RAY_ADDRESS unset.",
             ) from error
         self._ray: Any = ray
         self._settings = settings

@@ -23,7 +23,7 @@ def build_model(settings: Settings) -> LoadedModel:
             except ModuleNotFoundError as error:
                 raise ModelError(
                     f"RAG_LLM__PROVIDER=huggingface needs {error.name}, which is not installed.",
-                    "Install requirements-torch.txt, or build the image with KEEP_TORCH=true.",
+                    "Run `pip install torch -c constraints.txt`, or build the image with KEEP_TORCH=true.",
                 ) from error
             return load_huggingface(settings.llm)
         case "openvino":

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from index.corpus import Corpus
 from index.documents.span_tree import split_node_id
@@ -172,10 +172,10 @@ class LeafRetriever(BaseRetriever):
         return {version: dict(enumerate((rows @ embedding).tolist())) for version, rows in vectors.items()}
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return [
-            NodeWithScore(node=TextNode(id_=hit.node_id, metadata={"scores": hit.scores}), score=hit.score)
-            for hit in self.search(Query.of(query_bundle))
-        ]
+        hits = [hit for hit in self.search(Query.of(query_bundle)) if hit.found]
+        nodes = self._corpus.docstore.nodes(hit.node_id for hit in hits)
+        # A hit without a node belongs to a document that is being replaced.
+        return [NodeWithScore(node=nodes[hit.node_id], score=hit.score) for hit in hits if hit.node_id in nodes]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         # The embedder and both stores are synchronous: one thread hop keeps the event loop free.

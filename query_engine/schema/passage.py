@@ -4,11 +4,12 @@ Flow: made by the retrievers and `retrieval/merging/retriever.py`, read by every
 """
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
-
-from llama_index.core.schema import NodeWithScore, TextNode
+from typing import TYPE_CHECKING, Any, cast
 
 from query_engine.schema.hit import LeafHit
+
+if TYPE_CHECKING:  # a second to import; `from treeline import ...` needs none of it
+    from llama_index.core.schema import NodeWithScore, TextNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +48,9 @@ class Passage:
     alone: str = ""
 
     @classmethod
-    def of(cls, found: NodeWithScore) -> "Passage":
+    def of(cls, found: "NodeWithScore") -> "Passage":
         """Read a passage from a node of the merging retriever."""
-        node = found.node
-        assert isinstance(node, TextNode)
+        node = cast("TextNode", found.node)
         return cls(
             node_id=node.node_id,
             start=node.start_char_idx or 0,

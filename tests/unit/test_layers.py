@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 HOME = Path(__file__).parents[2]
-ROOMS = ("index", "ingestion", "query_engine", "api", "eval", "bench", "training")
+ROOMS = ("index", "ingestion", "query_engine", "api", "eval", "bench", "training", "treeline")
 
 
 def imports_of(path: Path) -> Iterator[str]:

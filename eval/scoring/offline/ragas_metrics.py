@@ -90,9 +90,9 @@ class RagasOfflineScorer:
         except ImportError as error:
             self._tell(
                 f"RAGAS's metrics are left out, it cannot be loaded ({error}). "
-                "Install it: pip install -r requirements-eval.txt -c constraints.txt"
+                "Install it: pip install -e '.[eval]' -c constraints.txt"
             )
-            missing = not_applicable("RAGAS is not installed: pip install -r requirements-eval.txt -c constraints.txt")
+            missing = not_applicable("RAGAS is not installed: pip install -e '.[eval]' -c constraints.txt")
             yield from ((row.id, FAMILY, {metric.name: missing for metric in METRICS}) for _, row in todo)
             return
         for begin in range(0, len(todo), BATCH_ROWS):

@@ -72,7 +72,7 @@ def _cross_encoder(model: str) -> Reranker:
     except ModuleNotFoundError as error:
         raise ModelError(
             f"A cross-encoder needs {error.name}, which is not installed.",
-            "Install requirements-torch.txt, or build the image with KEEP_TORCH=true.",
+            "Run `pip install torch -c constraints.txt`, or build the image with KEEP_TORCH=true.",
         ) from error
     return CrossEncoderReranker(model)
 

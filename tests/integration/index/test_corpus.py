@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from llama_index.core import StorageContext, VectorStoreIndex
 from llama_index.core.retrievers import AutoMergingRetriever, VectorIndexRetriever
+from llama_index.core.schema import MetadataMode
 
 from errors import CorpusLockedError, IndexDamagedError, IndexMismatchError, UnknownCorpusError
 from index.corpus import Corpus, corpus_names
@@ -250,3 +251,11 @@ def test_a_store_that_lost_leaves_is_told_at_opening(tmp_path: Path) -> None:
         pytest.raises(IndexDamagedError, match="7 leaves, but 0 words"),
     ):
         corpus.open_derived()
+
+
+def test_models_see_the_text_and_title_of_a_node_and_nothing_else(corpus: Corpus) -> None:
+    (leaf, *_) = corpus.docstore.nodes([f"{corpus.documents.versions()['wind.md']}.2"]).values()
+
+    assert leaf.ref_doc_id == "wind.md"
+    assert leaf.get_content(MetadataMode.EMBED) == leaf.get_content(MetadataMode.NONE)
+    assert leaf.get_content(MetadataMode.LLM) == f"title: wind.md\n\n{leaf.text}"

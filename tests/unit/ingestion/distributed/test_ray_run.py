@@ -39,7 +39,7 @@ def test_a_worker_embeds_on_one_core_and_sees_only_the_gpu_it_was_given() -> Non
 def test_without_ray_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
 
-    with pytest.raises(SettingsError, match=r"Ray is not installed.*requirements-ray\.txt"):
+    with pytest.raises(SettingsError, match=r"Ray is not installed.*pip install -e '\.\[ray\]'"):
         RayCrew(SETTINGS, papers=False, stop=threading.Event())
 
 

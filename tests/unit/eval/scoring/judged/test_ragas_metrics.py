@@ -239,5 +239,5 @@ def test_without_ragas_the_way_to_get_it_is_told(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ragas", None)
 
-    with pytest.raises(RagasMissingError, match=r"not installed\. Install it: pip install -r requirements-eval.txt"):
+    with pytest.raises(RagasMissingError, match=r"not installed\. Install it: pip install -e '\.\[eval\]'"):
         scorer_of(judge_of(server, tmp_path))

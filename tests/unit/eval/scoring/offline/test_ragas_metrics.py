@@ -128,11 +128,11 @@ def test_without_ragas_nothing_applies_and_it_is_told_once() -> None:
 
     assert [id_ for id_, _, _ in lines] == ["0", "1", "2"]
     assert {cell.not_applicable for _, _, cells in lines for cell in cells.values()} == {
-        "RAGAS is not installed: pip install -r requirements-eval.txt -c constraints.txt"
+        "RAGAS is not installed: pip install -e '.[eval]' -c constraints.txt"
     }
     assert told == [
         "RAGAS's metrics are left out, it cannot be loaded (No module named 'ragas'). "
-        "Install it: pip install -r requirements-eval.txt -c constraints.txt"
+        "Install it: pip install -e '.[eval]' -c constraints.txt"
     ]
 
 
@@ -156,7 +156,7 @@ for scorer in offline_scorers(Settings()):
 
 
 def test_ragas_computes_what_it_is_known_for_and_calls_nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    pytest.importorskip("ragas", reason="requirements-eval.txt is not installed")
+    pytest.importorskip("ragas", reason="the extra eval is not installed")
 
     def refuse(*_: object) -> None:
         raise AssertionError("a connection was opened")
@@ -191,7 +191,7 @@ def test_ragas_computes_what_it_is_known_for_and_calls_nobody(monkeypatch: pytes
 
 
 def test_a_missing_model_fails_the_similarity_alone() -> None:
-    pytest.importorskip("ragas", reason="requirements-eval.txt is not installed")
+    pytest.importorskip("ragas", reason="the extra eval is not installed")
     from eval.scoring.offline.ragas_calls import RagasComputed  # noqa: PLC0415  # takes seconds
 
     def missing() -> WordHashEmbedding:

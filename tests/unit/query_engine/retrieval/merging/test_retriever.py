@@ -1,4 +1,4 @@
-"""Merging: what the budget holds, what joins, what stays apart, and the rules to compare with."""
+"""Merging by the evidence: what the budget holds, what joins, what stays apart."""
 
 import logging
 from collections.abc import Iterable
@@ -226,30 +226,6 @@ def test_hits_of_no_visible_document_are_left_out_and_counted_in_the_log(caplog:
 def test_nothing_found_makes_nothing() -> None:
     assert merge([], 8000) == []
     assert merge([], 8000, merge=False) == []
-    assert merge([], 8000, merge_rule="stock") == []
-
-
-def test_by_the_stock_rule_more_than_half_of_the_children_make_the_parent_with_their_mean() -> None:
-    found = hits((DOCUMENT, 0), (OTHER, 0), (OTHER, 5), (DOCUMENT, 2))
-
-    groups = merge(found, 8000, merge_rule="stock")
-
-    assert texts(groups) == [B[0], " ".join(A[:3]), B[5]]
-    assert groups[1].score == pytest.approx((1 + 0.97) / 2)
-    assert groups[1].merged == "2 of 3 children matched"
-
-
-def test_the_stock_rule_climbs_level_by_level() -> None:
-    found = hits(*((DOCUMENT, ordinal) for ordinal in (0, 1, 3, 4)))
-
-    assert texts(merge(found, 8000, merge_rule="stock")) == [DOCUMENT.text]
-
-
-def test_the_stock_rule_counts_only_leaves_that_were_found() -> None:
-    beside = (DOCUMENT, 1)
-    found = hits((DOCUMENT, 0), beside, beside=[beside])
-
-    assert texts(merge(found, 8000, merge_rule="stock")) == [A[0]]
 
 
 ANY_PLACE = st.tuples(st.sampled_from([DOCUMENT, OTHER]), st.integers(0, 5)) | st.builds(
@@ -264,11 +240,9 @@ def found_leaves(draw: st.DrawFn) -> list[LeafHit]:
     return hits(*places, beside=[place for place in places if draw(st.booleans())])
 
 
-@given(found_leaves(), st.integers(200, 4000), st.sampled_from(["evidence", "stock"]), st.booleans())
-def test_no_text_comes_twice_and_the_budget_holds(
-    found: list[LeafHit], budget_chars: int, merge_rule: str, merging: bool
-) -> None:
-    groups = merge(found, budget_chars, merge_rule=merge_rule, merge=merging, top_k=200)
+@given(found_leaves(), st.integers(200, 4000), st.booleans())
+def test_no_text_comes_twice_and_the_budget_holds(found: list[LeafHit], budget_chars: int, merging: bool) -> None:
+    groups = merge(found, budget_chars, merge=merging, top_k=200)
 
     assert len(groups) == 1 or sum(group.chars for group in groups) <= budget_chars
     assert [group.score for group in groups] == sorted((group.score for group in groups), reverse=True)

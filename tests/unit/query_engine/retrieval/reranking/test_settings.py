@@ -43,5 +43,5 @@ def test_a_cross_encoder_without_its_library_says_so_when_it_is_asked(monkeypatc
     reranker = build_reranker(Settings(rerank=RerankSettings(model="a/model")), None)
 
     assert reranker is not None
-    with pytest.raises(ModelError, match=r"A cross-encoder needs sentence_transformers, .* requirements-torch\.txt"):
+    with pytest.raises(ModelError, match=r"needs sentence_transformers, .*pip install torch -c constraints\.txt"):
         reranker.score("?", ["text"], Deadline(60))
