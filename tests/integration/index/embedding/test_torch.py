@@ -23,7 +23,7 @@ def on_cpu(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Put the CPU in the place of every device; return the devices that were asked for."""
     asked: list[str] = []
 
-    class OnCpu(huggingface.HuggingFaceEmbedding):  # type: ignore[misc]  # it has no types
+    class OnCpu(huggingface.HuggingFaceEmbedding):
         def __init__(self, *, device: str, **arguments: Any) -> None:
             asked.append(device)
             super().__init__(device="cpu", **arguments)

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import socket
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -133,14 +132,15 @@ def test_what_will_not_pass_is_not(lasting: int, server: ScriptedLLM, tmp_path: 
     assert judge.tally.tried_again == 0
 
 
-def test_a_server_that_wants_more_patience_than_there_is_is_not_waited_for(server: ScriptedLLM, tmp_path: Path) -> None:
+@pytest.mark.timeout(60)  # it asks for an hour
+def test_a_server_that_asks_for_a_longer_pause_than_the_limit_is_not_waited_for(
+    server: ScriptedLLM, tmp_path: Path
+) -> None:
     server.play(Script(status=429, headers={"Retry-After": "3600"}), GOOD)
 
-    began = time.monotonic()
     cells = cells_of(judge_of(server.base_url, tmp_path, retries=3))
 
     assert cells["0"]["first"].failed == "The judge answered HTTP 429: 'The script says so.'."
-    assert time.monotonic() - began < 2
 
 
 def test_a_server_of_something_else_is_named_as_such(server: ScriptedLLM, tmp_path: Path) -> None:
