@@ -9,6 +9,7 @@
     |   +-- IndexDamagedError    a store cannot be opened or contradicts the others
     |   +-- StorageError         a store cannot be written: the disk is full, or refuses
     |   +-- StoreUnavailableError  a store on a server does not answer
+    |   +-- TooManyCorporaError  so many corpora are in use that no other one can be opened
     |   +-- BackupError          a corpus cannot be saved, or a backup cannot be trusted
     +-- UnreadableError          a file or record yields no document (ingestion reports it and goes on)
     +-- ModelError               a model file is missing, damaged or cannot be loaded
@@ -129,6 +130,12 @@ class StoreUnavailableError(CorpusError):
     """A store on a server does not answer, or not in time. It works again as soon as the server does."""
 
     code = "store_unavailable"
+
+
+class TooManyCorporaError(CorpusError):
+    """So many corpora are in use that no other one can be opened: the process may open no more files."""
+
+    code = "too_many_corpora"
 
 
 class BackupError(CorpusError):

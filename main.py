@@ -20,6 +20,7 @@ from api.server import BACKLOG, exit_on_sigterm, run_server
 from errors import UnknownCorpusError, run_command
 from ingestion.console.watch import ingest_watched
 from query_engine.build import Engines
+from query_engine.runtime.open_files import raise_limit
 from settings import Settings, load_settings
 
 # Whatever corpus the settings name: nobody's own documents are mixed with a sample.
@@ -49,6 +50,7 @@ def serve(settings: Settings, folder: Path | None = None) -> int:
     configure_logging(settings.serve.log_format)
     require_auth_or_loopback(settings.serve)
     exit_on_sigterm()
+    raise_limit()
     if folder is not None:
         # Here and not in a process of its own, which would spend two seconds on importing the same libraries.
         # What cannot be read is named, and is no reason not to serve the rest.
@@ -64,7 +66,7 @@ def serve(settings: Settings, folder: Path | None = None) -> int:
             listener.listen(BACKLOG)
             print(f"{offer} on {url}", file=sys.stderr, flush=True)
             app = create_app(engines, settings, Ingester(engines, settings), jobs, folder)
-            run_server(app, listener, on_stop=jobs.stop)
+            run_server(app, listener)
         finally:
             jobs.close()
             engines.close()
@@ -78,10 +80,10 @@ def describe(engines: Engines) -> str:
         CorpusError: it is locked, damaged, or was built with other settings.
     """
     try:
-        corpus = engines.get().corpus
+        with engines.lease() as engine:
+            return f"Treeline serves corpus {engine.corpus.name!r} ({engine.corpus.documents.count()} documents)"
     except UnknownCorpusError as error:
         return f"Treeline serves no default corpus ({error})"
-    return f"Treeline serves corpus {corpus.name!r} ({corpus.documents.count()} documents)"
 
 
 if __name__ == "__main__":

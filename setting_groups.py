@@ -68,6 +68,12 @@ class IndexSettings(Group):
 
     dir: Path = Field(Path("var/index"), description="Folder that holds every corpus.")
     corpus: str = Field("default", pattern=CORPUS_NAME, description="Corpus used when none is named.")
+    open_corpora: int = Field(
+        64,
+        ge=1,
+        le=10_000,
+        description="Corpora open at once, fewer if the limit of open files is low; the longest idle one is closed.",
+    )
     chroma_url: str | None = Field(
         None, pattern=r"^https?://", description="Chroma server for the vectors; kept in the folder if unset."
     )

@@ -1,13 +1,15 @@
 """How many questions run at once, and how many wait for that.
 
 Flow: `answering/runner.py` enters here before any work -> a place, running or in line -> it leaves when the last thread
-that worked for the question has ended. Used on the event loop only, so nothing here needs a lock.
+that worked for the question has ended. Used on the event loop only, so nothing here needs a lock. It knows every
+question of the service, so it is told when the service stops.
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 
 from errors import TooManyQuestionsError
+from query_engine.runtime.deadline import Deadline
 
 
 class AdmissionQueue:
@@ -23,6 +25,8 @@ class AdmissionQueue:
         self._free = running
         self._queue = waiting
         self._line: list[Ticket] = []
+        self._deadlines: dict[Ticket, Deadline] = {}
+        self._stopping_s: float | None = None
         self._closing: set[asyncio.Task[None]] = set()
 
     @property
@@ -40,8 +44,16 @@ class AdmissionQueue:
         """Questions in line."""
         return len(self._line)
 
-    def enter(self) -> "Ticket":
+    @property
+    def stopping(self) -> bool:
+        """Whether the service is being stopped."""
+        return self._stopping_s is not None
+
+    def enter(self, deadline: Deadline) -> "Ticket":
         """Take a slot, or the last place in line; whoever gets the place has to leave it.
+
+        Args:
+            deadline: of the question; brought forward when the service stops.
 
         Raises:
             TooManyQuestionsError: there is neither.
@@ -57,7 +69,16 @@ class AdmissionQueue:
                 f"{self._slots} questions are being answered and {self._queue} are waiting: this one cannot be taken.",
                 "Ask again after the seconds that the header Retry-After names.",
             )
+        self._deadlines[place] = deadline
+        if self._stopping_s is not None:
+            deadline.shorten(self._stopping_s)
         return place
+
+    def stop(self, within_s: float) -> None:
+        """Give all questions, and those that still come, so many seconds to end."""
+        self._stopping_s = within_s
+        for deadline in self._deadlines.values():
+            deadline.shorten(within_s)
 
     def position(self, place: "Ticket") -> int:
         """Return how many questions have to end before this one begins; 0 when it may run."""
@@ -65,6 +86,7 @@ class AdmissionQueue:
 
     def leave(self, place: "Ticket", *, held: bool) -> None:
         """Take a place out of line, or hand its slot to the first in line."""
+        del self._deadlines[place]
         if not held:
             self._line.remove(place)
         elif self._line:
@@ -93,6 +115,7 @@ class Ticket:
         self._slots = slots
         self._called = asyncio.Event()
         self._left = False
+        self._releases: list[Callable[[], None]] = []
 
     @property
     def ahead(self) -> int:
@@ -107,10 +130,16 @@ class Ticket:
         """Wait until the question may run."""
         await self._called.wait()
 
+    def on_leave(self, release: Callable[[], None]) -> None:
+        """Have this called when the place is left; safe from the thread that works for the question."""
+        self._releases.append(release)
+
     def leave(self) -> None:
         """Give the slot back, or leave the line. Doing it again does nothing."""
         if not self._left:
             self._left = True
+            for release in self._releases:
+                release()
             self._slots.leave(self, held=self._called.is_set())
 
     def leave_after(self, closing: Coroutine[None, None, None]) -> None:

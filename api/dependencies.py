@@ -26,10 +26,15 @@ from query_engine.answer_cache import AnswerCache
 from query_engine.inquiry import Inquiry
 from query_engine.retrieval.papers import PaperQuestion, Paragraph
 from query_engine.retrieval.pipeline import RetrievalPipeline
+from query_engine.runtime.lease_pool import Lease
+from query_engine.runtime.threads import SharedThread
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Event
 from query_engine.schema.passage import Passage
 from settings import RetrievalSettings, Settings
+
+# For running questions when the service stops: those who stop it often wait for ten seconds and then kill it.
+STOP_WITHIN_S = 8.0
 
 
 class Documents(Protocol):
@@ -168,10 +173,14 @@ class Engine(Protocol):
 
 
 class Engines(Protocol):
-    """Opens corpora and keeps them open. Calls block."""
+    """Opens corpora, and keeps them open as long as they are leased."""
 
-    def get(self, name: str | None = None) -> Engine:
-        """Return the engine of a corpus, None meaning the default one."""
+    def lease(self, name: str | None = None) -> Lease[Engine]:
+        """Return the engine of a corpus, None meaning the default one; blocks while it is opened."""
+        ...
+
+    def lease_open(self, name: str | None = None) -> Lease[Engine] | None:
+        """Return the engine of a corpus if it is open."""
         ...
 
     def names(self) -> list[str]:
@@ -179,7 +188,11 @@ class Engines(Protocol):
         ...
 
     def status(self) -> dict[str, Any]:
-        """Return the last known state of corpora and models, without touching a model."""
+        """Return the last known state of corpora and models; waits for nothing."""
+        ...
+
+    def look_at_disk(self) -> None:
+        """Look for a corpus that holds a document, and let `status` tell of it; blocks."""
         ...
 
 
@@ -208,6 +221,7 @@ class Service:
 
     Attributes:
         ingest_roots: folders that clients may have ingested, whole or in part.
+        disk_look: runs `engines.look_at_disk` for the probes.
     """
 
     engines: Engines
@@ -219,14 +233,23 @@ class Service:
     answers: AnswerCache
     ingest_roots: tuple[Path, ...] = ()
     write_locks: WriteLocks = field(default_factory=WriteLocks)
+    disk_look: SharedThread = field(default_factory=SharedThread)
+
+    def stop(self) -> None:
+        """Cancel all jobs, and let all questions end within seconds; returns at once. On the event loop only."""
+        self.jobs.stop()
+        self.slots.stop(STOP_WITHIN_S)
 
     def links(self, request: Request, corpus: str) -> Links:
         """Return the maker of links into `corpus` for the client of this request."""
         return Links(self.settings.serve.public_url or str(request.base_url), corpus)
 
 
-def current_service(request: Request) -> Service:
-    """Return the service that `create_app` put on the application."""
+async def current_service(request: Request) -> Service:
+    """Return the service that `create_app` put on the application.
+
+    Asynchronous, because anything else would wait for a thread of the pool, and the probes with it.
+    """
     service: Service = request.app.state.service
     return service
 

@@ -52,6 +52,7 @@ RETRY_AFTER_S: dict[type[RagError], int] = {
     errors.CorpusBusyError: 10,
     errors.TooManyJobsError: 30,
     errors.TooManyQuestionsError: 5,
+    errors.TooManyCorporaError: 5,
     errors.OutOfTimeError: 30,
 }
 """When it is worth asking again, for what goes away by itself."""

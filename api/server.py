@@ -1,18 +1,20 @@
 """Run the application under uvicorn, and stop it without cutting answers.
 
-Flow: `main.py` has a bound socket and an application -> **here** -> connections, until a signal comes.
+Flow: `main.py` has a bound socket and an application -> **here** -> connections, until a signal comes. Then the service
+is told: it cancels its jobs and gives its questions a few seconds (`dependencies.py`); every answer is sent to its end.
 """
 
 import signal
 import socket
-from collections.abc import Callable
 from types import FrameType
 from typing import NoReturn
 
 import uvicorn
 from fastapi import FastAPI
 
-# Longer than the grace that `/run` gives its streams.
+from api.dependencies import Service
+
+# For what ignores its deadline; longer than the grace that `/run` gives its streams.
 SHUTDOWN_S = 30
 MAX_HEADER_BYTES = 64 * 1024
 BACKLOG = 2048
@@ -23,13 +25,12 @@ def exit_on_sigterm() -> None:
     signal.signal(signal.SIGTERM, _terminated)
 
 
-def run_server(app: FastAPI, listener: socket.socket, on_stop: Callable[[], None] = lambda: None) -> None:
+def run_server(app: FastAPI, listener: socket.socket) -> None:
     """Serve on a listening socket. After a signal: no new connections, running answers finish, the signal is raised.
 
     Args:
-        app: what is served.
+        app: made by `create_app`.
         listener: the socket.
-        on_stop: called after the signal, before the running answers are waited for; must not block.
 
     Raises:
         SystemExit: SIGTERM came.
@@ -46,16 +47,16 @@ def run_server(app: FastAPI, listener: socket.socket, on_stop: Callable[[], None
         server_header=False,
         timeout_graceful_shutdown=SHUTDOWN_S,
     )
-    _Server(config, on_stop).run(sockets=[listener])
+    _Server(config, app.state.service).run(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, on_stop: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, service: Service) -> None:
         super().__init__(config)
-        self._on_stop = on_stop
+        self._service = service
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._on_stop()
+        self._service.stop()
         await super().shutdown(sockets)
 
 

@@ -3,17 +3,24 @@
 Flow: `main.py`, the command line, the evaluation and the measurements -> **here** -> `engine.py`.
 """
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any
 
-from errors import CorpusError, UnknownCorpusError
+from errors import (
+    CorpusError,
+    IndexDamagedError,
+    IndexMismatchError,
+    RagError,
+    TooManyCorporaError,
+    UnknownCorpusError,
+)
 from index.build import Embedding, open_corpus
 from index.corpus import Corpus, corpus_names
 from index.documents.store import Document
 from index.embedding.cached import CachedEmbedding
+from index.maintenance.corpora import documents_on_disk
 from query_engine.engine import Engine
 from query_engine.given_documents.corpus import corpus_for_documents
 from query_engine.llms.helper import PromptHelper
@@ -23,6 +30,8 @@ from query_engine.retrieval.expansion.build import build_expansions, check_expan
 from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
 from query_engine.retrieval.reranking.build import build_reranker
+from query_engine.runtime import open_files
+from query_engine.runtime.lease_pool import Lease, LeasePool
 from query_engine.synthesis.base import Synthesizer
 from query_engine.synthesis.build import build_language_models
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
@@ -31,7 +40,7 @@ from settings import Settings
 
 
 class Engines:
-    """Engines by corpus name. Calls block; safe from many threads.
+    """Engines by corpus name. Calls block unless they say otherwise; safe from many threads.
 
     Args:
         settings: which models, where the corpora are.
@@ -55,12 +64,14 @@ class Engines:
         self._language_models = build_language_models(settings, self._embedder)
         self._model = self._language_models.query_model
         self._reranker = build_reranker(settings, self._model)
-        self._engines: dict[str, Engine] = {}
+        self._open_engines = LeasePool(self._open, _close, settings.index.open_corpora, open_files.has_room_for)
         self._refused: dict[str, CorpusError] = {}
-        self._lock = threading.Lock()
+        self._on_disk: dict[str, int] = {}
 
-    def get(self, name: str | None = None, *, create: bool = False) -> Engine:
-        """Return the engine of a corpus (None: the default one), opening it at first use.
+    def lease(self, name: str | None = None, *, create: bool = False) -> Lease[Engine]:
+        """Return the engine of a corpus (None: the default one), opening it if need be; give it back after use.
+
+        It stays open until its place is needed for another, and is not closed as long as anyone holds a lease.
 
         Args:
             name: of the corpus.
@@ -68,13 +79,18 @@ class Engines:
 
         Raises:
             UnknownCorpusError: there is no such corpus, and `create` is off.
+            TooManyCorporaError: so many others are in use that it cannot be opened.
             CorpusError: it is locked, damaged, or was built with other settings.
         """
-        name = name or self._settings.index.corpus
-        with self._lock:
-            if name not in self._engines:
-                self._engines[name] = self._open(name, create=create)
-            return self._engines[name]
+        return self._open_engines.lease(self._named(name), create=create)
+
+    def lease_open(self, name: str | None = None) -> Lease[Engine] | None:
+        """Return the engine of a corpus (None: the default one) if it is open; waits for nothing."""
+        return self._open_engines.lease_open(self._named(name))
+
+    def get(self, name: str | None = None, *, create: bool = False) -> Engine:
+        """Return the engine of a corpus, leased until `close`: for programs that ask one. See `lease`."""
+        return self.lease(name, create=create).item
 
     @contextmanager
     def for_documents(self, documents: Sequence[Document]) -> Iterator[Engine]:
@@ -98,16 +114,19 @@ class Engines:
         return corpus_names(self._settings.index.dir)
 
     def status(self) -> dict[str, Any]:
-        """Return what is known without asking any store or model.
+        """Return what is known without asking any store or model, and without waiting.
 
-        Keys: `corpora` (open ones: name -> documents and leaves), `refused` (name -> error's code and detail),
-        `embedding` (model), `synthesizer` (provider), `llm_ready` and `llm_reason` (how its last answer went).
+        Keys: `corpora` (open ones: name -> documents and leaves), `on_disk` (others that were looked at: name ->
+        documents), `refused` (name -> error's code and detail), `embedding` (model), `synthesizer` (provider),
+        `llm_ready` and `llm_reason` (how its last answer went).
         """
         return {
             "corpora": {
-                name: {"documents": engine.corpus.documents.count(), "leaves": engine.corpus.documents.leaf_count()}
-                for name, engine in list(self._engines.items())
+                name: {"documents": totals.documents, "leaves": totals.leaves}
+                for name, engine in self._open_engines.open_items().items()
+                if (totals := engine.corpus.documents.last_totals())
             },
+            "on_disk": dict(self._on_disk),
             "refused": {
                 name: {"code": error.code, "detail": str(error)} for name, error in list(self._refused.items())
             },
@@ -117,29 +136,63 @@ class Engines:
             "llm_reason": self._language_models.reason,
         }
 
+    def look_at_disk(self) -> None:
+        """Look for a corpus that holds a document, without opening any, so that `status` knows of it; blocks.
+
+        Those that are open or were refused are left out: more is known of them.
+        """
+        found: dict[str, int] = {}
+        known = self._open_engines.open_items().keys() | self._refused.keys()
+        for name in self.names():
+            if name not in known and not any(found.values()):
+                try:
+                    found[name] = documents_on_disk(name, self._settings, self.embedding.manifest.identity)
+                except (IndexDamagedError, IndexMismatchError) as error:
+                    self._refused[name] = error
+                except RagError:
+                    found[name] = 0  # a server that does not answer now may do so later
+        self._on_disk = found
+
     def close(self) -> None:
         """Close every corpus."""
-        with self._lock:
-            for engine in self._engines.values():
-                engine.corpus.close()
-            self._engines.clear()
+        self._open_engines.close()
 
-    def _open(self, name: str, *, create: bool) -> Engine:
+    def _named(self, name: str | None) -> str:
+        return name or self._settings.index.corpus
+
+    def _open(self, name: str, create: bool) -> Engine:
         if not create and name not in self.names():
+            self._refused.pop(name, None)
             raise UnknownCorpusError.of(name, self.names())
         try:
-            manifest = self.embedding.manifest
-            corpus = open_corpus(name, self._settings, manifest, create=create, service_url=self._service_url)
-            try:
-                corpus.open_derived()
-            except CorpusError:
-                corpus.close()
-                raise
+            corpus = self._open_corpus(name, create=create)
+        except TooManyCorporaError:
+            raise
         except CorpusError as error:
             self._refused[name] = error
             raise
         self._refused.pop(name, None)
         return self._engine(corpus)
+
+    def _open_corpus(self, name: str, *, create: bool) -> Corpus:
+        try:
+            manifest = self.embedding.manifest
+            corpus = open_corpus(name, self._settings, manifest, create=create, service_url=self._service_url)
+            try:
+                corpus.open_derived()
+                corpus.documents.count()  # from now on `status` knows
+            except BaseException:
+                corpus.close()
+                raise
+        except BaseException as error:
+            # Each store tells this in words of its own: some as damage, and Chroma by a panic, which is no Exception.
+            if open_files.exhausted():
+                raise TooManyCorporaError(
+                    f"Corpus {name!r} cannot be opened: the process may open no more files.",
+                    "Ask again when other questions are answered, or raise the limit (`ulimit -n`).",
+                ) from error
+            raise
+        return corpus
 
     def _engine(self, corpus: Corpus, *, given: bool = False) -> Engine:
         quoting: Synthesizer = ExtractiveSynthesizer(
@@ -175,3 +228,7 @@ class Engines:
         # The title often says what the leaf is about: a company, a year, a person.
         texts_of = partial(leaf_texts, corpus.documents, titled=True)
         return RetrievalPipeline(expansions, Reranking(self._reranker, texts_of, self._settings.rerank))
+
+
+def _close(engine: Engine) -> None:
+    engine.corpus.close()

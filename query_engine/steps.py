@@ -70,6 +70,11 @@ def out_of_time(fact: str) -> Step:
     return Step("warning", f"**Out of time**: {fact} The answer is the best there is by now.")
 
 
+def stopping() -> Step:
+    """Say that the service is being stopped."""
+    return Step("warning", "**Stopping**: the service is being stopped, so this answer had only seconds left.")
+
+
 def empty(corpus: str) -> Step:
     """Say that there is nothing to search."""
     return Step("found", f"The corpus *{corpus}* holds **no documents** yet.")

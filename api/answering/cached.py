@@ -1,18 +1,18 @@
 """Answer a question from the cache, or ask and keep the answer.
 
 Flow: `/query`, `/v1/chat/completions` -> **here** -> `query_engine/answer_cache.py`, else `runner.py`. An answer that
-is kept needs no slot. `/run` and `/evaluate` never come here: what they return is always made for the one who asks.
+is kept needs no slot. A corpus that is not open has no answer looked up: the runner opens it, within the question's
+slot and time. `/run` and `/evaluate` never come here: what they return is always made for the one who asks.
 """
 
 from dataclasses import replace
-
-from starlette.concurrency import run_in_threadpool
+from functools import partial
 
 from api.answering.runner import QuestionRunner, StartedAnswer
 from api.dependencies import Engine, Service
-from errors import UnknownCorpusError
 from index.documents.filters import where
 from query_engine.inquiry import Inquiry
+from query_engine.runtime.threads import in_thread
 
 
 async def ask_or_recall(
@@ -32,26 +32,19 @@ async def ask_or_recall(
     """
     if inquiry.filters is not None:
         where(inquiry.filters)
-    found = await run_in_threadpool(_engine_and_key, service, corpus, inquiry)
-    if found is not None:
-        engine, key = found
-        if (kept := service.answers.find(key)) is not None:
+    lease = service.engines.lease_open(corpus)
+    if lease is not None:
+        with lease as engine:
+            kept = service.answers.find(await in_thread(partial(_key, engine, inquiry)))
+        if kept is not None:
             return StartedAnswer(engine.corpus.name, kept)
 
     return await runner.answer(
         corpus,
         lambda engine, deadline: service.answers.keep(
-            engine.stream(replace(inquiry, deadline=deadline)), lambda: run_in_threadpool(_key, engine, inquiry)
+            engine.stream(replace(inquiry, deadline=deadline)), lambda: in_thread(partial(_key, engine, inquiry))
         ),
     )
-
-
-def _engine_and_key(service: Service, corpus: str | None, inquiry: Inquiry) -> tuple[Engine, str] | None:
-    try:
-        engine = service.engines.get(corpus)
-    except UnknownCorpusError:
-        return None  # the way in says what that means
-    return engine, _key(engine, inquiry)
 
 
 def _key(engine: Engine, inquiry: Inquiry) -> str:

@@ -19,7 +19,7 @@ client named and that does not exist is the client's mistake and stays an error.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, Protocol, TypeVar
@@ -36,13 +36,15 @@ from index.documents.filters import where
 from query_engine import steps
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
-from query_engine.runtime.threads import CancellableReader, ended, start_thread
+from query_engine.runtime.threads import CancellableReader, ended, first_done, start_thread
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Event, Step
 
 # Of the time limit, for an engine that has no time left to say so and for the last record.
 LAST_WORDS_SHARE = 0.02
 TOO_BUSY = "I don't know: the service was too busy to look for an answer in time. Please ask again later."
+
+STOPPING = AnswerWarning("stopping", "The service was being stopped, so this answer had only seconds left.")
 
 Result = TypeVar("Result")
 Events = AsyncGenerator[Event, None]
@@ -127,7 +129,7 @@ class QuestionRunner:
         """
         place, deadline = self._enter()
         try:
-            engine = await self._in_time(deadline, lambda: self._service.engines.get(corpus))
+            engine = await self._engine(place, deadline, corpus)
         except UnknownCorpusError as error:
             if corpus is not None:
                 raise
@@ -149,7 +151,7 @@ class QuestionRunner:
         turn = asyncio.ensure_future(place.turn())
         try:
             await _first(deadline, turn, leaving)
-            return await self._in_time(deadline, lambda: work(self._service.engines.get(corpus), deadline), leaving)
+            return await self._in_time(deadline, lambda: work(self._leased(place, corpus), deadline), leaving)
         finally:
             turn.cancel()
             leaving.cancel()
@@ -165,24 +167,40 @@ class QuestionRunner:
                 self._place.leave()
 
     def _enter(self) -> tuple[Ticket, Deadline]:
-        self._place = self._service.slots.enter()
-        return self._place, Deadline(self._service.settings.answer.deadline_s)
+        deadline = Deadline(self._service.settings.answer.deadline_s)
+        self._place = self._service.slots.enter(deadline)
+        return self._place, deadline
+
+    async def _engine(self, place: Ticket, deadline: Deadline, corpus: str | None) -> Engine:
+        """Return an engine that is open, or open it when it is the question's turn; it is held as long as the place."""
+        lease = self._service.engines.lease_open(corpus)
+        if lease is None:
+            if not await _called(place, deadline):
+                raise _out_of_time("while it waited for others")
+            return await self._in_time(deadline, lambda: self._leased(place, corpus))
+        place.on_leave(lease.release)
+        return lease.item
+
+    def _leased(self, place: Ticket, corpus: str | None) -> Engine:
+        lease = self._service.engines.lease(corpus)
+        place.on_leave(lease.release)
+        return lease.item
 
     async def _in_turn(self, place: Ticket, limit: Deadline, make: Callable[[Deadline], Events]) -> Events:
-        deadline = limit.within(limit.left_s() * (1 - LAST_WORDS_SHARE))
+        deadline = limit.sparing(limit.left_s() * LAST_WORDS_SHARE)
         reading = CancellableReader(make(deadline))
         try:
             if place.ahead:
                 yield steps.waiting(place.ahead)
-                try:
-                    await asyncio.wait_for(place.turn(), deadline.left_s())
-                except TimeoutError:
+                if not await _called(place, deadline):
                     error = _out_of_time("while it waited for others")
                     yield steps.out_of_time(error.fact)
-                    yield _unanswered(TOO_BUSY, error)
+                    for event in self._with_stop_told(_unanswered(TOO_BUSY, error)):
+                        yield event
                     return
             while await reading.wait():
-                yield reading.take()
+                for event in self._with_stop_told(reading.take()):
+                    yield event
         except StopAsyncIteration:
             return
         finally:
@@ -202,6 +220,13 @@ class QuestionRunner:
                 deadline.stop.set()
                 self._leave_after(ended(thread))
 
+    def _with_stop_told(self, event: Event) -> Iterator[Event]:
+        """Yield the event; the last one of an answer with a step and a warning if the service is being stopped."""
+        if isinstance(event, Done) and self._service.slots.stopping:
+            yield steps.stopping()
+            event = replace(event, warnings=(*event.warnings, STOPPING))
+        yield event
+
     def _leave_after(self, closing: Coroutine[None, None, None]) -> None:
         place, self._place = self._place, None
         assert place is not None, "a question has one place"
@@ -220,6 +245,15 @@ async def runner(service: ServiceDep) -> AsyncIterator[QuestionRunner]:
 RunnerDep = Annotated[QuestionRunner, Depends(runner)]
 
 
+async def _called(place: Ticket, deadline: Deadline) -> bool:
+    """Wait until it is the place's turn, and say whether that was in time."""
+    turn = asyncio.ensure_future(place.turn())
+    try:
+        return bool(await first_done({turn}, deadline))
+    finally:
+        turn.cancel()
+
+
 async def _first(deadline: Deadline, wanted: asyncio.Future[Any], leaving: asyncio.Future[None] | None) -> None:
     """Return when `wanted` is done.
 
@@ -227,8 +261,7 @@ async def _first(deadline: Deadline, wanted: asyncio.Future[Any], leaving: async
         ClientDisconnect: `leaving` was done before it.
         OutOfTimeError: neither was in time.
     """
-    waited_for = {wanted} if leaving is None else {wanted, leaving}
-    done, _ = await asyncio.wait(waited_for, timeout=deadline.left_s(), return_when=asyncio.FIRST_COMPLETED)
+    done = await first_done({wanted} if leaving is None else {wanted, leaving}, deadline)
     if wanted in done:
         return
     if done:

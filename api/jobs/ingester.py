@@ -39,10 +39,11 @@ class Ingester:
             # Nothing is made, so nothing has to be shared with the questions.
             plan = ingest(path, self._settings, corpus=corpus, options=options, on_progress=tell, stop=stop)
             return result_of(plan, chunks_total=0)
-        opened = self._engines.get(corpus, create=True).corpus
         embedding = self._engines.embedding
-        summary = ingest_into(opened, path, self._settings, embedding, options=options, on_progress=tell, stop=stop)
-        return result_of(summary, chunks_total=opened.documents.leaf_count())
+        with self._engines.lease(corpus, create=True) as engine:
+            opened = engine.corpus
+            summary = ingest_into(opened, path, self._settings, embedding, options=options, on_progress=tell, stop=stop)
+            return result_of(summary, chunks_total=opened.documents.leaf_count())
 
     def retry(self, corpus: str, tell: Tell, stop: threading.Event) -> Result:
         """Read the files of a corpus again that could not be read; blocks.
@@ -50,6 +51,7 @@ class Ingester:
         Raises:
             RagError: what `ingestion.build.retry_failed` raises.
         """
-        opened = self._engines.get(corpus).corpus
-        summary = retry_failed(opened, self._settings, self._engines.embedding, on_progress=tell, stop=stop)
-        return result_of(summary, chunks_total=opened.documents.leaf_count())
+        with self._engines.lease(corpus) as engine:
+            opened = engine.corpus
+            summary = retry_failed(opened, self._settings, self._engines.embedding, on_progress=tell, stop=stop)
+            return result_of(summary, chunks_total=opened.documents.leaf_count())

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from api.dependencies import ServiceDep
+from api.dependencies import Corpus, ServiceDep
 from api.jobs.write_locks import DELETION_WAIT_S
 from api.schemas.requests import CorpusName, DeleteBody
 from api.views.links import is_web_url
@@ -39,12 +39,14 @@ def documents(
     filter: Annotated[str | None, Query(max_length=MAX_FILTER_CHARS)] = None,
 ) -> JSONReply:
     """List documents, ordered by id; `next` is the `after` of the following page, null on the last one."""
-    opened = service.engines.get(corpus).corpus
-    found = opened.catalogue.briefs(after, limit + 1, filters=None if filter is None else _parsed(filter))
+    filters = None if filter is None else _parsed(filter)
+    with service.engines.lease(corpus) as engine:
+        name = engine.corpus.name
+        found = engine.corpus.catalogue.briefs(after, limit + 1, filters=filters)
     page = found[:limit]
     return JSONReply(
         {
-            "corpus": opened.name,
+            "corpus": name,
             "documents": [_brief(brief) for brief in page],
             "next": page[-1].doc_id if len(found) > limit else None,
         }
@@ -54,13 +56,14 @@ def documents(
 @router.post("/documents/delete")
 def delete(body: DeleteBody, service: ServiceDep) -> JSONReply:
     """Delete what meets a filter, or with `dry_run` count it; the first ids are named."""
-    opened = service.engines.get(body.corpus).corpus
-    if body.dry_run:
-        found, deleted = opened.catalogue.find(body.filter), 0
-    else:
-        with service.write_locks.hold(opened.name, DELETION_WAIT_S):
-            found = opened.catalogue.find(body.filter)
-            deleted = opened.delete(found)
+    with service.engines.lease(body.corpus) as engine:
+        opened = engine.corpus
+        if body.dry_run:
+            found, deleted = opened.catalogue.find(body.filter), 0
+        else:
+            with service.write_locks.hold(opened.name, DELETION_WAIT_S):
+                found = opened.catalogue.find(body.filter)
+                deleted = opened.delete(found)
     return JSONReply(
         {
             "corpus": opened.name,
@@ -75,34 +78,36 @@ def delete(body: DeleteBody, service: ServiceDep) -> JSONReply:
 @router.get("/stats")
 def stats(service: ServiceDep, *, corpus: Name = None) -> JSONReply:
     """Count what a corpus holds; a chunk is a leaf."""
-    opened = service.engines.get(corpus).corpus
-    counted = opened.catalogue.statistics()
-    return JSONReply(
-        {
-            "total_chunks": counted.leaves,
-            "by_content_type": counted.content_types,
-            "top_docs": [
-                {"doc_id": brief.doc_id, "title": brief.title, "chunks": brief.leaves} for brief in counted.largest
-            ],
-            "md_count": counted.content_types.get("markdown", 0),
-            "corpus": opened.name,
-            "documents": counted.documents,
-            "leaves": counted.leaves,
-            "failed_sources": len(opened.ledger.failed()),
-            "model": opened.manifest.model,
-            "precision": opened.manifest.precision,
-            "created_at": opened.manifest.created_at,
-            "last_ingested_at": counted.last_ingested_at,
-            "state": opened.documents.state(),
-            "size_bytes": _size_bytes(opened.folder),
-        }
-    )
+    with service.engines.lease(corpus) as engine:
+        return JSONReply(_counts(engine.corpus))
 
 
 @router.get("/corpora")
 def corpora(service: ServiceDep) -> JSONReply:
     """List the corpora on disk, those that are not open included."""
     return JSONReply({"corpora": [asdict(facts) for facts in list_corpora(service.settings)]})
+
+
+def _counts(opened: Corpus) -> dict[str, Any]:
+    counted = opened.catalogue.statistics()
+    return {
+        "total_chunks": counted.leaves,
+        "by_content_type": counted.content_types,
+        "top_docs": [
+            {"doc_id": brief.doc_id, "title": brief.title, "chunks": brief.leaves} for brief in counted.largest
+        ],
+        "md_count": counted.content_types.get("markdown", 0),
+        "corpus": opened.name,
+        "documents": counted.documents,
+        "leaves": counted.leaves,
+        "failed_sources": len(opened.ledger.failed()),
+        "model": opened.manifest.model,
+        "precision": opened.manifest.precision,
+        "created_at": opened.manifest.created_at,
+        "last_ingested_at": counted.last_ingested_at,
+        "state": opened.documents.state(),
+        "size_bytes": _size_bytes(opened.folder),
+    }
 
 
 def _size_bytes(folder: Path) -> int:

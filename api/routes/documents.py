@@ -36,13 +36,14 @@ def document(
     end: Offset = None,
 ) -> Response:
     """Show one document; the text `[start, end)` is marked when `end` is given."""
-    opened = service.engines.get(corpus).corpus
-    found = opened.documents.get(doc_id)
+    with service.engines.lease(corpus) as engine:
+        name = engine.corpus.name
+        found = engine.corpus.documents.get(doc_id)
     if found is None:
-        raise _unknown(opened.name)
+        raise _unknown(name)
     span = _span(found, start or 0, end)
     shown = {
-        "corpus": opened.name,
+        "corpus": name,
         "doc_id": found.doc_id,
         "title": found.title,
         "url": found.url if found.url and is_web_url(found.url) else None,
@@ -58,11 +59,12 @@ def document(
 @router.delete("/documents/{doc_id:path}")
 def delete(doc_id: str, service: ServiceDep, *, corpus: Annotated[CorpusName | None, Query()] = None) -> JSONReply:
     """Delete one document; it comes back with the next ingestion if it still stands in its file."""
-    opened = service.engines.get(corpus).corpus
-    with service.write_locks.hold(opened.name, DELETION_WAIT_S):
-        if not opened.delete([doc_id]):
-            raise _unknown(opened.name)
-    return JSONReply({"corpus": opened.name, "deleted": 1, "doc_ids": [doc_id]})
+    with service.engines.lease(corpus) as engine:
+        name = engine.corpus.name
+        with service.write_locks.hold(name, DELETION_WAIT_S):
+            if not engine.corpus.delete([doc_id]):
+                raise _unknown(name)
+    return JSONReply({"corpus": name, "deleted": 1, "doc_ids": [doc_id]})
 
 
 def _unknown(corpus: str) -> UnknownDocumentError:

@@ -1,27 +1,35 @@
 """`GET /health` for probes, `GET /ready` for operators.
 
-Flow: last known state of corpora and models -> **here** -> JSON. Neither touches a model: a probe every few seconds
-must cost nothing.
+Flow: last known state of corpora and models -> **here** -> JSON. Neither touches a model, opens a corpus or waits for
+anything that may be busy, a thread of the pool included: a probe every few seconds must cost nothing, and come back.
 """
 
+import asyncio
 import platform
 from importlib.metadata import version
 from typing import Any
 
 from fastapi import APIRouter
 
-from api.dependencies import Engines, ServiceDep
+from api.dependencies import ServiceDep
 from api.views.negotiation import JSONReply
-from errors import CorpusError, CorpusLockedError
+from errors import CorpusLockedError
 from settings import VERSION
 
 LIBRARIES = ("llama-index-core", "chromadb", "tantivy")
+VERSIONS = {
+    "treeline": VERSION,
+    "python": platform.python_version(),
+    **{library: version(library) for library in LIBRARIES},
+}
+# A look at the disk takes milliseconds, unless the disk hangs.
+LOOK_S = 0.5
 
 router = APIRouter()
 
 
 @router.get("/health")
-def health(service: ServiceDep) -> JSONReply:
+async def health(service: ServiceDep) -> JSONReply:
     """Say that the service is alive, and how index and language model were when last used. Always 200."""
     status = service.engines.status()
     chroma = "damaged or refused" if _broken(status) else "ok" if status["corpora"] else "no corpus is open"
@@ -36,12 +44,14 @@ def health(service: ServiceDep) -> JSONReply:
 
 
 @router.get("/ready")
-def ready(service: ServiceDep) -> JSONReply:
+async def ready(service: ServiceDep) -> JSONReply:
     """Say what is loaded; 503 when an index is damaged or refused, or when no corpus holds a document."""
-    _look_for_documents(service.engines)
     status = service.engines.status()
-    reasons = _broken(status)
     if not _documents(status):
+        await asyncio.wait({service.disk_look.begin(service.engines.look_at_disk)}, timeout=LOOK_S)
+        status = service.engines.status()
+    reasons = _broken(status)
+    if not _documents(status) + sum(status["on_disk"].values()):
         reasons.append("No corpus holds a document. Bring some in with `python -m ingestion PATH`.")
     body = {
         "ready": not reasons,
@@ -52,7 +62,7 @@ def ready(service: ServiceDep) -> JSONReply:
         "synthesizer": status["synthesizer"],
         "slots": service.slots.total,
         "questions": {"running": service.slots.running, "waiting": service.slots.waiting},
-        "versions": _versions(),
+        "versions": VERSIONS,
     }
     return JSONReply(body, 503 if reasons else 200)
 
@@ -62,24 +72,5 @@ def _broken(status: dict[str, Any]) -> list[str]:
     return [why["detail"] for why in status["refused"].values() if why["code"] != CorpusLockedError.code]
 
 
-def _look_for_documents(engines: Engines) -> None:
-    """Open corpora until one holds a document; usually the default one is open and does."""
-    for name in engines.names():
-        if _documents(engines.status()):
-            return
-        try:
-            engines.get(name)
-        except CorpusError:
-            continue  # the engines remember it as refused
-
-
 def _documents(status: dict[str, Any]) -> int:
     return sum(corpus["documents"] for corpus in status["corpora"].values())
-
-
-def _versions() -> dict[str, str]:
-    return {
-        "treeline": VERSION,
-        "python": platform.python_version(),
-        **{library: version(library) for library in LIBRARIES},
-    }

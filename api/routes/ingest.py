@@ -60,7 +60,8 @@ def _submit(service: Service, body: IngestBody) -> Job:
     corpus = body.corpus or service.settings.index.corpus
     path = None if body.retry else _path(service, body)
     if body.retry or corpus in service.engines.names():
-        service.engines.get(corpus)  # what cannot be opened is refused now, not in a job that nobody may look at
+        with service.engines.lease(corpus):
+            pass  # what cannot be opened is refused now, not in a job that nobody may look at
     request = body.model_dump(exclude={"wait"}, exclude_defaults=True) | {"corpus": corpus}
     return service.jobs.submit(request | ({"path": str(path)} if path else {}), _work(service, body, corpus))
 

@@ -28,7 +28,7 @@ from index.documents.tables import documents as _documents
 from index.documents.tables import failures_named
 from index.documents.tables import parents as _parents
 from index.documents.tables import pending as _pending
-from index.documents.totals import TotalsReader, count
+from index.documents.totals import Totals, TotalsReader, count
 
 Metadata = dict[str, str | int | float | bool | list[str]]
 Vectors = npt.NDArray[np.floating[Any]]
@@ -116,6 +116,10 @@ class DocumentStore:
     def leaf_count(self) -> int:
         """Number of leaves of all documents."""
         return self._totals.get().leaves
+
+    def last_totals(self) -> Totals | None:
+        """Return what the corpus held when that was last read; None if it never was. Asks no database."""
+        return self._totals.last
 
     def state(self) -> str:
         """Set-hash of all versions, 20 hex digits: equal states hold equal documents cut in equal ways."""

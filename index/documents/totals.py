@@ -5,11 +5,12 @@ Flow: `store.py` changes the totals in each of its commits and reads them from h
 
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from errors import CorpusError
 from index.documents.tables import failures_named
 from index.documents.tables import totals as _totals
 
@@ -35,19 +36,23 @@ class TotalsReader:
 
     Args:
         engine: the corpus's database, see `tables.py`.
+
+    Attributes:
+        last: what was read last; None before that. Reading it asks no database and waits for nobody.
     """
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
         self._lock = threading.Lock()
         self._kept: Totals | None = None
+        self.last: Totals | None = None
 
     def get(self) -> Totals:
         """Return the totals of the last commit."""
         with self._lock:
             if self._kept is None:
                 with failures_named(), self._engine.connect() as connection:
-                    self._kept = read_totals(connection)
+                    self._kept = self.last = read_totals(connection)
             return self._kept
 
     @contextmanager
@@ -58,6 +63,8 @@ class TotalsReader:
         finally:
             with self._lock:
                 self._kept = None
+        with suppress(CorpusError):  # what is committed is committed; they are read again when they are asked for
+            self.get()
 
 
 def read_totals(connection: sa.Connection) -> Totals:

@@ -17,8 +17,10 @@ import chromadb
 import httpx
 import numpy as np
 import numpy.typing as npt
+from chromadb.api import ServerAPI
 from chromadb.api.client import Client
 from chromadb.config import Settings as ChromaSettings
+from chromadb.config import System
 from chromadb.errors import NotFoundError
 
 from errors import CorpusError, IndexDamagedError, StoreUnavailableError
@@ -192,10 +194,18 @@ def open_embedded(folder: Path) -> Collection:
         return failure("The vector store", error, folder)
 
     with failures_named(meaning):
-        client = chromadb.PersistentClient(str(folder), settings=ChromaSettings(anonymized_telemetry=False))
+        client = _embedded_client(folder)
     collection = Collection(client, client, EMBEDDED_NAME, meaning)
     collection.write_after(WRITTEN_AFTER)  # `flush.py` may have been killed
     return collection
+
+
+def _embedded_client(folder: Path) -> Client:
+    """Do what `PersistentClient` does, which keeps a system that failed to start and hands it out ever after."""
+    system = System(ChromaSettings(is_persistent=True, persist_directory=str(folder), anonymized_telemetry=False))
+    system.instance(ServerAPI)  # type: ignore[type-abstract]  # Chroma chooses the class
+    system.start()
+    return Client.from_system(system)
 
 
 def open_in_memory() -> Collection:

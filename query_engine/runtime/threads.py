@@ -11,15 +11,15 @@ the interpreter could not exit before they do.
 import asyncio
 import contextvars
 import threading
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import closing
 from queue import Empty, SimpleQueue
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from query_engine.runtime.deadline import Deadline
 
-# How soon a reader that waits for a model notices that its client has left.
+# How soon those who wait notice that the client has left, or that the deadline was brought forward.
 POLL_S = 0.1
 
 Result = TypeVar("Result")
@@ -104,6 +104,19 @@ class BackgroundIterator(Generic[Result]):
             self._arrived.put(None)
 
 
+class SharedThread:
+    """One thread at a time for work that several may want at once. Used on one event loop."""
+
+    def __init__(self) -> None:
+        self._running: asyncio.Future[None] | None = None
+
+    def begin(self, work: Callable[[], None]) -> asyncio.Future[None]:
+        """Begin `work` unless it is running already; the future is done when it has ended."""
+        if self._running is None or self._running.done():
+            self._running = asyncio.wrap_future(start_thread(work))
+        return self._running
+
+
 async def in_thread(work: Callable[[], Result], stop: threading.Event | None = None) -> Result:
     """Return what `work` returns. When cancelled: set `stop`, wait until the thread has ended, then pass it on.
 
@@ -163,6 +176,15 @@ async def iterate_in_thread(
         await ended(worker)
 
 
+async def first_done(futures: Collection[asyncio.Future[Any]], deadline: Deadline) -> set[asyncio.Future[Any]]:
+    """Return those that are done, as soon as one is; none at the deadline, even if it is brought forward meanwhile."""
+    while True:
+        left_s = deadline.left_s()
+        done, _ = await asyncio.wait(futures, timeout=min(left_s, POLL_S), return_when=asyncio.FIRST_COMPLETED)
+        if done or left_s <= POLL_S:
+            return done
+
+
 class CancellableReader(Generic[Result]):
     """Reads an asynchronous generator with pauses: nothing that is on its way is lost, and closing always reaches it.
 
@@ -176,10 +198,15 @@ class CancellableReader(Generic[Result]):
 
     async def wait(self, timeout_s: float | None = None) -> bool:
         """Wait for the next item, the end or a failure, at most `timeout_s`; say whether `take` has something."""
-        if self._coming is None:
-            self._coming = asyncio.ensure_future(anext(self._items))
-        await asyncio.wait({self._coming}, timeout=timeout_s)
-        return self._coming.done()
+        coming = self._next()
+        await asyncio.wait({coming}, timeout=timeout_s)
+        return coming.done()
+
+    async def wait_until(self, deadline: Deadline) -> bool:
+        """Wait as `wait` does, until the deadline, even if it is brought forward meanwhile."""
+        coming = self._next()
+        await first_done({coming}, deadline)
+        return coming.done()
 
     def take(self) -> Result:
         """Return what `wait` waited for.
@@ -199,3 +226,8 @@ class CancellableReader(Generic[Result]):
             coming.cancel()
             await ended(coming)
         await self._items.aclose()
+
+    def _next(self) -> asyncio.Future[Result]:
+        if self._coming is None:
+            self._coming = asyncio.ensure_future(anext(self._items))
+        return self._coming

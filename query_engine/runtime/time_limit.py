@@ -27,7 +27,7 @@ async def in_time(
     """
     reading = CancellableReader(events)
     try:
-        while await reading.wait(deadline.left_s()):
+        while await reading.wait_until(deadline):
             yield reading.take()
         for event in ending(LIMIT_REACHED):
             yield event

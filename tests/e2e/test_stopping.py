@@ -2,17 +2,31 @@
 
 import json
 import signal
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from tests.e2e.arena import Arena, violations
-from tests.e2e.conftest import MAIN
+from tests.e2e.conftest import MAIN, WIND
 from tests.e2e.program import Program
+from tests.servers.scripted_llm import Script, ScriptedLLM
 
 SCRIPTED = str(Path(__file__).parent / "scripted_service.py")
 QUESTION = {"question": "What?"}
+CAPTURE = "How much of the energy in the stream can a rotor capture?"
+CHAT = {"model": "default", "messages": [{"role": "user", "content": CAPTURE}]}
+ASKED: dict[str, tuple[str, dict[str, Any]]] = {
+    "run": ("/run", {"question": CAPTURE}),
+    "evaluate": ("/evaluate", {"query": CAPTURE, "iid": "1"}),
+    "query": ("/query", {"question": CAPTURE}),
+    "query stream": ("/query/stream", {"question": CAPTURE}),
+    "chat": ("/v1/chat/completions", CHAT),
+    "chat stream": ("/v1/chat/completions", {**CHAT, "stream": True}),
+    "waiting": ("/run", {"question": CAPTURE}),
+}
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
@@ -70,3 +84,58 @@ def test_the_service_stops_with_the_signals_exit_code(
 
         assert program.exit_code() == code
         assert "Traceback" not in program.log
+
+
+def test_while_a_model_stalls_every_answer_ends_with_quotes_after_a_signal(model_cache: Path, tmp_path: Path) -> None:
+    (tmp_path / "wind.md").write_text(WIND)
+    with ScriptedLLM(Script(stall_after=0)) as model, ThreadPoolExecutor(len(ASKED)) as clients:
+        settings = {
+            "RAG_INDEX__DIR": str(tmp_path / "index"),
+            "RAG_EMBED__CACHE_DIR": str(model_cache),
+            "RAG_SERVE__PORT": "0",
+            "RAG_SERVE__SLOTS": str(len(ASKED) - 1),
+            "RAG_LLM__PROVIDER": "openai",
+            "RAG_LLM__MODEL": model.model,
+            "RAG_LLM__BASE_URL": model.base_url,
+        }
+        with Program([MAIN, "--ingest", str(tmp_path / "wind.md")], settings, tmp_path) as program:
+
+            def ask(path: str, body: dict[str, Any]) -> httpx.Response:
+                return httpx.post(f"{program.url}{path}", json=body, timeout=120)
+
+            *running, last = ASKED
+            asked = {name: clients.submit(ask, *ASKED[name]) for name in running}
+            assert model.wait_until(lambda server: server.open_streams == len(running), 60)
+            asked[last] = clients.submit(ask, *ASKED[last])
+            while httpx.get(f"{program.url}/ready").json()["questions"]["waiting"] != 1:
+                assert not asked[last].done()
+            program.signal(signal.SIGTERM)
+            replies = {name: reply.result() for name, reply in asked.items()}
+            assert program.exit_code() == 143
+            log = program.log
+
+    assert {name: reply.status_code for name, reply in replies.items()} == dict.fromkeys(ASKED, 200)
+    for name in ("run", "waiting"):
+        assert violations(replies[name].content) == []
+        assert "**Stopping**" in replies[name].text
+    quoted = {
+        "run": Arena().read([replies["run"].content]).report,
+        "evaluate": replies["evaluate"].json()["generated_response"],
+        "query": replies["query"].json()["answer"],
+        "query stream": _last_data(replies["query stream"])["answer"],
+        "chat": replies["chat"].json()["choices"][0]["message"]["content"],
+    }
+    assert {name: "59.3 per cent" in (text or "") for name, text in quoted.items()} == dict.fromkeys(quoted, True)
+    for warnings in (replies["evaluate"].json()["warnings"], replies["query"].json()["warnings"]):
+        assert [warning.partition(":")[0] for warning in warnings][-2:] == ["out_of_time", "stopping"]
+    assert "event: done" in replies["query stream"].text
+    assert "59.3" in replies["chat stream"].text
+    assert '"finish_reason":"stop"' in replies["chat stream"].text
+    assert replies["chat stream"].text.rstrip().endswith("data: [DONE]")
+    assert "Traceback" not in log
+
+
+def _last_data(reply: httpx.Response) -> dict[str, Any]:
+    lines = [line for line in reply.text.splitlines() if line.startswith("data:")]
+    found: dict[str, Any] = json.loads(lines[-1].removeprefix("data:"))
+    return found

@@ -16,6 +16,7 @@ from index.layout.manifest import Identity, Manifest
 from query_engine.inquiry import Inquiry
 from query_engine.retrieval.papers import PaperQuestion, Paragraph
 from query_engine.retrieval.pipeline import RetrievalPipeline
+from query_engine.runtime.lease_pool import Lease
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Citation, Done, Event
 from query_engine.schema.hit import LeafHit
@@ -258,21 +259,36 @@ class FakeEngine:
 
 @dataclass
 class FakeEngines:
-    """Engines by corpus; `failures` are raised instead of opening a corpus."""
+    """Engines by corpus, which count as open unless `closed` names them.
+
+    Attributes:
+        failures: raised instead of opening a corpus.
+        leases: those that were not given back.
+        looks: how often `look_at_disk` was called.
+    """
 
     engines: Mapping[str, FakeEngine] = field(default_factory=dict)
     failures: Mapping[str, Exception] = field(default_factory=dict)
     default: str = "default"
     facts: dict[str, Any] = field(default_factory=dict)
+    closed: set[str] = field(default_factory=set)
+    leases: int = 0
+    looks: int = 0
 
-    def get(self, name: str | None = None, *, create: bool = False) -> FakeEngine:
+    def lease(self, name: str | None = None, *, create: bool = False) -> Lease[FakeEngine]:
         assert not create, "only an ingester makes corpora"
         wanted = name or self.default
         if wanted in self.failures:
             raise self.failures[wanted]
         if wanted not in self.engines:
             raise UnknownCorpusError.of(wanted, self.names())
-        return self.engines[wanted]
+        self.closed.discard(wanted)
+        self.leases += 1
+        return Lease(self.engines[wanted], self._give_back)
+
+    def lease_open(self, name: str | None = None) -> Lease[FakeEngine] | None:
+        wanted = name or self.default
+        return self.lease(wanted) if wanted in self.engines.keys() - self.closed else None
 
     def names(self) -> list[str]:
         return sorted({*self.engines, *self.failures})
@@ -280,6 +296,7 @@ class FakeEngines:
     def status(self) -> dict[str, Any]:
         return {
             "corpora": {name: {"documents": 3, "leaves": 12} for name in self.engines},
+            "on_disk": {},
             "refused": {},
             "embedding": "minilm",
             "synthesizer": "extractive",
@@ -287,3 +304,9 @@ class FakeEngines:
             "llm_reason": "No language model is used.",
             **self.facts,
         }
+
+    def look_at_disk(self) -> None:
+        self.looks += 1
+
+    def _give_back(self) -> None:
+        self.leases -= 1

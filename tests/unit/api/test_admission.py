@@ -6,12 +6,13 @@ import pytest
 
 from api.admission import AdmissionQueue, Ticket
 from errors import TooManyQuestionsError
+from query_engine.runtime.deadline import Deadline
 
 
 def test_as_many_run_as_there_are_slots_and_the_others_stand_in_line() -> None:
     slots = AdmissionQueue(2, 3)
 
-    places = [slots.enter() for _ in range(5)]
+    places = [slots.enter(Deadline(240)) for _ in range(5)]
 
     assert [place.ahead for place in places] == [0, 0, 1, 2, 3]
     assert (slots.running, slots.waiting) == (2, 3)
@@ -19,27 +20,27 @@ def test_as_many_run_as_there_are_slots_and_the_others_stand_in_line() -> None:
 
 def test_who_finds_no_room_is_refused_and_holds_nothing() -> None:
     slots = AdmissionQueue(1, 1)
-    first = slots.enter()
-    slots.enter()
+    first = slots.enter(Deadline(240))
+    slots.enter(Deadline(240))
 
     with pytest.raises(TooManyQuestionsError, match="1 questions are being answered and 1 are waiting"):
-        slots.enter()
+        slots.enter(Deadline(240))
 
     first.leave()
-    assert slots.enter().ahead == 1
+    assert slots.enter(Deadline(240)).ahead == 1
 
 
 def test_a_service_without_a_queue_refuses_at_once() -> None:
     slots = AdmissionQueue(1, 0)
-    slots.enter()
+    slots.enter(Deadline(240))
 
     with pytest.raises(TooManyQuestionsError, match="Retry-After"):
-        slots.enter()
+        slots.enter(Deadline(240))
 
 
 async def test_slots_are_handed_on_in_the_order_of_arrival() -> None:
     slots = AdmissionQueue(1, 2)
-    first, second, third = (slots.enter() for _ in range(3))
+    first, second, third = (slots.enter(Deadline(240)) for _ in range(3))
 
     first.leave()
     await second.turn()
@@ -51,8 +52,8 @@ async def test_slots_are_handed_on_in_the_order_of_arrival() -> None:
 
 def test_leaving_twice_gives_one_slot_back() -> None:
     slots = AdmissionQueue(2, 0)
-    place = slots.enter()
-    slots.enter()
+    place = slots.enter(Deadline(240))
+    slots.enter(Deadline(240))
 
     place.leave()
     place.leave()
@@ -62,7 +63,7 @@ def test_leaving_twice_gives_one_slot_back() -> None:
 
 def test_who_leaves_the_line_makes_room_and_is_never_called() -> None:
     slots = AdmissionQueue(1, 2)
-    first, second, third = (slots.enter() for _ in range(3))
+    first, second, third = (slots.enter(Deadline(240)) for _ in range(3))
 
     second.leave()
 
@@ -73,7 +74,7 @@ def test_who_leaves_the_line_makes_room_and_is_never_called() -> None:
 
 async def test_who_is_called_and_leaves_at_the_same_moment_hands_the_slot_on() -> None:
     slots = AdmissionQueue(1, 2)
-    first, second, third = (slots.enter() for _ in range(3))
+    first, second, third = (slots.enter(Deadline(240)) for _ in range(3))
     waiting = asyncio.create_task(second.turn())
     await asyncio.sleep(0)
 
@@ -87,7 +88,7 @@ async def test_who_is_called_and_leaves_at_the_same_moment_hands_the_slot_on() -
 @pytest.mark.parametrize("failure", [None, RuntimeError("It broke.")])
 async def test_a_slot_comes_back_when_the_work_has_ended_however_it_ended(failure: Exception | None) -> None:
     slots = AdmissionQueue(1, 1)
-    place, next_one = slots.enter(), slots.enter()
+    place, next_one = slots.enter(Deadline(240)), slots.enter(Deadline(240))
     thread_ends = asyncio.Event()
 
     async def closing() -> None:
@@ -116,6 +117,33 @@ async def test_no_slot_is_lost_when_many_leave_at_any_time() -> None:
             place.leave()
 
     for _ in range(40):
-        await asyncio.gather(*(ask(slots.enter(), number % 4) for number in range(23)))
+        await asyncio.gather(*(ask(slots.enter(Deadline(240)), number % 4) for number in range(23)))
 
     assert (slots.running, slots.waiting) == (0, 0)
+
+
+async def test_stopping_brings_every_deadline_forward_also_of_those_who_come_later() -> None:
+    slots = AdmissionQueue(1, 4)
+    running, waiting, gone, late = (Deadline(240) for _ in range(4))
+    slots.enter(running)
+    slots.enter(waiting)
+    slots.enter(gone).leave()
+
+    assert not slots.stopping
+    slots.stop(8)
+    slots.enter(late)
+
+    assert slots.stopping
+    assert all(0 < deadline.left_s() <= 8 for deadline in (running, waiting, late))
+    assert gone.left_s() > 200
+
+
+async def test_what_a_question_holds_is_given_back_when_it_leaves() -> None:
+    given_back: list[str] = []
+    place = AdmissionQueue(1, 4).enter(Deadline(240))
+    place.on_leave(lambda: given_back.append("engine"))
+
+    place.leave()
+    place.leave()
+
+    assert given_back == ["engine"]

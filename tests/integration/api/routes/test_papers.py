@@ -12,6 +12,7 @@ from api.app import create_app
 from api.jobs.queue import Jobs
 from errors import UnknownCorpusError
 from query_engine.engine import Engine
+from query_engine.runtime.lease_pool import Lease
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import ChunkSettings, Settings
 from tests.fakes.embedding import word_vector
@@ -39,16 +40,22 @@ class OneEngine:
 
     engine: Engine
 
-    def get(self, name: str | None = None) -> Engine:
+    def lease(self, name: str | None = None) -> Lease[Engine]:
         if name not in (None, self.engine.corpus.name):
             raise UnknownCorpusError.of(name, self.names())
-        return self.engine
+        return Lease(self.engine, lambda: None)
+
+    def lease_open(self, name: str | None = None) -> Lease[Engine] | None:
+        return self.lease(name) if name in (None, *self.names()) else None
 
     def names(self) -> list[str]:
         return [self.engine.corpus.name]
 
     def status(self) -> dict[str, Any]:
         return {}
+
+    def look_at_disk(self) -> None:
+        pytest.fail("no probe is asked")
 
 
 @pytest.fixture(scope="module")

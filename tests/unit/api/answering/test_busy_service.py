@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from query_engine.runtime.deadline import Deadline
 from tests.fakes.engines import FakeEngine, a_done
 from tests.fakes.http import client_of, records_in
 
@@ -23,7 +24,7 @@ ROUTES: dict[str, dict[str, Any]] = {
 def test_a_full_service_refuses_before_any_work(route: str) -> None:
     engine = FakeEngine([a_done()])
     client = client_of(engine, serve={"slots": 1, "queue": 0})
-    client.app.state.service.slots.enter()  # type: ignore[attr-defined]  # a FastAPI application
+    client.app.state.service.slots.enter(Deadline(240))  # type: ignore[attr-defined]  # a FastAPI application
 
     reply = client.post(route, json=ROUTES[route])
 
@@ -47,7 +48,7 @@ def test_every_question_gives_its_slot_back(route: str) -> None:
 @pytest.mark.parametrize(("route", "status"), [("/retrieve", 503), ("/vector", 503), ("/evaluate", 200)])
 def test_who_waits_too_long_is_told_so(route: str, status: int) -> None:
     client = client_of(FakeEngine([a_done()]), serve={"slots": 1}, answer={"deadline_s": 0.05})
-    client.app.state.service.slots.enter()  # type: ignore[attr-defined]  # a FastAPI application
+    client.app.state.service.slots.enter(Deadline(240))  # type: ignore[attr-defined]  # a FastAPI application
 
     reply = client.post(route, json=ROUTES[route])
 
@@ -58,7 +59,7 @@ def test_who_waits_too_long_is_told_so(route: str, status: int) -> None:
 
 def test_who_waits_too_long_for_a_stream_reads_the_steps_that_led_there() -> None:
     client = client_of(FakeEngine([a_done()]), serve={"slots": 1}, answer={"deadline_s": 0.05})
-    client.app.state.service.slots.enter()  # type: ignore[attr-defined]  # a FastAPI application
+    client.app.state.service.slots.enter(Deadline(240))  # type: ignore[attr-defined]  # a FastAPI application
 
     *_, last = records_in(client.post("/run", json=ROUTES["/run"]).text)
 

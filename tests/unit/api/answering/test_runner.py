@@ -17,6 +17,7 @@ from errors import OutOfTimeError, TooManyQuestionsError, UnknownCorpusError
 from query_engine.answer_cache import AnswerCache
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
+from query_engine.runtime.threads import first_done
 from query_engine.schema.events import Done, Event, Step
 from settings import AnswerSettings, Settings
 from tests.fakes.engines import FakeEngine, FakeEngines, a_done
@@ -47,7 +48,7 @@ async def all_of(events: AsyncGenerator[Event, None]) -> list[Event]:
 
 async def free(slots: AdmissionQueue) -> None:
     """Wait until another question would get the only slot."""
-    place = slots.enter()
+    place = slots.enter(Deadline(240))
     await place.turn()
     place.leave()
     assert (slots.running, slots.waiting) == (0, 0)
@@ -74,7 +75,7 @@ async def test_a_question_that_finds_a_slot_is_answered_without_waiting() -> Non
 async def test_a_question_that_waits_says_so_at_once_and_runs_when_its_turn_comes() -> None:
     engine = FakeEngine([SEARCHING, a_done()])
     service = service_of(engine)
-    before = service.slots.enter()
+    before = service.slots.enter(Deadline(240))
     asked = await QuestionRunner(service).ask("What turns?", BODY)
 
     first = await anext(asked.events)
@@ -88,7 +89,7 @@ async def test_a_question_that_waits_says_so_at_once_and_runs_when_its_turn_come
 async def test_a_full_queue_refuses_before_a_corpus_is_opened() -> None:
     engines = FakeEngines(failures={"default": RuntimeError("opened")})
     service = service_of(FakeEngine(), queue=0)
-    service.slots.enter()
+    service.slots.enter(Deadline(240))
     refusing = Service(
         engines, service.settings, service.pages, service.ingester, service.jobs, service.slots, service.answers
     )
@@ -97,10 +98,100 @@ async def test_a_full_queue_refuses_before_a_corpus_is_opened() -> None:
         await QuestionRunner(refusing).ask("What turns?", BODY)
 
 
+async def test_a_corpus_that_is_not_open_is_opened_when_it_is_the_questions_turn() -> None:
+    service = service_of(FakeEngine([a_done()]))
+    engines = service.engines
+    assert isinstance(engines, FakeEngines)
+    engines.closed.add("default")
+    before = service.slots.enter(Deadline(240))
+    asking = asyncio.ensure_future(QuestionRunner(service).ask("What turns?", BODY))
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert service.slots.waiting == 1
+    assert engines.closed == {"default"}
+
+    before.leave()
+    assert await all_of((await asking).events) == [a_done()]
+    assert engines.closed == set()
+    await free(service.slots)
+
+
+async def test_a_corpus_that_is_not_open_is_not_waited_for_beyond_the_deadline() -> None:
+    service = service_of(FakeEngine([a_done()]), deadline_s=SOON_S)
+    assert isinstance(service.engines, FakeEngines)
+    service.engines.closed.add("default")
+    service.slots.enter(Deadline(240))
+    request = runner(service)
+
+    with pytest.raises(OutOfTimeError, match="while it waited for others"):
+        await (await anext(request)).ask("What turns?", BODY)
+    await request.aclose()  # type: ignore[attr-defined]  # an async generator, as FastAPI takes it
+
+    assert service.slots.waiting == 0
+    assert service.engines.closed == {"default"}
+
+
+async def test_an_engine_is_leased_until_the_last_thread_of_its_question_has_ended(hung: threading.Event) -> None:
+    service = service_of(FakeEngine([a_done()]), deadline_s=SOON_S)
+    engines = service.engines
+    assert isinstance(engines, FakeEngines)
+
+    with pytest.raises(OutOfTimeError):
+        await QuestionRunner(service).search(request_of(asyncio.Event()), None, lambda *_: hung.wait())
+    assert engines.leases == 1
+
+    hung.set()
+    await free(service.slots)
+    assert engines.leases == 0
+
+
+async def test_answers_and_searches_give_their_engine_back() -> None:
+    service = service_of(FakeEngine([a_done()]))
+    engines = service.engines
+    assert isinstance(engines, FakeEngines)
+    for closed in (set[str](), {"default"}):
+        engines.closed |= closed
+        request = runner(service)
+        await all_of((await (await anext(request)).ask("What turns?", BODY)).events)
+        await request.aclose()  # type: ignore[attr-defined]  # an async generator, as FastAPI takes it
+        await free(service.slots)
+        assert engines.leases == 0
+
+    request = runner(service)
+    await (await anext(request)).search(request_of(asyncio.Event()), None, lambda engine, _: engine)
+    await request.aclose()  # type: ignore[attr-defined]  # an async generator, as FastAPI takes it
+    assert engines.leases == 0
+
+
+async def test_a_service_that_stops_ends_its_answers_and_says_why() -> None:
+    class Stalls(FakeEngine):
+        async def stream(self, *_: object, deadline: Deadline | None = None, **__: object) -> AsyncGenerator[Event]:
+            assert deadline is not None
+            yield SEARCHING
+            await first_done({asyncio.get_running_loop().create_future()}, deadline)
+            yield a_done()
+
+    service = service_of(Stalls())
+    runs = (await QuestionRunner(service).ask("What turns?", BODY)).events
+    waits = (await QuestionRunner(service).ask("What turns?", BODY)).events
+    assert await anext(runs) == SEARCHING
+    assert await anext(waits) == Step("wait", "**Waiting** for 1 question that came before.")
+
+    service.slots.stop(SOON_S)
+
+    for events in (waits, runs):
+        *_, step, done = await all_of(events)
+        assert isinstance(step, Step)
+        assert isinstance(done, Done)
+        assert step.text.startswith("**Stopping**")
+        assert done.warnings[-1].code == "stopping"
+    await free(service.slots)
+
+
 async def test_a_client_that_leaves_the_queue_frees_its_place_and_starts_nothing() -> None:
     engine = FakeEngine([SEARCHING, a_done()])
     service = service_of(engine)
-    before = service.slots.enter()
+    before = service.slots.enter(Deadline(240))
     asked = await QuestionRunner(service).ask("What turns?", BODY)
     await anext(asked.events)
 
@@ -177,7 +268,7 @@ async def test_leaving_tells_the_work_that_nobody_waits() -> None:
 async def test_who_waits_until_the_deadline_gets_an_honest_answer_and_frees_the_place() -> None:
     engine = FakeEngine([a_done()])
     service = service_of(engine, deadline_s=SOON_S)
-    before = service.slots.enter()
+    before = service.slots.enter(Deadline(240))
 
     *_, warning, done = await all_of((await QuestionRunner(service).ask("What turns?", BODY)).events)
 
@@ -257,7 +348,7 @@ async def test_a_search_whose_client_leaves_holds_its_slot_until_its_thread_has_
 
 async def test_a_client_that_leaves_while_its_search_waits_starts_nothing() -> None:
     service = service_of(FakeEngine())
-    service.slots.enter()
+    service.slots.enter(Deadline(240))
     client_leaves = asyncio.Event()
     client_leaves.set()
     request = runner(service)
@@ -273,7 +364,7 @@ async def test_a_client_that_leaves_while_its_search_waits_starts_nothing() -> N
 async def test_a_search_ends_at_the_deadline_in_the_queue_and_at_work(busy: bool, hung: threading.Event) -> None:
     service = service_of(FakeEngine(), deadline_s=SOON_S)
     if busy:
-        service.slots.enter()
+        service.slots.enter(Deadline(240))
 
     with pytest.raises(OutOfTimeError, match="time was over"):
         await QuestionRunner(service).search(request_of(asyncio.Event()), None, lambda *_: hung.wait())

@@ -6,6 +6,7 @@ from starlette.testclient import TestClient
 
 from errors import LLMError
 from query_engine.question.condense import Turn
+from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Restarted, Retrieved, Step, Token
 from tests.fakes.engines import FakeEngine, Script, a_done, a_passage
@@ -235,7 +236,7 @@ def test_half_a_character_and_nul_in_a_message_become_replacement_characters() -
 def test_a_full_service_refuses_and_a_kept_answer_needs_no_slot(stream: bool) -> None:
     client = client_of(FakeEngine(ANSWER), serve={"slots": 1, "queue": 0})
     assert ask(client).status_code == 200
-    client.app.state.service.slots.enter()  # type: ignore[attr-defined]  # a FastAPI application
+    client.app.state.service.slots.enter(Deadline(240))  # type: ignore[attr-defined]  # a FastAPI application
 
     refused = ask(client, {"role": "user", "content": "What else?"}, stream=stream)
 

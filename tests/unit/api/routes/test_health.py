@@ -1,14 +1,22 @@
+import asyncio
+import threading
 from typing import Any
 
+import httpx
+import pytest
+from anyio import to_thread
 from starlette.testclient import TestClient
 
 from api.app import create_app
 from api.jobs.queue import Jobs
 from errors import CorpusLockedError, IndexDamagedError
+from query_engine.runtime.deadline import Deadline
+from query_engine.runtime.lease_pool import Lease
 from settings import VERSION, ServeSettings, Settings
 from tests.fakes.engines import FakeEngine, FakeEngines
 from tests.fakes.ingesting import FakeIngester
 
+KILL_S = 10
 EMPTY = {"corpora": {"default": {"documents": 0, "leaves": 0}}}
 
 
@@ -66,7 +74,7 @@ def test_ready_counts_the_questions_that_run_and_wait() -> None:
     settings = Settings(serve=ServeSettings(slots=2))
     client = TestClient(create_app(engines_with(), settings, FakeIngester(), Jobs()))
     for _ in range(5):
-        client.app.state.service.slots.enter()  # type: ignore[attr-defined]  # a FastAPI application
+        client.app.state.service.slots.enter(Deadline(240))  # type: ignore[attr-defined]  # a FastAPI application
 
     body = client.get("/ready").json()
     assert (body["slots"], body["questions"]) == (2, {"running": 2, "waiting": 3})
@@ -92,18 +100,58 @@ def test_a_corpus_that_another_process_holds_does_not() -> None:
     assert reply.status_code == 200
 
 
-def test_without_a_default_corpus_the_others_are_looked_at() -> None:
-    class OpensLater(FakeEngines):
-        opened: tuple[str, ...] = ()
+def test_without_an_open_corpus_the_disk_is_looked_at_and_nothing_is_opened() -> None:
+    class Looks(FakeEngines):
+        def look_at_disk(self) -> None:
+            super().look_at_disk()
+            self.facts["on_disk"] = {"energy": 2}
 
-        def get(self, name: str | None = None, *, create: bool = False) -> FakeEngine:
-            self.opened += (name or self.default,)
-            return super().get(name, create=create)
+        def lease(self, name: str | None = None, *, create: bool = False) -> Lease[FakeEngine]:
+            pytest.fail(f"{name} was opened, create={create}")
 
-        def status(self) -> dict[str, Any]:
-            return {**super().status(), "corpora": {name: {"documents": 1, "leaves": 1} for name in self.opened}}
-
-    engines = OpensLater({"energy": FakeEngine(corpus="energy"), "water": FakeEngine(corpus="water")})
+    engines = Looks({"energy": FakeEngine(corpus="energy")}, facts={"corpora": {}})
 
     assert client_of(engines).get("/ready").status_code == 200
-    assert engines.opened == ("energy",)
+    assert engines.looks == 1
+
+
+def test_the_disk_is_not_looked_at_while_an_open_corpus_holds_documents() -> None:
+    engines = engines_with()
+
+    assert client_of(engines).get("/ready").status_code == 200
+    assert engines.looks == 0
+
+
+def test_a_disk_that_hangs_is_looked_at_once_and_holds_up_no_probe() -> None:
+    release = threading.Event()
+
+    class Hangs(FakeEngines):
+        def look_at_disk(self) -> None:
+            super().look_at_disk()
+            release.wait()
+
+    engines = Hangs(facts={"corpora": {}})
+    with client_of(engines) as client:  # one event loop for all requests
+        try:
+            assert [client.get("/ready").status_code for _ in range(3)] == [503] * 3
+        finally:
+            release.set()
+
+    assert engines.looks == 1
+
+
+@pytest.mark.parametrize("probe", ["/health", "/ready"])
+async def test_a_probe_needs_no_thread_of_the_pool_that_slow_routes_hold(probe: str) -> None:
+    app = create_app(engines_with(), Settings(), FakeIngester(), Jobs())
+    pool = to_thread.current_default_thread_limiter()
+    slow = [object() for _ in range(int(pool.total_tokens))]
+    for borrower in slow:
+        pool.acquire_on_behalf_of_nowait(borrower)
+    try:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service") as client:
+            reply = await asyncio.wait_for(client.get(probe), KILL_S)
+    finally:
+        for borrower in slow:
+            pool.release_on_behalf_of(borrower)
+
+    assert reply.status_code == 200

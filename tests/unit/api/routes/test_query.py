@@ -6,6 +6,7 @@ from starlette.testclient import TestClient
 
 from errors import LLMError
 from query_engine.retrieval.expansion.steering import Steering
+from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Restarted, Retrieved, Step, Token
 from tests.fakes.engines import FakeEngine, a_done, a_passage
@@ -177,6 +178,20 @@ def test_an_answer_that_lacks_something_is_not_kept() -> None:
     hits = [client.post("/query", json=QUESTION).json()["cache_hit"] for _ in range(2)]
 
     assert hits == [False, False]
+
+
+def test_a_corpus_that_is_not_open_is_not_opened_for_a_question_that_finds_no_room() -> None:
+    engine = FakeEngine(ANSWER)
+    client = client_of(engine, serve={"slots": 1, "queue": 0})
+    service = client.app.state.service  # type: ignore[attr-defined]  # a FastAPI application
+    client.post("/query", json=QUESTION)
+    service.slots.enter(Deadline(240))
+
+    assert client.post("/query", json=QUESTION).json()["cache_hit"] is True
+    service.engines.closed.add("default")
+    assert client.post("/query", json=QUESTION).status_code == 429
+    assert service.engines.closed == {"default"}
+    assert service.engines.leases == 0
 
 
 def test_run_and_evaluate_are_never_answered_from_the_cache() -> None:

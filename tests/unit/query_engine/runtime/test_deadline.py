@@ -69,3 +69,32 @@ def test_late_work_is_still_wanted(clock: Clock) -> None:
     clock.now_s += 2
 
     deadline.check_wanted("here")
+
+
+def test_one_that_is_brought_forward_takes_those_within_it_along(clock: Clock) -> None:
+    question = Deadline(240, clock)
+    answer = question.sparing(5)
+    writing, stage, short = answer.sparing(5), answer.for_stage(60), answer.within(1)
+    clock.now_s += 10
+
+    question.shorten(10)
+
+    lefts = [limit.left_s() for limit in (question, answer, writing, stage)]
+    assert lefts == pytest.approx([10, 8, 6.4, 4])
+    assert short.left_s() == 0
+    clock.now_s += 6
+    assert (question.left_s(), answer.left_s()) == (4, 2)
+    assert stage.left_s() == 0
+    # What begins only now has its share of what is left.
+    assert answer.for_stage(60).left_s() == 1
+
+
+def test_bringing_one_forward_gives_nobody_more_time(clock: Clock) -> None:
+    question = Deadline(5, clock)
+    stage = question.within(2)
+
+    question.shorten(60)
+    assert (question.left_s(), stage.left_s()) == (5, 2)
+    clock.now_s += 3
+    question.shorten(60)
+    assert question.left_s() == 2
