@@ -239,7 +239,9 @@ def test_every_foreseen_failure_has_a_status_of_its_own_choice() -> None:
         reply = client_of(failures={"default": kind("Fact.", "Remedy.")}).post("/retrieve", json={"question": "What?"})
         assert reply.json()["error"] == {"code": kind.code, "detail": "Fact. Remedy."}
         assert reply.status_code in {401, 403, 404, 409, 422, 429, 500, 503}
-        assert ("retry-after" in reply.headers) == (reply.status_code in {409, 429} or kind is errors.OutOfTimeError)
+        assert ("retry-after" in reply.headers) == (
+            reply.status_code in {409, 429} or kind in {errors.OutOfTimeError, errors.TooManyCorporaError}
+        )
 
 
 def test_a_browser_gets_an_error_as_a_page() -> None:

@@ -165,10 +165,10 @@ async def test_answers_and_searches_give_their_engine_back() -> None:
 
 async def test_a_service_that_stops_ends_its_answers_and_says_why() -> None:
     class Stalls(FakeEngine):
-        async def stream(self, *_: object, deadline: Deadline | None = None, **__: object) -> AsyncGenerator[Event]:
-            assert deadline is not None
+        async def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
+            assert inquiry.deadline is not None
             yield SEARCHING
-            await first_done({asyncio.get_running_loop().create_future()}, deadline)
+            await first_done({asyncio.get_running_loop().create_future()}, inquiry.deadline)
             yield a_done()
 
     service = service_of(Stalls())
