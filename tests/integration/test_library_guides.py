@@ -3,6 +3,7 @@
 `PYTHONPATH=. RAG_INDEX__DIR=$(mktemp -d) python tests/integration/test_library_guides.py` writes it into them.
 """
 
+import doctest
 import re
 from contextlib import redirect_stdout
 from io import StringIO
@@ -39,6 +40,15 @@ def test_the_llamaindex_example_is_ten_lines_at_most() -> None:
     code = (HOME / "docs" / "llamaindex.md").read_text().split("```python\n")[1].split("```")[0]
 
     assert len([line for line in code.splitlines() if line.strip()]) <= 10
+
+
+def test_the_readmes_example_answers_what_it_shows() -> None:
+    text = (HOME / "README.md").read_text().replace('open_corpus("default")', 'open_corpus("sample")')
+    example = doctest.DocTestParser().get_doctest(text, {}, "README.md", "README.md", 0)
+
+    failed, tried = doctest.DocTestRunner().run(example)
+
+    assert (failed, tried) == (0, 3)
 
 
 def rewritten(guide: str) -> str:

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from llama_index.core.schema import MetadataMode
 
 from index.documents.span_tree import node_id, split_node_id
 from index.documents.store import StoredDocument
 from query_engine.retrieval.merging.group import Group
 from query_engine.retrieval.merging.neighbours import FIRST_READ_CHARS, MAX_LATER
-from query_engine.retrieval.merging.retriever import choose_passages
+from query_engine.retrieval.merging.retriever import choose_passages, to_node
 from query_engine.schema.hit import LeafHit
 from settings import RetrievalSettings
 from tests.fakes.corpora import stored
@@ -226,6 +227,28 @@ def test_hits_of_no_visible_document_are_left_out_and_counted_in_the_log(caplog:
 def test_nothing_found_makes_nothing() -> None:
     assert merge([], 8000) == []
     assert merge([], 8000, merge=False) == []
+
+
+@pytest.mark.parametrize(("url", "shown"), [(None, ""), ("http://wind.org/", "\nurl: http://wind.org/")])
+def test_models_see_title_and_address_beside_the_text_and_embedders_the_text(url: str | None, shown: str) -> None:
+    document = stored("w.md", " ".join(A), title="Wind", version="w", url=url)
+    (group,) = choose_passages(hits((document, 0)), {"w": document}, RetrievalSettings())
+
+    node = to_node(group).node
+
+    assert node.get_content(MetadataMode.LLM) == f"title: Wind{shown}\n\n{A[0]}"
+    assert node.get_content(MetadataMode.EMBED) == A[0]
+    assert {"chunk_id", "scores", "hits"} <= node.metadata.keys()
+
+
+def test_a_node_names_its_document_and_its_family_if_it_stands_in_the_tree() -> None:
+    (leaf,), (joined,) = merge(hits((DOCUMENT, 0)), 250), merge(hits((DOCUMENT, 2), (DOCUMENT, 3)), 250)
+    whole, span = to_node(leaf).node, to_node(joined).node
+
+    assert whole.ref_doc_id == span.ref_doc_id == "a.md"
+    assert whole.parent_node is not None
+    assert whole.parent_node.node_id == "a.1"
+    assert span.parent_node is None
 
 
 ANY_PLACE = st.tuples(st.sampled_from([DOCUMENT, OTHER]), st.integers(0, 5)) | st.builds(
