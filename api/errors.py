@@ -64,7 +64,7 @@ HTTP_CODES: dict[int, tuple[str, str]] = {
 """Code and detail of what the framework raises by status."""
 
 INVALID = "invalid_request"
-ABOUT_THE_WHOLE = ("unknown_field", "contradiction", "not_on_offer")
+ABOUT_THE_WHOLE = ("unknown_field", "contradiction")
 """Our own reasons to refuse a body that belong to no single field."""
 
 
