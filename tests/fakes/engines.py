@@ -13,6 +13,7 @@ from index.documents.filters import where
 from index.documents.sources import SourceNote
 from index.documents.store import StoredDocument
 from index.layout.manifest import Identity, Manifest
+from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.retrieval.papers import PaperQuestion, Paragraph
 from query_engine.retrieval.pipeline import RetrievalPipeline
@@ -287,3 +288,22 @@ class FakeEngines:
             "llm_reason": "No language model is used.",
             **self.facts,
         }
+
+
+@dataclass
+class OneEngine:
+    """Engines of which there is one, the default: a real one."""
+
+    engine: Engine
+
+    def get(self, name: str | None = None, *, create: bool = False) -> Engine:
+        assert not create, "only an ingester makes corpora"
+        if name not in (None, self.engine.corpus.name):
+            raise UnknownCorpusError.of(name, self.names())
+        return self.engine
+
+    def names(self) -> list[str]:
+        return [self.engine.corpus.name]
+
+    def status(self) -> dict[str, Any]:
+        return {}
