@@ -203,6 +203,7 @@ class FakeEngine:
         pipeline: what `retrieve` does around its search.
         version: what `fingerprint` returns.
         paper_search: what `papers` returns.
+        found: the passages that `retrieve` returns.
         started, ended: streams that began to work, and that were closed or played to the end.
     """
 
@@ -214,6 +215,7 @@ class FakeEngine:
         self.pipeline = RetrievalPipeline()
         self.version = "0123456789abcdef"
         self.paper_search = FakePapers()
+        self.found: tuple[Passage, ...] = (a_passage(),)
         self.started = 0
         self.ended = 0
         self._script = script
@@ -238,7 +240,7 @@ class FakeEngine:
         self.inquiries.append(inquiry)
         self.options.append(options)
         self.refinements.append(pipeline)
-        return FakeRetrieval((a_passage(),), {"retrieve": 3.0}, (AnswerWarning("rerank_skipped", "It is too slow."),))
+        return FakeRetrieval(self.found, {"retrieve": 3.0}, (AnswerWarning("rerank_skipped", "It is too slow."),))
 
     async def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
         self.inquiries.append(inquiry)
