@@ -34,3 +34,9 @@ def test_the_limits_are_those_of_the_program() -> None:
     assert f"({defaults.entries}; 0 switches it off)" in GUIDE
     assert f"({defaults.ttl_s:g} s)" in GUIDE
     assert QueryBody(question="What?").top_k == 4
+
+
+def test_every_field_that_may_be_refused_is_named() -> None:
+    refused = GUIDE.split("**A demand for another kind of answer is refused**")[1].split("\n- ")[0]
+
+    assert set(ACCEPTED) == set(re.findall(r"`(\w+)`", refused)) - {"param"}

@@ -47,9 +47,7 @@ def client(server: ScriptedLLM, tmp_path: Path) -> Iterator[TestClient]:
     corpus = make_corpus(tmp_path / "books", texts, embedder)
     settings = Settings(llm=LLMSettings(provider="openai", model="scripted", base_url=server.base_url, timeout_s=20))
     writers = build_language_models(settings, embedder).writers
-    engine = Engine(
-        corpus, embedder, [*writers, ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)], settings
-    )
+    engine = Engine(corpus, embedder, [*writers, ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)], settings)
     app = create_app(OneEngine(engine), settings, FakeIngester(), Jobs())
     yield TestClient(app, raise_server_exceptions=False)
     corpus.close()

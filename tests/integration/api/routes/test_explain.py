@@ -1,7 +1,6 @@
 """`POST /retrieve` with `explain`: what really spoke for a passage, over real stores."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest

@@ -295,9 +295,7 @@ async def test_quotes_take_over_from_a_model_that_fails_unforeseen_and_the_log_s
     done = events[-1]
     assert isinstance(done, Done)
     assert done.answer == on_screen(events) == "Wind turns blades. [1]"
-    assert done.warnings == (
-        AnswerWarning("llm_unforeseen", "The openai synthesizer failed in an unforeseen way."),
-    )
+    assert done.warnings == (AnswerWarning("llm_unforeseen", "The openai synthesizer failed in an unforeseen way."),)
     assert "too deep inside" not in str(events)
     assert "Traceback" in caplog.text
     assert "RecursionError: too deep inside" in caplog.text
