@@ -6,6 +6,7 @@ for a browser. Failures after the first byte of a stream are the stream's own bu
 `code` never changes; the wording of `detail` may.
 """
 
+import http.client
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -62,10 +63,10 @@ HTTP_CODES: dict[int, tuple[str, str]] = {
     405: ("method_not_allowed", "This address does not take this method; the header Allow names those it takes."),
     413: ("body_too_large", "The body is larger than 1 MB."),
 }
-"""Code and detail of what the framework raises by status."""
+"""Code and detail of what the framework raises by status; any other status is told by its number and its phrase."""
 
 INVALID = "invalid_request"
-ABOUT_THE_WHOLE = ("unknown_field", "contradiction", "not_on_offer")
+ABOUT_THE_WHOLE = ("unknown_field", "contradiction")
 """Our own reasons to refuse a body that belong to no single field."""
 
 
@@ -114,8 +115,7 @@ def install(app: FastAPI, pages: Pages) -> None:
         if error.status_code == 400:
             # The framework's word for a body that it cannot even decode.
             return reply(request, 422, NOT_JSON)
-        code, detail = HTTP_CODES[error.status_code]
-        return reply(request, error.status_code, ErrorDetail(code=code, detail=detail), error.headers)
+        return reply(request, error.status_code, _described_by_status(error.status_code), error.headers)
 
     @app.exception_handler(ClientDisconnect)
     async def left(_request: Request, _error: ClientDisconnect) -> Response:
@@ -133,6 +133,15 @@ def _headers(request: Request, error: RagError) -> dict[str, str]:
         return {"WWW-Authenticate": 'Basic realm="Treeline"' if prefers_html(request) else "Bearer"}
     wait_s = RETRY_AFTER_S.get(type(error))
     return {"Retry-After": str(wait_s)} if wait_s else {}
+
+
+def _described_by_status(status: int) -> ErrorDetail:
+    if status in HTTP_CODES:
+        code, detail = HTTP_CODES[status]
+    else:
+        phrase = http.client.responses.get(status, "a status without a name")
+        code, detail = f"http_{status}", f"The request failed with HTTP status {status}: {phrase}."
+    return ErrorDetail(code=code, detail=detail)
 
 
 def _describe(problem: Mapping[str, Any]) -> ErrorDetail:

@@ -128,7 +128,7 @@ class ServiceClient:
         try:
             reply = self._client.request(method, path, json=json, params=params)
             answer: dict[str, Any] = reply.json()
-        except (httpx.HTTPError, ValueError) as error:
+        except (httpx.HTTPError, ValueError, RecursionError) as error:
             raise ServiceError(
                 f"The service at {self._url}, which holds the corpus, does not answer: {error}.",
                 "See its log; what it has committed stays.",

@@ -1,13 +1,15 @@
 """The body of `POST /v1/chat/completions`, checked before any work begins.
 
-Flow: JSON -> **here** -> `routes/chat.py`. What would change the kind of answer and is not on offer (tools, pictures,
-several choices, a JSON form) is refused. What only tunes a language model is passed over, and the reply names it: the
-settings decide how answers are written, and a quoted answer has no temperature.
+Flow: JSON -> **here** -> `routes/chat.py`. One rule for fields: a value that demands another kind of answer (a forced
+tool, a JSON form, several choices) is refused, since its client could not read ours. Everything else that has no
+influence is passed over unread, and the reply names it: clients offer tools by default, the settings decide how answers
+are written, and a quoted answer has no temperature.
 """
 
-from typing import Annotated, Any, Literal, Self
+import json
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from api.schemas.requests import Filters, QueryTime, SteeringBody
@@ -19,9 +21,27 @@ MAX_MESSAGES = 1000
 MAX_MODEL_CHARS = 200
 MAX_IGNORED = 100
 TEXT_PART = '{"type": "text", "text": "…"}'
-# Sent by many clients with every request, with the only value that is on offer.
-HARMLESS = {"n": 1, "logprobs": False, "modalities": ["text"], "tools": [], "functions": [], "tool_choice": "none"}
-REFUSED = ("n", "logprobs", "modalities", "tools", "functions", "audio", "response_format", "prediction")
+# What is done anyway: a client that sends these values gets what it asks for, so they are not named as passed over.
+DONE_ANYWAY: dict[str, Any] = {
+    "n": 1,
+    "logprobs": False,
+    "modalities": ["text"],
+    "response_format": {"type": "text"},
+    "tool_choice": "none",
+    "function_call": "none",
+    "tools": [],
+    "functions": [],
+}
+# The fields that can demand another kind of answer, with the values that do not.
+ACCEPTED: dict[str, tuple[Any, ...]] = {
+    "n": (1,),
+    "logprobs": (False,),
+    "modalities": (["text"],),
+    "audio": (),
+    "response_format": ({"type": "text"},),
+    "tool_choice": ("none", "auto"),
+    "function_call": ("none", "auto"),
+}
 
 
 class Message(BaseModel):
@@ -29,6 +49,8 @@ class Message(BaseModel):
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | None = None
+    tool_calls: Any = None
+    function_call: Any = None
 
     @field_validator("content", mode="before")
     @classmethod
@@ -65,6 +87,13 @@ class ChatBody(BaseModel):
     steering: SteeringBody | None = None
     top_k: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
     query_time: QueryTime | None = None
+    n: Any = None
+    logprobs: Any = None
+    modalities: Any = None
+    audio: Any = None
+    response_format: Any = None
+    tool_choice: Any = None
+    function_call: Any = None
 
     @field_validator("messages")
     @classmethod
@@ -77,16 +106,15 @@ class ChatBody(BaseModel):
             raise PydanticCustomError("bad_question", "{reason}", {"reason": str(error)}) from error
         return messages
 
-    @model_validator(mode="after")
-    def _is_on_offer(self) -> Self:
-        for name in REFUSED:
-            value = (self.model_extra or {}).get(name)
-            plain_text = name == "response_format" and isinstance(value, dict) and value.get("type") == "text"
-            if value is not None and value != HARMLESS.get(name) and not plain_text:
-                raise PydanticCustomError(
-                    "not_on_offer", "This service does not offer {name}; leave it out.", {"name": name}
-                )
-        return self
+    @field_validator(*ACCEPTED)
+    @classmethod
+    def _is_on_offer(cls, value: Any, info: ValidationInfo) -> Any:
+        name = str(info.field_name)
+        if value is None or value in ACCEPTED[name]:
+            return value
+        but = " or ".join(map(json.dumps, ACCEPTED[name]))
+        told = f"{name} other than {but}" if but else name
+        raise PydanticCustomError("not_on_offer", "This service does not offer {told}; leave it out.", {"told": told})
 
     @property
     def question(self) -> str:
@@ -106,13 +134,13 @@ class ChatBody(BaseModel):
     @property
     def ignored(self) -> list[str]:
         """Names of what was sent and has no influence on the answer, sorted; the first hundred."""
-        extra: dict[str, Any] = self.model_extra or {}
-        names = {name for name, value in extra.items() if value is not None and name not in HARMLESS}
-        roles = {f"messages with role {message.role}" for message in self.messages} - {
-            "messages with role user",
-            "messages with role assistant",
-        }
-        return sorted({*names - {"response_format"}, *roles})[:MAX_IGNORED]
+        sent: dict[str, Any] = {name: getattr(self, name) for name in ACCEPTED} | (self.model_extra or {})
+        names = {name for name, value in sent.items() if value is not None and value != DONE_ANYWAY.get(name)}
+        roles = {message.role for message in self.messages} - {"user", "assistant"}
+        names |= {f"messages with role {role}" for role in roles}
+        if any(message.tool_calls or message.function_call for message in self.messages):
+            names.add("messages with tool calls")
+        return sorted(names)[:MAX_IGNORED]
 
     @property
     def prompt(self) -> str:

@@ -27,7 +27,7 @@ def _status(reply: Reply) -> Iterator[Offence]:
 def _parsed(reply: Reply) -> dict[str, Any] | None:
     try:
         value = json.loads(reply.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 

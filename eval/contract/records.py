@@ -67,6 +67,6 @@ def is_record(line: Line) -> bool:
 def _object(line: Line) -> dict[str, Any] | None:
     try:
         value = json.loads(line.text.removeprefix(b"data:"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

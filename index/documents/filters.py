@@ -40,7 +40,7 @@ def filter_value(text: str) -> Any:
     """
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise argparse.ArgumentTypeError(f"this is no JSON: {error}") from error
 
 

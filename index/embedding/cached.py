@@ -4,6 +4,7 @@ Flow: search, gate, synthesizer -> **here** -> the corpus's embedder. The questi
 gate and the synthesizer read the same sentences; an embedder is asked once for each. Ingestion goes past this.
 """
 
+import asyncio
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -55,10 +56,17 @@ class CachedEmbedding(BaseEmbedding):
         return self._vectors("question", [query], lambda _: [self._embedder.get_query_embedding(query)])[0]
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
-        return self._get_query_embedding(query)
+        return await asyncio.to_thread(self._get_query_embedding, query)
 
     def _get_text_embedding(self, text: str) -> list[float]:
         return self._get_text_embeddings([text])[0]
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         return self._vectors("text", texts, self._embedder.get_text_embedding_batch)
+
+    async def _aget_text_embedding(self, text: str) -> list[float]:
+        return (await self._aget_text_embeddings([text]))[0]
+
+    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        # One thread for a whole batch: embedding computes and takes a lock, which would stop the event loop.
+        return await asyncio.to_thread(self._get_text_embeddings, texts)

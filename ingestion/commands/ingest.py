@@ -83,7 +83,7 @@ def meta_pair(text: str) -> tuple[str, Scalar]:
     try:
         # NaN and Infinity are words here: no store keeps them as numbers.
         parsed = json.loads(value, parse_constant=str)
-    except ValueError:
+    except (ValueError, RecursionError):
         return name, value
     return name, parsed if isinstance(parsed, str | int | float) else value
 

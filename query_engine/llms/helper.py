@@ -4,16 +4,19 @@ Flow: `retrieval/reranking/listwise.py`, `retrieval/expansion/hyde.py` and `retr
 **here** -> the configured model. Answers to users are not written here; that is `synthesis/generative.py`.
 """
 
+import logging
 from contextlib import closing
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-from errors import LLMError
+from errors import LLMError, RagError
 from query_engine.llms.base import LoadedModel
 from query_engine.llms.reply import Reply
 from query_engine.prompting.builder import TEMPLATE_TOKENS
 from query_engine.prompting.control_tokens import ControlTokens
 from query_engine.runtime.deadline import Deadline
+
+logger = logging.getLogger(__name__)
 
 
 class PromptHelper:
@@ -56,6 +59,20 @@ class PromptHelper:
             LLMError: the model failed, wrote nothing, or declined.
             OutOfTimeError: the deadline passed before it had finished; it is stopped.
         """
+        try:
+            return self._asked(prompt, deadline, one_line=one_line)
+        except RagError:
+            raise
+        except Exception as error:
+            # Whoever asks can do without the reply.
+            logger.exception("The language model failed in an unforeseen way")
+            raise LLMError(
+                "The language model failed in an unforeseen way.",
+                "The service's log says what happened; please report it.",
+                code="llm_unforeseen",
+            ) from error
+
+    def _asked(self, prompt: str, deadline: Deadline, *, one_line: bool) -> str:
         reply, text = Reply(), ""
         with closing(self._llm.stream_chat([ChatMessage(role=MessageRole.USER, content=prompt)])) as stream:
             for chunk in stream:

@@ -70,7 +70,7 @@ class ServerLLM(OpenAILike):
                     yield piece
             except StopAsyncIteration:
                 return
-            except (openai.APIError, httpx.HTTPError, ValueError) as error:
+            except (openai.APIError, httpx.HTTPError, ValueError, RecursionError) as error:
                 raise _translated(error, received, self.timeout) from error
             finally:
                 if waiting is not None:
@@ -194,7 +194,9 @@ def _translated(error: Exception, received: int, timeout_s: float) -> LLMError:
         return failures.reported(error.message)
     if isinstance(error, httpx.HTTPError):
         return failures.cut(received)
-    return failures.broken() if isinstance(error, json.JSONDecodeError) else failures.garbage()
+    # JSON that is nested too deeply is no JSON to its parser either.
+    unparsed = isinstance(error, json.JSONDecodeError | RecursionError)
+    return failures.broken() if unparsed else failures.garbage()
 
 
 def _said(error: openai.APIStatusError) -> str:

@@ -1,6 +1,6 @@
 """Number the sources of an answer while it is written.
 
-Flow: a synthesizer asks for a number whenever it cites -> **here** -> `Done.citations`.
+Flow: a synthesizer asks for a number for what it is about to yield -> **here** -> `Done.citations`.
 
 A number stands for a document (its address, if it has one) and is given at its first use, so numbers rise through
 the text, none is unused, and what was streamed never has to be renumbered. Which sentence deserves a citation is the
@@ -8,6 +8,7 @@ synthesizers' business.
 """
 
 from dataclasses import dataclass
+from itertools import islice
 
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Citation
@@ -76,7 +77,13 @@ class Citations:
         self.checked = Checked()
         self.shown = Shown()
         self._numbers: dict[str, int] = {}
+        # In the order in which they were recorded.
         self._quotes: dict[tuple[str, int, int], Citation] = {}
+
+    @property
+    def recorded(self) -> int:
+        """How many quotes are recorded so far."""
+        return len(self._quotes)
 
     def cite(self, passage: Passage, start: int, end: int) -> int:
         """Record the quote `[start, end)` (document offsets, inside `passage`) and return its number, 1 or more."""
@@ -88,6 +95,19 @@ class Citations:
         )
         return number
 
-    def all(self) -> tuple[Citation, ...]:
-        """Return the citations ordered by number, then by place."""
-        return tuple(sorted(self._quotes.values(), key=lambda citation: (citation.number, citation.start)))
+    def forget(self, recorded: int) -> None:
+        """Go back to so many recorded quotes: what was cited since is not shown, and its new numbers are free again."""
+        while len(self._quotes) > recorded:
+            self._quotes.popitem()
+        used = max((citation.number for citation in self._quotes.values()), default=0)
+        while len(self._numbers) > used:
+            self._numbers.popitem()
+
+    def all(self, recorded: int | None = None) -> tuple[Citation, ...]:
+        """Return the citations ordered by number, then by place.
+
+        Args:
+            recorded: only so many of the quotes, those recorded first; all of them if None.
+        """
+        first = islice(list(self._quotes.values()), recorded)
+        return tuple(sorted(first, key=lambda citation: (citation.number, citation.start)))

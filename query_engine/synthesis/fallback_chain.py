@@ -9,8 +9,7 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from functools import partial
+from collections.abc import Generator, Iterator, Sequence
 
 from llama_index.core.base.response.schema import Response
 from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent, SynthesizeStartEvent
@@ -46,6 +45,7 @@ class Answer:
         synthesizer: who writes; None before anyone did.
         text: what it wrote.
         citations: what it cited.
+        cited: how many quotes `citations` had recorded when the last piece of `text` was written.
     """
 
     def __init__(self, question: str, query_time: str | None = None) -> None:
@@ -56,7 +56,7 @@ class Answer:
         self.timings_ms: dict[str, float] = {}
         self.fingerprint = ""
         self._started = time.perf_counter()
-        self._models: list[BackgroundIterator[str]] = []
+        self._models: list[BackgroundIterator[tuple[str, int]]] = []
         self.begin(None)
 
     def begin(self, synthesizer: str | None) -> None:
@@ -64,6 +64,7 @@ class Answer:
         self.synthesizer = synthesizer
         self.text = ""
         self.citations = Citations()
+        self.cited = 0
 
     def done(self, gate_reason: str, message: str = steps.NO_ANSWER) -> Done:
         """Close the answer."""
@@ -72,7 +73,7 @@ class Answer:
         return Done(
             answer=text,
             message=text or message,
-            citations=self.citations.all() if text else (),
+            citations=self.citations.all(self.cited) if text else (),
             passages=self.passages,
             gate_reason=gate_reason,
             synthesizer=self.synthesizer if text else None,
@@ -81,9 +82,25 @@ class Answer:
             fingerprint=self.fingerprint,
         )
 
-    def read(self, make: Callable[[threading.Event], Iterator[str]]) -> BackgroundIterator[str]:
-        """Begin to read a language model in a thread that belongs to this answer."""
-        self._models.append(BackgroundIterator(make))
+    def add(self, piece: str, cited: int) -> Token:
+        """Append a piece of text, by whose end so many quotes were recorded."""
+        self.cited = cited
+        self.text += piece
+        return Token(piece)
+
+    def read(self, model: Synthesizer, question: str) -> BackgroundIterator[tuple[str, int]]:
+        """Begin to read a language model in a thread that belongs to this answer: pieces with the quotes recorded then.
+
+        A model that is being given up goes on citing for a moment. So the citations are bound now, lest it cites among
+        the next one's, and counted with each piece: those of a piece that comes too late are not the answer's.
+        """
+        passages, citations = self.passages, self.citations
+
+        def pieces(stop: threading.Event) -> Iterator[tuple[str, int]]:
+            for piece in model.write(question, passages, citations, stop):
+                yield piece, citations.recorded
+
+        self._models.append(BackgroundIterator(pieces))
         return self._models[-1]
 
     def join(self) -> None:
@@ -127,8 +144,7 @@ def write(synthesizers: Sequence[Synthesizer], answer: Answer, deadline: Deadlin
         else:
             yield from _begun(quoting, answer)
             for piece in quoting.write(answer.question, answer.passages, answer.citations, deadline.stop):
-                answer.text += piece
-                yield Token(piece)
+                yield answer.add(piece, answer.citations.recorded)
         dispatcher.event(SynthesizeEndEvent(query=answer.question, response=Response(answer.text)))
     finally:
         answer.timings_ms["write"] = ms_since(started)
@@ -146,16 +162,23 @@ def _by_model(model: Synthesizer, answer: Answer, limit: Deadline) -> Generator[
     question = answer.question
     if answer.query_time:
         question = f"{question} (asked on {' '.join(answer.query_time.split())})"
-    # Bound now: a model that is being given up goes on citing for a moment, and must not do so in the quotes.
-    pieces = answer.read(partial(model.write, question, answer.passages, answer.citations))
+    pieces = answer.read(model, question)
     try:
-        for piece in pieces.read(limit):
-            answer.text += piece
-            yield Token(piece)
-    except LLMError as error:
+        for piece, cited in pieces.read(limit):
+            yield answer.add(piece, cited)
+    except OutOfTimeError:
+        raise  # nobody waits for the answer
+    except RagError as error:
         return error
     except TimeoutError:
         return OutOfTimeError(TOO_SLOW.format(synthesizer=model.name), "Raise RAG_ANSWER__DEADLINE_S.")
+    except Exception:
+        logger.exception("The %s synthesizer failed in an unforeseen way", model.name)
+        return LLMError(
+            f"The {model.name} synthesizer failed in an unforeseen way.",
+            "The service's log says what happened; please report it.",
+            code="llm_unforeseen",
+        )
     finally:
         pieces.stop()
     return None

@@ -43,4 +43,7 @@ class MonitoredSynthesizer:
             # Whoever writes what nobody can confirm is there all the same.
             self.ready, self.reason = error.code == UNSUPPORTED, f"The last answer failed: {error.fact}"
             raise
+        except Exception as error:
+            self.ready, self.reason = False, f"The last answer failed in an unforeseen way: {type(error).__name__}."
+            raise
         self.ready, self.reason = True, "The last answer succeeded."

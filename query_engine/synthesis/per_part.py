@@ -39,22 +39,29 @@ class PerPartSynthesizer:
         citations: Citations,
         stop: threading.Event,
     ) -> Iterator[str]:
-        """Yield sentences for each part in turn, none twice; each part's own passages are read first."""
+        """Yield sentences for each part in turn, none twice; each part's own passages are read first.
+
+        A piece was cited when it was written; one that is left out gives its number back.
+        """
         said: set[str] = set()
         for part in self._parts:
             room = self._share
+            shown = citations.recorded
             for piece in self._synthesizer.write(part.part.query, _in_order(passages, part), citations, stop):
                 text = _MARK.sub("", piece).strip().replace("**", "")
                 length = len(text.split())
                 if text in said:
                     room -= length
+                    citations.forget(shown)
                     continue
                 if room < self._share and length > room:
+                    citations.forget(shown)
                     break
                 room -= length
                 separator = " " if said else ""
                 said.add(text)
                 yield separator + piece.strip()
+                shown = citations.recorded
 
 
 def _in_order(passages: Sequence[Passage], part: PartEvidence) -> list[Passage]:

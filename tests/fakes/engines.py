@@ -13,6 +13,7 @@ from index.documents.filters import where
 from index.documents.sources import SourceNote
 from index.documents.store import StoredDocument
 from index.layout.manifest import Identity, Manifest
+from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.retrieval.papers import PaperQuestion, Paragraph
 from query_engine.retrieval.pipeline import RetrievalPipeline
@@ -203,6 +204,7 @@ class FakeEngine:
         pipeline: what `retrieve` does around its search.
         version: what `fingerprint` returns.
         paper_search: what `papers` returns.
+        found: the passages that `retrieve` returns.
         started, ended: streams that began to work, and that were closed or played to the end.
     """
 
@@ -214,6 +216,7 @@ class FakeEngine:
         self.pipeline = RetrievalPipeline()
         self.version = "0123456789abcdef"
         self.paper_search = FakePapers()
+        self.found: tuple[Passage, ...] = (a_passage(),)
         self.started = 0
         self.ended = 0
         self._script = script
@@ -238,7 +241,7 @@ class FakeEngine:
         self.inquiries.append(inquiry)
         self.options.append(options)
         self.refinements.append(pipeline)
-        return FakeRetrieval((a_passage(),), {"retrieve": 3.0}, (AnswerWarning("rerank_skipped", "It is too slow."),))
+        return FakeRetrieval(self.found, {"retrieve": 3.0}, (AnswerWarning("rerank_skipped", "It is too slow."),))
 
     async def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
         self.inquiries.append(inquiry)
@@ -310,3 +313,27 @@ class FakeEngines:
 
     def _give_back(self) -> None:
         self.leases -= 1
+
+
+@dataclass
+class OneEngine:
+    """Engines of which there is one, the default: a real one."""
+
+    engine: Engine
+
+    def lease(self, name: str | None = None) -> Lease[Engine]:
+        if name not in (None, self.engine.corpus.name):
+            raise UnknownCorpusError.of(name, self.names())
+        return Lease(self.engine, lambda: None)
+
+    def lease_open(self, name: str | None = None) -> Lease[Engine] | None:
+        return self.lease(name) if name in (None, *self.names()) else None
+
+    def names(self) -> list[str]:
+        return [self.engine.corpus.name]
+
+    def status(self) -> dict[str, Any]:
+        return {}
+
+    def look_at_disk(self) -> None:
+        raise AssertionError("no probe is asked")

@@ -48,6 +48,7 @@ class Script:
         endless: start over at the end of the text, until the client leaves.
         finish: the last chunk's finish_reason; None leaves the chunk and `[DONE]` out.
         status: other than 200: an error body is sent and nothing else.
+        error: that body; OpenAI's form if None.
         headers: extra response headers.
         content_type: replaces the stream's own.
     """
@@ -62,6 +63,7 @@ class Script:
     endless: bool = False
     finish: str | None = "stop"
     status: int = 200
+    error: bytes | None = None
     headers: dict[str, str] = field(default_factory=dict)
     content_type: str = "text/event-stream"
 
@@ -154,6 +156,9 @@ class ScriptedLLM:
             self.keys.append(headers.get("authorization", ""))
             self._changed.notify_all()
         if script.status != 200:
+            if script.error is not None:
+                writer.write(_head(script.status, {"Content-Length": str(len(script.error))}) + script.error)
+                return await writer.drain()
             error = {"error": {"message": "The script says so.", "type": "scripted"}}
             return await _send_json(writer, script.status, error, script.headers)
         if not request.get("stream"):

@@ -241,7 +241,7 @@ def _said(response: httpx.Response) -> str:
     try:
         error = response.json()["error"]
         return str(error["message"] if isinstance(error, dict) else error)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return response.text
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.exceptions import HTTPException
 
 import errors
 from tests.fakes.engines import FakeEngine, a_done
@@ -228,6 +229,34 @@ def test_an_unknown_address_and_a_wrong_method_have_the_same_form() -> None:
     wrong = client.get("/run")
     assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
     assert wrong.json()["error"]["code"] == "method_not_allowed"
+
+
+@pytest.mark.parametrize(
+    ("status", "detail"),
+    [
+        (418, "The request failed with HTTP status 418: I'm a Teapot."),
+        (431, "The request failed with HTTP status 431: Request Header Fields Too Large."),
+        (503, "The request failed with HTTP status 503: Service Unavailable."),
+        (599, "The request failed with HTTP status 599: a status without a name."),
+    ],
+)
+def test_a_status_that_the_framework_raises_unforeseen_has_the_same_form(status: int, detail: str) -> None:
+    raised = HTTPException(status, f"{CANARY} inside", {"Retry-After": "7"})
+    client = client_of(failures={"default": raised})
+
+    plain = client.post("/retrieve", json={"question": "What?"})
+    assert (plain.status_code, plain.headers["retry-after"]) == (status, "7")
+    assert plain.json() == {"error": {"code": f"http_{status}", "detail": detail}}
+
+    page = client.post("/retrieve", json={"question": "What?"}, headers={"accept": "text/html"})
+    assert page.status_code == status
+    assert page.headers["content-type"].startswith("text/html")
+    assert CANARY not in page.text
+
+    messages = [{"role": "user", "content": "What?"}]
+    openai = client.post("/v1/chat/completions", json={"model": "default", "messages": messages})
+    assert openai.status_code == status
+    assert (openai.json()["error"]["message"], openai.json()["error"]["code"]) == (detail, f"http_{status}")
 
 
 def test_every_foreseen_failure_has_a_status_of_its_own_choice() -> None:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from api.schemas.chat import REFUSED
+from api.schemas.chat import ACCEPTED
 from api.schemas.requests import QueryBody
 from query_engine.schema import events
 from settings import CacheSettings
@@ -34,4 +34,9 @@ def test_the_limits_are_those_of_the_program() -> None:
     assert f"({defaults.entries}; 0 switches it off)" in GUIDE
     assert f"({defaults.ttl_s:g} s)" in GUIDE
     assert QueryBody(question="What?").top_k == 4
-    assert "audio" in REFUSED
+
+
+def test_every_field_that_may_be_refused_is_named() -> None:
+    refused = GUIDE.split("**A demand for another kind of answer is refused**")[1].split("\n- ")[0]
+
+    assert set(ACCEPTED) == set(re.findall(r"`(\w+)`", refused)) - {"param"}

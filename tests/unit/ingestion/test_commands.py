@@ -25,6 +25,7 @@ def test_metadata_is_read_as_numbers_truth_values_and_text() -> None:
         "share=NaN",
         "note=a=b",
         "gone=",
+        "deep=" + "[" * 100_000,
     ]
 
     arguments = parsed(ingest, "docs", *(word for pair in pairs for word in ("--meta", pair)))
@@ -39,6 +40,7 @@ def test_metadata_is_read_as_numbers_truth_values_and_text() -> None:
         "share": "NaN",
         "note": "a=b",
         "gone": "",
+        "deep": "[" * 100_000,
     }
 
 

@@ -118,3 +118,9 @@ def test_a_service_that_is_gone_is_told() -> None:
 
     with pytest.raises(ServiceError, match="does not answer"):
         ingest(client(gone))
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"[" * 100_000], ids=["no JSON", "JSON nested too deeply"])
+def test_a_service_of_another_kind_is_told(body: bytes) -> None:
+    with pytest.raises(ServiceError, match="does not answer"):
+        ingest(client(lambda _request: httpx.Response(200, content=body)))

@@ -1,7 +1,6 @@
 """A folder as ASK-xDD keeps its papers, ingested and asked as its README does, over real stores."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +9,11 @@ from starlette.testclient import TestClient
 
 from api.app import create_app
 from api.jobs.queue import Jobs
-from errors import UnknownCorpusError
 from query_engine.engine import Engine
-from query_engine.runtime.lease_pool import Lease
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import ChunkSettings, Settings
 from tests.fakes.embedding import word_vector
+from tests.fakes.engines import OneEngine
 from tests.fakes.ingesting import FakeIngester
 from tests.fakes.library import Library
 
@@ -32,30 +30,6 @@ FIGURE = f"{MODEL}.f00d.txt"
 QUESTION: dict[str, Any] = {"topic": "covid", "question": "What is SIDARTHE model?", "top_k": 3}
 FIELDS = {"paper_id", "doc_type", "text", "distance", "cosmos_object_id", "article_terms", "paragraph_terms"}
 ROUTES = ["/vector", "/hybrid"]
-
-
-@dataclass
-class OneEngine:
-    """Engines of which there is one, the default."""
-
-    engine: Engine
-
-    def lease(self, name: str | None = None) -> Lease[Engine]:
-        if name not in (None, self.engine.corpus.name):
-            raise UnknownCorpusError.of(name, self.names())
-        return Lease(self.engine, lambda: None)
-
-    def lease_open(self, name: str | None = None) -> Lease[Engine] | None:
-        return self.lease(name) if name in (None, *self.names()) else None
-
-    def names(self) -> list[str]:
-        return [self.engine.corpus.name]
-
-    def status(self) -> dict[str, Any]:
-        return {}
-
-    def look_at_disk(self) -> None:
-        pytest.fail("no probe is asked")
 
 
 @pytest.fixture(scope="module")

@@ -84,6 +84,18 @@ FAILURES = {
     "an end in the middle": (Script(cut_after=2), "llm_cut", "ended its stream in the middle of the answer"),
     "an end without a sign": (Script(finish=None), "llm_cut", "ended its stream in the middle of the answer"),
     "broken JSON": (Script(garbage_after=1), "llm_bad_json", "no chat completion stream"),
+    "JSON nested too deeply": (
+        Script(garbage_after=1, garbage="data: " + "[" * 100_000),
+        "llm_bad_json",
+        "no chat completion stream",
+    ),
+    "a number of 100,000 digits": (
+        Script(garbage_after=1, garbage="data: " + "7" * 100_000),
+        "llm_wrong_type",
+        "no chat completion stream",
+    ),
+    "nothing but brackets": (Script(text="[" * 100_000), "llm_empty", "wrote nothing"),
+    "nothing but stops": (Script(text="." * 100_000), "llm_empty", "wrote nothing"),
     "JSON of another kind": (Script(garbage_after=1, garbage='data: {"a": 1}'), "llm_wrong_type", "no chat completion"),
     "a number for text": (
         Script(garbage_after=1, garbage='data: {"choices": [{"delta": {"content": 7}}]}'),

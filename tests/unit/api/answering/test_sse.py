@@ -5,9 +5,11 @@ from typing import Any
 
 import anyio
 import pytest
+from sse_starlette.sse import SendTimeoutError
 from starlette.requests import ClientDisconnect, Request
 
-from api.answering.sse import Pace, finish, stream_records
+from api.answering import sse
+from api.answering.sse import Pace, finish, sse_response, stream_records
 from api.views.run import RunView
 from errors import LLMError
 from query_engine.inquiry import Inquiry
@@ -224,3 +226,71 @@ async def test_an_evaluation_passes_failures_on() -> None:
     with pytest.raises(LLMError, match="Restart it"):
         await finish(engine.stream(Inquiry("What?")), request_of(asyncio.Event()))
     assert engine.ended == 1
+
+
+KILL_S = 10.0
+HTTP = {"type": "http", "method": "POST"}
+
+
+async def never_leaves() -> dict[str, str]:
+    await asyncio.Event().wait()
+    raise AssertionError("nothing sets it")
+
+
+async def test_pings_are_sent_while_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sse, "PING_S", 0.01)
+    go_on = asyncio.Event()
+    bodies: list[bytes] = []
+
+    async def send(message: Any) -> None:
+        bodies.append(message.get("body", b""))
+        if sum(body.startswith(b": ping") for body in bodies) >= 2:
+            go_on.set()
+
+    response = sse_response(streamed(FakeEngine([STEPS[0], go_on, STEPS[1], a_done("Wind turns.")])))
+    async with asyncio.timeout(KILL_S):
+        await response(HTTP, never_leaves, send)
+
+    kinds = ["ping" if body.startswith(b": ping") else "record" for body in bodies if body]
+    assert kinds[:3] == ["record", "ping", "ping"]
+    assert kinds[-1] == "record"
+    pings = [body for body in bodies if body.startswith(b": ping")]
+    assert all(body.endswith(b"\r\n\r\n") and b"data" not in body for body in pings), "a comment, which readers skip"
+
+
+@pytest.mark.parametrize("script", [[*STEPS, a_done()], [STEPS[0], asyncio.Event()]], ids=["record", "ping"])
+async def test_a_reader_that_does_not_read_is_cut_off_and_the_engine_stops(
+    script: Sequence[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sse, "SEND_TIMEOUT_S", 0.01)
+    monkeypatch.setattr(sse, "PING_S", 0.01)
+    engine = FakeEngine(script)
+    bodies = 0
+
+    async def send(message: Any) -> None:
+        nonlocal bodies
+        bodies += message["type"] == "http.response.body"
+        # The first record is still taken where the engine then falls silent: a ping is what cannot be sent.
+        if bodies > (len(script) == 2):
+            await asyncio.Event().wait()
+
+    with pytest.raises(SendTimeoutError):
+        async with asyncio.timeout(KILL_S):
+            await sse_response(streamed(engine))(HTTP, never_leaves, send)
+
+    assert (engine.started, engine.ended) == (1, 1)
+
+
+async def test_a_reader_that_reads_slowly_but_in_time_is_not_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sse, "SEND_TIMEOUT_S", KILL_S)
+    bodies: list[bytes] = []
+
+    async def send(message: Any) -> None:
+        for _ in range(50):
+            await asyncio.sleep(0)
+        bodies.append(message.get("body", b""))
+
+    async with asyncio.timeout(KILL_S):
+        await sse_response(streamed(FakeEngine([*STEPS, a_done("Wind turns.")])))(HTTP, never_leaves, send)
+
+    assert parsed(bodies[-2])["complete"]

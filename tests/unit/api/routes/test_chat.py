@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,10 @@ from tests.fakes.http import client_of
 STEPS = (Step("search", "**Searching**"), Retrieved((a_passage(),)), Step("write", "**Writing**"))
 ANSWER = (*STEPS, Token("Wind "), Token("turns blades. [1]"), a_done())
 USER = {"role": "user", "content": "What turns?"}
+TOOL = {"type": "function", "function": {"name": "clock", "parameters": {"type": "object", "properties": {}}}}
+CALL = {"id": "call_1", "type": "function", "function": {"name": "clock", "arguments": "{}"}}
+# Recorded from Open WebUI 0.12.4: five sent by its page, `tuned` with all its sampling options; long texts shortened.
+OPEN_WEBUI = Path(__file__).parents[3] / "fixtures" / "openwebui"
 
 
 def ask(client: TestClient, *messages: dict[str, Any], **fields: Any) -> Any:
@@ -119,10 +124,91 @@ def test_the_same_question_in_another_conversation_is_another_question() -> None
 
 def test_what_only_tunes_a_model_is_passed_over_and_named() -> None:
     system = {"role": "system", "content": "Be brief."}
-    reply = ask(client_of(FakeEngine(ANSWER)), system, USER, temperature=0.2, max_tokens=5, n=1, seed=None, tools=[])
+    reply = ask(client_of(FakeEngine(ANSWER)), system, USER, temperature=0.2, max_tokens=5, seed=None)
 
     assert reply.status_code == 200
     assert reply.json()["treeline"]["ignored"] == ["max_tokens", "messages with role system", "temperature"]
+
+
+def test_what_is_done_anyway_is_not_named() -> None:
+    sent = {"n": 1, "logprobs": False, "modalities": ["text"], "response_format": {"type": "text"}}
+    none = {"tools": [], "functions": [], "tool_choice": "none", "function_call": "none"}
+    reply = ask(client_of(FakeEngine(ANSWER)), **sent, **none)
+
+    assert (reply.status_code, reply.json()["treeline"]["ignored"]) == (200, [])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"tools": [TOOL], "tool_choice": "auto", "parallel_tool_calls": True},
+        {"functions": [TOOL["function"]], "function_call": "auto"},
+        {"metadata": {"a": "b"}, "user": "me", "store": False, "service_tier": "auto", "reasoning_effort": "low"},
+        {"seed": 1, "stop": ["END"], "presence_penalty": 0, "max_completion_tokens": 9, "top_logprobs": 0},
+        {"prediction": {"type": "content", "content": "Wind"}},
+    ],
+)
+def test_offered_tools_and_other_options_of_clients_are_named_and_answered(
+    fields: dict[str, Any], stream: bool
+) -> None:
+    reply = ask(client_of(FakeEngine(ANSWER)), **fields, stream=stream)
+    facts = chunks_in(reply.text)[-1] if stream else reply.json()
+
+    assert reply.status_code == 200
+    assert facts["treeline"]["ignored"] == sorted(fields)
+    assert facts["treeline"]["answered"] is True
+
+
+def test_calls_of_tools_in_the_conversation_are_passed_over_and_named() -> None:
+    engine = FakeEngine(ANSWER)
+    messages: list[dict[str, Any]] = [
+        {"role": "developer", "content": [{"type": "text", "text": "Be brief."}]},
+        {"role": "user", "content": "What is the time?"},
+        {"role": "assistant", "content": None, "tool_calls": [CALL]},
+        {"role": "tool", "content": "Noon.", "tool_call_id": "call_1"},
+        {"role": "assistant", "content": "It is noon."},
+        USER,
+    ]
+    reply = ask(client_of(engine), *messages)
+
+    assert engine.conversations == [(Turn("user", "What is the time?"), Turn("assistant", "It is noon."))]
+    assert reply.json()["treeline"]["ignored"] == [
+        "messages with role developer", "messages with role tool", "messages with tool calls",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "ignored"),
+    [
+        ("question", ["tools"]),
+        ("follow_up_question", ["tools"]),
+        ("title", ["max_tokens"]),
+        ("follow_ups", []),
+        ("tags", []),
+        (
+            "tuned",
+            [
+                "frequency_penalty", "max_tokens", "messages with role system", "min_p", "presence_penalty",
+                "reasoning_effort", "seed", "stop", "temperature", "top_p",
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_what_open_webui_sends_is_answered(name: str, ignored: list[str]) -> None:
+    engine = FakeEngine(ANSWER)
+    body = json.loads((OPEN_WEBUI / f"{name}.json").read_text())
+    reply = client_of(engine).post("/v1/chat/completions", json=body)
+
+    assert reply.status_code == 200
+    assert engine.questions == [body["messages"][-1]["content"]]
+    if body["stream"]:
+        chunks = chunks_in(reply.text)
+        content, facts = content_of(chunks), next(chunk for chunk in chunks if "treeline" in chunk)
+    else:
+        content, facts = reply.json()["choices"][0]["message"]["content"], reply.json()
+    assert content == "Wind turns blades. [1]"
+    assert facts["treeline"]["ignored"] == ignored
 
 
 def test_filters_limits_and_the_time_reach_the_engine() -> None:
@@ -140,9 +226,15 @@ def test_filters_limits_and_the_time_reach_the_engine() -> None:
         ({"messages": [{"role": "user", "content": " "}]}, "messages", "blank"),
         ({"messages": [USER, {"role": "assistant", "content": "It"}]}, "messages", "last message"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "messages", "text"),
-        ({"n": 2}, "body", "offer n"),
-        ({"tools": [{"type": "function"}]}, "body", "offer tools"),
-        ({"response_format": {"type": "json_object"}}, "body", "offer response_format"),
+        ({"n": 2}, "n", "offer n other than 1;"),
+        ({"logprobs": True}, "logprobs", "offer logprobs other than false;"),
+        ({"modalities": ["text", "audio"]}, "modalities", 'offer modalities other than ["text"];'),
+        ({"audio": {"voice": "alloy"}}, "audio", "offer audio;"),
+        ({"tools": [TOOL], "tool_choice": "required"}, "tool_choice", 'other than "none" or "auto";'),
+        ({"tools": [TOOL], "tool_choice": TOOL}, "tool_choice", 'other than "none" or "auto";'),
+        ({"function_call": {"name": "clock"}}, "function_call", 'other than "none" or "auto";'),
+        ({"response_format": {"type": "json_object"}}, "response_format", 'other than {"type": "text"};'),
+        ({"response_format": {"type": "json_schema", "json_schema": {}}}, "response_format", "offer response_format"),
     ],
 )
 def test_what_is_not_on_offer_is_refused_in_openais_form(fields: dict[str, Any], param: str, message: str) -> None:

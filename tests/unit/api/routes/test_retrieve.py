@@ -1,8 +1,10 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
+from query_engine.schema.hit import LeafHit
 from settings import RerankSettings, RetrievalSettings
 from tests.fakes.engines import FakeEngine, a_passage
 from tests.fakes.http import client_of
@@ -33,6 +35,44 @@ def test_passages_come_with_the_promised_keys() -> None:
         "timings_ms": {"retrieve": 3.0},
         "warnings": ["rerank_skipped: It is too slow."],
     }
+
+
+def test_an_explanation_names_the_leaves_with_scores_and_ranks_and_why_passages_were_merged_or_not() -> None:
+    engine = FakeEngine()
+    hits = (
+        LeafHit("0a1b2c.5", 0.9, {"dense": 0.8, "lexical": 3.5}, {"dense": 2, "lexical": 1}),
+        LeafHit("0a1b2c.4", 0.5, {"dense": 0.7}, {"dense": 3}),
+    )
+    engine.found = (
+        replace(a_passage(), hits=hits, merged="2 matching leaves follow each other"),
+        replace(a_passage("sea.md"), alone="The next one is too far away"),
+    )
+    client = client_of(engine)
+
+    plain = client.post("/retrieve", json={"question": "What?"}).json()["passages"]
+    explained = client.post("/retrieve", json={"question": "What?", "explain": True}).json()["passages"]
+
+    assert [passage.pop("explanation") for passage in explained] == [
+        {
+            "leaves": [
+                {
+                    "node_id": "0a1b2c.5",
+                    "score": 0.9,
+                    "scores": {"dense": 0.8, "lexical": 3.5},
+                    "ranks": {"dense": 2, "lexical": 1},
+                },
+                {"node_id": "0a1b2c.4", "score": 0.5, "scores": {"dense": 0.7}, "ranks": {"dense": 3}},
+            ],
+            "merged": "2 matching leaves follow each other",
+            "not_merged": None,
+        },
+        {
+            "leaves": [{"node_id": "0a1b2c.4", "score": 0.9, "scores": {"dense": 0.8}, "ranks": {"dense": 1}}],
+            "merged": None,
+            "not_merged": "The next one is too far away",
+        },
+    ]
+    assert explained == plain
 
 
 def test_what_the_body_leaves_out_comes_from_the_settings() -> None:

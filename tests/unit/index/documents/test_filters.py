@@ -1,5 +1,6 @@
 """What a filter of documents means, and what is refused."""
 
+import argparse
 from collections.abc import Iterator
 
 import pytest
@@ -7,7 +8,7 @@ from llama_index.core.vector_stores.types import FilterCondition, FilterOperator
 
 from errors import FilterError
 from index.documents.catalogue import Catalogue
-from index.documents.filters import CONDITIONS, OPERATORS
+from index.documents.filters import CONDITIONS, OPERATORS, filter_value
 from index.documents.store import DocumentStore
 from index.documents.tables import open_file
 from tests.fakes.filters import MEANINGS, PARENTS, filtered_documents, group, one
@@ -19,6 +20,12 @@ def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalogue]:
     DocumentStore(engine).publish(filtered_documents(), PARENTS, ())
     yield Catalogue(engine)
     engine.dispose()
+
+
+@pytest.mark.parametrize("text", ["{", "[" * 100_000], ids=["cut off", "nested too deeply"])
+def test_a_filter_of_a_command_that_is_no_json_is_refused(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="no JSON"):
+        filter_value(text)
 
 
 @pytest.mark.parametrize(("filters", "found"), MEANINGS)

@@ -1,5 +1,13 @@
 """Vectors that are kept for a while."""
 
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+
+import pytest
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from pydantic import PrivateAttr
+
 from index.embedding.cached import CachedEmbedding
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 
@@ -10,6 +18,46 @@ class Counting(WordHashEmbedding):
     def _get_query_embedding(self, query: str) -> list[float]:
         self.questions += 1
         return [-value for value in word_vector(query)]
+
+
+class Waiting(WordHashEmbedding):
+    """Embeds once the event loop lets it; notes in which threads."""
+
+    _go_on: threading.Event = PrivateAttr(default_factory=threading.Event)
+    _threads: list[int] = PrivateAttr(default_factory=list)
+
+    def _wait(self) -> None:
+        self._threads.append(threading.get_ident())
+        assert self._go_on.wait(10), "the event loop did not go on meanwhile"
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        self._wait()
+        return super()._get_query_embedding(query)
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        self._wait()
+        return super()._get_text_embeddings(texts)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda embedder: embedder.aget_query_embedding("rotor"),
+        lambda embedder: embedder.aget_text_embedding("rotor"),
+        lambda embedder: embedder.aget_text_embedding_batch(["rotor", "blade"]),
+    ],
+    ids=["question", "text", "batch"],
+)
+async def test_the_event_loop_goes_on_while_something_is_embedded(
+    asked: Callable[[BaseEmbedding], Awaitable[object]],
+) -> None:
+    inner = Waiting()
+    asyncio.get_running_loop().call_soon(inner._go_on.set)
+
+    await asked(CachedEmbedding(inner, 100))
+
+    assert len(inner._threads) == 1, "one thread for a whole batch"
+    assert inner._threads != [threading.get_ident()]
 
 
 def test_a_text_and_a_question_are_embedded_once_and_told_apart() -> None:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -249,3 +250,57 @@ def test_a_client_that_leaves_ends_the_wait_for_a_silent_model() -> None:
     model.release.set()
     answer.join()
     assert model.told_to_stop.is_set()
+
+
+def test_a_piece_that_comes_too_late_is_not_cited() -> None:
+    second = replace(a_passage("water.md"), node_id="w.1")
+    go_on, cited = threading.Event(), threading.Event()
+
+    class Citing:
+        name = "openai"
+
+        def write(
+            self, _q: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
+        ) -> Iterator[str]:
+            first, late = passages
+            yield f"Wind turns blades. [{citations.cite(first, first.start, first.end)}]"
+            go_on.wait(PATIENCE_S)
+            mark = citations.cite(late, late.start, late.end)
+            cited.set()
+            stop.wait(PATIENCE_S)
+            yield f" Water too. [{mark}]"
+
+    answer = an_answer()
+    answer.passages = (a_passage(), second)
+    events = write([Citing(), Quoting()], answer, Deadline(60))
+    next(event for event in events if isinstance(event, Token))
+    go_on.set()
+    assert cited.wait(PATIENCE_S)
+    done = answer.done("generated_answer")
+    events.close()
+    answer.join()
+
+    assert done.answer == "Wind turns blades. [1]"
+    assert [citation.doc_id for citation in done.citations] == ["guide/wind.md"]
+
+
+@pytest.mark.parametrize("pieces", [(), ("Wind tu",)])
+async def test_quotes_take_over_from_a_model_that_fails_unforeseen_and_the_log_says_where(
+    pieces: Sequence[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    model = ScriptedSynthesizer(*pieces, RecursionError("too deep inside"))
+
+    events = [event async for event in written(an_answer(), [model, Quoting()], PATIENCE_S)]
+
+    done = events[-1]
+    assert isinstance(done, Done)
+    assert done.answer == on_screen(events) == "Wind turns blades. [1]"
+    assert done.warnings == (AnswerWarning("llm_unforeseen", "The openai synthesizer failed in an unforeseen way."),)
+    assert "too deep inside" not in str(events)
+    assert "Traceback" in caplog.text
+    assert "RecursionError: too deep inside" in caplog.text
+
+
+def test_an_unforeseen_failure_of_the_last_synthesizer_is_raised_as_it_is() -> None:
+    with pytest.raises(KeyError, match="bug"):
+        list(write([ScriptedSynthesizer(KeyError("bug"))], an_answer(), Deadline(60)))

@@ -16,11 +16,14 @@ class Moody:
     name = "openai"
     failing = False
     code = "llm_failed"
+    bug: Exception | None = None
 
     def write(
         self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
     ) -> Iterator[str]:
         yield "Wind "
+        if self.bug is not None:
+            raise self.bug
         if self.failing:
             raise LLMError("The server hung up.", "Start it again.", self.code)
         yield f"answers {question} {len(passages)} {citations.all()} {stop.is_set()}"
@@ -62,3 +65,13 @@ def test_a_model_that_writes_what_nothing_supports_is_still_there() -> None:
     with pytest.raises(LLMError, match="hung up"):
         write(watched)
     assert (watched.ready, watched.reason) == (True, "The last answer failed: The server hung up.")
+
+
+def test_an_unforeseen_failure_is_noted_too() -> None:
+    moody = Moody()
+    moody.bug = RecursionError("inside")
+    watched = MonitoredSynthesizer(moody)
+
+    with pytest.raises(RecursionError):
+        write(watched)
+    assert (watched.ready, watched.reason) == (False, "The last answer failed in an unforeseen way: RecursionError.")

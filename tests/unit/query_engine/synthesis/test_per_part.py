@@ -1,5 +1,6 @@
 """Each part of a question gets its own quotes, within its share of the length."""
 
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,8 +13,10 @@ from query_engine.schema.passage import Passage
 from query_engine.synthesis.per_part import PerPartSynthesizer
 from tests.fakes.engines import a_passage
 
-MARS = replace(a_passage(text="Mars is red."), node_id="m.1")
-VENUS = replace(a_passage(text="Venus is hot."), node_id="v.1")
+MARS = replace(a_passage("mars.md", "Mars is red."), node_id="m.1")
+VENUS = replace(a_passage("venus.md", "Venus is hot."), node_id="v.1")
+AGAIN = replace(a_passage("copy.md", "Mars is red."), node_id="c.1")
+MOON = replace(a_passage("moon.md", "The Moon is a long way off and grey."), node_id="o.1")
 
 
 class Quoting:
@@ -37,15 +40,25 @@ def covered(name: str, passage: Passage, *, sufficient: bool = True) -> PartEvid
     return PartEvidence(Part(name, f"about {name}"), (passage,), Confidence(0.9, 0.5, 0.5, ()), sufficient)
 
 
-def written(synthesizer: Quoting, *parts: PartEvidence, max_words: int = 60) -> str:
-    partwise = PerPartSynthesizer(synthesizer, parts, max_words)
-    return "".join(partwise.write("Whole?", [MARS, VENUS], Citations(), threading.Event()))
+def written(
+    synthesizer: Quoting, *parts: PartEvidence, passages: Sequence[Passage] = (MARS, VENUS), max_words: int = 60
+) -> str:
+    """Return what is written, once it is sure that its marks and its citations are the same."""
+    citations = Citations()
+    per_part = PerPartSynthesizer(synthesizer, parts, max_words)
+    text = "".join(per_part.write("Whole?", passages, citations, threading.Event()))
+    marks = list(dict.fromkeys(int(mark) for mark in re.findall(r"\[(\d+)\]", text)))
+    assert marks == list(range(1, len(marks) + 1)), "numbers rise through the text, without gaps"
+    assert [citation.number for citation in citations.all()] == marks
+    for citation in citations.all():
+        assert f"{citation.quote} [{citation.number}]" in text
+    return text
 
 
 def test_each_part_is_asked_for_and_reads_its_own_passages_first() -> None:
     synthesizer = Quoting()
 
-    assert written(synthesizer, covered("mars", MARS), covered("venus", VENUS)) == "Mars is red. [1] Venus is hot. [1]"
+    assert written(synthesizer, covered("mars", MARS), covered("venus", VENUS)) == "Mars is red. [1] Venus is hot. [2]"
     assert synthesizer.asked == [
         ("about mars", ["Mars is red.", "Venus is hot."]),
         ("about venus", ["Venus is hot.", "Mars is red."]),
@@ -54,7 +67,21 @@ def test_each_part_is_asked_for_and_reads_its_own_passages_first() -> None:
 
 def test_each_part_gets_its_share_and_one_sentence_at_least() -> None:
     assert written(Quoting(), covered("venus", VENUS), covered("mars", MARS), max_words=2) == (
-        "Venus is hot. [1] Mars is red. [1]"
+        "Venus is hot. [1] Mars is red. [2]"
+    )
+
+
+def test_a_sentence_that_was_said_before_takes_no_number() -> None:
+    parts = covered("mars", MARS), covered("copy", AGAIN)
+
+    assert written(Quoting(), *parts, passages=(MARS, AGAIN, VENUS)) == "Mars is red. [1] Venus is hot. [2]"
+
+
+def test_a_sentence_that_has_no_room_takes_no_number() -> None:
+    parts = covered("mars", MARS), covered("venus", VENUS)
+
+    assert written(Quoting(), *parts, passages=(MARS, MOON, VENUS), max_words=10) == (
+        "Mars is red. [1] Venus is hot. [2]"
     )
 
 

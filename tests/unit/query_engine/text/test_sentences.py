@@ -1,10 +1,16 @@
 """Sentence spans: what ends a sentence, what stands for itself."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from query_engine.text.sentences import MAX_CHARS, split_sentences
+
+HOME = Path(__file__).parents[4]
 
 
 def cut(text: str) -> list[str]:
@@ -56,3 +62,18 @@ def test_spans_are_in_order_and_never_overlap(text: str) -> None:
         assert last <= sentence.start < sentence.end <= len(text)
         assert text[sentence.start : sentence.end].strip() == text[sentence.start : sentence.end]
         last = sentence.end
+
+
+def test_a_long_run_of_stops_costs_no_more_than_its_length() -> None:
+    # In a process that can be killed: reading each stop of the run again took minutes.
+    program = "from query_engine.text.sentences import split_sentences; print(len(split_sentences('.' * 200_000)))"
+
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=HOME, capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert int(run.stdout) > 0
+
+
+def test_a_run_of_stops_ends_one_sentence() -> None:
+    assert cut('So it went on...!" Then it stopped.') == ['So it went on...!"', "Then it stopped."]

@@ -132,6 +132,15 @@ def test_what_will_not_pass_is_not(lasting: int, server: ScriptedLLM, tmp_path: 
     assert judge.tally.tried_again == 0
 
 
+def test_a_refusal_that_is_nested_too_deeply_is_shown_as_it_is(server: ScriptedLLM, tmp_path: Path) -> None:
+    server.play(Script(status=400, error=b"[" * 100_000), GOOD)
+
+    failed = cells_of(judge_of(server.base_url, tmp_path))["0"]["first"].failed
+
+    assert failed is not None
+    assert failed.startswith("The judge answered HTTP 400: '[[[")
+
+
 @pytest.mark.timeout(60)  # it asks for an hour
 def test_a_server_that_asks_for_a_longer_pause_than_the_limit_is_not_waited_for(
     server: ScriptedLLM, tmp_path: Path

@@ -1,0 +1,79 @@
+"""`POST /retrieve` with `explain`: what really spoke for a passage, over real stores."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from api.app import create_app
+from api.jobs.queue import Jobs
+from query_engine.engine import Engine
+from query_engine.synthesis.extractive import ExtractiveSynthesizer
+from settings import Settings
+from tests.fakes.corpora import make_corpus
+from tests.fakes.embedding import WordHashEmbedding
+from tests.fakes.engines import OneEngine
+from tests.fakes.ingesting import FakeIngester
+
+LEAVES = [
+    "Betz published the rotor limit.",
+    "The rotor limit holds for any rotor.",
+    "No rotor beats the limit of Betz.",
+    "Wheat is a cereal.",
+    "Bread is baked from wheat.",
+    "Ovens are hot.",
+]
+TEXTS = {"betz.md": " ".join(LEAVES), "dams.md": "Dams hold water back. Fish need ladders. Rivers run on."}
+QUESTION = "What is the rotor limit of Betz?"
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    embedder = WordHashEmbedding()
+    corpus = make_corpus(tmp_path_factory.mktemp("explain") / "books", TEXTS, embedder)
+    engine = Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)], Settings())
+    yield TestClient(create_app(OneEngine(engine), Settings(), FakeIngester(), Jobs()))
+    corpus.close()
+
+
+def passages(client: TestClient, **options: Any) -> list[dict[str, Any]]:
+    reply = client.post("/retrieve", json={"question": QUESTION, "explain": True, **options})
+    assert reply.status_code == 200, reply.text
+    found: list[dict[str, Any]] = reply.json()["passages"]
+    return found
+
+
+def test_a_leaf_is_explained_by_itself_with_its_place_in_each_search(client: TestClient) -> None:
+    found = passages(client, merge=False, top_k=3)
+
+    assert {passage["text"] for passage in found} == set(LEAVES[:3])
+    for passage in found:
+        (leaf,) = passage["explanation"]["leaves"]
+        assert (leaf["node_id"], leaf["score"]) == (passage["node_id"], passage["score"])
+        assert leaf["scores"]["dense"] == passage["scores"]["dense"]
+        assert leaf["scores"]["lexical"] > 0
+        assert (passage["explanation"]["merged"], passage["explanation"]["not_merged"]) == (None, None)
+    for search in ("dense", "lexical"):
+        ranks = {passage["explanation"]["leaves"][0]["ranks"][search]: passage["scores"][search] for passage in found}
+        assert sorted(ranks) == [1, 2, 3]
+        assert ranks[1] >= ranks[2] >= ranks[3]
+
+
+@pytest.mark.parametrize("rule", ["evidence", "stock"])
+def test_a_merged_passage_names_its_leaves_best_first_and_why_it_is_larger(client: TestClient, rule: str) -> None:
+    best = passages(client, merge_rule=rule, top_k=2)[0]
+    leaves = best["explanation"]["leaves"]
+
+    assert best["level"] == "root"
+    assert best["text"] == TEXTS["betz.md"]
+    assert len(leaves) == len({leaf["node_id"] for leaf in leaves}) == len(LEAVES)
+    scores = [leaf["score"] for leaf in leaves]
+    assert scores == sorted(scores, reverse=True)
+    assert best["scores"]["dense"] == max(leaf["scores"]["dense"] for leaf in leaves)
+    why = {"evidence": "6 matching leaves make up this root passage", "stock": "2 of 2 children matched"}
+    assert best["explanation"]["merged"] == why[rule]
+
+
+def test_without_the_wish_nothing_is_explained(client: TestClient) -> None:
+    assert all("explanation" not in passage for passage in passages(client, explain=False))
