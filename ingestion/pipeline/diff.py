@@ -6,6 +6,7 @@ commits them. Reads the corpus, writes nothing: a dry run ends here.
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
@@ -19,16 +20,25 @@ from index.documents.sources import SourceNote
 from index.documents.span_tree import SpanTree
 from index.documents.store import Document, StoredDocument
 from ingestion.reading.files import Skipped, SourceFile, open_plain
+from ingestion.reading.kind import check_size
 from ingestion.schema import RunOptions
 
 # Raised whenever the same bytes give another text, tree or embedded form, so that known files are read again.
 PIPELINE_VERSION = "2"
+
+# Read at once while a file is hashed: a run that shall end does so before the next piece.
+_PIECE_BYTES = 4_000_000
 
 T = TypeVar("T")
 
 
 class FileReader(Protocol):
     """Turns files into documents, here or elsewhere."""
+
+    @property
+    def max_file_bytes(self) -> int:
+        """Larger files are refused, unless they are streamed record by record."""
+        ...
 
     def read(self, file: SourceFile) -> Iterator[Document | UnreadableError]:
         """Yield the documents of a file, in order; what cannot be read is yielded as the reason why."""
@@ -118,6 +128,7 @@ class Comparison:
         reader: turns files into documents.
         root: the folder that doc_ids are relative to.
         options: of the run.
+        check: called often while a file is read; raises when the run shall end.
 
     Attributes:
         seen: sources that were listed.
@@ -125,11 +136,19 @@ class Comparison:
         under_way: documents on their way to the corpus, doc_id -> source; the committing thread takes them out.
     """
 
-    def __init__(self, corpus: Corpus, reader: FileReader, root: str, options: RunOptions) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        reader: FileReader,
+        root: str,
+        options: RunOptions,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         self._documents = corpus.documents
         self._ledger = corpus.ledger
         self._reader = reader
         self._root = root
+        self._check = check
         self._options = options
         self._fingerprint = fingerprint(corpus)
         self._prefix = f"{options.root_name}/" if options.root_name else ""
@@ -247,8 +266,13 @@ class Comparison:
             self._left -= documents
 
     def _digest(self, file: SourceFile) -> str:
+        digest = hashlib.sha256()
         with open_plain(file.path) as stream:
-            digest = hashlib.file_digest(stream, "sha256")
+            size = os.fstat(stream.fileno()).st_size
+            check_size(file.path.name, stream.peek(), size, self._reader.max_file_bytes)
+            while piece := stream.read(_PIECE_BYTES):
+                self._check()
+                digest.update(piece)
         if self._options.metadata:
             digest.update(json.dumps(self._options.metadata, sort_keys=True).encode())
         return f"{digest.hexdigest()[:32]}/{self._fingerprint}"

@@ -70,7 +70,7 @@ class Pipeline:
         """
         started = time.monotonic()
         options = options or RunOptions()
-        comparison = Comparison(self._corpus, self._reader, root, options)
+        comparison = Comparison(self._corpus, self._reader, root, options, self._writer.check)
         report = _Report(Summary(self._corpus.name, dry_run=options.dry_run), totals, self._on_progress)
         report.under_way(root)
         steps = comparison.steps(entries)
