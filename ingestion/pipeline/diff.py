@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from errors import UnreadableError
 from index.corpus import Corpus
+from index.documents.copies import hash_text
 from index.documents.sources import SourceNote
 from index.documents.span_tree import SpanTree
 from index.documents.store import Document, StoredDocument
@@ -66,6 +67,7 @@ class Change:
         vectors: one a leaf, shape (leaves, dimension).
         embedded: how many of them were computed; the others were known.
         refused: why it cannot be cut; it then has no tree and stays out.
+        copy_of: doc_id of another document with the same text, in the corpus or before it in this run.
     """
 
     document: Document
@@ -76,6 +78,7 @@ class Change:
     vectors: npt.NDArray[np.float32] | None = None
     embedded: int = 0
     refused: str | None = None
+    copy_of: str | None = None
 
     def stored(self) -> StoredDocument:
         """Return the document as it goes into the corpus; it must have its tree."""
@@ -157,6 +160,7 @@ class Comparison:
         self.unlisted: list[str] = []
         self.under_way: dict[str, str] = {}
         self._released: set[str] = set()
+        self._texts: dict[str, str] = {}  # hash of a text under way -> the first document that holds it
 
     def steps(self, entries: Iterable[SourceFile | Skipped]) -> Iterator[Step]:
         """Yield what is to be done, file by file, each file's changes before its `FileDone`."""
@@ -230,12 +234,28 @@ class Comparison:
             replaces = document.doc_id in stored or self._documents.source_of(document.doc_id) is not None
             self.under_way[document.doc_id] = source
             self._released.discard(document.doc_id)
-            yield Change(document, version, replaces, unfinished)
+            yield Change(document, version, replaces, unfinished, copy_of=self._copied(document))
         gone = tuple(sorted(stored.keys() - present)) if whole else ()
         self._released.update(gone)
         digest = None if again else note.digest
         note = replace(note, digest=digest, failures=tuple(failures))
         yield FileDone(source, file.size, note, unchanged, gone, tuple(failures))
+
+    def committed(self, document: Document) -> None:
+        """Take a document out of those under way; from now on it is found in the corpus."""
+        self.under_way.pop(document.doc_id, None)
+        text_hash = hash_text(document.text)
+        if self._texts.get(text_hash) == document.doc_id:
+            self._texts.pop(text_hash, None)
+
+    def _copied(self, document: Document) -> str | None:
+        """Return another document with the same text; None makes this one the first."""
+        text_hash = hash_text(document.text)
+        # Under way first: what is committed between the two looks is found by the second one.
+        first = self._texts.get(text_hash) or self._documents.copies.holder(text_hash, without=document.doc_id)
+        if first is None:
+            self._texts[text_hash] = document.doc_id
+        return first if first != document.doc_id else None
 
     def _named(self, document: Document, source: str) -> Document:
         return replace(

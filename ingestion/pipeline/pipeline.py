@@ -88,16 +88,24 @@ class Pipeline:
                 self._vanished(comparison, root, options, report)
         except RunStopped:
             report.summary.stopped = True
+        if not options.dry_run:
+            self._forget_moved(report.summary)
         report.summary.duration_s = round(time.monotonic() - started, 2)
         return report.summary
 
     def _report(self, batch: list[Step], comparison: Comparison, report: "_Report") -> None:
         for step in batch:
             if isinstance(step, Change):
-                comparison.under_way.pop(step.document.doc_id, None)
+                comparison.committed(step.document)
             report.note(step)
         if isinstance(last := batch[-1], Change):
             report.under_way(last.document.source)
+
+    def _forget_moved(self, summary: Summary) -> None:
+        """Keep the duplicates of which both are there: a record that got another id is no copy of itself."""
+        names = [entry["duplicate_of"] for entry in summary.duplicates]
+        there = set(self._corpus.catalogue.sources(names)) if names else set()
+        summary.duplicates = [entry for entry in summary.duplicates if entry["duplicate_of"] in there]
 
     def _vanished(self, comparison: Comparison, root: str, options: RunOptions, report: "_Report") -> None:
         """Count, and with `prune` remove, the documents whose files are gone from the root."""
@@ -157,6 +165,8 @@ class _Report:
     def _change(self, step: Change) -> None:
         self.summary.leaves += len(step.tree.leaves) if step.tree else 0
         self.summary.embedded += step.embedded
+        if step.copy_of:
+            self.summary.duplicates.append({"doc_id": step.document.doc_id, "duplicate_of": step.copy_of})
         if step.replaces:
             self.summary.changed += 1
             self._outcome = "changed"

@@ -28,7 +28,7 @@ MAX_CHARS = {
     "query_engine/synthesis/high_precision.py": 8_000,  # those of a question, see `question/validation.py`
     "ingestion/reading/markdown.py": 600,  # of a heading, see `_plain`
 }
-SHORT_CHARS, LONG_CHARS = 2_500, 10_000
+SHORT_CHARS, LONG_CHARS, LONGEST_CHARS = 2_500, 10_000, 40_000
 # Below this a time says nothing, and no square of so many characters takes so little.
 MEASURABLE_S = 0.004
 MAX_GROWTH = 2.2 * LONG_CHARS / SHORT_CHARS
@@ -242,12 +242,13 @@ def is_slow(found: Found, attack: tuple[str, str, str]) -> bool:
             return False
         if time_of(found, attack, LONG_CHARS) < MEASURABLE_S:
             return False
-        # The least of several: other processes and the cache only ever add.
-        short = min(time_of(found, attack, SHORT_CHARS) for _ in range(3))
-        long = min(time_of(found, attack, LONG_CHARS) for _ in range(3))
+        # The least of several, and two steps of growth: other processes and caches only ever add.
+        times = [min(time_of(found, attack, chars) for _ in range(3)) for chars in (SHORT_CHARS, LONG_CHARS)]
+        if times[1] < MEASURABLE_S or times[1] < MAX_GROWTH * times[0]:
+            return False
+        return time_of(found, attack, LONGEST_CHARS) > MAX_GROWTH * times[1]
     except GivenUpError:
         return True
-    return long >= MEASURABLE_S and long > MAX_GROWTH * short
 
 
 def main() -> None:
