@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from errors import CorpusLockedError
+from loopback import may_use_proxy
 from eval.asking.http import HttpTarget
 from eval.asking.preflight import PreflightError, check_author, check_chunks, look_at_service
 from eval.asking.target import Facts, NoReplyError, Target, WrittenByModel
@@ -88,7 +89,13 @@ def open_target(
 async def _service(wanted: Wanted, url: str) -> AsyncIterator[tuple[Target, Facts]]:
     limits = httpx.Limits(max_connections=wanted.connections)
     # How long a call may take is the asker's business.
-    async with httpx.AsyncClient(base_url=url, headers=wanted.headers, timeout=None, limits=limits) as client:  # noqa: S113
+    async with httpx.AsyncClient(
+        base_url=url,
+        headers=wanted.headers,
+        timeout=None,  # noqa: S113
+        limits=limits,
+        trust_env=may_use_proxy(url),
+    ) as client:
         facts = await look_at_service(client, wanted.corpus, require_llm=wanted.require_llm)
         yield _strict(HttpTarget(client, wanted.corpus, wanted.filters), wanted), _with_filters(facts, wanted)
 

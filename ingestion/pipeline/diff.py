@@ -68,6 +68,8 @@ class Change:
         embedded: how many of them were computed; the others were known.
         refused: why it cannot be cut; it then has no tree and stays out.
         copy_of: doc_id of another document with the same text, in the corpus or before it in this run.
+        file_bytes: size of its file.
+        embedded_share: how much of it has its vectors by now, 0..1; written while they are made, for the progress.
     """
 
     document: Document
@@ -79,6 +81,14 @@ class Change:
     embedded: int = 0
     refused: str | None = None
     copy_of: str | None = None
+    file_bytes: int = 0
+    embedded_share: float = 0.0
+
+    @property
+    def bytes_done(self) -> float:
+        """How much of its file it stands for by now: that share of the file, or of the record's own text."""
+        whole = self.document.doc_id == self.document.source
+        return self.embedded_share * (self.file_bytes if whole else min(len(self.document.text), self.file_bytes))
 
     def stored(self) -> StoredDocument:
         """Return the document as it goes into the corpus; it must have its tree."""
@@ -137,6 +147,7 @@ class Comparison:
         seen: sources that were listed.
         unlisted: directory entries that were not read, a folder that cannot be looked into among them.
         under_way: documents on their way to the corpus, doc_id -> source; the committing thread takes them out.
+        reading: the file that is being read, or was last.
     """
 
     def __init__(
@@ -159,6 +170,7 @@ class Comparison:
         self.seen: set[str] = set()
         self.unlisted: list[str] = []
         self.under_way: dict[str, str] = {}
+        self.reading = root
         self._released: set[str] = set()
         self._texts: dict[str, str] = {}  # hash of a text under way -> the first document that holds it
 
@@ -185,7 +197,7 @@ class Comparison:
                 yield self._look_up(entry)
 
     def _look_up(self, file: SourceFile) -> FileDone | _Unread:
-        source = self._prefix + file.doc_id
+        self.reading = source = self._prefix + file.doc_id
         note = SourceNote(source, self._root, file.doc_id, options={"metadata": self._options.metadata})
         try:
             digest = self._digest(file)
@@ -234,7 +246,7 @@ class Comparison:
             replaces = document.doc_id in stored or self._documents.source_of(document.doc_id) is not None
             self.under_way[document.doc_id] = source
             self._released.discard(document.doc_id)
-            yield Change(document, version, replaces, unfinished, copy_of=self._copied(document))
+            yield Change(document, version, replaces, unfinished, copy_of=self._copied(document), file_bytes=file.size)
         gone = tuple(sorted(stored.keys() - present)) if whole else ()
         self._released.update(gone)
         digest = None if again else note.digest

@@ -79,7 +79,9 @@ class Vectorizer:
         """
         leaves = [self._leaves(change.stored()) for change in changes]
         known = self._stored(changes)
-        known |= {key: self._kept[key] for of_one in leaves for leaf in of_one for key in leaf.keys if key in self._kept}
+        known |= {
+            key: self._kept[key] for of_one in leaves for leaf in of_one for key in leaf.keys if key in self._kept
+        }
         missing: dict[bytes, str] = {}
         first: dict[bytes, bytes] = {}  # key -> the one whose vector is taken
         for change, of_one in zip(changes, leaves, strict=True):
@@ -91,7 +93,7 @@ class Vectorizer:
                     missing[found] = leaf.text
                 first |= {key: found for key in leaf.keys if key not in known and key not in first}
             change.embedded = len(missing) - before
-        known |= self._embed(missing)
+        known |= self._embed(missing, changes)
         for change, of_one in zip(changes, leaves, strict=True):
             rows = {leaf: known[first.get(leaf.keys[0], leaf.keys[0])] for leaf in of_one}
             change.vectors = np.stack([rows[leaf] for leaf in of_one])
@@ -105,7 +107,7 @@ class Vectorizer:
         whole = hash_text(document.text)
         return [_Leaf(text, (_key(text), _key(f"{whole} {number}"))) for number, text in enumerate(texts)]
 
-    def _embed(self, texts: dict[bytes, str]) -> dict[bytes, Vectors]:
+    def _embed(self, texts: dict[bytes, str], changes: Sequence[Change]) -> dict[bytes, Vectors]:
         found: dict[bytes, Vectors] = {}
         keys = list(texts)
         for start in range(0, len(keys), SLICE_TEXTS):
@@ -114,6 +116,8 @@ class Vectorizer:
             rows = embed_documents(self._embedding.embedder, [texts[key] for key in part])
             # A row of its own each: a view would keep the whole slice in memory.
             found |= {key: row.copy() for key, row in zip(part, rows, strict=True)}
+            for change in changes:
+                change.embedded_share = len(found) / len(keys)
         return found
 
     def _stored(self, changes: Iterable[Change]) -> dict[bytes, Vectors]:

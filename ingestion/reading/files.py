@@ -139,7 +139,9 @@ def open_plain(path: Path) -> BufferedReader:
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
             fact = "The file cannot be opened: a symbolic link leads to it, which is not followed."
-            raise UnreadableError(fact, "Put the file itself there, or name the folder that the link leads to.") from error
+            raise UnreadableError(
+                fact, "Put the file itself there, or name the folder that the link leads to."
+            ) from error
         raise UnreadableError(f"The file cannot be opened: {error.strerror}.", "Check its permissions.") from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)

@@ -83,9 +83,7 @@ def _of_originals(
     return found
 
 
-def _first_texts(
-    found: Mapping[str, float], top_k: int, documents: DocumentStore
-) -> tuple[dict[str, float], bool]:
+def _first_texts(found: Mapping[str, float], top_k: int, documents: DocumentStore) -> tuple[dict[str, float], bool]:
     """Return the first leaves that hold at most `top_k` different texts, and whether they hold so many."""
     held = documents.get_versions({split_node_id(name)[0] for name in found})
     texts: set[str] = set()

@@ -126,9 +126,7 @@ class LeafRetriever(BaseRetriever):
         words, terms, model = self._corpus.lexical_index, self.terms(query), self._options.lexical_model
         named = [(self._forms(name), name.count) for name in question_names(content_words(query.text)[:MAX_NAMES])]
         names = frozenset[str]().union(*(forms for forms, _ in named))
-        hits = self._distinct(
-            lambda top_k: words.search(terms, sorted(names), top_k, versions=query.versions), query
-        )
+        hits = self._distinct(lambda top_k: words.search(terms, sorted(names), top_k, versions=query.versions), query)
         judged = judge(model, hits, {} if model == "bm25" else self._texts(hits), terms, words.weight)
         return _ByWords(terms, judged, words.held(terms, hits), named)
 
