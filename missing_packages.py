@@ -10,7 +10,7 @@ import sys
 from types import TracebackType
 from typing import Optional, Type  # noqa: UP035  # this file must be readable to any Python 3
 
-_HOME = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
+_HOME = os.path.dirname(os.path.abspath(__file__))
 
 
 def tell(kind: Type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:  # noqa: UP006, UP045
@@ -19,7 +19,7 @@ def tell(kind: Type[BaseException], error: BaseException, trace: Optional[Traceb
     if not issubclass(kind, ModuleNotFoundError) or not missing or _is_ours(missing):
         sys.__excepthook__(kind, error, trace)
         return
-    python = os.path.join(_HOME, ".venv", "bin", "python")  # noqa: PTH118
+    python = os.path.join(_HOME, ".venv", "bin", "python")
     sys.stderr.write(
         f"error[not_installed]: The package {missing!r} is not installed for {sys.executable}. "
         f"Run `make install` in {_HOME}, then start the program by {python}.\n"
@@ -28,8 +28,8 @@ def tell(kind: Type[BaseException], error: BaseException, trace: Optional[Traceb
 
 def _is_ours(name: str) -> bool:
     """Tell a module of the project, whose absence is a bug, from a package."""
-    path = os.path.join(_HOME, name)  # noqa: PTH118
-    return os.path.isdir(path) or os.path.isfile(f"{path}.py")  # noqa: PTH112, PTH113
+    path = os.path.join(_HOME, name)
+    return os.path.isdir(path) or os.path.isfile(f"{path}.py")
 
 
 sys.excepthook = tell

@@ -3,6 +3,7 @@
 Flow: settings -> **here** -> a bound socket, before anything is loaded -> `main.py` serves on it.
 """
 
+import ipaddress
 import logging
 import socket
 

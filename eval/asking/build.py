@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from errors import CorpusLockedError
-from loopback import may_use_proxy
 from eval.asking.http import HttpTarget
 from eval.asking.preflight import PreflightError, check_author, check_chunks, look_at_service
 from eval.asking.target import Facts, NoReplyError, Target, WrittenByModel
 from eval.cases import Case, GivenPage
 from index.build import open_corpus
 from index.documents.filters import where
+from loopback import may_use_proxy
 from settings import VERSION, Settings
 
 if TYPE_CHECKING:

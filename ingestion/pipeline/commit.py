@@ -17,7 +17,6 @@ from ingestion.pipeline.prefetch import Prefetched
 from ingestion.reading.files import Skipped
 from ingestion.schema import RunStopped
 
-
 # A large file takes minutes to its first commit: so often the caller can tell how far it is.
 BEAT_S = 1.0
 

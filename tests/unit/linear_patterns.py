@@ -104,9 +104,12 @@ def _calls(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.Call]]:
 def _run_assignments(function: ast.AST, known: dict[str, Any]) -> None:
     """Know the texts that a function puts its patterns together from."""
     for node in ast.walk(function) if isinstance(function, ast.FunctionDef) else ():
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            if isinstance(node.value, ast.Constant | ast.JoinedStr):
-                known[node.targets[0].id] = _value(node.value, known)
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and isinstance(node.value, ast.Constant | ast.JoinedStr)
+        ):
+            known[node.targets[0].id] = _value(node.value, known)
     known.setdefault("escaped", [])  # the tokens of a language model, beside the common ones
     known.setdefault("also", ("with", "to", "against"))
 
@@ -259,8 +262,8 @@ def main() -> None:
         count += 1
         slow = next((attack for attack in attacks(found.pattern) if is_slow(found, attack)), None)
         if slow:
-            print(f"{found.place}: {slow[0]!r} + {slow[1]!r} x n + {slow[2]!r}", flush=True)
-    print(f"{count} patterns")
+            sys.stdout.write(f"{found.place}: {slow[0]!r} + {slow[1]!r} x n + {slow[2]!r}\n")
+    sys.stdout.write(f"{count} patterns\n")
 
 
 def _give_up(_number: int, _frame: object) -> None:

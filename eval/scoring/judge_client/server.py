@@ -24,8 +24,8 @@ from tenacity import (
 )
 
 from errors import RagError
-from loopback import may_use_proxy
 from eval.scoring.judge_client.cache import Reply
+from loopback import may_use_proxy
 from settings import JudgeSettings
 
 _BACKOFF = wait_exponential_jitter(initial=0.25, max=20.0, jitter=0.25)
