@@ -62,12 +62,12 @@ class Copies:
             if len(rows) < BATCH_ROWS:
                 return
 
-    def _sharing(self, versions: list[str]) -> list[sa.Row[Any]]:
+    def _sharing(self, versions: list[str]) -> list[Any]:
         """Return these documents and all with the text of one of them: `doc_id`, `title`, `version`, `text_hash`."""
         query = sa.select(documents.c.doc_id, documents.c.title, texts.c.version, texts.c.text_hash).join(
             documents, documents.c.version == texts.c.version
         )
-        found: dict[str, sa.Row[Any]] = {}
+        found: dict[str, Any] = {}
         with failures_named(), self._engine.connect() as connection:
             for batch in _batches(versions):
                 their = sa.select(texts.c.text_hash).where(texts.c.version.in_(batch))

@@ -10,8 +10,6 @@ is what leads to a repetition, then what is repeated (or what leads to it) many 
 import ast
 import importlib
 import re
-import re._constants as sre
-import re._parser as sre_parser
 import signal
 import sys
 import time
@@ -20,6 +18,10 @@ from dataclasses import dataclass
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
+
+# The parser of the standard library: private, but there is no other.
+sre: Any = importlib.import_module("re._constants")
+sre_parser: Any = importlib.import_module("re._parser")
 
 ROOT = Path(__file__).resolve().parents[2]
 # Modules whose patterns see short texts only; they need be fast at that length, however they grow.

@@ -32,7 +32,7 @@ def test_each_pattern_takes_time_in_proportion_to_its_text(packages: tuple[str, 
     ],
 )
 def test_a_slow_pattern_is_found(pattern: str | bytes, methods: set[str]) -> None:
-    found = Found("here", re.compile(pattern, re.DOTALL), frozenset(methods), None)  # type: ignore[arg-type]
+    found = Found("here", re.compile(pattern, re.DOTALL), frozenset(methods), None)
 
     assert any(is_slow(found, attack) for attack in attacks(found.pattern))
 

@@ -12,6 +12,7 @@ import pytest
 import ingestion.pipeline.chunk_embed
 import ingestion.pipeline.commit
 import ingestion.pipeline.embed
+from index.embedding.batch import embed_documents
 from ingestion.pipeline.pipeline import Pipeline
 from ingestion.reading.files import list_files
 from ingestion.schema import Progress
@@ -40,12 +41,10 @@ def told(library: Library, monkeypatch: pytest.MonkeyPatch) -> list[Progress]:
         seen.append(progress)
         beat.set()
 
-    embed = ingestion.pipeline.embed.embed_documents
-
     def slowly(*arguments: Any) -> np.ndarray:
         beat.clear()
         beat.wait(10)
-        return embed(*arguments)
+        return embed_documents(*arguments)
 
     monkeypatch.setattr(ingestion.pipeline.embed, "embed_documents", slowly)
     size = sum(path.stat().st_size for path in library.files.iterdir())

@@ -86,7 +86,7 @@ def test_a_log_has_no_bar() -> None:
 def test_a_log_says_something_new_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "LINE_EVERY_S", 0.001)
     seconds = itertools.count()
-    monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(seconds)))
+    monkeypatch.setattr("ingestion.console.progress.time.monotonic", lambda: float(next(seconds)))
     stream = io.StringIO()
     enough = threading.Event()
 
