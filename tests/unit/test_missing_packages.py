@@ -11,7 +11,15 @@ PROGRAMS = [
     ["main.py"],
     *(
         ["-m", name]
-        for name in ("ingestion", "query_engine", "eval", "bench", "training.gate", "training.fusion_weights")
+        for name in (
+            "ingestion",
+            "query_engine",
+            "eval",
+            "bench",
+            "training.gate",
+            "training.fusion_weights",
+            "treeline",
+        )
     ),
 ]
 

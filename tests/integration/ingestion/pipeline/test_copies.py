@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from index.documents.tables import texts
 from query_engine.engine import Engine
+from query_engine.inquiry import Inquiry
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import AnswerSettings, ChunkSettings, RetrievalSettings, Settings
@@ -42,7 +43,7 @@ def engine(library: Library) -> Engine:
 
 
 def passages(library: Library, filters: dict[str, object] | None = None, **options: object) -> list[Passage]:
-    found = engine(library).retrieve(QUESTION, RetrievalSettings.model_validate(options), filters).passages
+    found = engine(library).retrieve(Inquiry(QUESTION, filters), RetrievalSettings.model_validate(options)).passages
     return list(found)
 
 
@@ -179,7 +180,7 @@ async def test_an_answer_cites_a_copy_once(library: Library) -> None:
     write(library, "b.md")
     library.ingest()
 
-    *_, done = [event async for event in engine(library).stream(QUESTION)]
+    *_, done = [event async for event in engine(library).stream(Inquiry(QUESTION))]
 
     places = [(citation.doc_id, citation.quote) for citation in done.citations]  # type: ignore[union-attr]
     assert {doc_id for doc_id, _ in places} == {"a.md"}
