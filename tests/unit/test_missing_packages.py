@@ -53,7 +53,9 @@ def test_a_bug_keeps_its_traceback() -> None:
 def test_no_program_is_left_out() -> None:
     # `treeline` is installed by pip, together with what it needs.
     entries = {
-        path for path in ROOT.glob("*/**/__main__.py") if path.relative_to(ROOT).parts[0] not in ("tests", "var", "treeline")
+        path
+        for path in ROOT.glob("*/**/__main__.py")
+        if path.relative_to(ROOT).parts[0] not in ("tests", "var", "treeline")
     }
     entries = {path for path in entries if ".venv" not in path.parts}
 
