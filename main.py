@@ -6,6 +6,8 @@ before the first connection is accepted: a missing model or a refused index ends
 One process with one worker: an embedded Chroma may be opened by one process only.
 """
 
+import missing_packages  # noqa: F401, I001  # first, to tell which package the imports below lack
+
 import argparse
 import sys
 from collections.abc import Sequence

@@ -136,6 +136,11 @@ class IngestSettings(Group):
     )
     ray_workers: int | None = Field(None, ge=1, le=100_000, description="Ray workers; one a core if unset.")
 
+    @property
+    def max_file_bytes(self) -> int:
+        """`max_file_mb` in bytes."""
+        return self.max_file_mb * 1_000_000
+
 
 class RetrievalSettings(Group):
     """What one question may fetch."""

@@ -9,7 +9,8 @@ names the nearest known one, because a silently ignored setting costs hours.
 
 import difflib
 import os
-from collections.abc import Mapping
+import typing
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,8 @@ __all__ = [
 
 VERSION = "0.1.0"
 PREFIX = "RAG_"
+# The checkout. What the defaults name lies here, from whatever folder a command is run.
+HOME = Path(__file__).resolve().parent
 
 
 class Settings(Group):
@@ -94,18 +97,24 @@ def variables() -> dict[str, tuple[str, Any, str]]:
 def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Settings:
     """Read the settings; the environment wins over `env_file`.
 
+    A relative folder is one of the working directory if a variable names it, one beside the file if a `.env` file does,
+    and one of the checkout if it is the default.
+
+    Args:
+        environ: the process's environment if None.
+        env_file: relative to the working directory, or, if there is none, to the checkout; None reads none.
+
     Raises:
         SettingsError: a `RAG_*` name is unknown, or a value is malformed or out of range.
     """
     environ = os.environ if environ is None else environ
-    from_file = dotenv_values(env_file) if env_file and env_file.is_file() else {}
     given = {
         name: value
-        for name, value in {**from_file, **environ}.items()
+        for name, value in {**_from_file(env_file), **environ}.items()
         if name.startswith(PREFIX) and value is not None and value != ""
     }
     known = variables()
-    groups: dict[str, dict[str, str]] = {}
+    groups = _default_folders()
     for name, value in given.items():
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1, cutoff=0)[0]
@@ -119,3 +128,33 @@ def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | Non
         variable = PREFIX + "__".join(str(part) for part in first["loc"][:2]).upper()
         message = first["msg"].removeprefix("Value error, ")
         raise SettingsError(f"{variable} is not valid: {message}.", f"It means: {known[variable][2]}") from error
+
+
+def _from_file(env_file: Path | None) -> dict[str, str | None]:
+    """Return what the file says, its relative folders made absolute; nothing if there is no file."""
+    found = next((path for path in (env_file, HOME / env_file) if path.is_file()), None) if env_file else None
+    if found is None:
+        return {}
+    values = dotenv_values(found)
+    for group, name, _ in _folders():
+        variable = f"{PREFIX}{group}__{name}".upper()
+        if value := values.get(variable):
+            values[variable] = str(found.resolve().parent / value)
+    return values
+
+
+def _default_folders() -> dict[str, dict[str, str]]:
+    """Return the folders that have a default, by group and name: those of the checkout."""
+    groups: dict[str, dict[str, str]] = {}
+    for group, name, default in _folders():
+        if default is not None:
+            groups.setdefault(group, {})[name] = str(HOME / default)
+    return groups
+
+
+def _folders() -> Iterator[tuple[str, str, Path | None]]:
+    """Yield (group, name, default) of every setting that is a path."""
+    for group_name, group in Settings.model_fields.items():
+        for name, field in type(group.default).model_fields.items():
+            if field.annotation is Path or Path in typing.get_args(field.annotation):
+                yield group_name, name, field.default

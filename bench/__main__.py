@@ -4,6 +4,8 @@ stdout holds one Markdown table, stderr the progress; the figures behind the tab
 `RAG_BENCH__DIR`. Exit codes: 0 done, 1 a foreseen failure, 2 usage, 130 stopped.
 """
 
+import missing_packages  # noqa: F401, I001  # first, to tell which package the imports below lack
+
 import argparse
 import asyncio
 import json

@@ -5,6 +5,8 @@ stdout holds the result, stderr the progress. Exit codes: 0 done, 1 a foreseen f
 imported, so that comparing two runs loads no model.
 """
 
+import missing_packages  # noqa: F401, I001  # first, to tell which package the imports below lack
+
 import argparse
 import sys
 from collections.abc import Sequence

@@ -214,7 +214,11 @@ class Corpus:
         return len(known)
 
     def sweep(self) -> int:
-        """Remove what an interrupted ingestion left in the derived stores; return how many versions."""
+        """Remove what an interrupted ingestion left in the derived stores; return how many versions.
+
+        Documents that an older release has stored get what this one notes of them.
+        """
+        self.documents.copies.complete()
         leftovers = self.documents.pending()
         self._sweep(leftovers)
         return len(leftovers)

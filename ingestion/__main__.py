@@ -5,13 +5,18 @@ JSON of the other commands. Exit codes: 0 done or nothing to do, 1 something fai
 2 usage, 130 and 143 stopped by Ctrl-C and SIGTERM.
 """
 
+import missing_packages  # noqa: F401, I001  # first, to tell which package the imports below lack
+
 import argparse
+import difflib
 import importlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
 
-from errors import run_command
+from errors import UnreadableError, run_command
 from settings import load_settings
 
 COMMANDS = {
@@ -31,6 +36,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Find the command, parse its arguments, run it, translate its errors."""
     words = list(sys.argv[1:] if argv is None else argv)
     name = words.pop(0) if words and words[0] in COMMANDS else None
+    if name is None and words and not words[0].startswith("-") and not Path(words[0]).exists():
+        # Before its options are read, which are those of the command that is meant.
+        return run_command(lambda: _refuse(words[0]), json_lines="--json" in words)
     # By name, so that each start imports one command's libraries only.
     command = importlib.import_module(f"ingestion.commands.{name.replace('-', '_') if name else 'ingest'}")
     parser = argparse.ArgumentParser(
@@ -53,6 +61,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return code
+
+
+def _refuse(word: str) -> NoReturn:
+    nearest = difflib.get_close_matches(word, COMMANDS, n=1, cutoff=0)[0]
+    raise UnreadableError(
+        f"{word!r} is neither a command nor a path that exists.",
+        f"The nearest command is {nearest!r}; `python -m ingestion --help` shows all. A path may be misspelt.",
+    )
 
 
 def _commands() -> str:

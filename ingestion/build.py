@@ -58,6 +58,7 @@ def ingest(
     """
     check_corpus_name(corpus)
     list_files(path)  # first, so that a misspelt path makes no corpus
+    path = path.resolve()
     options = options or RunOptions()
     if options.prune and not path.is_dir():
         raise SettingsError(f"{path} is one file; nothing can have vanished from it.", "Prune a whole folder.")
@@ -82,6 +83,15 @@ def ingest_into(
     stop: threading.Event,
 ) -> Summary:
     """Do what `ingest` does with a corpus that is open already, and stays open: a service's own.
+
+    Args:
+        corpus: open for writing.
+        path: absolute, with all links resolved; links that it got since are not followed.
+        settings: how to cut and embed.
+        embedding: the corpus's.
+        options: of the run.
+        on_progress: called after each file.
+        stop: set it, from any thread, to end the run after the batch that is being written.
 
     Raises:
         UnreadableError: `path` does not exist or cannot be looked into.
@@ -131,7 +141,7 @@ class _Run:
         on_progress: Tell,
         stop: threading.Event,
     ) -> None:
-        self.path = path.resolve()
+        self.path = path
         self._settings = settings
         self._embedding = embedding
         self._options = options
@@ -148,7 +158,7 @@ class _Run:
     def with_open(self, corpus: Corpus) -> Summary:
         """Ingest what is listed below the path."""
         totals = _totals(self.path, self._stop)
-        return self.with_entries(corpus, list_files(self.path), totals, whole=self.path.is_dir())
+        return self.with_entries(corpus, list_files(self.path, resolved=True), totals, whole=self.path.is_dir())
 
     def with_entries(
         self,
@@ -211,7 +221,7 @@ def _run_of(note: SourceNote) -> tuple[str, str, str]:
 
 def _totals(path: Path, stop: threading.Event) -> tuple[int, int]:
     files = size = 0
-    for entry in takewhile(lambda _: not stop.is_set(), list_files(path)):
+    for entry in takewhile(lambda _: not stop.is_set(), list_files(path, resolved=True)):
         if isinstance(entry, SourceFile):
             files += 1
             size += entry.size

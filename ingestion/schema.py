@@ -42,6 +42,8 @@ class RunOptions:
 class Progress:
     """How far a run is. Files and bytes are those of the whole run, known ones included.
 
+    Of files under way bytes and leaves count by what is embedded, which is an estimate and never falls.
+
     Attributes:
         source: the file, or directory entry, that was just done, or is under way.
         outcome: what became of it; a file of several documents is `new` or `changed` if any of them is. `vanished` and
@@ -49,7 +51,7 @@ class Progress:
             is under way.
         reason: why it failed or was skipped.
         documents: new and changed documents committed so far.
-        leaves: leaves of those.
+        leaves: leaves of those, and of those under way the embedded ones.
     """
 
     source: str
@@ -77,6 +79,8 @@ class Summary:
         embedded: leaves whose vectors were computed; the others have the text of a leaf that had one.
         failed: files or records that could not be read: `source` and `reason`.
         skipped: directory entries that are no documents: `source` and `reason`.
+        duplicates: new and changed documents whose text another one has too: `doc_id` and `duplicate_of`. Both are
+            kept; of a text that was found only one is shown.
         dry_run: nothing was written.
         stopped: the run was stopped before its end; the same run again goes on from there.
     """
@@ -92,6 +96,7 @@ class Summary:
     duration_s: float = 0.0
     failed: list[dict[str, str]] = field(default_factory=list)
     skipped: list[dict[str, str]] = field(default_factory=list)
+    duplicates: list[dict[str, str]] = field(default_factory=list)
     dry_run: bool = False
     stopped: bool = False
 
@@ -106,6 +111,7 @@ class Summary:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.failed += other.failed
         self.skipped += other.skipped
+        self.duplicates += other.duplicates
         self.stopped |= other.stopped
 
     def to_dict(self) -> dict[str, Any]:

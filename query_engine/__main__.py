@@ -4,23 +4,29 @@ The answer goes to stdout, what the engine did to stderr. If a service holds the
 HTTP instead. Exit codes: 0 answered or declined, 1 a foreseen error, 2 usage, 130 stopped.
 """
 
+import missing_packages  # noqa: F401, I001  # first, to tell which package the imports below lack
+
 import argparse
 import asyncio
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, closing
+from typing import TYPE_CHECKING
 
 import httpx
 
 from errors import CorpusLockedError, RagError, run_command
+from index.corpus import check_corpus_name
 from index.documents.filters import filter_value, where
-from query_engine.build import Engines
-from query_engine.engine import Engine
+from index.layout.lock import check_free
 from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Done, Restarted, Step, Token
 from query_engine.schema.passage import Passage
 from settings import Settings, load_settings
+
+if TYPE_CHECKING:  # see `_ask_here`
+    from query_engine.engine import Engine
 
 SHOWN_CHARS = 300
 
@@ -45,25 +51,32 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _ask(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.filters is not None:
         where(arguments.filters)  # before models are loaded, or a service is asked
-    engines = Engines(settings)
+    corpus = str(arguments.corpus or settings.index.corpus)
+    check_corpus_name(corpus)
     try:
-        engine = engines.get(arguments.corpus)
-        inquiry = Inquiry(arguments.question, arguments.filters)
-        if arguments.retrieve_only:
-            _print_passages(engine.retrieve(inquiry).passages)
-        else:
-            asyncio.run(_print_answer(engine, inquiry))
+        check_free(settings.index.dir / corpus)  # likewise: a service has loaded them already
+        _ask_here(arguments, corpus, settings)
     except CorpusLockedError as error:
         if error.url is None:
             raise
         print(f"(asking the service at {error.url}, which holds the corpus)", file=sys.stderr)
         _ask_service(error.url, settings.serve.key_headers(), arguments)
-    finally:
-        engines.close()
     return 0
 
 
-async def _print_answer(engine: Engine, inquiry: Inquiry) -> None:
+def _ask_here(arguments: argparse.Namespace, corpus: str, settings: Settings) -> None:
+    from query_engine.build import Engines  # noqa: PLC0415  # seconds to import, which a question to a service needs not
+
+    inquiry = Inquiry(arguments.question, arguments.filters)
+    with closing(Engines(settings)) as engines:
+        engine = engines.get(corpus)
+        if arguments.retrieve_only:
+            _print_passages(engine.retrieve(inquiry).passages)
+        else:
+            asyncio.run(_print_answer(engine, inquiry))
+
+
+async def _print_answer(engine: "Engine", inquiry: Inquiry) -> None:
     async with aclosing(engine.stream(inquiry)) as events:
         async for event in events:
             match event:
@@ -103,14 +116,15 @@ def _ask_service(url: str, headers: Mapping[str, str], arguments: argparse.Names
     body = {"question": arguments.question, "corpus": arguments.corpus, "filters": arguments.filters}
     try:
         if arguments.retrieve_only:
-            reply = httpx.post(f"{url}/retrieve", json=body, headers=headers, timeout=60)
+            reply = httpx.post(f"{url}/retrieve", json=body, headers=headers, timeout=60, trust_env=False)
             _check(reply, url)
             found = reply.json()
             for warning in found["warnings"]:
                 print(f"(left out: {warning})", file=sys.stderr)
             _print_passages([Passage(**passage) for passage in found["passages"]])
             return
-        with httpx.stream("POST", f"{url}/run", json=body, headers=headers, timeout=600) as reply:
+        # Not through a proxy: the service is on this machine.
+        with httpx.stream("POST", f"{url}/run", json=body, headers=headers, timeout=600, trust_env=False) as reply:
             _check(reply, url)
             shown, record = "", {}
             for line in reply.iter_lines():

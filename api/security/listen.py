@@ -8,6 +8,7 @@ import logging
 import socket
 
 from errors import SettingsError
+from loopback import is_loopback
 from settings import ServeSettings
 
 logger = logging.getLogger(__name__)
@@ -27,14 +28,6 @@ def require_auth_or_loopback(serve: ServeSettings) -> None:
             "Set RAG_SERVE__KEYS, RAG_SERVE__OPEN=true if no keys are meant, or RAG_SERVE__HOST=127.0.0.1.",
         )
     logger.warning("Whoever reaches %s can ask questions and read documents: no keys are asked for.", serve.host)
-
-
-def is_loopback(host: str) -> bool:
-    """Say whether only this machine can reach `host`; any name but `localhost` may lead outside."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def bind(serve: ServeSettings) -> socket.socket:

@@ -149,7 +149,7 @@ def _wait_until_ready(url: str, deadline: float) -> str | None:
     """Return None once `/ready` answers 200, or its last answer when time is up."""
     while True:
         try:
-            reply = httpx.get(f"{url}/ready", timeout=max(deadline - time.perf_counter(), 1))
+            reply = httpx.get(f"{url}/ready", timeout=max(deadline - time.perf_counter(), 1), trust_env=False)
         except httpx.HTTPError as error:
             return str(error)
         if reply.is_success:

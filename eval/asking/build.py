@@ -23,6 +23,7 @@ from eval.asking.target import Facts, NoReplyError, Target, WrittenByModel
 from eval.cases import Case, GivenPage
 from index.build import open_corpus
 from index.documents.filters import where
+from loopback import may_use_proxy
 from settings import VERSION, Settings
 
 if TYPE_CHECKING:
@@ -88,7 +89,13 @@ def open_target(
 async def _service(wanted: Wanted, url: str) -> AsyncIterator[tuple[Target, Facts]]:
     limits = httpx.Limits(max_connections=wanted.connections)
     # How long a call may take is the asker's business.
-    async with httpx.AsyncClient(base_url=url, headers=wanted.headers, timeout=None, limits=limits) as client:  # noqa: S113
+    async with httpx.AsyncClient(
+        base_url=url,
+        headers=wanted.headers,
+        timeout=None,  # noqa: S113
+        limits=limits,
+        trust_env=may_use_proxy(url),
+    ) as client:
         facts = await look_at_service(client, wanted.corpus, require_llm=wanted.require_llm)
         yield _strict(HttpTarget(client, wanted.corpus, wanted.filters), wanted), _with_filters(facts, wanted)
 

@@ -197,7 +197,7 @@ def _against(row: Row, cells: Mapping[str, Cell]) -> str:
     judged = next((score for score in scores if score is not None), None)
     if judged is not None:
         return f"The judge's faithfulness is {judged:.2f}." if judged < JUDGED_RIGHT else ""
-    answer = re.sub(r"(?m)^\s*\d+[.)]\s", "", spoken(row.answer or ""))  # the numbers of a list say nothing
+    answer = re.sub(r"(?m)^[^\S\n]*+\d++[.)]\s", "", spoken(row.answer or ""))  # the numbers of a list say nothing
     there = set(words(" ".join(passage.text for passage in row.passages)))
     numbers = [word for word in dict.fromkeys(words(answer)) if word.isdigit() and word not in there]
     if numbers:

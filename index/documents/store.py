@@ -22,6 +22,7 @@ import numpy.typing as npt
 import sqlalchemy as sa
 
 from index.documents.cache import DocumentCache
+from index.documents.copies import Copies, note_texts
 from index.documents.sources import SourceNote, reopen, write_notes
 from index.documents.span_tree import SpanTree, first_leaf
 from index.documents.tables import documents as _documents
@@ -101,10 +102,14 @@ class DocumentStore:
 
     Args:
         engine: the corpus's database, see `tables.py`.
+
+    Attributes:
+        copies: which of them hold the same text.
     """
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
+        self.copies = Copies(engine)
         self._documents = DocumentCache(self._load_versions, lambda document: len(document.text), CACHED_CHARS)
         self._parents = DocumentCache(self._load_parents, lambda vectors: vectors.nbytes, CACHED_VECTOR_BYTES)
         self._totals = TotalsReader(engine)
@@ -216,6 +221,7 @@ class DocumentStore:
                     for version, vectors in zip(published, parents, strict=True)
                 ]
                 connection.execute(sa.insert(_parents), rows)
+            note_texts(connection, [(document.version, document.text) for document in documents], old)
             connection.execute(sa.delete(_pending).where(_pending.c.version.in_(published)))
             retired = [version for version in old if version not in set(published)]
             _note_pending(connection, retired)

@@ -45,6 +45,13 @@ parents = sa.Table(
     sa.Column("version", String, primary_key=True),
     sa.Column("vectors", sa.LargeBinary, nullable=False),
 )
+# Named by hash, to find documents that hold the same text.
+texts = sa.Table(
+    "texts",
+    tables,
+    sa.Column("version", String, primary_key=True),
+    sa.Column("text_hash", String, nullable=False, index=True),
+)
 pending = sa.Table("pending", tables, sa.Column("version", String, primary_key=True))
 totals = sa.Table(
     "totals",

@@ -53,17 +53,26 @@ class CorpusLock:
 def holder_of(folder: Path) -> str | None:
     """Say who holds the corpus in `folder`, `process 7` or `process 7 at http://...`; None if nobody does."""
     try:
-        text = (folder / FILE_NAME).read_text()
-        # What is not held has an empty file, unless a holder died: only then is it locked, for a moment, to find out.
-        if text:
-            _locked_file(folder / FILE_NAME).close()
-    except FileNotFoundError:
-        return None
+        check_free(folder)
     except CorpusLockedError:
-        holder = _parse(text)
+        holder = _parse((folder / FILE_NAME).read_text())
         url = f" at {holder['url']}" if holder.get("url") else ""
         return f"process {holder.get('pid', 'unknown')}{url}"
     return None
+
+
+def check_free(folder: Path) -> None:
+    """Refuse a corpus folder that another process holds now; one that is free, or is not there, is no error.
+
+    Raises:
+        CorpusLockedError: another process holds it; carries that process's URL if it is a service.
+    """
+    try:
+        # What is not held has an empty file, unless a holder died: only then is it locked, for a moment, to find out.
+        if (folder / FILE_NAME).read_text():
+            _locked_file(folder / FILE_NAME).close()
+    except FileNotFoundError:
+        return
 
 
 def _locked_file(path: Path) -> TextIO:

@@ -5,6 +5,7 @@ Flow: `Progress`, file by file -> **here** -> stderr. What the run did in the en
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
@@ -82,9 +83,16 @@ def _bar(stream: TextIO) -> AbstractContextManager[Tell]:
 
 
 def _lines(stream: TextIO) -> AbstractContextManager[Tell]:
+    last, began = "", time.monotonic()
+
     def show(progress: Progress, pace: Pace) -> None:
+        nonlocal last
         percent = 100 * progress.bytes // max(1, progress.bytes_total)
-        stream.write(f"{percent:3d} %: {describe(progress, pace)}\n")
+        line = f"{percent:3d} %: {describe(progress, pace)}"
+        # A line that says nothing new tells at least that the run lives, and over what.
+        still = f", {duration(time.monotonic() - began)} since the start, at {progress.source}" if line == last else ""
+        last = line
+        stream.write(f"{line}{still}\n")
         stream.flush()
 
     return _ticking(show, LINE_EVERY_S)

@@ -32,11 +32,12 @@ class FilesMet:
 
 
 def report(summary: Summary, met: FilesMet) -> list[str]:
-    """Return the lines: a dry run's plan, what was skipped and what failed and why, then the totals."""
+    """Return the lines: a dry run's plan, what was skipped and what failed and why, copies, then the totals."""
     return [
         *(_plan(summary, met) if summary.dry_run else ()),
         *_reasons("skipped", summary.skipped),
         *_reasons("failed", summary.failed),
+        *_duplicates(summary.duplicates),
         *_totals(summary),
     ]
 
@@ -60,6 +61,15 @@ def _reasons(title: str, entries: Sequence[dict[str, str]]) -> Iterator[str]:
         yield from _some(names[:SHOWN_FILES], len(names))
     if len(sources) > SHOWN_REASONS:
         yield f"  and {len(sources) - SHOWN_REASONS:,} more reasons; the JSON summary has all"
+
+
+def _duplicates(entries: Sequence[dict[str, str]]) -> Iterator[str]:
+    if entries:
+        yield f"duplicates ({len(entries):,}): kept under both ids, shown once"
+    for entry in entries[:SHOWN_REASONS]:
+        yield f"  {entry['doc_id']} holds the same text as {entry['duplicate_of']}"
+    if len(entries) > SHOWN_REASONS:
+        yield f"  and {len(entries) - SHOWN_REASONS:,} more; the JSON summary has all"
 
 
 def _some(names: Sequence[str], total: int) -> Iterator[str]:

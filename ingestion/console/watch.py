@@ -53,6 +53,7 @@ def watch(run: Run, *, json_lines: bool = False) -> tuple[Summary, int]:
     if json_lines:
         counts = {name: value for name, value in summary.to_dict().items() if not isinstance(value, list)}
         totals = {"failed": len(summary.failed), "skipped": len(summary.skipped), "exit_code": code}
+        totals["duplicates"] = len(summary.duplicates)
         sys.stderr.write(json.dumps({"event": "done", **counts, **totals}) + "\n")
     else:
         sys.stderr.writelines(f"{line}\n" for line in report(summary, met))

@@ -76,6 +76,7 @@ class RayCrew:
         self._settings = settings
         self._papers = papers
         self._stop = stop
+        self.max_file_bytes = settings.ingest.max_file_bytes
         self._closing = ExitStack()
         # Ray's processes die with the thread that started them, and the stages that ask for workers end early.
         self._home = self._closing.enter_context(ThreadPoolExecutor(1, "ray"))
@@ -173,6 +174,11 @@ class RayReader:
         self._crew = crew
         self._turns = crew.turns()
         self._found: Iterator[Found] = iter(())
+
+    @property
+    def max_file_bytes(self) -> int:
+        """Larger files are refused, unless they are streamed record by record."""
+        return self._crew.max_file_bytes
 
     def ahead(self, items: Iterator[T], file_of: Callable[[T], SourceFile | None]) -> Iterator[T]:
         """Pass the items on, while workers already read the files of coming ones."""

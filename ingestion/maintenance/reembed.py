@@ -150,7 +150,7 @@ class Copying:
                 self._summary.embedded += step.embedded
 
     def _progress(self, batch: list[Step]) -> Progress:
-        last, total = batch[-1], self._old.documents.count()
+        last, total = batch[-1] if batch else None, self._old.documents.count()
         done = self._summary.new + self._summary.unchanged
         source = last.document.doc_id if isinstance(last, Change) else ""
         return Progress(source, None, None, done, total, done, total, self._summary.new, self._summary.leaves)

@@ -17,6 +17,9 @@ from ingestion.pipeline.prefetch import Prefetched
 from ingestion.reading.files import Skipped
 from ingestion.schema import RunStopped
 
+# A large file takes minutes to its first commit: so often the caller can tell how far it is.
+BEAT_S = 1.0
+
 
 class Writer:
     """Brings steps into one corpus.
@@ -36,6 +39,8 @@ class Writer:
     def written(self, steps: Iterator[Step]) -> Generator[list[Step]]:
         """Yield the steps batch by batch, each once it is committed; close this generator when leaving early.
 
+        An empty batch says that the next one still takes its time.
+
         Raises:
             CorpusError: a store failed; committed documents are kept.
             ModelError: the embedder cannot be loaded.
@@ -47,9 +52,10 @@ class Writer:
             ready = stages.enter_context(Prefetched(prepared, max_weight=1))
             # Runs first on leaving: stages that are still at work then end within a second or two.
             stages.push(self._stop_unless_done)
-            for batch in ready:
-                self._commit(batch)
-                yield batch
+            for batch in ready.beating(BEAT_S):
+                if batch:
+                    self._commit(batch)
+                yield batch or []
 
     def check(self) -> None:
         """Raise RunStopped when the run shall end."""

@@ -6,6 +6,7 @@ commits them. Reads the corpus, writes nothing: a dry run ends here.
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
@@ -15,20 +16,30 @@ import numpy.typing as npt
 
 from errors import UnreadableError
 from index.corpus import Corpus
+from index.documents.copies import hash_text
 from index.documents.sources import SourceNote
 from index.documents.span_tree import SpanTree
 from index.documents.store import Document, StoredDocument
 from ingestion.reading.files import Skipped, SourceFile, open_plain
+from ingestion.reading.kind import check_size
 from ingestion.schema import RunOptions
 
 # Raised whenever the same bytes give another text, tree or embedded form, so that known files are read again.
 PIPELINE_VERSION = "2"
+
+# Read at once while a file is hashed: a run that shall end does so before the next piece.
+_PIECE_BYTES = 4_000_000
 
 T = TypeVar("T")
 
 
 class FileReader(Protocol):
     """Turns files into documents, here or elsewhere."""
+
+    @property
+    def max_file_bytes(self) -> int:
+        """Larger files are refused, unless they are streamed record by record."""
+        ...
 
     def read(self, file: SourceFile) -> Iterator[Document | UnreadableError]:
         """Yield the documents of a file, in order; what cannot be read is yielded as the reason why."""
@@ -56,6 +67,9 @@ class Change:
         vectors: one a leaf, shape (leaves, dimension).
         embedded: how many of them were computed; the others were known.
         refused: why it cannot be cut; it then has no tree and stays out.
+        copy_of: doc_id of another document with the same text, in the corpus or before it in this run.
+        file_bytes: size of its file.
+        embedded_share: how much of it has its vectors by now, 0..1; written while they are made, for the progress.
     """
 
     document: Document
@@ -66,6 +80,15 @@ class Change:
     vectors: npt.NDArray[np.float32] | None = None
     embedded: int = 0
     refused: str | None = None
+    copy_of: str | None = None
+    file_bytes: int = 0
+    embedded_share: float = 0.0
+
+    @property
+    def bytes_done(self) -> float:
+        """How much of its file it stands for by now: that share of the file, or of the record's own text."""
+        whole = self.document.doc_id == self.document.source
+        return self.embedded_share * (self.file_bytes if whole else min(len(self.document.text), self.file_bytes))
 
     def stored(self) -> StoredDocument:
         """Return the document as it goes into the corpus; it must have its tree."""
@@ -118,18 +141,28 @@ class Comparison:
         reader: turns files into documents.
         root: the folder that doc_ids are relative to.
         options: of the run.
+        check: called often while a file is read; raises when the run shall end.
 
     Attributes:
         seen: sources that were listed.
         unlisted: directory entries that were not read, a folder that cannot be looked into among them.
         under_way: documents on their way to the corpus, doc_id -> source; the committing thread takes them out.
+        reading: the file that is being read, or was last.
     """
 
-    def __init__(self, corpus: Corpus, reader: FileReader, root: str, options: RunOptions) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        reader: FileReader,
+        root: str,
+        options: RunOptions,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         self._documents = corpus.documents
         self._ledger = corpus.ledger
         self._reader = reader
         self._root = root
+        self._check = check
         self._options = options
         self._fingerprint = fingerprint(corpus)
         self._prefix = f"{options.root_name}/" if options.root_name else ""
@@ -137,7 +170,9 @@ class Comparison:
         self.seen: set[str] = set()
         self.unlisted: list[str] = []
         self.under_way: dict[str, str] = {}
+        self.reading = root
         self._released: set[str] = set()
+        self._texts: dict[str, str] = {}  # hash of a text under way -> the first document that holds it
 
     def steps(self, entries: Iterable[SourceFile | Skipped]) -> Iterator[Step]:
         """Yield what is to be done, file by file, each file's changes before its `FileDone`."""
@@ -162,7 +197,7 @@ class Comparison:
                 yield self._look_up(entry)
 
     def _look_up(self, file: SourceFile) -> FileDone | _Unread:
-        source = self._prefix + file.doc_id
+        self.reading = source = self._prefix + file.doc_id
         note = SourceNote(source, self._root, file.doc_id, options={"metadata": self._options.metadata})
         try:
             digest = self._digest(file)
@@ -211,12 +246,28 @@ class Comparison:
             replaces = document.doc_id in stored or self._documents.source_of(document.doc_id) is not None
             self.under_way[document.doc_id] = source
             self._released.discard(document.doc_id)
-            yield Change(document, version, replaces, unfinished)
+            yield Change(document, version, replaces, unfinished, copy_of=self._copied(document), file_bytes=file.size)
         gone = tuple(sorted(stored.keys() - present)) if whole else ()
         self._released.update(gone)
         digest = None if again else note.digest
         note = replace(note, digest=digest, failures=tuple(failures))
         yield FileDone(source, file.size, note, unchanged, gone, tuple(failures))
+
+    def committed(self, document: Document) -> None:
+        """Take a document out of those under way; from now on it is found in the corpus."""
+        self.under_way.pop(document.doc_id, None)
+        text_hash = hash_text(document.text)
+        if self._texts.get(text_hash) == document.doc_id:
+            self._texts.pop(text_hash, None)
+
+    def _copied(self, document: Document) -> str | None:
+        """Return another document with the same text; None makes this one the first."""
+        text_hash = hash_text(document.text)
+        # Under way first: what is committed between the two looks is found by the second one.
+        first = self._texts.get(text_hash) or self._documents.copies.holder(text_hash, without=document.doc_id)
+        if first is None:
+            self._texts[text_hash] = document.doc_id
+        return first if first != document.doc_id else None
 
     def _named(self, document: Document, source: str) -> Document:
         return replace(
@@ -247,8 +298,13 @@ class Comparison:
             self._left -= documents
 
     def _digest(self, file: SourceFile) -> str:
+        digest = hashlib.sha256()
         with open_plain(file.path) as stream:
-            digest = hashlib.file_digest(stream, "sha256")
+            size = os.fstat(stream.fileno()).st_size
+            check_size(file.path.name, stream.peek(), size, self._reader.max_file_bytes)
+            while piece := stream.read(_PIECE_BYTES):
+                self._check()
+                digest.update(piece)
         if self._options.metadata:
             digest.update(json.dumps(self._options.metadata, sort_keys=True).encode())
         return f"{digest.hexdigest()[:32]}/{self._fingerprint}"

@@ -1,23 +1,26 @@
 """Give every leaf of a batch of documents its vector, computing as few as possible.
 
 Flow: changes with trees -> **here** -> vectors in the order of the leaves -> commit. A leaf whose text had a vector
-in an older version of its document, or lately in this run, gets that one: a word changed in a long document costs one
-leaf, and a document met twice costs nothing.
+in an older version of its document, in a document with the same text, or lately in this run, gets that one: a word
+changed in a long document costs one leaf, and a document met twice costs nothing. The title is embedded with each leaf;
+where it is only the name of the file, a copy of the file under another name gets the vectors of the first.
 """
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from index.corpus import Corpus
+from index.documents.copies import hash_text
 from index.documents.span_tree import node_id
 from index.documents.store import StoredDocument
 from index.embedding.batch import embed_documents
 from ingestion.pipeline.diff import Change, fingerprint
+from ingestion.reading.text import title_from_name
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -27,6 +30,13 @@ Vectors = npt.NDArray[np.float32]
 KEPT_TEXTS = 16_384
 # Few enough that a stopped run ends within a second or two, enough to keep every core busy.
 SLICE_TEXTS = 256
+
+
+class _Leaf(NamedTuple):
+    """What is embedded for a leaf, and the names under which its vector may be known, the surest first."""
+
+    text: str
+    keys: tuple[bytes, ...]
 
 
 class EmbedderSource(Protocol):
@@ -42,7 +52,7 @@ class Vectorizer:
     """Vectors of leaves, by their text. For one thread.
 
     Args:
-        corpus: holds the vectors of older versions; None to compute those anew.
+        corpus: holds the vectors of older versions and of copies; None to compute those anew.
         embedding: gives the embedder the corpus was made with, once there is something to embed.
         leaf_texts: what is embedded for each leaf of a document.
         check: called between slices; raises when the run shall end.
@@ -67,22 +77,37 @@ class Vectorizer:
         Raises:
             ModelError: the embedder cannot be loaded.
         """
-        texts = [self._leaf_texts(change.stored()) for change in changes]
-        keys = [list(map(_key, of_one)) for of_one in texts]
-        known = self._older(change.document.doc_id for change in changes if change.replaces)
-        known |= {key: self._kept[key] for of_one in keys for key in of_one if key in self._kept}
+        leaves = [self._leaves(change.stored()) for change in changes]
+        known = self._stored(changes)
+        known |= {
+            key: self._kept[key] for of_one in leaves for leaf in of_one for key in leaf.keys if key in self._kept
+        }
         missing: dict[bytes, str] = {}
-        for change, its_keys, its_texts in zip(changes, keys, texts, strict=True):
+        first: dict[bytes, bytes] = {}  # key -> the one whose vector is taken
+        for change, of_one in zip(changes, leaves, strict=True):
             before = len(missing)
-            missing |= {key: text for key, text in zip(its_keys, its_texts, strict=True) if key not in known}
+            for leaf in of_one:
+                found = next((first.get(key, key) for key in leaf.keys if key in known or key in first), None)
+                if found is None:
+                    found = leaf.keys[0]
+                    missing[found] = leaf.text
+                first |= {key: found for key in leaf.keys if key not in known and key not in first}
             change.embedded = len(missing) - before
-        fresh = self._embed(missing)
-        known |= fresh
-        self._keep(fresh)
-        for change, its_keys in zip(changes, keys, strict=True):
-            change.vectors = np.stack([known[key] for key in its_keys])
+        known |= self._embed(missing, changes)
+        for change, of_one in zip(changes, leaves, strict=True):
+            rows = {leaf: known[first.get(leaf.keys[0], leaf.keys[0])] for leaf in of_one}
+            change.vectors = np.stack([rows[leaf] for leaf in of_one])
+            self._keep({key: row for leaf, row in rows.items() for key in leaf.keys})
 
-    def _embed(self, texts: dict[bytes, str]) -> dict[bytes, Vectors]:
+    def _leaves(self, document: StoredDocument) -> list[_Leaf]:
+        texts = self._leaf_texts(document)
+        if document.title != title_from_name(document.doc_id):
+            return [_Leaf(text, (_key(text),)) for text in texts]
+        # Nothing but the name of its file tells this document from a copy.
+        whole = hash_text(document.text)
+        return [_Leaf(text, (_key(text), _key(f"{whole} {number}"))) for number, text in enumerate(texts)]
+
+    def _embed(self, texts: dict[bytes, str], changes: Sequence[Change]) -> dict[bytes, Vectors]:
         found: dict[bytes, Vectors] = {}
         keys = list(texts)
         for start in range(0, len(keys), SLICE_TEXTS):
@@ -91,22 +116,27 @@ class Vectorizer:
             rows = embed_documents(self._embedding.embedder, [texts[key] for key in part])
             # A row of its own each: a view would keep the whole slice in memory.
             found |= {key: row.copy() for key, row in zip(part, rows, strict=True)}
+            for change in changes:
+                change.embedded_share = len(found) / len(keys)
         return found
 
-    def _older(self, doc_ids: Iterable[str]) -> dict[bytes, Vectors]:
+    def _stored(self, changes: Iterable[Change]) -> dict[bytes, Vectors]:
+        """Return the vectors that the corpus holds of older versions of these documents, and of what they copy."""
         found: dict[bytes, Vectors] = {}
         if self._corpus is None:
             return found
-        for doc_id in doc_ids:
+        older = [change.document.doc_id for change in changes if change.replaces]
+        copied = [change.copy_of for change in changes if change.copy_of]
+        for doc_id in dict.fromkeys([*older, *copied]):
             document = self._corpus.documents.get(doc_id)
             # Another release may have embedded the same text in another form.
             if document is None or document.hash(fingerprint(self._corpus)) != document.version:
                 continue
             names = [node_id(document.version, position) for position in document.tree.leaves]
             stored = self._corpus.vectors.fetch(names)
-            for name, text in zip(names, self._leaf_texts(document), strict=True):
+            for name, leaf in zip(names, self._leaves(document), strict=True):
                 if name in stored:
-                    found[_key(text)] = stored[name]
+                    found |= dict.fromkeys(leaf.keys, stored[name])
         return found
 
     def _keep(self, fresh: dict[bytes, Vectors]) -> None:

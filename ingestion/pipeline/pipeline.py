@@ -7,7 +7,7 @@ is committed stays whatever happens later.
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from typing import Literal
 
@@ -70,10 +70,10 @@ class Pipeline:
         """
         started = time.monotonic()
         options = options or RunOptions()
-        comparison = Comparison(self._corpus, self._reader, root, options)
+        comparison = Comparison(self._corpus, self._reader, root, options, self._writer.check)
         report = _Report(Summary(self._corpus.name, dry_run=options.dry_run), totals, self._on_progress)
         report.under_way(root)
-        steps = comparison.steps(entries)
+        steps = report.watched(comparison.steps(entries))
         try:
             if options.dry_run:
                 for step in steps:
@@ -88,16 +88,26 @@ class Pipeline:
                 self._vanished(comparison, root, options, report)
         except RunStopped:
             report.summary.stopped = True
+        if not options.dry_run:
+            self._forget_moved(report.summary)
         report.summary.duration_s = round(time.monotonic() - started, 2)
         return report.summary
 
     def _report(self, batch: list[Step], comparison: Comparison, report: "_Report") -> None:
         for step in batch:
             if isinstance(step, Change):
-                comparison.under_way.pop(step.document.doc_id, None)
+                comparison.committed(step.document)
             report.note(step)
-        if isinstance(last := batch[-1], Change):
+        if not batch:
+            report.under_way(comparison.reading)
+        elif isinstance(last := batch[-1], Change):
             report.under_way(last.document.source)
+
+    def _forget_moved(self, summary: Summary) -> None:
+        """Keep the duplicates of which both are there: a record that got another id is no copy of itself."""
+        names = [entry["duplicate_of"] for entry in summary.duplicates]
+        there = set(self._corpus.catalogue.sources(names)) if names else set()
+        summary.duplicates = [entry for entry in summary.duplicates if entry["duplicate_of"] in there]
 
     def _vanished(self, comparison: Comparison, root: str, options: RunOptions, report: "_Report") -> None:
         """Count, and with `prune` remove, the documents whose files are gone from the root."""
@@ -133,6 +143,16 @@ class _Report:
         self._tell = tell
         self._files = self._bytes = 0
         self._outcome: Outcome = "unchanged"
+        self._coming: dict[int, Change] = {}  # read, but not committed
+        self._file_bytes = 0.0  # committed of the file that goes on
+        self._told_bytes = self._told_leaves = 0
+
+    def watched(self, steps: Iterator[Step]) -> Iterator[Step]:
+        """Pass the steps on, and know which are under way; runs in another thread than the rest."""
+        for step in steps:
+            if isinstance(step, Change):
+                self._coming[id(step)] = step
+            yield step
 
     def note(self, step: Step) -> None:
         """Count one step; the end of a file is told."""
@@ -145,8 +165,9 @@ class _Report:
             self._file(step)
 
     def under_way(self, source: str) -> None:
-        """Tell how far the run is, with this file or folder only begun."""
-        self._progress(source, None, None)
+        """Tell how far the run is, with this file or folder only begun, or the one before it that is being embedded."""
+        coming = next(iter(list(self._coming.values())), None)
+        self._progress(coming.document.source if coming else source, None, None)
 
     def gone(self, sources: list[str], outcome: Literal["vanished", "removed"], documents: int) -> None:
         """Count the documents of files that are gone, and name the files."""
@@ -155,8 +176,13 @@ class _Report:
             self._progress(source, outcome, None)
 
     def _change(self, step: Change) -> None:
+        self._coming.pop(id(step), None)
+        step.embedded_share = 1.0
+        self._file_bytes += step.bytes_done
         self.summary.leaves += len(step.tree.leaves) if step.tree else 0
         self.summary.embedded += step.embedded
+        if step.copy_of:
+            self.summary.duplicates.append({"doc_id": step.document.doc_id, "duplicate_of": step.copy_of})
         if step.replaces:
             self.summary.changed += 1
             self._outcome = "changed"
@@ -165,6 +191,10 @@ class _Report:
             self._outcome = self._outcome if self._outcome == "changed" else "new"
 
     def _file(self, step: FileDone) -> None:
+        for key, change in list(self._coming.items()):  # those that were refused, and are not committed
+            if change.document.source == step.source:
+                del self._coming[key]
+        self._file_bytes = 0.0
         self._files += 1
         self._bytes += step.size
         self.summary.unchanged += step.unchanged
@@ -176,6 +206,12 @@ class _Report:
 
     def _progress(self, source: str, outcome: Outcome | None, reason: str | None) -> None:
         summary = self.summary
+        coming = list(self._coming.values())
+        under_way = int(self._file_bytes + sum(change.bytes_done for change in coming))
+        leaves = sum(int(change.embedded_share * len(change.tree.leaves)) for change in coming if change.tree)
+        # Never back: shares of files are estimates.
+        self._told_bytes = max(self._told_bytes, min(self._bytes + under_way, self._bytes_total), self._bytes)
+        self._told_leaves = max(self._told_leaves, summary.leaves + leaves)
         self._tell(
             Progress(
                 source,
@@ -183,9 +219,9 @@ class _Report:
                 reason,
                 self._files,
                 self._files_total,
-                self._bytes,
+                self._told_bytes,
                 self._bytes_total,
                 summary.new + summary.changed,
-                summary.leaves,
+                self._told_leaves,
             )
         )

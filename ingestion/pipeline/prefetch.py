@@ -48,6 +48,19 @@ class Prefetched(Generic[T]):
     def __iter__(self) -> Iterator[T]:
         return self
 
+    def beating(self, every_s: float) -> Iterator[T | None]:
+        """Yield what comes, and None whenever nothing has come for `every_s` seconds."""
+        while True:
+            with self._changed:
+                come = self._changed.wait_for(lambda: self._items or self._ended, every_s)
+            if not come:
+                yield None
+                continue
+            try:
+                yield next(self)
+            except StopIteration:
+                return
+
     def __next__(self) -> T:
         with self._changed:
             self._changed.wait_for(lambda: self._items or self._ended)

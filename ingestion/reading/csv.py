@@ -19,7 +19,7 @@ from ingestion.reading.text import clean_body, encoding_of, one_line, title_from
 
 MAX_LINE_CHARS = 16_000_000
 _DELIMITERS = ",;\t|"
-_NUMBER = re.compile(r"\s*[-+]?[\d.,]+\s*%?\s*")
+_NUMBER = re.compile(r"\s*+[-+]?[\d.,]++\s*+(?:%\s*+)?")
 _UNDECODABLE = re.compile("[\udc80-\udcff]")
 
 Row = list[str]

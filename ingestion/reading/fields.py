@@ -18,7 +18,7 @@ MAX_VALUE_CHARS = 1000
 MAX_LIST_ENTRIES = 100
 MAX_ENTRY_CHARS = 200
 _MAX_INT = 2**63 - 1
-_LANGUAGE_CODE = re.compile(r"([a-z]{2,3})(?:[-_]\w+)*", re.IGNORECASE)
+_LANGUAGE_CODE = re.compile(r"([a-z]{2,3})(?:[-_]\w++)*+", re.IGNORECASE)
 
 
 def title(value: object) -> str | None:

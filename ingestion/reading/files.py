@@ -7,6 +7,7 @@ devices without end. Whatever is no plain file is named with its reason and neve
 is decided later (`formats.py`).
 """
 
+import errno
 import os
 import stat
 import unicodedata
@@ -36,6 +37,8 @@ FORMATS = {
 }
 COMPRESSIONS = (".gz", ".bz2")
 BUFFER_BYTES = 262_144  # what a reader can look at before it begins
+# A folder that is only passed through need not be readable, where the system can open it so.
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _COMPRESSED_BY_THEMSELVES = ("pdf", "docx", "parquet")
 _KINDS = (
     (stat.S_ISLNK, "symbolic link, which is not followed"),
@@ -51,7 +54,7 @@ class SourceFile:
     """A plain file of a known type.
 
     Attributes:
-        path: absolute.
+        path: absolute, with all links resolved.
         doc_id: path relative to the ingest root, with `/` between its parts.
         size: in bytes, when it was listed.
     """
@@ -82,16 +85,21 @@ def format_of(name: str) -> str | None:
     return None if inner != name and found in _COMPRESSED_BY_THEMSELVES else found
 
 
-def list_files(root: Path) -> Iterator[SourceFile | Skipped]:
+def list_files(root: Path, *, resolved: bool = False) -> Iterator[SourceFile | Skipped]:
     """Return everything below `root`, folder by folder in order of name; hidden names are passed over in silence.
 
-    `root` may itself be a file, or a link: the person who names it means its target.
+    Args:
+        root: a folder or a file. It may be a link: the person who names it means its target.
+        resolved: its links were resolved before, and perhaps checked; should it be a link by now, it is not followed.
 
     Raises:
         UnreadableError: `root` does not exist or cannot be looked into; at the call, before anything is listed.
     """
     try:
-        root = root.resolve(strict=True)
+        if not resolved:
+            root = root.resolve(strict=True)
+        elif root.is_symlink():
+            raise UnreadableError(f"{_printable(root)} has become a symbolic link.", "Name the real folder.")
         pending = _children(root) if root.is_dir() else [root]
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "a loop of links"
@@ -118,17 +126,41 @@ def _walk(base: Path, pending: list[Path]) -> Iterator[SourceFile | Skipped]:
 def open_plain(path: Path) -> BufferedReader:
     """Open a plain file for reading; never follow a link, never wait for a pipe or a device.
 
+    No part of the path may be a link: what was listed below a folder may have been swapped for one since.
+
+    Args:
+        path: absolute, with all links resolved.
+
     Raises:
-        UnreadableError: it is something else, is gone, or may not be read.
+        UnreadableError: it is something else, is gone, may not be read, or is reached through a link.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = _open_without_links(path)
     except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR):
+            fact = "The file cannot be opened: a symbolic link leads to it, which is not followed."
+            raise UnreadableError(
+                fact, "Put the file itself there, or name the folder that the link leads to."
+            ) from error
         raise UnreadableError(f"The file cannot be opened: {error.strerror}.", "Check its permissions.") from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise UnreadableError("This is no plain file.", "Remove it from the folder.")
     return BufferedReader(FileIO(descriptor, "rb"), BUFFER_BYTES)
+
+
+def _open_without_links(path: Path) -> int:
+    """Open a file from the topmost folder down, each part relative to the folder before it."""
+    top, *folders = path.parent.parts
+    folder = os.open(top, _FOLDER)
+    try:
+        for name in folders:
+            inner = os.open(name, _FOLDER, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        return os.open(path.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def _children(folder: Path) -> list[Path]:

@@ -4,13 +4,10 @@ Flow: child process (`child.py`) -> **here** -> the format's reader -> documents
 what is imported here (PDFium, lxml, Arrow) need not be trusted by the program that asks, and is imported when the
 first file of its format comes.
 
-The suffix decides, except where the content says plainly that it lies: a PDF, a Word document, a Parquet file, a
-web page or compressed data under another name is read as what it is.
+What a file is, by its content and its name, is `kind.py`'s business.
 """
 
 import io
-import json
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -22,9 +19,10 @@ from index.documents.store import Document
 from ingestion.reading import fields
 from ingestion.reading.compression import decompressed, is_compressed, max_stream_bytes
 from ingestion.reading.csv import read_csv
-from ingestion.reading.files import format_of, open_plain
+from ingestion.reading.files import open_plain
 from ingestion.reading.json import read_json
 from ingestion.reading.jsonl import read_jsonl
+from ingestion.reading.kind import check_size, kind_of, too_large
 from ingestion.reading.markdown import read_markdown
 from ingestion.reading.options import ReadOptions
 from ingestion.reading.paper import paper_name, read_paper
@@ -32,13 +30,6 @@ from ingestion.reading.plain_text import read_plain_text
 
 if TYPE_CHECKING:
     from ingestion.reading.language import LanguageNamer
-
-_PAGE_START = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S
-)
-_MAGIC = ((b"%PDF-", "pdf"), (b"PK\x03\x04", "docx"), (b"PAR1", "parquet"))
-_RECORDS = ("jsonl", "csv", "parquet")
-_PAGE_START_BYTES = 1024
 
 Items = Iterator[Document | UnreadableError]
 
@@ -53,33 +44,13 @@ def read_file(path: Path, doc_id: str, options: ReadOptions) -> Items:
         size = file.seek(0, 2)
         file.seek(0)
         stream = file
+        check_size(path.name, file.peek(), size, options.max_bytes)
         if is_compressed(file.peek()):
             size = max_stream_bytes(size, options.max_bytes)
             stream = decompressed(file, size)
-        kind = _kind(format_of(path.name) or "plain text", stream.peek())
-        if kind not in _RECORDS and stream is file and size > options.max_bytes:
-            raise _too_large(options.max_bytes)
+        kind = kind_of(path.name, stream.peek())
         for item in _items(kind, stream, doc_id, size, options):
             yield _finished(item, kind, options.max_chars) if isinstance(item, Document) else item
-
-
-def _kind(named: str, start: bytes) -> str:
-    for magic, kind in _MAGIC:
-        if start.lstrip().startswith(magic):
-            return kind
-    if named == "json":
-        return "jsonl" if _is_json_lines(start) else "json"
-    is_page = named not in ("jsonl", "csv") and _PAGE_START.match(start[:_PAGE_START_BYTES])
-    return "html" if is_page else named
-
-
-def _is_json_lines(start: bytes) -> bool:
-    """Tell records on lines of their own, which collections call `.json` too, from one JSON value."""
-    first, _, rest = start.strip().partition(b"\n")
-    try:
-        return rest.lstrip().startswith(b"{") and isinstance(json.loads(first), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 def _items(kind: str, stream: io.BufferedReader, doc_id: str, size: int, options: ReadOptions) -> Items:
@@ -101,13 +72,8 @@ def _items(kind: str, stream: io.BufferedReader, doc_id: str, size: int, options
 def _whole(stream: io.BufferedReader, size: int, max_bytes: int) -> bytes:
     data = stream.read(min(size, max_bytes + 1))  # what is appended meanwhile belongs to the next run
     if len(data) > max_bytes:
-        raise _too_large(max_bytes)
+        raise too_large(max_bytes)
     return data
-
-
-def _too_large(max_bytes: int) -> UnreadableError:
-    limit = max_bytes // 1_000_000
-    return UnreadableError(f"The file is larger than {limit} MB.", "Split it, or raise RAG_INGEST__MAX_FILE_MB.")
 
 
 def _document(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Document:

@@ -23,7 +23,7 @@ _MARKUP = (
     (re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)"), r"\1"),  # links and images keep their text
     (re.compile(r"\{#[^{}]*\}\s*$"), ""),  # heading ids
     (re.compile(r"\s#+\s*$"), ""),  # closing marks
-    (re.compile(r"(\*\*|__|`+)(.+?)\1"), r"\2"),
+    (re.compile(r"(\*\*|__|`++)(.+?)\1"), r"\2"),
     (re.compile(r"(?<!\w)([*_])(\S.*?)\1(?!\w)"), r"\2"),
     (re.compile(r"\\([^\w\s])"), r"\1"),
 )

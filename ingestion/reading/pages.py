@@ -38,7 +38,7 @@ def read_pages(pages: Iterable[Page], reader: Reader) -> tuple[list[Document], l
     documents: list[Document] = []
     reasons: list[str] = []
     with tempfile.TemporaryDirectory(prefix="pages-") as folder:
-        path = Path(folder) / "page.html"
+        path = Path(folder).resolve() / "page.html"
         for page in dict.fromkeys(pages):
             # What half a surrogate pair stood for is lost anyway.
             path.write_bytes(page.html.encode("utf-8", errors="replace"))

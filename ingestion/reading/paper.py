@@ -21,8 +21,8 @@ from ingestion.reading.text import clean_body, decode, one_line
 _NAME = re.compile(r"(?P<paper>[^.]+)(?:\.(?P<object>[^.]+))?\.te?xt", re.IGNORECASE)
 _PLAIN_ID = re.compile(r"[0-9a-f]{24}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _REFERENCES = re.compile(
-    r"\n[ \t]*(?:\d+\.?|[IVX]+\.)?[ \t]*(?:references(?: and notes)?|bibliography|literature cited)"
-    r"[ \t]*:?[ \t]*(?=\n)",
+    r"\n[ \t]*+(?:(?:\d++\.?|[IVX]++\.)[ \t]*+)?(?:references(?: and notes)?|bibliography|literature cited)"
+    r"[ \t]*+(?::[ \t]*+)?(?=\n)",
     re.IGNORECASE,
 )
 _RUNNING_COPIES = 4
@@ -30,7 +30,7 @@ _LINES_BETWEEN_COPIES = 8
 _MAX_RUNNING_CHARS = 120
 _MAX_TERMS = 50
 _ACRONYM = r"(?:[A-Z]{2,8}s?|[A-Z][a-z]?[A-Z][A-Za-z]{0,6})(?:-?\d{1,4})?"
-_NAME_WORD = r"[A-Z][a-z]{2,}(?:-[A-Z]?[a-z]+)*"
+_NAME_WORD = r"[A-Z][a-z]{2,}(?:-[A-Z]?[a-z]+){0,4}"
 _TERM = re.compile(rf"\b{_NAME_WORD}(?: (?:of |the |and )?{_NAME_WORD}){{1,4}}\b|\b{_ACRONYM}\b")
 _OPENING = re.compile(r"(?:The|This|These|Those|In|On|At|For|From|With|And|But|When|While|Our|We|As|An|It|Its) ")
 

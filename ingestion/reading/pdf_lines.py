@@ -58,7 +58,7 @@ def join_broken_words(pages: Sequence[str]) -> list[str]:
 
     The document itself is the dictionary: a form that it uses elsewhere wins.
     """
-    whole = (re.sub(rf"\S*{BROKEN_HYPHEN}\S*", " ", page) for page in pages)
+    whole = (" ".join(word for word in page.split() if BROKEN_HYPHEN not in word) for page in pages)
     words = {word for page in whole for word in _WORD.findall(page.lower())}
     return [_join(page, words) for page in pages]
 
@@ -67,7 +67,7 @@ def _join(page: str, words: set[str]) -> str:
     text, *rest = page.split(BROKEN_HYPHEN)
     parts = [text]
     for following in rest:
-        left = re.search(r"[\w-]*$", parts[-1][-_WORD_CHARS:])
+        left = re.search(r"(?<![\w-])[\w-]*$", parts[-1][-_WORD_CHARS:])
         right = re.match(r"\w*", following[:_WORD_CHARS])
         hyphen = _keeps_hyphen(left[0] if left else "", right[0] if right else "", words)
         parts += ["-", following] if hyphen else [following]

@@ -40,7 +40,7 @@ class Reader:
         parser: str = PARSER,
         stop: threading.Event | None = None,
     ) -> None:
-        self._options = ReadOptions(settings.max_file_mb * 1_000_000, settings.max_document_chars, papers)
+        self._options = ReadOptions(settings.max_file_bytes, settings.max_document_chars, papers)
         self._sandbox = Sandbox(
             parser, timeout_s=settings.parse_timeout_s, memory_mb=settings.parse_memory_mb, stop=stop
         )
@@ -50,6 +50,11 @@ class Reader:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+    @property
+    def max_file_bytes(self) -> int:
+        """Larger files are refused, unless they are streamed record by record."""
+        return self._options.max_bytes
 
     def read(self, file: SourceFile) -> Iterator[Document | UnreadableError]:
         """Yield the documents of a file, in order; what cannot be read is yielded as the reason why.

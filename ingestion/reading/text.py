@@ -12,8 +12,6 @@ import unicodedata
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from charset_normalizer import from_bytes
-
 from errors import UnreadableError
 from ingestion.reading.files import inner_name
 
@@ -92,6 +90,15 @@ def _encoding_by_marks(sample: bytes) -> str | None:
     return None
 
 
+def is_text(start: bytes) -> bool:
+    """Tell text in any encoding from binary data, by the first bytes of a file."""
+    try:
+        _encoding_by_marks(start)
+    except UnreadableError:
+        return False
+    return True
+
+
 def clean(text: str) -> str:
     """Return `text` as it is stored: NFC, line feeds only, no invisible characters, no trailing spaces.
 
@@ -156,6 +163,8 @@ def _encoding_by_looks(data: bytes) -> str | None:
     Raises:
         UnreadableError: it cannot be told.
     """
+    from charset_normalizer import from_bytes  # noqa: PLC0415  # takes its time to import, and most text is UTF-8
+
     repaired = data.decode("utf-8", errors="replace")
     damaged = repaired.count("\ufffd")
     if damaged * 20 < sum(1 for c in repaired if c > "\x7f") - damaged:

@@ -25,6 +25,7 @@ from tenacity import (
 )
 
 from errors import LLMError, SettingsError
+from loopback import may_use_proxy
 from query_engine.llms import server_errors as failures
 from query_engine.llms.base import LoadedModel, chat_stream
 from query_engine.llms.local import HEARTBEAT_S
@@ -92,7 +93,9 @@ class ServerLLM(OpenAILike):
             base_url=self.api_base,
             max_retries=0,
             timeout=self.timeout,
-            http_client=httpx.AsyncClient(timeout=self.timeout, event_hooks={"response": [watch]}),
+            http_client=httpx.AsyncClient(
+                timeout=self.timeout, event_hooks={"response": [watch]}, trust_env=may_use_proxy(self.api_base or "")
+            ),
         ) as client:
             async for chunk in await self._open(client, messages):
                 text, reasons, ends = _read(chunk)

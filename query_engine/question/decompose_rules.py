@@ -20,7 +20,7 @@ _AUXILIARY = (
 )
 _PREPOSITION = r"(?:in|on|at|for|to|from|by|with|of|under|during|within|since|until|about|into)"
 _PRONOUN = r"(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|this|that|these|those|there|one|both|each)"
-_NAME = r"(?:(?:[Tt]he )?[A-Z0-9][\w.'’&-]*(?: (?:of |de |van |von |la )?[A-Z0-9][\w.'’&-]*)*)"
+_NAME = r"(?:(?:[Tt]he )?+[A-Z0-9][\w.'’&-]*(?: (?:of |de |van |von |la )?[A-Z0-9][\w.'’&-]*)*)"
 
 _SENTENCE = re.compile(r"(?<=\?)\s+|(?<=[a-z0-9]{3}[.!])\s+(?=[A-Z\"“])")
 _CLAUSE = re.compile(

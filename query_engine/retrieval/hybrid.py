@@ -21,6 +21,7 @@ from index.documents.span_tree import split_node_id
 from index.documents.store import StoredDocument
 from index.lexical.document_names import Called, question_names
 from index.lexical.tantivy_index import MAX_FREQUENCY_FACTOR, content_words
+from query_engine.retrieval.copies import Search, search_distinct, without_repeats
 from query_engine.retrieval.fusion import Candidates, fuse_plainly, score_leaves
 from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.retrieval.lexical_scoring import Judged, judge, note_models
@@ -65,14 +66,17 @@ class LeafRetriever(BaseRetriever):
         self._options = options
 
     def search(self, query: Query) -> list[LeafHit]:
-        """Return the leaves that any search found and those between two of them, best first; `[]` when none did."""
+        """Return the leaves that any search found and those between two of them, best first; `[]` when none did.
+
+        No two of them hold the same text.
+        """
         found = self.find(query)
         if self._options.fusion == "plain":
             hits = fuse_plainly(found, self._options.dense_share)
         else:
             hits = score_leaves(found)
         note_models(hits, found.by_model)
-        return hits
+        return without_repeats(hits, found.documents)
 
     def find(self, query: Query) -> Candidates:
         """Search, and gather what the evidence is weighed from."""
@@ -113,7 +117,8 @@ class LeafRetriever(BaseRetriever):
     def _by_meaning(self, embedding: Vector | None, query: Query) -> dict[str, float]:
         if embedding is None or self._options.mode == "lexical":
             return {}
-        return dict(self._corpus.vectors.search(embedding, self._options.candidates_k, versions=query.versions))
+        vectors = self._corpus.vectors
+        return self._distinct(lambda top_k: vectors.search(embedding, top_k, versions=query.versions), query)
 
     def _by_words(self, query: Query) -> _ByWords:
         if self._options.mode == "dense":
@@ -121,9 +126,12 @@ class LeafRetriever(BaseRetriever):
         words, terms, model = self._corpus.lexical_index, self.terms(query), self._options.lexical_model
         named = [(self._forms(name), name.count) for name in question_names(content_words(query.text)[:MAX_NAMES])]
         names = frozenset[str]().union(*(forms for forms, _ in named))
-        hits = dict(words.search(terms, sorted(names), self._options.candidates_k, versions=query.versions))
+        hits = self._distinct(lambda top_k: words.search(terms, sorted(names), top_k, versions=query.versions), query)
         judged = judge(model, hits, {} if model == "bm25" else self._texts(hits), terms, words.weight)
         return _ByWords(terms, judged, words.held(terms, hits), named)
+
+    def _distinct(self, search: Search, query: Query) -> dict[str, float]:
+        return search_distinct(search, self._options.candidates_k, self._corpus.documents, query.versions)
 
     def _forms(self, name: Called) -> dict[str, float]:
         words = self._corpus.lexical_index

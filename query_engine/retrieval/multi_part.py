@@ -180,6 +180,8 @@ def merge(lists: Iterable[Sequence[Passage]], options: RetrievalSettings) -> tup
     chosen: list[Passage] = []
     room = options.budget_chars
     for passage in (one for row in zip_longest(*lists) for one in row if one is not None):
+        if any(passage.text.strip() == other.text.strip() for other in chosen if other.doc_id != passage.doc_id):
+            continue
         overlapping = [at for at, other in enumerate(chosen) if _overlap(passage, other)]
         held = [at for at in overlapping if passage.start <= chosen[at].start and chosen[at].end <= passage.end]
         if len(held) < len(overlapping) or any(len(chosen[at].text) == len(passage.text) for at in held):

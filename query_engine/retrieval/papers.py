@@ -119,7 +119,11 @@ class PaperSearch:
         top_k = question.top_k
         while True:
             hits = self._corpus.vectors.search(query.embedding, top_k, documents)
-            found = [paragraph for paragraph in self._paragraphs(hits) if _meets(paragraph, question)]
+            different: dict[str, Paragraph] = {}  # by text: copies of a paper would fill the list
+            for paragraph in self._paragraphs(hits):
+                if _meets(paragraph, question):
+                    different.setdefault(paragraph.text.strip(), paragraph)
+            found = list(different.values())
             exhausted = len(hits) < top_k or _is_beyond(hits[-1][1], question.max_distance)
             if exhausted or len(found) >= question.top_k:
                 return found[: question.top_k]

@@ -56,9 +56,9 @@ _OPPOSITES = tuple(
     )
 )  # fmt: skip
 _CLAUSE = re.compile(
-    r"\s*(?:;|—|–(?=\s)|,\s+(?:and|but|or|while|whereas|which|who|because|so|although|with|where|making|including|"
-    r"thereby|leading|resulting)\b|\b(?:because|whereas|although)\b|(?<=\w)\s+and\s+(?=(?:it|they|he|she|is|are|was|"
-    r"were|has|have|had|can|will)\b))\s*",
+    r"(?:(?<!\s)\s*+(?:;|—|–(?=\s)|,\s++(?:and|but|or|while|whereas|which|who|because|so|although|with|where|making|including|"
+    r"thereby|leading|resulting)\b|\b(?:because|whereas|although)\b)|(?<=\w)\s++and\s++(?=(?:it|they|he|she|is|are|was|"
+    r"were|has|have|had|can|will)\b))\s*+",
     re.IGNORECASE,
 )
 _LEAST_CLAUSE_WORDS = 2

@@ -30,7 +30,7 @@ _NOT_QUOTABLE = re.compile(
     r"|\b(?:today|tonight|now|current|currently|latest|most recent|this (?:week|month|year))\b",
     re.IGNORECASE,
 )
-_MARK = re.compile(r"\s*\[\d+\]\s*$")
+_MARK = re.compile(r"(?<!\s)\s*+\[\d++\]\s*+$")
 
 
 class HighPrecisionSynthesizer:

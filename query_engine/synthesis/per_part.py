@@ -14,7 +14,7 @@ from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.base import Synthesizer
 
-_MARK = re.compile(r"\s*\[\d+\]\s*$")
+_MARK = re.compile(r"(?<!\s)\s*+\[\d++\]\s*+$")
 
 
 class PerPartSynthesizer:

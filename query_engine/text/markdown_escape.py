@@ -10,7 +10,7 @@ import re
 # Renderers make links of bare addresses too, unless their scheme is gone.
 _SCHEME = re.compile(r"\b(?:(?:https?|ftp|file)://|(?:javascript|vbscript):|data:(?=\w+/)|www\.)(?=\S)", re.IGNORECASE)
 # `![alt](url)`, `[text](url)`, `[text][ref]`, `[ref]: url`; citation marks are no references.
-_LINK = re.compile(r"!+(?=\[)|(?<=\])(?=\(|:)")
+_LINK = re.compile(r"(?<!!)!++(?=\[)|(?<=\])(?=\(|:)")
 _TAG = re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
 
 

@@ -30,7 +30,7 @@ TITLE_LINE = 0.6
 # Two sentences with more of their terms in common say the same.
 SAME_SHARE = 0.7
 # Addresses, e-mail addresses and points in time.
-_MACHINE_WORDS = re.compile(r"\b(?:https?:\s?//|www\.)\S+|\S+@\S+\.\w+|\b\d{4}-\d\d-\d\d[T\d:.+Z-]*")
+_MACHINE_WORDS = re.compile(r"\b(?:https?:\s?//|www\.)\S+|(?<!\S)[^\s@]++@\S+\.\w+|\b\d{4}-\d\d-\d\d[T\d:.+Z-]*")
 _MACHINE_SHARE = 0.4
 
 

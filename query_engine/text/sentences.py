@@ -17,7 +17,7 @@ LABEL_CHARS = 32
 # A sentence ends at . ! ? (with closing quotes or brackets) before space and something that can begin a sentence,
 # unless the dot belongs to an abbreviation, an initial or a numbered item. A run of stops is read once and from its
 # beginning: a model may write 100,000 of them.
-_END = re.compile(r"(?<![.!?])[.!?]++[\"'”’)\]]*+(?=\s+[\"'“‘(\[]*[A-Z0-9\u00c0-\u024f\u0370-\uffff])")
+_END = re.compile(r"(?<![.!?])[.!?]++[\"'”’)\]]*+(?=\s++[\"'“‘(\[]*+[A-Z0-9\u00c0-\u024f\u0370-\uffff])")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[])(?:[A-Z]|[A-Z](?:\.[A-Z])+|e\.g|i\.e|etc|cf|ca|c|vs|nos|vol|ed|eds|fig|figs|eq|eqs|sec|al|approx|est|"
     r"dr|mr|mrs|ms|prof|st|jr|sr|inc|ltd|co|corp|gen|col|lt|rev|hon|sen|rep|gov|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|"

@@ -23,6 +23,7 @@ def environment(**variables: str) -> dict[str, str]:
 
 def run(arguments: Sequence[str], variables: Mapping[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a Python program to its end, in `folder`, so that nobody's `.env` is read."""
+    (folder / ".env").touch()
     return subprocess.run(
         [sys.executable, *arguments],
         env=environment(**variables),
@@ -44,6 +45,7 @@ class Process:
     """
 
     def __init__(self, arguments: Sequence[str], variables: Mapping[str, str], folder: Path) -> None:
+        (folder / ".env").touch()
         self._process = subprocess.Popen(
             [sys.executable, *arguments],
             env=environment(**variables),

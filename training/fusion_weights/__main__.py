@@ -4,6 +4,8 @@ Flow: data sets -> our engine searches each question once -> `fit.py` -> weights
 to ship stand in `query_engine/retrieval/fusion.py`; this command prints, it does not write them.
 """
 
+import missing_packages  # noqa: F401, I001  # first, to tell which package the imports below lack
+
 import argparse
 import json
 import sys

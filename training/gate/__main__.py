@@ -3,6 +3,8 @@
 Flow: argv -> **here** -> `train.py` -> the report on stdout; with `--write`, the shipped classifier and `docs/gate.md`.
 """
 
+import missing_packages  # noqa: F401, I001  # first, to tell which package the imports below lack
+
 import argparse
 import sys
 from collections.abc import Sequence

@@ -25,6 +25,7 @@ from tenacity import (
 
 from errors import RagError
 from eval.scoring.judge_client.cache import Reply
+from loopback import may_use_proxy
 from settings import JudgeSettings
 
 _BACKOFF = wait_exponential_jitter(initial=0.25, max=20.0, jitter=0.25)
@@ -102,7 +103,11 @@ class JudgeServer:
         headers = {b"Content-Type": b"application/json"}
         if key is not None:
             headers[b"Authorization"] = f"Bearer {key.get_secret_value()}".encode()
-        async with httpx.AsyncClient(headers=headers, timeout=None) as client:  # noqa: S113  # `complete` has the limit
+        async with httpx.AsyncClient(
+            headers=headers,
+            timeout=None,  # noqa: S113  # `complete` has the limit
+            trust_env=may_use_proxy(self.url),
+        ) as client:
             self._client = client
             yield
 

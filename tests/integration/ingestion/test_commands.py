@@ -41,7 +41,8 @@ class Shell:
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
     """Return a shell whose corpus `default` holds three books."""
-    monkeypatch.chdir(tmp_path)  # nobody's `.env`
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").touch()  # nobody's own
     monkeypatch.setenv("RAG_INDEX__DIR", str(tmp_path / "index"))
     corpus = Corpus(tmp_path / "index" / "default", Embedding(load_settings()).manifest, create=True)
     fill(corpus, BOOKS, WordHashEmbedding())
@@ -139,6 +140,16 @@ def test_errors_of_a_json_run_are_json(shell: Shell) -> None:
 
     error = json.loads(shell.err)
     assert (error["event"], error["code"]) == ("error", "unreadable")
+
+
+@pytest.mark.parametrize("options", [[], ["--repair"], ["--corpus", "books"]])
+def test_what_is_neither_a_command_nor_a_path_is_told_with_the_nearest_command(
+    shell: Shell, options: list[str]
+) -> None:
+    shell("docter", *options, code=1)
+
+    assert "error[unreadable]: 'docter' is neither a command nor a path that exists" in shell.err
+    assert "The nearest command is 'doctor'" in shell.err
 
 
 def test_nothing_to_retry_is_no_failure(shell: Shell) -> None:

@@ -1,7 +1,15 @@
 """What the command line refuses before it opens anything."""
 
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
 import pytest
 
+import query_engine.__main__
+from index.layout.lock import CorpusLock
 from query_engine.__main__ import main
 
 
@@ -14,3 +22,61 @@ def test_a_filter_that_is_no_json_is_a_wrong_usage(capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit, match="2"):
         main(["What?", "--filter", "year > 3"])
     assert "this is no JSON" in capsys.readouterr().err
+
+
+class Service(BaseHTTPRequestHandler):
+    """Answers every question alike."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        record = {"final_report": "Water is wet. [1]", "citations": ["http://127.0.0.1/doc"], "complete": True}
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.end_headers()
+        self.wfile.write(f"data: {json.dumps(record)}\n\n".encode())
+
+    def log_message(self, *_: object) -> None:
+        """Keep the test's output clean."""
+
+
+@pytest.fixture
+def service() -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), Service) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_service_that_holds_the_corpus_is_asked_at_once_and_without_a_proxy(
+    service: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # nothing listens there
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("RAG_INDEX__DIR", str(tmp_path))
+    (tmp_path / "default").mkdir()
+    loaded: list[object] = []
+    monkeypatch.setattr(query_engine.__main__, "_ask_here", lambda *given: loaded.append(given))
+    lock = CorpusLock(tmp_path / "default", service)
+
+    assert main(["Is water wet?"]) == 0
+
+    lock.release()
+    printed = capsys.readouterr()
+    assert printed.out == "Water is wet. [1]\n  [1] http://127.0.0.1/doc\n"
+    assert f"asking the service at {service}" in printed.err
+    assert not loaded
+
+
+def test_a_corpus_that_nobody_holds_is_asked_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_INDEX__DIR", str(tmp_path))
+    (tmp_path / "default").mkdir()
+    CorpusLock(tmp_path / "default", "http://127.0.0.1:9").release()
+    loaded: list[object] = []
+    monkeypatch.setattr(query_engine.__main__, "_ask_here", lambda *given: loaded.append(given))
+
+    assert main(["Is water wet?"]) == 0
+    assert len(loaded) == 1

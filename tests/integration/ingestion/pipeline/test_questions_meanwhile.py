@@ -31,7 +31,9 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library
 
 def write(library: Library, generation: int) -> None:
     for number in range(DOCUMENTS):
-        sentences = (f"The {topic} of generation{generation} is near the {topic}." for topic in TOPICS * 5)
+        sentences = (
+            f"The {topic} of generation{generation} is near the {topic} of place{number}." for topic in TOPICS * 5
+        )
         (library.files / f"{number:02}.txt").write_text(" ".join(sentences))
 
 

@@ -1,9 +1,14 @@
 """How a run is shown while it goes: on a terminal, in a log, to a program."""
 
 import io
+import itertools
 import json
 import threading
+from collections.abc import Callable
 
+import pytest
+
+from ingestion.console import progress
 from ingestion.console.pace import Pace
 from ingestion.console.progress import _ticking, describe, duration, shown
 from ingestion.schema import Progress
@@ -76,3 +81,26 @@ def test_a_log_has_no_bar() -> None:
         tell(DONE)
 
     assert "\r" not in stream.getvalue()
+
+
+def test_a_log_says_something_new_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "LINE_EVERY_S", 0.001)
+    seconds = itertools.count()
+    monkeypatch.setattr("ingestion.console.progress.time.monotonic", lambda: float(next(seconds)))
+    stream = io.StringIO()
+    enough = threading.Event()
+
+    def write(text: str, write: Callable[[str], int] = stream.write) -> int:
+        if stream.getvalue().count("\n") > 16:
+            enough.set()
+        return write(text)
+
+    monkeypatch.setattr(stream, "write", write)
+
+    with shown(stream) as tell:
+        tell(Progress("large.pdf", None, None, 0, 1, 0, 200, 0, 0))
+        assert enough.wait(10)
+
+    lines = stream.getvalue().splitlines()
+    assert len(set(lines)) == len(lines)
+    assert "at large.pdf" in lines[1]

@@ -142,6 +142,48 @@ def test_opening_follows_no_link(tmp_path: Path) -> None:
         open_plain(tmp_path / "link.md")
 
 
+def test_a_folder_that_became_a_link_lets_no_foreign_file_in(tmp_path: Path) -> None:
+    write(tmp_path / "elsewhere/deep/a.md", "secret")
+    write(tmp_path / "root/inner/deep/a.md")
+    (file,) = list_files(tmp_path / "root")
+    assert isinstance(file, SourceFile)
+    (tmp_path / "root/inner").rename(tmp_path / "root/.before")
+    (tmp_path / "root/inner").symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(UnreadableError, match="a symbolic link leads to it"):
+        open_plain(file.path)
+
+
+def test_a_root_that_became_a_link_after_it_was_resolved_is_not_listed(tmp_path: Path) -> None:
+    write(tmp_path / "elsewhere/a.md")
+    (tmp_path / "root").symlink_to(tmp_path / "elsewhere")
+
+    assert len(list(list_files(tmp_path / "root"))) == 1
+    with pytest.raises(UnreadableError, match="has become a symbolic link"):
+        list_files(tmp_path / "root", resolved=True)
+
+
+def test_files_below_a_root_that_is_a_link_can_be_opened(tmp_path: Path) -> None:
+    write(tmp_path / "elsewhere/b/a.md", "four")
+    (tmp_path / "root").symlink_to(tmp_path / "elsewhere")
+    (file,) = list_files(tmp_path / "root")
+    assert isinstance(file, SourceFile)
+
+    with open_plain(file.path) as stream:
+        assert stream.read() == b"four"
+
+
+def test_opening_leaves_no_folder_open(tmp_path: Path) -> None:
+    path = write(tmp_path / "a/b/c.md")
+    before = len(os.listdir("/dev/fd"))
+
+    open_plain(path).close()
+    with pytest.raises(UnreadableError):
+        open_plain(tmp_path / "a/nowhere/c.md")
+
+    assert len(os.listdir("/dev/fd")) == before
+
+
 def test_opening_a_pipe_is_refused_and_does_not_wait_for_a_writer(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
 

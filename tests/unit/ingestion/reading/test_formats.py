@@ -56,6 +56,23 @@ def test_a_web_page_under_another_name_is_read_as_one(tmp_path: Path, suffix: st
     assert read_one(tmp_path / f"a.{suffix}", PAGE).title == "A page"
 
 
+@pytest.mark.parametrize("suffix", ["pdf", "docx", "parquet"])
+def test_text_under_the_name_of_a_binary_format_is_read_as_text(tmp_path: Path, suffix: str) -> None:
+    document = read_one(tmp_path / f"wind_power.{suffix}", "Größe, in plain words.".encode())
+
+    assert (document.text, document.content_type) == ("Größe, in plain words.", "plain text")
+
+
+def test_a_binary_format_under_the_name_of_another_is_read_as_what_it_is(tmp_path: Path) -> None:
+    assert read_one(tmp_path / "a.docx", make_pdf("From a PDF.")).content_type == "pdf"
+
+
+def test_a_file_that_opens_with_many_comments_is_read(tmp_path: Path) -> None:
+    comments = b"<!-- markdownlint-disable MD013 -->\n" * 32
+
+    assert read_one(tmp_path / "a.md", comments + b"# Heading\n\nText.").title == "Heading"
+
+
 def test_markdown_that_begins_with_a_tag_stays_markdown(tmp_path: Path) -> None:
     assert read_one(tmp_path / "a.md", b"<p align=center>\n\n# Heading").title == "Heading"
 
@@ -81,8 +98,8 @@ def test_a_file_over_the_limit_is_refused_unread(tmp_path: Path, name: str) -> N
         ("a.txt.gz", gzip.compress(b" ", mtime=0), "holds no text"),
         ("a.html", b"<html><body><script>x()</script></body></html>", "no text"),
         ("a.txt", b"PK\x03\x04 and so on", "no Word document"),
-        ("a.parquet", b"no parquet", "no Parquet file"),
-        ("a.docx", b"no zip", "no Word document"),
+        ("a.parquet", b"no parquet\0\1\2\3\4", "no Parquet file"),
+        ("a.docx", b"no zip\0\1\2\3\4", "no Word document"),
         ("a.txt.gz", gzip.compress(b"text " * 1000, mtime=0)[:-9], "damaged or cut short"),
         ("a.txt.gz", gzip.compress(bytes(1_000_000), mtime=0) * 300, "holds more than 256 MB"),
         ("a.txt.bz2", bz2.compress(bytes(5_000_000)) * 60, "holds more than 256 MB"),

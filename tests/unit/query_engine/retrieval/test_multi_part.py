@@ -216,7 +216,7 @@ def test_what_the_planner_warns_of_is_passed_on() -> None:
         ([[at(0, "one two")], [at(4, "two three")]], ["one two"]),
         ([[at(0, "one")], [at(0, "one two")]], ["one two"]),
         ([[at(0, "one two")], [at(4, "two")]], ["one two"]),
-        ([[at(0, "one")], [at(0, "one", "b")]], ["one", "one"]),
+        ([[at(0, "one")], [at(0, "two", "b")], [at(0, "one", "c")]], ["one", "two"]),
         ([[at(0, "one"), at(4, "two")], [at(0, "one two")]], ["one two"]),
         ([[], [at(0, "one")]], ["one"]),
         ([], []),
@@ -229,7 +229,7 @@ def test_no_text_is_read_twice(lists: list[list[Passage]], expected: list[str]) 
 
 def test_the_merged_list_keeps_to_the_budget_of_one_search() -> None:
     options = RetrievalSettings(budget_chars=500, top_k=3)
-    lists = [[at(start, "x" * 200, doc) for start in range(0, 2000, 200)] for doc in "abc"]
+    lists = [[at(start, doc * 200, doc) for start in range(0, 2000, 200)] for doc in "abc"]
 
     merged = merge(lists, options)
 

@@ -1,0 +1,88 @@
+"""Tell what a file holds, which decides who reads it and whether it may be large.
+
+Flow: name and first bytes of a file -> **here** -> `formats.py` chooses the reader, `pipeline/diff.py` refuses what is
+too large before it reads it. Pure; parses nothing.
+
+The content decides where it is plain: the mark of a binary format, the beginning of a web page, and text where the name
+promises a binary format. The suffix decides between the forms of text, which look alike.
+"""
+
+import json
+import re
+
+from errors import UnreadableError
+from ingestion.reading.compression import is_compressed
+from ingestion.reading.files import format_of
+from ingestion.reading.text import is_text
+
+_MAGIC = ((b"%PDF-", "pdf"), (b"PK\x03\x04", "docx"), (b"PAR1", "parquet"))
+_BINARY = frozenset(kind for _, kind in _MAGIC)
+_STREAMED = frozenset(("jsonl", "csv", "parquet"))
+# A comment ends at its first `-->`: if that could be given back, comments in a row could be cut in many ways.
+_PAGE_START = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]*+>\s*+)?(?:(?><!--.*?-->)\s*+)*+<(?:!doctype\s++html|html)\b", re.I | re.S
+)
+_PAGE_START_BYTES = 1024
+
+
+def kind_of(name: str, start: bytes) -> str:
+    """Return the format of a file, one of those in `files.FORMATS`.
+
+    Args:
+        name: of the file.
+        start: its first bytes, decompressed; a few thousand at least, if it holds as many.
+    """
+    named = format_of(name) or "plain text"
+    for magic, kind in _MAGIC:
+        if start.lstrip().startswith(magic):
+            return kind
+    if named in _BINARY and is_text(start):
+        named = "plain text"
+    if named == "json":
+        return "jsonl" if _is_json_lines(start) else "json"
+    is_page = named not in _STREAMED and _PAGE_START.match(start[:_PAGE_START_BYTES])
+    return "html" if is_page else named
+
+
+def is_streamed(kind: str) -> bool:
+    """Tell formats of many records, which are never held in memory and so may be of any size."""
+    return kind in _STREAMED
+
+
+def check_size(name: str, start: bytes, size: int, max_bytes: int) -> None:
+    """Refuse a file that must be read as a whole and is too large for that.
+
+    What a compressed file holds is measured while it is read; here its own size counts.
+
+    Args:
+        name: of the file.
+        start: its first bytes, as they are.
+        size: of the file, in bytes.
+        max_bytes: what may be held in memory.
+
+    Raises:
+        UnreadableError: it is too large.
+    """
+    if size <= max_bytes:
+        return
+    if is_compressed(start):
+        may_be_streamed = is_streamed(named := format_of(name) or "plain text") or named == "json"
+    else:
+        may_be_streamed = is_streamed(kind_of(name, start))
+    if not may_be_streamed:
+        raise too_large(max_bytes)
+
+
+def too_large(max_bytes: int) -> UnreadableError:
+    """Return the refusal of a file of more than `max_bytes`."""
+    limit = max_bytes // 1_000_000
+    return UnreadableError(f"The file is larger than {limit} MB.", "Split it, or raise RAG_INGEST__MAX_FILE_MB.")
+
+
+def _is_json_lines(start: bytes) -> bool:
+    """Tell records on lines of their own, which collections call `.json` too, from one JSON value."""
+    first, _, rest = start.strip().partition(b"\n")
+    try:
+        return rest.lstrip().startswith(b"{") and isinstance(json.loads(first), dict)
+    except (ValueError, RecursionError):
+        return False

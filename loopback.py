@@ -1,0 +1,25 @@
+"""Tell addresses that only this machine has.
+
+Flow: whoever listens or asks over HTTP -> **here**. Between two programs of one machine stands no proxy, whatever the
+proxy variables of the environment say: clients ask such addresses directly.
+"""
+
+import ipaddress
+from urllib.parse import urlsplit
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether only this machine can reach `host`; any name but `localhost` may lead outside."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def may_use_proxy(url: str) -> bool:
+    """Say whether a client of this address may go through a proxy: httpx's `trust_env`."""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return True  # no address; whoever asks it says so
+    return not is_loopback(host)

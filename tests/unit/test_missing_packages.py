@@ -1,0 +1,64 @@
+"""A Python without the project's packages is told how to get them, in one line."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = [
+    ["main.py"],
+    *(
+        ["-m", name]
+        for name in (
+            "ingestion",
+            "query_engine",
+            "eval",
+            "bench",
+            "training.gate",
+            "training.fusion_weights",
+        )
+    ),
+]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a program by this Python without any installed package."""
+    return subprocess.run(
+        [sys.executable, "-S", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=" ".join)
+def test_every_program_says_what_is_missing_and_how_to_get_it(program: list[str]) -> None:
+    ended = run(*program, "--help")
+
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith("error[not_installed]: The package '")
+    assert "make install" in line
+    assert str(ROOT / ".venv/bin/python") in line
+
+
+def test_a_bug_keeps_its_traceback() -> None:
+    for bug in ("import errors.nowhere", "1 / 0"):
+        ended = run("-c", f"import missing_packages; {bug}")
+
+        assert ended.returncode == 1
+        assert "Traceback" in ended.stderr
+
+
+def test_no_program_is_left_out() -> None:
+    # `treeline` is installed by pip, together with what it needs.
+    entries = {
+        path
+        for path in ROOT.glob("*/**/__main__.py")
+        if path.relative_to(ROOT).parts[0] not in ("tests", "var", "treeline")
+    }
+    entries = {path for path in entries if ".venv" not in path.parts}
+
+    tested = {ROOT / "/".join(program[1].split(".")) / "__main__.py" for program in PROGRAMS if program[0] == "-m"}
+
+    assert entries == tested
