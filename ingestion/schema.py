@@ -77,6 +77,7 @@ class Summary:
         embedded: leaves whose vectors were computed; the others have the text of a leaf that had one.
         failed: files or records that could not be read: `source` and `reason`.
         skipped: directory entries that are no documents: `source` and `reason`.
+        left_out: what was cut out of documents because it holds no words: `source` and `reason`, which says how much.
         dry_run: nothing was written.
         stopped: the run was stopped before its end; the same run again goes on from there.
     """
@@ -92,6 +93,7 @@ class Summary:
     duration_s: float = 0.0
     failed: list[dict[str, str]] = field(default_factory=list)
     skipped: list[dict[str, str]] = field(default_factory=list)
+    left_out: list[dict[str, str]] = field(default_factory=list)
     dry_run: bool = False
     stopped: bool = False
 
@@ -106,6 +108,7 @@ class Summary:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.failed += other.failed
         self.skipped += other.skipped
+        self.left_out += other.left_out
         self.stopped |= other.stopped
 
     def to_dict(self) -> dict[str, Any]:

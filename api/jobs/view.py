@@ -17,7 +17,7 @@ MAX_ERRORS = 10
 MAX_LISTED = 1000
 EVALUATION_NAMES = tuple("docs_total docs_ok docs_failed chunks_total chunks_indexed duration_sec errors".split())
 """What an evaluation client reads, at the top of the reply."""
-_LISTS = ("failed", "skipped")
+_LISTS = ("failed", "skipped", "left_out")
 
 
 def result_of(summary: Summary, *, chunks_total: int) -> Result:
@@ -39,6 +39,8 @@ def result_of(summary: Summary, *, chunks_total: int) -> Result:
         **summary.to_dict(),
         "failed": summary.failed[:MAX_LISTED],
         "skipped": summary.skipped[:MAX_LISTED],
+        "left_out": summary.left_out[:MAX_LISTED],
+        "left_out_total": len(summary.left_out),
         "skipped_total": len(summary.skipped),
     }
 
@@ -50,7 +52,7 @@ def show(job: Job) -> dict[str, Any]:
 
 
 def show_briefly(job: Job) -> dict[str, Any]:
-    """Return a job without the lists of what failed and what was skipped."""
+    """Return a job without the lists of what failed, what was skipped and what was left out."""
     result = job.result
     brief = {name: value for name, value in result.items() if name not in _LISTS} if result else None
     return _head(job) | {"result": brief}

@@ -1,6 +1,6 @@
 """Find what no boundary may fall into: numbers with their units, dates, versions, and the year that opens a line.
 
-Flow: text -> **here** -> `blocks.py` (boundaries of leaves) and `query_engine/text/sentences.py` (boundaries of quotes).
+Flow: text -> **here** -> `blocks.py` (where leaves end) and `query_engine/text/sentences.py` (where quotes end).
 Half a number is another number, and would be quoted as if the document said it. Pure; every pattern is linear.
 """
 
@@ -40,9 +40,7 @@ def splits_atom(text: str, at: int) -> bool:
     if not _DIGIT.search(text, max(0, at - _NEAR_CHARS), at + _NEAR_CHARS):
         return False
     start = max(0, at - _SEEN_CHARS)
-    return any(
-        match.start() < at - start < match.end() for match in _ATOM.finditer(text[start : at + _SEEN_CHARS])
-    )
+    return any(match.start() < at - start < match.end() for match in _ATOM.finditer(text[start : at + _SEEN_CHARS]))
 
 
 def is_date_alone(text: str) -> bool:

@@ -7,8 +7,8 @@ model nor the store is fed what no question can find. Pure; linear in the text's
 
 import re
 from bisect import bisect_left, bisect_right
-from itertools import accumulate, chain
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 # Longer than any word, address or table rule that people write.
@@ -93,18 +93,20 @@ def without_blobs(text: str, offsets: Sequence[int] = ()) -> WithoutBlobs:
     blobs = _merged([*blobs, *_long_lines(text, blobs)])
     if not blobs:
         return WithoutBlobs(text, tuple(offsets), "", blank=False)
-    kept = [text[start:end] for start, end in zip([0, *(b.end for b in blobs)], [*(b.start for b in blobs), None])]
+    ends = [blob.end for blob in blobs]
+    starts = [blob.start for blob in blobs]
+    kept = [text[start:end] for start, end in zip([0, *ends], [*starts, len(text)], strict=True)]
     marks = [PLACEHOLDERS[blob.kind] for blob in blobs]
     joined = "".join(chain.from_iterable(zip(kept, [*marks, ""], strict=True)))
     # How much longer or shorter the text is by the end of each blob.
     shifts = list(accumulate((len(mark) - (b.end - b.start) for mark, b in zip(marks, blobs, strict=True)), initial=0))
-    ends = [blob.end for blob in blobs]
 
     def moved(offset: int) -> int:
         before = bisect_right(ends, offset)
-        if before < len(blobs):  # a place inside a blob becomes the place before its placeholder
-            offset = min(offset, blobs[before].start) if offset > blobs[before].start else offset
-        return offset + shifts[before]
+        # A place inside a blob becomes the place before its placeholder.
+        return (
+            min(offset, *starts[before : before + 1]) + shifts[before] if before < len(blobs) else offset + shifts[-1]
+        )
 
     blank = not any(re.search(r"\w", piece) for piece in kept)
     return WithoutBlobs(joined, tuple(map(moved, offsets)), _told(blobs), blank)

@@ -45,11 +45,13 @@ class Piece(NamedTuple):
 
     Attributes:
         tokens: of this text.
+        leads: it is a heading, which belongs to what follows.
     """
 
     start: int
     end: int
     tokens: int
+    leads: bool = False
 
 
 class _Block(NamedTuple):
@@ -79,7 +81,8 @@ class BlockCutter:
             elif block.kind == "record":
                 yield from _fitting(text, whole, fits, chars, [_pairs, self._sentences, _phrases])
             else:
-                yield from _fitting(text, whole, fits, chars, [self._sentences, _phrases])
+                for piece in _fitting(text, whole, fits, chars, [self._sentences, _phrases]):
+                    yield piece._replace(leads=block.kind == "heading")
 
     def _sentences(self, text: str, start: int, end: int) -> Iterator[Span]:
         begin = start
@@ -116,7 +119,7 @@ def parts(text: str, chars: int) -> Iterator[Span]:
     start = 0
     while len(text) - start > chars:
         *whole, _ = _blocks(text[start : start + chars])
-        stop = start + whole[-1].end if whole else _stop_before(text, start, start + chars)
+        stop = start + whole[-1].end if whole else stop_before(text, start, start + chars)
         yield start, stop
         start = stop
     yield start, len(text)
@@ -202,18 +205,19 @@ def _phrases(text: str, start: int, end: int) -> Iterator[Span]:
 def _stretches(text: str, start: int, end: int, chars: int) -> Iterator[Span]:
     """Yield pieces of at most `chars` characters that end between words, where there are any."""
     while end - start > chars:
-        stop = _stop_before(text, start, start + chars)
+        stop = stop_before(text, start, start + chars)
         yield start, stop
         start = stop
     yield start, end
 
 
-def _stop_before(text: str, start: int, limit: int) -> int:
+def stop_before(text: str, start: int, limit: int) -> int:
+    """Return where to cut `text[start:]` at `limit` or before: after a word, else after a letter, never in a number."""
     spaces = [match.end() for match in _SPACE.finditer(text, start, limit)]
     for at in spaces[:-TRIED_SPACES:-1]:
-        if text[at - 2 : at - 1] != ":" and not splits_atom(text, at):
+        if text[at - 2 : at] != ": " and not splits_atom(text, at):
             return at
     for at in range(limit, max(start, limit - TRIED_LETTERS), -1):
-        if not splits_atom(text, at) and not unicodedata.combining(text[at]):
+        if not splits_atom(text, at) and not unicodedata.combining(text[at : at + 1] or " "):
             return at
     return limit

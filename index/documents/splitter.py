@@ -6,13 +6,12 @@ that no leaf is cut by the model's window, and in characters, because a word of 
 text may be cut is `blocks.py`'s business, how passages are filled `level_splitter.py`'s.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from index.documents.blocks import BlockCutter, parts
-from index.documents.span_tree import LEVEL_NAMES, NO_PARENT, Span, SpanTree
+from index.documents.span_tree import LEAF, LEVEL_NAMES, NO_PARENT, Span, SpanTree
 from index.documents.store import StoredDocument
 from settings import ChunkSettings
 
@@ -76,26 +75,20 @@ class TreeSplitter:
             words.pop()
         return " ".join(words)
 
+    def load(self) -> None:
+        """Load the parser and its libraries now."""
+        self.split("One sentence. " * self._sizes[-1])
+
     def split(self, text: str) -> SpanTree:
         """Return the tree of `text`; every non-blank text has at least one root, middle and leaf."""
-        levels: list[list[Span]] = [[] for _ in LEVEL_NAMES]
+        return joined([tree for tree, _ in self.parts(text)])
+
+    def parts(self, text: str) -> Iterator[tuple[SpanTree, int]]:
+        """Yield the trees of parts of `text`, with offsets in `text`, and where each part ends; see `joined`."""
         for start, end in parts(text, PART_CHARS):
-            tree = self._split_part(text[start:end])
-            # Positions of parents are those in one level until all levels are known.
-            known = [len(level) for level in levels]
-            first = [0, *accumulate(sum(span.level == level for span in tree) for level in range(len(LEVEL_NAMES)))]
-            for span in tree:
-                above = span.level - 1
-                parent = NO_PARENT if span.parent == NO_PARENT else span.parent - first[above] + known[above]
-                levels[span.level].append(Span(span.level, start + span.start, start + span.end, parent))
-        shifts = [0, *accumulate(len(level) for level in levels)]
-        return SpanTree(
-            [
-                span if span.parent == NO_PARENT else span._replace(parent=span.parent + shifts[span.level - 1])
-                for level in levels
-                for span in level
-            ]
-        )
+            spans = self._split_part(text[start:end])
+            moved = [span._replace(start=start + span.start, end=start + span.end) for span in spans]
+            yield SpanTree(moved), end
 
     def _split_part(self, text: str) -> list[Span]:
         from llama_index.core.schema import Document as LlamaDocument  # noqa: PLC0415  # see `_parser`
@@ -115,3 +108,21 @@ class TreeSplitter:
             cursors[parent] = end = start + len(content)
             spans.append(Span(level, start, end, parent))
         return spans
+
+
+def joined(trees: Sequence[SpanTree]) -> SpanTree:
+    """Return the trees of a text's parts, in order, as one tree."""
+    if len(trees) == 1:
+        return trees[0]
+    spans: list[Span] = []
+    shifts = [0] * len(trees)  # by tree: from a position among its spans to that among those of the level above
+    for level in range(LEAF + 1):
+        next_shifts = []
+        for tree, shift in zip(trees, shifts, strict=True):
+            own = [(place, span) for place, span in enumerate(tree.spans) if span.level == level]
+            next_shifts.append(len(spans) - own[0][0] if own else 0)
+            spans += [
+                span if span.parent == NO_PARENT else span._replace(parent=span.parent + shift) for _, span in own
+            ]
+        shifts = next_shifts
+    return SpanTree(spans)

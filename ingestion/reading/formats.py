@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from errors import UnreadableError
+from index.documents.blobs import LeftOut, without_blobs
 from index.documents.store import Document
 from ingestion.reading import fields
 from ingestion.reading.compression import decompressed, is_compressed, max_stream_bytes
@@ -40,7 +41,7 @@ _MAGIC = ((b"%PDF-", "pdf"), (b"PK\x03\x04", "docx"), (b"PAR1", "parquet"))
 _RECORDS = ("jsonl", "csv", "parquet")
 _PAGE_START_BYTES = 1024
 
-Items = Iterator[Document | UnreadableError]
+Items = Iterator[Document | LeftOut | UnreadableError]
 
 
 def read_file(path: Path, doc_id: str, options: ReadOptions) -> Items:
@@ -60,7 +61,10 @@ def read_file(path: Path, doc_id: str, options: ReadOptions) -> Items:
         if kind not in _RECORDS and stream is file and size > options.max_bytes:
             raise _too_large(options.max_bytes)
         for item in _items(kind, stream, doc_id, size, options):
-            yield _finished(item, kind, options.max_chars) if isinstance(item, Document) else item
+            if isinstance(item, Document):
+                yield from _finished(item, kind, options.max_chars)
+            else:
+                yield item
 
 
 def _kind(named: str, start: bytes) -> str:
@@ -135,15 +139,23 @@ def _text(data: bytes, doc_id: str, *, anything: bool) -> Document:
     return read_paper(data, doc_id, *paper) if paper else read_plain_text(data, doc_id)
 
 
-def _finished(document: Document, kind: str, max_chars: int) -> Document | UnreadableError:
-    """Add what is the same for all formats; refuse what is too long."""
-    if len(document.text) > max_chars:
+def _finished(document: Document, kind: str, max_chars: int) -> Items:
+    """Add what is the same for all formats, cut out what holds no words; refuse what is too long."""
+    rest = without_blobs(document.text, document.pages)
+    if rest.blank:
+        fact = f"The document {document.doc_id!r} holds no words. {rest.left_out}"
+        yield UnreadableError(fact, "Remove it, or give it the right suffix.")
+        return
+    if len(rest.text) > max_chars:
         fact = f"The document {document.doc_id!r} is longer than {max_chars:,} characters."
-        return UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_DOCUMENT_CHARS.")
+        yield UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_DOCUMENT_CHARS.")
+        return
     metadata = dict(document.metadata)
-    if language := fields.own_language(metadata) or _namer().name(document.text):
+    if language := fields.own_language(metadata) or _namer().name(rest.text):
         metadata["language"] = language
-    return replace(document, metadata=metadata, content_type=kind)
+    yield replace(document, text=rest.text, pages=rest.offsets, metadata=metadata, content_type=kind)
+    if rest.left_out:
+        yield LeftOut(document.doc_id, rest.left_out)
 
 
 @cache

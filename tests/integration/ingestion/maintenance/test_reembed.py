@@ -21,6 +21,7 @@ from ingestion.pipeline.diff import fingerprint
 from ingestion.schema import Progress
 from settings import ChunkSettings, EmbedSettings, IndexSettings, Settings
 from tests.fakes.corpora import MANIFEST, fill, make_corpus
+from tests.fakes.cutting import DirectCutter
 from tests.fakes.embedding import WordHashEmbedding
 
 SENTENCES = " ".join(f"Sentence {number} tells of wind and water;" for number in range(40))
@@ -37,7 +38,9 @@ class Loaded:
 def copying(old: Corpus, new: Corpus, stop: threading.Event | None = None) -> Copying:
     chunk = ChunkSettings(root_tokens=256, middle_tokens=64, leaf_tokens=16)
     splitter = TreeSplitter(chunk, lambda text: len(text.split()), 254)
-    return Copying(old, new, LocalPreparation(new, Loaded(), splitter), stop or threading.Event())
+    return Copying(
+        old, new, LocalPreparation(new, Loaded(), splitter, DirectCutter(splitter)), stop or threading.Event()
+    )
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from errors import UnreadableError
+from index.documents.blobs import LeftOut
 from index.documents.store import Document
 from ingestion.reading.formats import read_file
 from ingestion.reading.options import ReadOptions
@@ -27,7 +28,7 @@ def read_one(path: Path, data: bytes, options: ReadOptions = OPTIONS) -> Documen
     return item
 
 
-def refuse(items: Iterator[Document | UnreadableError]) -> None:
+def refuse(items: Iterator[Document | LeftOut | UnreadableError]) -> None:
     """Raise the first reason among the items, as the whole file's reason is raised."""
     for item in items:
         raise item if isinstance(item, UnreadableError) else AssertionError(item)
