@@ -1,6 +1,7 @@
 """Cuts texts in this process, for tests that count words instead of tokens."""
 
 from collections.abc import Sequence
+from typing import Self
 
 from errors import UnreadableError
 from index.documents.splitter import TreeSplitter
@@ -12,6 +13,12 @@ class DirectCutter:
 
     def __init__(self, splitter: TreeSplitter) -> None:
         self._splitter = splitter
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        pass
 
     def trees(self, texts: Sequence[str]) -> list[Cut]:
         """Return the tree of each text, or why it has none."""
