@@ -41,7 +41,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     hostile = commands.add_parser(
         "hostile",
         help="what files without words do to a service: /health, memory, cancelling, SIGTERM",
-        description="Make files of base64, dots, endless words and the like, and ingest each through a running service.",
+        description="Make files of base64, dots, long words and the like, and ingest each through a running service.",
     )
     hostile.add_argument("--size-mb", type=_number(1), default=8, help="of each file (default: 8)", metavar="MB")
     _add_latency(commands, [sets])

@@ -157,3 +157,18 @@ def test_a_corpus_in_use_is_left_alone(tmp_path: Path) -> None:
         reembed("books", settings)
     with pytest.raises(UnknownCorpusError):
         reembed("nothing", settings)
+
+
+def test_a_corpus_that_an_older_release_cut_is_cut_again(tmp_path: Path) -> None:
+    files = tmp_path / "files"
+    files.mkdir()
+    (files / "wind.md").write_text(f"# Wind\n\n{SENTENCES}")
+    settings = Settings(index=IndexSettings(dir=tmp_path / "index"))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("ingestion.pipeline.diff.PIPELINE_VERSION", "2")
+        ingest(files, settings, corpus="books")
+
+    summary = reembed("books", settings)
+
+    assert (summary.new, summary.unchanged) == (1, 0)
+    assert reembed("books", settings).unchanged == 1
