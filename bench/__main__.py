@@ -21,6 +21,7 @@ from bench.arguments import choose_sets, parse
 from bench.build import (
     answer_over_pages,
     measure_answers_under_load,
+    measure_hostile_files,
     measure_ingestion,
     measure_latency,
     open_engine,
@@ -32,7 +33,7 @@ from bench.datasets import SAMPLE, DataSet
 from bench.machine import describe, machine
 from bench.quality import compare, retrieval
 from bench.quality.retrieval import OURS, STOCK
-from bench.speed import ingest_table, latency_table, load_table
+from bench.speed import hostile_table, ingest_table, latency_table, load_table
 from errors import run_command
 from eval.cases import Case, read_cases
 from eval.questions.reading import read_questions
@@ -49,6 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "answers": _answers,
         "crag": _crag,
         "ingest": _ingest,
+        "hostile": _hostile,
         "latency": _latency,
         "load": _load,
         "compare": _compare,
@@ -115,6 +117,14 @@ def _ingest(arguments: argparse.Namespace, settings: Settings) -> int:
     print(ingest_table.table(measured))
     print(f"\nMedian (smallest–largest) of {arguments.repeats} runs in turn. {describe(machine())}.")
     _keep("ingest", {one.name: one.to_dict() for one in measured}, settings)
+    return 0
+
+
+def _hostile(arguments: argparse.Namespace, settings: Settings) -> int:
+    found = measure_hostile_files(settings, arguments.size_mb)
+    print(hostile_table.table(found))
+    print(f"\nEach file through a service of its own. {describe(machine())}.")
+    _keep("hostile", {"hostile": [one.to_dict() for one in found]}, settings)
     return 0
 
 

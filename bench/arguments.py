@@ -38,6 +38,12 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         description="Answer each question of a CRAG file from an index of its own pages, made in memory.",
     ).add_argument("--data", type=Path, help="the file, or a folder that holds it, or holds it in `crag/`")
     _add_ingest(commands, [sets])
+    hostile = commands.add_parser(
+        "hostile",
+        help="what files without words do to a service: /health, memory, cancelling, SIGTERM",
+        description="Make files of base64, dots, long words and the like, and ingest each through a running service.",
+    )
+    hostile.add_argument("--size-mb", type=_number(1), default=8, help="of each file (default: 8)", metavar="MB")
     _add_latency(commands, [sets])
     _add_load(commands, [sets])
     _add_compare(commands)

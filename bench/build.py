@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from bench.datasets import DataSet
 from bench.quality.retrieval import OURS, STOCK, Retrieve
-from bench.speed import latency, load
+from bench.speed import hostile, latency, load
 from bench.speed.ingest import Commands, Measured, Ours, measure, warm_up
 from bench.speed.workload import read_texts, write_workload
 from errors import IndexMismatchError
@@ -152,6 +152,18 @@ def measure_ingestion(data_set: DataSet, settings: Settings, *, documents: int, 
         _tell(f"{data_set.name}: warming up on one document, untimed")
         warm_up(commands, write_workload(texts, scratch / "one", 1).folder, scratch)
         return measure(measured, commands, scratch, repeats, _tell)
+
+
+def measure_hostile_files(settings: Settings, size_mb: int) -> list[hostile.Hostile]:
+    """Ingest hostile files through a running service, one service a file.
+
+    Raises:
+        ProgramFailedError: the service did not start.
+    """
+    with tempfile.TemporaryDirectory(prefix="hostile-", dir=_made(settings.bench.dir)) as folder:
+        scratch = Path(folder).resolve()
+        files, index = _made(scratch / "files"), _made(scratch / "index")
+        return hostile.measure(files, index, size_mb, {"RAG_LLM__PROVIDER": "extractive"}, _tell)
 
 
 def measure_grounding(data_set: DataSet, settings: Settings, count: int, seed: int) -> "list[Fate]":

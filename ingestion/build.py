@@ -18,6 +18,7 @@ from index.documents.splitter import TreeSplitter
 from index.layout.lock import CorpusLock
 from index.layout.swap import finish_swap, rebuilt, swap_in
 from ingestion.pipeline.chunk_embed import LocalPreparation, Preparation
+from ingestion.pipeline.cutter import Cutter
 from ingestion.pipeline.diff import FileReader
 from ingestion.pipeline.pipeline import Pipeline
 from ingestion.reading.files import Skipped, SourceFile, list_files
@@ -186,8 +187,13 @@ class _Run:
                 yield RayReader(crew), RayPreparation(crew)
         else:
             splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.passage_tokens)
-            with Reader(settings.ingest, papers=papers, stop=self._stop) as reader:
-                yield reader, LocalPreparation(corpus, embedding, splitter)
+            with (
+                Reader(settings.ingest, papers=papers, stop=self._stop) as reader,
+                Cutter(
+                    settings.ingest, settings.chunk, embedding.model, embedding.passage_tokens, stop=self._stop
+                ) as cutter,
+            ):
+                yield reader, LocalPreparation(corpus, embedding, splitter, cutter)
 
 
 def _rebuild(run: _Run, settings: Settings, embedding: Embedding, corpus: str) -> Summary:

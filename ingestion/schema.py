@@ -79,6 +79,7 @@ class Summary:
         embedded: leaves whose vectors were computed; the others have the text of a leaf that had one.
         failed: files or records that could not be read: `source` and `reason`.
         skipped: directory entries that are no documents: `source` and `reason`.
+        left_out: what was cut out of documents because it holds no words: `source` and `reason`, which says how much.
         duplicates: new and changed documents whose text another one has too: `doc_id` and `duplicate_of`. Both are
             kept; of a text that was found only one is shown.
         dry_run: nothing was written.
@@ -96,6 +97,7 @@ class Summary:
     duration_s: float = 0.0
     failed: list[dict[str, str]] = field(default_factory=list)
     skipped: list[dict[str, str]] = field(default_factory=list)
+    left_out: list[dict[str, str]] = field(default_factory=list)
     duplicates: list[dict[str, str]] = field(default_factory=list)
     dry_run: bool = False
     stopped: bool = False
@@ -111,6 +113,7 @@ class Summary:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.failed += other.failed
         self.skipped += other.skipped
+        self.left_out += other.left_out
         self.duplicates += other.duplicates
         self.stopped |= other.stopped
 

@@ -17,7 +17,7 @@ MAX_ERRORS = 10
 MAX_LISTED = 1000
 EVALUATION_NAMES = tuple("docs_total docs_ok docs_failed chunks_total chunks_indexed duration_sec errors".split())
 """What an evaluation client reads, at the top of the reply."""
-_LISTS = ("failed", "skipped", "duplicates")
+_LISTS = ("failed", "skipped", "left_out", "duplicates")
 
 
 def result_of(summary: Summary, *, chunks_total: int) -> Result:
@@ -39,6 +39,8 @@ def result_of(summary: Summary, *, chunks_total: int) -> Result:
         **summary.to_dict(),
         "failed": summary.failed[:MAX_LISTED],
         "skipped": summary.skipped[:MAX_LISTED],
+        "left_out": summary.left_out[:MAX_LISTED],
+        "left_out_total": len(summary.left_out),
         "skipped_total": len(summary.skipped),
         "duplicates": summary.duplicates[:MAX_LISTED],
         "duplicates_total": len(summary.duplicates),
@@ -52,7 +54,7 @@ def show(job: Job) -> dict[str, Any]:
 
 
 def show_briefly(job: Job) -> dict[str, Any]:
-    """Return a job without its lists of what failed, was skipped, or is there twice."""
+    """Return a job without its lists of what failed, was skipped, was left out, or is there twice."""
     result = job.result
     brief = {name: value for name, value in result.items() if name not in _LISTS} if result else None
     return _head(job) | {"result": brief}

@@ -114,6 +114,19 @@ def serving(arguments: Sequence[str], variables: Mapping[str, str]) -> Iterator[
     Raises:
         ProgramFailedError: it ended, or was not ready within `READY_LIMIT_S`.
     """
+    with serving_process(arguments, variables) as (url, _):
+        yield url
+
+
+@contextmanager
+def serving_process(
+    arguments: Sequence[str], variables: Mapping[str, str], *, ready: bool = True
+) -> Iterator[tuple[str, int]]:
+    """Run a service, and yield its base URL and process id; without `ready` once it listens, documents or not.
+
+    Raises:
+        ProgramFailedError: it ended, or was not ready within `READY_LIMIT_S`.
+    """
     deadline = time.perf_counter() + READY_LIMIT_S
     # A file, because a service would stand still once nobody empties its pipe.
     with tempfile.TemporaryFile("w+") as stderr:
@@ -122,9 +135,9 @@ def serving(arguments: Sequence[str], variables: Mapping[str, str]) -> Iterator[
             url = _address(process, stderr, deadline)
             if url is None:
                 raise ProgramFailedError.of(arguments, "ended before it listened", _said(stderr))
-            if reason := _wait_until_ready(url, deadline):
+            if ready and (reason := _wait_until_ready(url, deadline)):
                 raise ProgramFailedError.of(arguments, f"was not ready within {READY_LIMIT_S:.0f} s", reason)
-            yield url
+            yield url, process.pid
         finally:
             end(process)
 

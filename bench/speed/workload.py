@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from errors import RagError, UnreadableError
+from index.documents.blobs import LeftOut
 from index.documents.store import Document
 from ingestion.reading.files import Skipped, SourceFile
 
@@ -29,7 +30,7 @@ class EmptyWorkloadError(RagError):
 class Reader(Protocol):
     """Turns a file into documents."""
 
-    def read(self, file: SourceFile) -> Iterator[Document | UnreadableError]:
+    def read(self, file: SourceFile) -> Iterator[Document | LeftOut | UnreadableError]:
         """Yield the file's documents, or why there is none."""
 
 

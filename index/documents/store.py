@@ -35,6 +35,8 @@ Metadata = dict[str, str | int | float | bool | list[str]]
 Vectors = npt.NDArray[np.floating[Any]]
 
 BATCH_ROWS = 500
+# As many as a reader takes; a caller's own document may have more.
+MAX_TITLE_CHARS = 300
 CACHED_CHARS = 128_000_000
 CACHED_VECTOR_BYTES = 128_000_000
 
@@ -92,8 +94,9 @@ class StoredDocument(Document):
 
     @classmethod
     def of(cls, document: Document, version: str, tree: SpanTree) -> "StoredDocument":
-        """Join a document with its version and tree."""
+        """Join a document with its version and tree; of its title the first `MAX_TITLE_CHARS` are kept."""
         values = {item.name: getattr(document, item.name) for item in fields(Document)}
+        values["title"] = document.title[:MAX_TITLE_CHARS]
         return cls(**values, version=version, tree=tree)
 
 

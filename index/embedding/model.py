@@ -48,13 +48,15 @@ class EmbeddingModel:
         """Longest text that is read whole: the window less the two tokens that the model adds."""
         return self.max_tokens - 2
 
+    @property
+    def tokenizer_file(self) -> Path:
+        """Where the tokenizer is kept."""
+        return self.folder / "tokenizer.json"
+
     @cached_property
     def tokenizer(self) -> Tokenizer:
         """The model's tokenizer, without padding or truncation."""
-        tokenizer = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        return tokenizer
+        return _plain_tokenizer(self.tokenizer_file)
 
     @cached_property
     def input_tokenizer(self) -> Tokenizer:
@@ -115,6 +117,18 @@ class _WordCounts(dict[str, int]):
 
     def __missing__(self, word: str) -> int:
         return self.setdefault(word, self._count(word))
+
+
+def token_counter(tokenizer_file: str) -> TokenCounter:
+    """Return the counter of a tokenizer by itself, for a process that runs no model."""
+    return TokenCounter(_plain_tokenizer(Path(tokenizer_file)))
+
+
+def _plain_tokenizer(file: Path) -> Tokenizer:
+    tokenizer = Tokenizer.from_file(str(file))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
 
 
 def token_arrays(

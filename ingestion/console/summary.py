@@ -32,10 +32,11 @@ class FilesMet:
 
 
 def report(summary: Summary, met: FilesMet) -> list[str]:
-    """Return the lines: a dry run's plan, what was skipped and what failed and why, copies, then the totals."""
+    """Return the lines: a dry run's plan, what was skipped, left out and failed and why, copies, then the totals."""
     return [
         *(_plan(summary, met) if summary.dry_run else ()),
         *_reasons("skipped", summary.skipped),
+        *_reasons("left out", summary.left_out),
         *_reasons("failed", summary.failed),
         *_duplicates(summary.duplicates),
         *_totals(summary),

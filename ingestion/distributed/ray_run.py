@@ -23,10 +23,11 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from errors import ClusterError, SettingsError, UnreadableError
+from index.documents.blobs import LeftOut
 from index.documents.span_tree import SpanTree
 from index.documents.store import Document
-from ingestion.distributed.batching import begun_ahead, grouped
 from ingestion.distributed.worker import Found, Prepared, Worker
+from ingestion.pipeline.batching import begun_ahead, grouped
 from ingestion.pipeline.chunk_embed import Check, chars
 from ingestion.pipeline.diff import Change, Step
 from ingestion.reading.files import SourceFile
@@ -196,7 +197,7 @@ class RayReader:
             self._found = found
             yield from group
 
-    def read(self, file: SourceFile) -> Iterator[Document | UnreadableError]:
+    def read(self, file: SourceFile) -> Iterator[Document | LeftOut | UnreadableError]:
         """Yield what a worker found in the file; files are asked for in the order in which they were passed on."""
         for name, item in self._found:
             # What is left of a file before this one was not wanted.

@@ -11,10 +11,12 @@ import numpy.typing as npt
 
 from errors import UnreadableError
 from index.build import Embedding
+from index.documents.blobs import LeftOut
 from index.documents.splitter import TreeSplitter
 from index.documents.store import Document
-from ingestion.distributed.batching import grouped
+from ingestion.pipeline.batching import grouped
 from ingestion.pipeline.chunk_embed import cut
+from ingestion.pipeline.cutter import Cutter
 from ingestion.pipeline.diff import Change
 from ingestion.pipeline.embed import Vectorizer
 from ingestion.reading.files import SourceFile
@@ -22,7 +24,7 @@ from ingestion.reading.reader import Reader
 from settings import Settings
 
 # What a file holds, with the file's doc_id; None stands for its end.
-Found = tuple[str, Document | UnreadableError | None]
+Found = tuple[str, Document | LeftOut | UnreadableError | None]
 # A tree as `SpanTree.to_bytes` makes it, its leaves' vectors, how many of those were computed; or why there is none.
 Prepared = tuple[bytes, npt.NDArray[np.float32], int] | str
 
@@ -31,7 +33,7 @@ PIECE_ITEMS = 500
 
 
 class Worker:
-    """Holds one parser process and one embedder, which is loaded when it is first needed.
+    """Holds one parser process, one that cuts, and one embedder, which is loaded when it is first needed.
 
     `read` and `prepare` may run at the same time, each in one thread.
 
@@ -44,8 +46,9 @@ class Worker:
         self._embedding = Embedding(settings)
         model = self._embedding.model
         self._reader = Reader(settings.ingest, papers=papers)
-        self._splitter = TreeSplitter(settings.chunk, model.count_tokens, self._embedding.passage_tokens)
-        self._vectorizer = Vectorizer(None, self._embedding, self._splitter.leaf_texts, _go_on)
+        splitter = TreeSplitter(settings.chunk, model.count_tokens, self._embedding.passage_tokens)
+        self._cutter = Cutter(settings.ingest, settings.chunk, model, self._embedding.passage_tokens)
+        self._vectorizer = Vectorizer(None, self._embedding, splitter.leaf_texts, _go_on)
 
     def load(self) -> None:
         """Load the embedder now, converting the model if this machine has not done so yet.
@@ -71,8 +74,7 @@ class Worker:
         Raises:
             ModelError: the embedder cannot be loaded.
         """
-        for change in changes:
-            cut(change, self._splitter)
+        cut(changes, self._cutter)
         self._vectorizer.fill([change for change in changes if change.tree])
         return [_made(change) for change in changes]
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from errors import IndexDamagedError, UnknownCorpusError
 from index.build import Embedding, servers_of
 from index.corpus import Corpus, check_corpus_name, corpus_names, exists
+from index.documents.blobs import without_blobs
 from index.documents.sources import SourceNote
 from index.documents.splitter import TreeSplitter
 from index.documents.store import Document, StoredDocument
@@ -23,6 +24,7 @@ from index.layout.manifest import Manifest
 from index.layout.swap import finish_swap, rebuilt, reembedded, swap_in
 from ingestion.pipeline.chunk_embed import LocalPreparation, Preparation
 from ingestion.pipeline.commit import Writer
+from ingestion.pipeline.cutter import Cutter
 from ingestion.pipeline.diff import Change, Step, fingerprint
 from ingestion.schema import Progress, RunStopped, Summary
 from settings import Settings
@@ -37,7 +39,7 @@ def reembed(
     on_progress: Tell = lambda _progress: None,
     stop: threading.Event | None = None,
 ) -> Summary:
-    """Bring the named corpus to what the settings say; does nothing if that is what it was made with.
+    """Bring the named corpus to what the settings say, cut as this release cuts; does nothing if it is that already.
 
     Args:
         name: of the corpus.
@@ -62,13 +64,17 @@ def reembed(
         raise UnknownCorpusError.of(name, corpus_names(target.parent))
     embedding, servers = Embedding(settings), servers_of(settings)
     with closing(Corpus(target, Manifest.read(target), servers)) as old:
-        if _same(old.manifest, embedding.manifest):
+        if _same(old.manifest, embedding.manifest) and _current(old):
             return Summary(name, unchanged=old.documents.count())
         beside = reembedded(target)
         with closing(_scratch(beside, embedding.manifest, servers)) as new:
             splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.passage_tokens)
-            copying = Copying(old, new, LocalPreparation(new, embedding, splitter), stop or threading.Event())
-            summary = copying.run(on_progress)
+            stop = stop or threading.Event()
+            with Cutter(
+                settings.ingest, settings.chunk, embedding.model, embedding.passage_tokens, stop=stop
+            ) as cutter:
+                copying = Copying(old, new, LocalPreparation(new, embedding, splitter, cutter), stop)
+                summary = copying.run(on_progress)
         if not summary.stopped:
             servers.discard(rebuilt(target))
             beside.rename(rebuilt(target))
@@ -79,6 +85,12 @@ def reembed(
 
 def _same(one: Manifest, other: Manifest) -> bool:
     return (one.identity, one.precision) == (other.identity, other.precision)
+
+
+def _current(corpus: Corpus) -> bool:
+    """Tell whether every document was read and cut by this release."""
+    pipeline = fingerprint(corpus)
+    return all(document.version == document.hash(pipeline) for document in corpus.documents.each())
 
 
 def _scratch(beside: Path, manifest: Manifest, servers: Servers) -> Corpus:
@@ -163,4 +175,7 @@ class Copying:
 
 
 def _plain(stored: StoredDocument) -> Document:
-    return Document(**{item.name: getattr(stored, item.name) for item in fields(Document)})
+    """Return the document as a reader of this release would, without what holds no words."""
+    document = Document(**{item.name: getattr(stored, item.name) for item in fields(Document)})
+    rest = without_blobs(document.text, document.pages)
+    return replace(document, text=rest.text, pages=rest.offsets)

@@ -1,15 +1,17 @@
-"""Cut changed documents into their trees and embed the leaves, in this process.
+"""Cut changed documents into their trees and embed the leaves.
 
 Flow: steps of `diff.py` -> **here** -> the same steps, changes with trees and vectors -> `commit.py`.
-Cutting runs in a thread of its own, ahead of the embedding.
+Cutting runs in a process of its own (`cutter.py`), ahead of the embedding, which runs in this one.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from errors import UnreadableError
 from index.corpus import Corpus
 from index.documents.splitter import TreeSplitter
+from ingestion.pipeline.batching import grouped
+from ingestion.pipeline.cutter import TreeCutter
 from ingestion.pipeline.diff import Change, FileDone, Step
 from ingestion.pipeline.embed import EmbedderSource, Vectorizer
 from ingestion.pipeline.prefetch import Prefetched
@@ -19,6 +21,9 @@ Check = Callable[[], None]
 # Leaves that are embedded, and committed, together: enough to keep every core busy and a commit worth its cost.
 BATCH_LEAVES = 512
 BATCH_STEPS = 1000
+# Texts that are cut together: enough that handing them over costs nothing, few enough to begin early.
+CUT_CHARS = 200_000
+CUT_STEPS = 200
 # Text that may wait between two stages.
 WAITING_CHARS = 4_000_000
 
@@ -40,18 +45,20 @@ class Preparation(Protocol):
 
 
 class LocalPreparation:
-    """Makes trees and vectors in this process.
+    """Makes trees and vectors on this machine.
 
     Args:
         corpus: holds the vectors of older versions, which need not be computed again.
         embedding: gives the embedder the corpus was made with, once there is something to embed.
-        splitter: cuts texts into trees.
+        splitter: says what is embedded for each leaf.
+        cutter: cuts texts into trees.
     """
 
-    def __init__(self, corpus: Corpus, embedding: EmbedderSource, splitter: TreeSplitter) -> None:
+    def __init__(self, corpus: Corpus, embedding: EmbedderSource, splitter: TreeSplitter, cutter: TreeCutter) -> None:
         self._corpus = corpus
         self._embedding = embedding
         self._splitter = splitter
+        self._cutter = cutter
 
     def prepared(self, steps: Iterator[Step], check: Check) -> Iterator[Step]:
         """Do what `Preparation` says."""
@@ -62,19 +69,20 @@ class LocalPreparation:
                 yield from batch
 
     def _cut(self, steps: Iterable[Step], check: Check) -> Iterator[Step]:
-        for step in steps:
-            if isinstance(step, Change):
-                check()
-                cut(step, self._splitter)
-            yield step
+        for group in grouped(steps, chars, max_weight=CUT_CHARS, max_items=CUT_STEPS):
+            check()
+            cut([step for step in group if isinstance(step, Change)], self._cutter)
+            yield from group
 
 
-def cut(change: Change, splitter: TreeSplitter) -> None:
-    """Give a change its tree, or the reason why it has none."""
-    try:
-        change.tree = splitter.split(change.document.text)
-    except UnreadableError as error:
-        change.refused = f"{change.document.doc_id}: {error}"
+def cut(changes: Sequence[Change], cutter: TreeCutter) -> None:
+    """Give each change its tree, or the reason why it has none."""
+    trees = cutter.trees([change.document.text for change in changes])
+    for change, tree in zip(changes, trees, strict=True):
+        if isinstance(tree, UnreadableError):
+            change.refused = f"{change.document.doc_id}: {tree}"
+        else:
+            change.tree = tree
 
 
 def without_refused(steps: Iterable[Step]) -> Iterator[Step]:

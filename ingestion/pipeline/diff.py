@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from errors import UnreadableError
 from index.corpus import Corpus
+from index.documents.blobs import LeftOut
 from index.documents.copies import hash_text
 from index.documents.sources import SourceNote
 from index.documents.span_tree import SpanTree
@@ -25,7 +26,7 @@ from ingestion.reading.kind import check_size
 from ingestion.schema import RunOptions
 
 # Raised whenever the same bytes give another text, tree or embedded form, so that known files are read again.
-PIPELINE_VERSION = "2"
+PIPELINE_VERSION = "3"
 
 # Read at once while a file is hashed: a run that shall end does so before the next piece.
 _PIECE_BYTES = 4_000_000
@@ -41,7 +42,7 @@ class FileReader(Protocol):
         """Larger files are refused, unless they are streamed record by record."""
         ...
 
-    def read(self, file: SourceFile) -> Iterator[Document | UnreadableError]:
+    def read(self, file: SourceFile) -> Iterator[Document | LeftOut | UnreadableError]:
         """Yield the documents of a file, in order; what cannot be read is yielded as the reason why."""
         ...
 
@@ -105,6 +106,7 @@ class FileDone:
         unchanged: documents of it that are in the corpus already.
         gone: doc_ids that it held before and holds no longer.
         failures: reasons why it, or records of it, could not be read.
+        left_out: what was cut out of its documents because it holds no words, one sentence a document.
     """
 
     source: str
@@ -113,6 +115,7 @@ class FileDone:
     unchanged: int = 0
     gone: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     def with_failures(self, reasons: Sequence[str]) -> "FileDone":
         """Return this end with documents that failed later; older versions of theirs stay."""
@@ -219,6 +222,7 @@ class Comparison:
         source = note.source
         # Whole: each document of the file is seen, so what it held before and is not among them is gone.
         unchanged, again, whole, failures = 0, False, True, []
+        left_out: list[str] = []
         present: set[str] = set()
         unfinished = replace(note, digest=None)
         for item in self._reader.read(file):
@@ -228,6 +232,10 @@ class Comparison:
             if isinstance(item, UnreadableError):
                 whole = False
                 failures.append(str(item))
+                continue
+            if isinstance(item, LeftOut):
+                name = f"{self._prefix}{item.doc_id}"
+                left_out.append(item.reason if name == source else f"{name}: {item.reason}")
                 continue
             document = self._named(item, source)
             if owner := self._other_owner(document.doc_id, source, stored):
@@ -251,7 +259,7 @@ class Comparison:
         self._released.update(gone)
         digest = None if again else note.digest
         note = replace(note, digest=digest, failures=tuple(failures))
-        yield FileDone(source, file.size, note, unchanged, gone, tuple(failures))
+        yield FileDone(source, file.size, note, unchanged, gone, tuple(failures), tuple(left_out))
 
     def committed(self, document: Document) -> None:
         """Take a document out of those under way; from now on it is found in the corpus."""

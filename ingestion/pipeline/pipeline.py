@@ -200,6 +200,7 @@ class _Report:
         self.summary.unchanged += step.unchanged
         self.summary.removed += len(step.gone)
         self.summary.failed += [{"source": step.source, "reason": reason} for reason in step.failures]
+        self.summary.left_out += [{"source": step.source, "reason": reason} for reason in step.left_out]
         outcome: Outcome = "failed" if step.failures else "changed" if step.gone else self._outcome
         self._progress(step.source, outcome, step.failures[0] if step.failures else None)
         self._outcome = "unchanged"

@@ -1,10 +1,10 @@
-"""The child process in which files are parsed: takes a request, answers in batches, obeys its limits.
+"""The child process in which files are parsed and texts are cut: takes a request, answers in batches, obeys its limits.
 
-Flow: `sandbox.py` -> pipe -> **here** -> `formats.read_file` -> batches of documents -> pipe -> `sandbox.py`.
+Flow: `sandbox.py` -> pipe -> **here** -> a task such as `reading` -> batches of items -> pipe -> `sandbox.py`.
 
-Started as `python -m ingestion.reading.child FD PARSER TIMEOUT_S MEMORY_MB`. Messages are JSON, so whatever a
+Started as `python -m ingestion.reading.child FD TIMEOUT_S MEMORY_MB TASK ARGUMENT`. Messages are JSON, so whatever a
 parser does to this process cannot run code in the other one. The alarm clock is this process's own and has no
-handler: the kernel ends a parser that overstays even inside C code, and also when the program that asked is gone.
+handler: the kernel ends a task that overstays even inside C code, and also when the program that asked is gone.
 """
 
 import importlib
@@ -13,54 +13,74 @@ import logging
 import resource
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from errors import UnreadableError
+from index.documents.blobs import LeftOut
 from index.documents.store import Document
 from ingestion.reading.options import ReadOptions
 
-Parser = Callable[[Path, str, ReadOptions], Iterator[Document | UnreadableError]]
+# What a task finds for a request: JSON-ready values, each with its weight in characters.
+Items = Iterator[tuple[dict[str, Any], int]]
+Task = Callable[[Mapping[str, Any]], Items]
+Parser = Callable[[Path, str, ReadOptions], Iterator[Document | LeftOut | UnreadableError]]
 
 _BATCH_ITEMS = 500
 _BATCH_CHARS = 1_000_000
 
 
-def serve(connection: Connection, parser: Parser, timeout_s: float) -> None:
+def reading(parser_name: str) -> Task:
+    """Return the task that reads files by the parser named `module:function`.
+
+    Its request is `{"path", "doc_id", "options"}`; an item is a document's fields, `{"left_out": [doc_id, reason]}` or
+    `{"unreadable": [fact, remedy]}`.
+    """
+    parser: Parser = _named(parser_name)
+
+    def read(request: Mapping[str, Any]) -> Items:
+        for item in parser(Path(request["path"]), request["doc_id"], ReadOptions(**request["options"])):
+            if isinstance(item, Document):
+                yield asdict(item), len(item.text)
+            elif isinstance(item, LeftOut):
+                yield {"left_out": item}, 1
+            else:
+                yield _refusal(item), 1
+
+    return read
+
+
+def serve(connection: Connection, task: Task, timeout_s: float) -> None:
     """Answer requests until the other side hangs up.
 
-    A request `{"path", "doc_id", "options"}` begins a file, `{}` asks for its next batch. The answer is
-    `{"items": [...], "more": bool, "retire": bool}`; an item is a document's fields or `{"unreadable": [fact,
-    remedy]}`. After `retire` this process takes no more requests.
+    A request that is not empty begins a task, `{}` asks for its next batch. The answer is
+    `{"items": [...], "more": bool, "retire": bool}`. After `retire` this process takes no more requests.
     """
-    items: Iterator[Document | UnreadableError] = iter(())
+    items: Items = iter(())
     while True:
         try:
             request = json.loads(connection.recv_bytes())
         except (EOFError, ConnectionResetError):  # it hung up, or was killed with an answer unread
             return
         if request:
-            items = parser(Path(request["path"]), request["doc_id"], ReadOptions(**request["options"]))
+            items = task(request)
         signal.setitimer(signal.ITIMER_REAL, timeout_s)
         reply = _next_batch(items)
         signal.setitimer(signal.ITIMER_REAL, 0)
         connection.send_bytes(reply)
 
 
-def _next_batch(items: Iterator[Document | UnreadableError]) -> bytes:
+def _next_batch(items: Items) -> bytes:
     """Take the next items and encode them; whatever goes wrong becomes the last item."""
     batch: list[dict[str, Any]] = []
     chars = 0
     try:
-        for item in items:
-            if isinstance(item, UnreadableError):
-                batch.append(_refusal(item))
-            else:
-                batch.append(asdict(item))
-                chars += len(item.text)
+        for item, weight in items:
+            batch.append(item)
+            chars += weight
             if len(batch) >= _BATCH_ITEMS or chars >= _BATCH_CHARS:
                 return _encode(batch, more=True)
         return _encode(batch)
@@ -76,7 +96,7 @@ def _next_batch(items: Iterator[Document | UnreadableError]) -> bytes:
 def _out_of_memory() -> UnreadableError:
     limit_mb = resource.getrlimit(resource.RLIMIT_AS)[0] // 1_000_000
     return UnreadableError(
-        f"Parsing needs more than {limit_mb} MB of memory.", "Split the file, or raise RAG_INGEST__PARSE_MEMORY_MB."
+        f"It needs more than {limit_mb} MB of memory.", "Split the file, or raise RAG_INGEST__PARSE_MEMORY_MB."
     )
 
 
@@ -88,11 +108,15 @@ def _encode(batch: list[dict[str, Any]], *, more: bool = False, retire: bool = F
     return json.dumps({"items": batch, "more": more, "retire": retire}).encode()
 
 
+def _named(name: str) -> Any:
+    module, _, attribute = name.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
 def main() -> None:
-    """Set the limits, say that we are ready, serve."""
-    descriptor, parser_name, timeout_s, memory_mb = sys.argv[1:]
-    module, _, name = parser_name.partition(":")
-    parser: Parser = getattr(importlib.import_module(module), name)
+    """Load the task, set the limits, say that we are ready, serve."""
+    descriptor, timeout_s, memory_mb, task_name, argument = sys.argv[1:]
+    task: Task = _named(task_name)(argument)
     logging.disable()  # libraries log what we report
     limit = int(memory_mb) * 1_000_000
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -100,7 +124,7 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     with Connection(int(descriptor)) as connection:
         connection.send_bytes(b"ready")
-        serve(connection, parser, float(timeout_s))
+        serve(connection, task, float(timeout_s))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from errors import UnreadableError
+from index.documents.blobs import LeftOut, without_blobs
 from index.documents.store import Document
 from ingestion.reading import fields
 from ingestion.reading.compression import decompressed, is_compressed, max_stream_bytes
@@ -31,7 +32,7 @@ from ingestion.reading.plain_text import read_plain_text
 if TYPE_CHECKING:
     from ingestion.reading.language import LanguageNamer
 
-Items = Iterator[Document | UnreadableError]
+Items = Iterator[Document | LeftOut | UnreadableError]
 
 
 def read_file(path: Path, doc_id: str, options: ReadOptions) -> Items:
@@ -50,7 +51,10 @@ def read_file(path: Path, doc_id: str, options: ReadOptions) -> Items:
             stream = decompressed(file, size)
         kind = kind_of(path.name, stream.peek())
         for item in _items(kind, stream, doc_id, size, options):
-            yield _finished(item, kind, options.max_chars) if isinstance(item, Document) else item
+            if isinstance(item, Document):
+                yield from _finished(item, kind, options.max_chars)
+            else:
+                yield item
 
 
 def _items(kind: str, stream: io.BufferedReader, doc_id: str, size: int, options: ReadOptions) -> Items:
@@ -101,15 +105,23 @@ def _text(data: bytes, doc_id: str, *, anything: bool) -> Document:
     return read_paper(data, doc_id, *paper) if paper else read_plain_text(data, doc_id)
 
 
-def _finished(document: Document, kind: str, max_chars: int) -> Document | UnreadableError:
-    """Add what is the same for all formats; refuse what is too long."""
-    if len(document.text) > max_chars:
+def _finished(document: Document, kind: str, max_chars: int) -> Items:
+    """Add what is the same for all formats, cut out what holds no words; refuse what is too long."""
+    rest = without_blobs(document.text, document.pages)
+    if rest.blank:
+        fact = f"The document {document.doc_id!r} holds no words. {rest.left_out}"
+        yield UnreadableError(fact, "Remove it, or give it the right suffix.")
+        return
+    if len(rest.text) > max_chars:
         fact = f"The document {document.doc_id!r} is longer than {max_chars:,} characters."
-        return UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_DOCUMENT_CHARS.")
+        yield UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_DOCUMENT_CHARS.")
+        return
     metadata = dict(document.metadata)
-    if language := fields.own_language(metadata) or _namer().name(document.text):
+    if language := fields.own_language(metadata) or _namer().name(rest.text):
         metadata["language"] = language
-    return replace(document, metadata=metadata, content_type=kind)
+    yield replace(document, text=rest.text, pages=rest.offsets, metadata=metadata, content_type=kind)
+    if rest.left_out:
+        yield LeftOut(document.doc_id, rest.left_out)
 
 
 @cache

@@ -45,6 +45,6 @@ def read_pages(pages: Iterable[Page], reader: Reader) -> tuple[list[Document], l
             for item in reader.read(SourceFile(path, page.url, path.stat().st_size)):
                 if isinstance(item, UnreadableError):
                     reasons.append(f"{page.url}: {item}")
-                else:
+                elif isinstance(item, Document):
                     documents.append(replace(item, url=fields.web_address(page.url) or item.url))
     return documents, reasons

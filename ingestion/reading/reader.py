@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import Any, Self, TypeVar
 
 from errors import UnreadableError
+from index.documents.blobs import LeftOut
 from index.documents.store import Document
 from ingestion.reading.files import SourceFile
 from ingestion.reading.options import ReadOptions
@@ -42,7 +43,12 @@ class Reader:
     ) -> None:
         self._options = ReadOptions(settings.max_file_bytes, settings.max_document_chars, papers)
         self._sandbox = Sandbox(
-            parser, timeout_s=settings.parse_timeout_s, memory_mb=settings.parse_memory_mb, stop=stop
+            "ingestion.reading.child:reading",
+            parser,
+            doing="Parsing",
+            timeout_s=settings.parse_timeout_s,
+            memory_mb=settings.parse_memory_mb,
+            stop=stop,
         )
 
     def __enter__(self) -> Self:
@@ -56,15 +62,17 @@ class Reader:
         """Larger files are refused, unless they are streamed record by record."""
         return self._options.max_bytes
 
-    def read(self, file: SourceFile) -> Iterator[Document | UnreadableError]:
+    def read(self, file: SourceFile) -> Iterator[Document | LeftOut | UnreadableError]:
         """Yield the documents of a file, in order; what cannot be read is yielded as the reason why.
+
+        After a document stands what was left out of its text.
 
         Records stream: a file of millions is never held in memory. Files are read one at a time: the next `read`
         closes the door on an iterator that was left unfinished.
         """
         request = {"path": str(file.path), "doc_id": file.doc_id, "options": asdict(self._options)}
         try:
-            for item in self._sandbox.parse(request):
+            for item in self._sandbox.items(request):
                 yield _revive(item)
         except UnreadableError as error:
             yield error
@@ -78,7 +86,9 @@ class Reader:
         self._sandbox.close()
 
 
-def _revive(item: dict[str, Any]) -> Document | UnreadableError:
+def _revive(item: dict[str, Any]) -> Document | LeftOut | UnreadableError:
+    if "left_out" in item:
+        return LeftOut(*item["left_out"])
     if "unreadable" in item:
         return UnreadableError(*item["unreadable"])
     return Document(**{**item, "pages": tuple(item["pages"])})

@@ -1,9 +1,9 @@
-"""Parse files in one long-lived child process, so that a bad file costs itself and nothing else.
+"""Run a task in one long-lived child process, so that a bad file or text costs itself and nothing else.
 
-Flow: `reader.py` -> **here** -> pipe -> `child.py`.
+Flow: `reader.py` and `pipeline/cutter.py` -> **here** -> pipe -> `child.py`.
 
-The child has a clock and a memory limit. When it dies the file it was reading is at fault: the death becomes that
-file's `UnreadableError` and the next file gets a new child. The child is a plain subprocess rather than a
+The child has a clock and a memory limit. When it dies the request it was at is at fault: the death becomes an
+`UnreadableError` and the next request gets a new child. The child is a plain subprocess rather than a
 `multiprocessing` one, which would run the parent's main module again, and gets none of the parent's environment,
 so that no parser ever sees a key.
 """
@@ -25,7 +25,12 @@ from ingestion.schema import RunStopped
 
 STOP_POLL_S = 0.1
 # Threads and memory pools set address space aside, of which the child has little.
-_FRUGAL = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+_FRUGAL = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "RAYON_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}
 _PROJECT_ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -33,14 +38,27 @@ class Sandbox:
     """One child process, started when it is first needed. For one thread at a time.
 
     Args:
-        parser: what the child calls, as `module:function`; see `child.Parser`.
+        task: what the child does, as `module:function`; called with `argument` it returns a `child.Task`.
+        argument: for it.
+        doing: the task in people's words, at the beginning of a sentence.
         timeout_s: wall time the child may take for one answer: a file, or one batch of a file's records.
         memory_mb: address space of the child, in MB of a million bytes.
-        stop: once it is set, a parse that is under way ends with RunStopped.
+        stop: once it is set, a request that is under way ends with RunStopped.
     """
 
-    def __init__(self, parser: str, *, timeout_s: float, memory_mb: int, stop: threading.Event | None = None) -> None:
-        self._parser = parser
+    def __init__(
+        self,
+        task: str,
+        argument: str,
+        *,
+        doing: str,
+        timeout_s: float,
+        memory_mb: int,
+        stop: threading.Event | None = None,
+    ) -> None:
+        self._task = task
+        self._argument = argument
+        self._doing = doing
         self._timeout_s = timeout_s
         self._memory_mb = memory_mb
         self._process: subprocess.Popen[bytes] | None = None
@@ -48,7 +66,7 @@ class Sandbox:
         self._turn = object()
         self._stop = stop or threading.Event()
 
-    def parse(self, request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    def items(self, request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the items that the child finds, batch by batch; ask for the next only when it is wanted.
 
         Raises:
@@ -59,7 +77,7 @@ class Sandbox:
         turn = self._turn = object()
         while True:
             if turn is not self._turn:
-                raise RuntimeError("Another file was begun before this one was read to its end.")
+                raise RuntimeError("Another request was begun before this one was answered to its end.")
             try:
                 connection.send_bytes(json.dumps(request).encode())
                 while not connection.poll(STOP_POLL_S):
@@ -75,7 +93,7 @@ class Sandbox:
             request = {}
 
     def close(self) -> None:
-        """End the child; a later `parse` starts a new one."""
+        """End the child; a later request starts a new one."""
         if self._connection:
             self._connection.close()
         if self._process:
@@ -90,7 +108,7 @@ class Sandbox:
 
     def _ready_connection(self) -> Connection:
         if self._process and self._process.poll() is not None:
-            self.close()  # it died between two files: no file's fault
+            self.close()  # it died between two requests: no one's fault
         if self._connection is None:
             self._start()
         assert self._connection is not None
@@ -98,11 +116,11 @@ class Sandbox:
 
     def _start(self) -> None:
         self._connection, child_end = Pipe()
-        limits = (str(self._timeout_s), str(self._memory_mb))
+        arguments = (str(self._timeout_s), str(self._memory_mb), self._task, self._argument)
         path = [str(_PROJECT_ROOT), *(entry for entry in sys.path if entry)]
         with child_end:
             self._process = subprocess.Popen(  # noqa: S603 - a fixed command
-                [sys.executable, "-P", "-m", "ingestion.reading.child", str(child_end.fileno()), self._parser, *limits],
+                [sys.executable, "-P", "-m", "ingestion.reading.child", str(child_end.fileno()), *arguments],
                 pass_fds=[child_end.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,  # ours is for the summary
@@ -114,7 +132,7 @@ class Sandbox:
         except EOFError:
             code = self._process.wait()
             self.close()
-            raise RuntimeError(f"The parser process did not start (exit code {code}).") from None
+            raise RuntimeError(f"The process for {self._doing.lower()} did not start (exit code {code}).") from None
 
     def _death(self) -> UnreadableError:
         assert self._process is not None
@@ -122,10 +140,11 @@ class Sandbox:
         self.close()
         if code == -signal.SIGALRM:
             return UnreadableError(
-                f"Parsing took longer than {self._timeout_s:g} s.",
+                f"{self._doing} took longer than {self._timeout_s:g} s.",
                 "Split the file, or raise RAG_INGEST__PARSE_TIMEOUT_S.",
             )
         cause = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         return UnreadableError(
-            f"The parser died over this file ({cause}).", "Repair or convert it, or raise RAG_INGEST__PARSE_MEMORY_MB."
+            f"{self._doing} killed its process ({cause}).",
+            "Repair or convert it, or raise RAG_INGEST__PARSE_MEMORY_MB.",
         )

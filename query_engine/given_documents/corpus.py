@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from errors import UnreadableError
 from index.build import Embedding
+from index.documents.blobs import without_blobs
 from index.documents.splitter import TreeSplitter
 from index.documents.store import Document, StoredDocument
 from index.embedding.batch import embed_documents
@@ -29,8 +29,8 @@ def corpus_for_documents(
 ) -> MemoryCorpus:
     """Cut and embed documents, and return them as a corpus; close it after use. Blocks.
 
-    A text that is given twice is kept once. One that cannot be cut is left out, and logged. Of two texts with one
-    `doc_id` the second is named `doc_id (2)`.
+    A text that is given twice is kept once. What holds no words is cut out of a text and logged. Of two texts with
+    one `doc_id` the second is named `doc_id (2)`.
 
     Args:
         documents: none makes an empty corpus.
@@ -76,11 +76,13 @@ def _cut(
     documents: Iterable[Document], splitter: TreeSplitter, pipeline: str, *, sentences: bool
 ) -> Iterator[StoredDocument]:
     for document in documents:
-        try:
-            tree = splitter.split(document.text)
-        except UnreadableError as error:
-            logger.warning("Left out of the given documents: %s: %s", document.doc_id, error)
+        rest = without_blobs(document.text, document.pages)
+        if rest.left_out:
+            logger.warning("%s: %s", document.doc_id, rest.left_out)
+        if rest.blank:
             continue
+        document = replace(document, text=rest.text, pages=rest.offsets)  # noqa: PLW2901
+        tree = splitter.split(document.text)
         if sentences:
             tree = with_sentence_leaves(document.text, tree)
         if len(tree):

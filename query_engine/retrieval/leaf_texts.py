@@ -8,9 +8,14 @@ from collections.abc import Sequence
 from index.documents.span_tree import split_node_id
 from index.documents.store import DocumentStore
 
+# Longer than the longest leaf that is made today, of 512 tokens.
+MAX_LEAF_CHARS = 8192
+
 
 def leaf_texts(documents: DocumentStore, node_ids: Sequence[str], *, titled: bool = False) -> list[str]:
-    """Return the leaves' texts, in the same order; the empty text for one whose document is gone meanwhile.
+    """Return the leaves' texts, at most 8,192 characters of each, in the same order.
+
+    The text is empty for a leaf whose document is gone meanwhile.
 
     Args:
         documents: hold the leaves.
@@ -26,6 +31,7 @@ def leaf_texts(documents: DocumentStore, node_ids: Sequence[str], *, titled: boo
             texts.append("")
             continue
         span = document.tree[position]
-        text = document.text[span.start : span.end]
+        # Older indexes hold leaves of any length.
+        text = document.text[span.start : min(span.end, span.start + MAX_LEAF_CHARS)]
         texts.append(f"{document.title}\n{text}" if titled and document.title else text)
     return texts

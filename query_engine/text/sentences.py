@@ -5,10 +5,12 @@ headings, list items and table rows end at their line, wrapped prose goes on. Pu
 """
 
 import re
-from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
+
+from index.documents.atoms import is_date_alone, splits_atom
+from index.documents.blocks import stop_before
 
 MAX_CHARS = 600
 # Prose is wrapped at some 45 characters at least, in narrow columns; a shorter line is a heading or a label.
@@ -29,6 +31,7 @@ _BEGINS = re.compile(r"\s*[\"'“‘(\[]*[A-Z0-9\u00c0-\u00de]")
 _GOES_ON = (",", ";", "-", "–", "(", "")
 # A line that stands for itself: heading, list item, table row, quote, fence.
 _OWN_LINE = re.compile(r"\s*(?:#{1,6}\s|[-*+•▪◦]\s|\d{1,3}[.)]\s|\||>|```|~~~)")
+_YEAR_LINE = re.compile(r"\s*\d{4}(?:[–-]\d{2,4})?[.:]\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +60,17 @@ def _blocks(text: str) -> list[tuple[int, int]]:
     blocks: list[tuple[int, int]] = []
     begin: int | None = None
     position = 0
-    label = False
+    label = ended = False
     for line in text.splitlines(keepends=True):
         end = position + len(line)
-        blank, own = not line.strip(), bool(_OWN_LINE.match(line))
+        blank = not line.strip()
+        # A year begins a line of a timeline, unless prose was wrapped before it.
+        own = bool(_OWN_LINE.match(line) or ((begin is None or ended) and _YEAR_LINE.match(line)))
         if begin is not None and (blank or own or (label and _BEGINS.match(line))):
             blocks.append((begin, position))
             begin = None
         label = _is_label(line)
+        ended = line.rstrip()[-1:] in {".", "!", "?", ":", ";"}
         if own and line.lstrip().startswith(("#", "|", "`", "~")):
             blocks.append((position, end))
         elif not blank and begin is None:
@@ -89,8 +95,7 @@ def _in_block(text: str, start: int, end: int) -> list[Sentence]:
     cuts = [start]
     for match in _END.finditer(text, start, end):
         # The pattern's look-ahead sees past `end` only within the same text, which is harmless.
-        dot = text.find(".", match.start(), match.end())
-        if dot < 0 or not _ABBREVIATION.search(text[max(start, dot - 12) : dot]):
+        if not row and not _belongs_to_what_follows(text, cuts[-1], match):
             cuts.append(match.end())
     cuts.append(end)
     found = []
@@ -104,17 +109,24 @@ def _in_block(text: str, start: int, end: int) -> list[Sentence]:
     return found
 
 
+def _belongs_to_what_follows(text: str, start: int, end: re.Match[str]) -> bool:
+    """Tell the dot of an abbreviation, of a date, or of a year that opens a line, from the end of a sentence."""
+    dot = text.find(".", end.start(), end.end())
+    if dot < 0:
+        return False
+    if _ABBREVIATION.search(text[max(start, dot - 12) : dot]) or is_date_alone(text[start:dot]):
+        return True
+    return splits_atom(text, end.end())
+
+
 def _short_enough(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Cut a run-on (a table, a list without stops) at its lines, so that a quote stays readable."""
     if end - start <= MAX_CHARS:
         return [(start, end)]
-    newlines = [i + 1 for i in range(start, end) if text[i] == "\n"] or [
-        i + 1 for i in range(start, end) if text[i] == " "
-    ]
     pieces, first = [], start
     while end - first > MAX_CHARS:
-        cut = bisect_right(newlines, first + MAX_CHARS) - 1
-        last = newlines[cut] if cut >= 0 and newlines[cut] > first else first + MAX_CHARS
+        newline = text.rfind("\n", first, first + MAX_CHARS) + 1
+        last = newline if newline > first else stop_before(text, first, first + MAX_CHARS)
         pieces.append((first, last))
         first = last
     pieces.append((first, end))

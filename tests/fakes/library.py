@@ -7,6 +7,7 @@ from typing import Any
 
 from errors import UnreadableError
 from index.corpus import Corpus
+from index.documents.blobs import LeftOut
 from index.documents.splitter import TreeSplitter
 from index.documents.store import Document
 from ingestion.pipeline.chunk_embed import LocalPreparation
@@ -19,13 +20,14 @@ from ingestion.reading.reader import Reader
 from ingestion.schema import RunOptions, Summary
 from settings import ChunkSettings, IngestSettings
 from tests.fakes.corpora import MANIFEST
+from tests.fakes.cutting import DirectCutter
 from tests.fakes.embedding import WordHashEmbedding
 
 
 class OwnReader(Reader):
     """Parses in this process: quicker to start than a process for parsing."""
 
-    def read(self, file: SourceFile) -> Iterator[Document | UnreadableError]:
+    def read(self, file: SourceFile) -> Iterator[Document | LeftOut | UnreadableError]:
         try:
             yield from read_file(file.path, file.doc_id, self._options)
         except UnreadableError as error:
@@ -72,7 +74,7 @@ class Library:
 
     def _preparation(self) -> LocalPreparation:
         splitter = TreeSplitter(self._chunk, lambda text: len(text.split()), 254)
-        return LocalPreparation(self.corpus, self, splitter)
+        return LocalPreparation(self.corpus, self, splitter, DirectCutter(splitter))
 
     def check_stores_agree(self) -> None:
         leaves = self.corpus.documents.leaf_count()

@@ -19,11 +19,13 @@ from typing import Any
 import ingestion.build
 import ingestion.pipeline.chunk_embed
 from index.corpus import Corpus
+from index.documents.splitter import TreeSplitter
 from index.documents.store import StoredDocument
 from ingestion.console.signals import StopSignals
 from ingestion.schema import RunOptions
 from settings import ChunkSettings, IndexSettings, Settings
 from tests.fakes.corpora import MANIFEST
+from tests.fakes.cutting import DirectCutter
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.library import OwnReader
 from tests.torture.faults import Fault, arrange
@@ -119,11 +121,16 @@ def _patch(journal: Journal) -> None:
     replaced: dict[tuple[object, str], object] = {
         (ingestion.build, "Embedding"): lambda _settings: _FakeEmbedding(journal),
         (ingestion.build, "Reader"): OwnReader,
+        (ingestion.build, "Cutter"): _own_cutter,
         (ingestion.pipeline.chunk_embed, "BATCH_LEAVES"): BATCH_LEAVES,
         (Corpus, "replace"): _journaled(Corpus.replace, journal),
     }
     for (owner, name), value in replaced.items():
         setattr(owner, name, value)
+
+
+def _own_cutter(_settings: Any, chunk: ChunkSettings, model: Any, window_tokens: int, **_options: Any) -> DirectCutter:
+    return DirectCutter(TreeSplitter(chunk, model.count_tokens, window_tokens))
 
 
 def _journaled(replace: Callable[..., None], journal: Journal) -> Callable[..., None]:

@@ -20,6 +20,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.core.storage.storage_context import StorageContext
 
 from index.corpus import Corpus
+from index.documents.blocks import stop_before
 from index.documents.docstore import UnknownNodeError, make_node, relationships_of, source_of
 from index.documents.span_tree import LEVEL_NAMES, chunk_id, node_id, split_node_id
 from index.documents.store import StoredDocument
@@ -56,8 +57,8 @@ def choose_passages(
         options: `top_k`, `budget_chars`, `max_per_document`, and `merge` (off: leaves only).
 
     Returns:
-        Groups that overlap nowhere, best first, at most `top_k`, together at most `budget_chars` long; a first leaf
-        longer than the budget is returned alone.
+        Groups that overlap nowhere, best first, at most `top_k`, together at most `budget_chars` long; of a first one
+        that is longer, the part with its best leaf.
     """
     leaves = _leaves(hits, documents)
     if not options.merge:
@@ -104,13 +105,24 @@ def _leaves(hits: Sequence[LeafHit], documents: Mapping[str, StoredDocument]) ->
 
 
 def _within(groups: Sequence[Group], budget_chars: int) -> list[Group]:
-    """Return the first groups that fit, up to the first one that does not."""
+    """Return the first groups that fit, up to the first one that does not; something is always returned."""
+    if groups and groups[0].chars > budget_chars:
+        return [_shortened(groups[0], budget_chars)]
     room = budget_chars
     for count, group in enumerate(groups):
         room -= group.chars
-        if room < 0 and count:
+        if room < 0:
             return list(groups[:count])
     return list(groups)
+
+
+def _shortened(group: Group, budget_chars: int) -> Group:
+    """Return the part of a group that the budget holds, from its best leaf on."""
+    leaf = group.document.tree[split_node_id(group.hits[0].node_id)[1]]
+    start, end = leaf.start, group.end
+    if end - start > budget_chars:
+        end = stop_before(group.document.text, start, start + budget_chars)
+    return replace(group, start=start, end=start + len(group.document.text[start:end].rstrip()))
 
 
 def _capped(groups: Sequence[Group], max_per_document: int | None) -> list[Group]:

@@ -21,6 +21,7 @@ from ingestion.pipeline.diff import fingerprint
 from ingestion.schema import Progress
 from settings import ChunkSettings, EmbedSettings, IndexSettings, Settings
 from tests.fakes.corpora import MANIFEST, fill, make_corpus
+from tests.fakes.cutting import DirectCutter
 from tests.fakes.embedding import WordHashEmbedding
 
 SENTENCES = " ".join(f"Sentence {number} tells of wind and water;" for number in range(40))
@@ -37,7 +38,9 @@ class Loaded:
 def copying(old: Corpus, new: Corpus, stop: threading.Event | None = None) -> Copying:
     chunk = ChunkSettings(root_tokens=256, middle_tokens=64, leaf_tokens=16)
     splitter = TreeSplitter(chunk, lambda text: len(text.split()), 254)
-    return Copying(old, new, LocalPreparation(new, Loaded(), splitter), stop or threading.Event())
+    return Copying(
+        old, new, LocalPreparation(new, Loaded(), splitter, DirectCutter(splitter)), stop or threading.Event()
+    )
 
 
 @pytest.fixture
@@ -154,3 +157,18 @@ def test_a_corpus_in_use_is_left_alone(tmp_path: Path) -> None:
         reembed("books", settings)
     with pytest.raises(UnknownCorpusError):
         reembed("nothing", settings)
+
+
+def test_a_corpus_that_an_older_release_cut_is_cut_again(tmp_path: Path) -> None:
+    files = tmp_path / "files"
+    files.mkdir()
+    (files / "wind.md").write_text(f"# Wind\n\n{SENTENCES}")
+    settings = Settings(index=IndexSettings(dir=tmp_path / "index"))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("ingestion.pipeline.diff.PIPELINE_VERSION", "2")
+        ingest(files, settings, corpus="books")
+
+    summary = reembed("books", settings)
+
+    assert (summary.new, summary.unchanged) == (1, 0)
+    assert reembed("books", settings).unchanged == 1

@@ -1,5 +1,6 @@
 """Ingesting real files into real stores with a fake embedder: what is new, changed, known, gone, or unreadable."""
 
+import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -268,3 +269,23 @@ def test_a_version_that_cannot_be_cut_leaves_the_old_one_and_keeps_nothing_else(
     assert document is not None
     assert document.text.strip() == "Alpha text."
     assert "b" not in library.doc_ids()
+
+
+def test_what_holds_no_words_is_left_out_and_told(library: Library) -> None:
+    image = base64.b64encode(bytes(range(256)) * 100).decode()
+    (library.files / "dam.md").write_text(
+        f"# A dam\n\nBefore. ![dam](data:image/png;base64,{image}) Behind it: 70.44 EUR.\n"
+    )
+    (library.files / "rows.jsonl").write_text(records({"id": "a", "text": f"Alpha {image} text."}))
+    (library.files / "dots.txt").write_text("." * 20_000)
+
+    summary = library.ingest()
+
+    document = library.corpus.documents.get("dam.md")
+    assert document is not None
+    assert "Before. ![dam]([image]) Behind it: 70.44 EUR." in document.text
+    assert summary.left_out == [
+        {"source": "dam.md", "reason": f"Left out: 1 embedded image ({len(image) + 22:,} characters)."},
+        {"source": "rows.jsonl", "reason": f"a: Left out: 1 run of data without words ({len(image):,} characters)."},
+    ]
+    assert [failure["source"] for failure in summary.failed] == ["dots.txt"]

@@ -1,13 +1,14 @@
 """Cutting text into trees: levels, offsets, sizes. Counts words where the real thing counts tokens."""
 
+import re
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from llama_index.core.node_parser import HierarchicalNodeParser, NodeParser, SentenceSplitter
-from llama_index.core.schema import Document as LlamaDocument
 
 from index.documents.span_tree import LEAF, NO_PARENT
-from index.documents.splitter import TITLE_TOKENS, TreeSplitter
-from index.documents.store import Document, StoredDocument
+from index.documents.splitter import MAX_CHARS_PER_TOKEN, PART_CHARS, TITLE_TOKENS, TreeSplitter
+from index.documents.store import MAX_TITLE_CHARS, Document, StoredDocument
 from settings import ChunkSettings
 
 CHUNK = ChunkSettings(root_tokens=64, middle_tokens=32, leaf_tokens=16)
@@ -68,26 +69,128 @@ def test_children_lie_in_their_parents_in_order_without_overlap(text: str) -> No
     assert all(tree[position].level == LEAF for position in tree.leaves)
 
 
-MARKED = st.lists(
-    st.sampled_from(
-        ["Mr. ", "U.S. ", "3.5 ", "e.g. ", "x", "Yes", "! ", '?" ', ". ", "... ", ") ", "\n", "é. ", "Ö ", "A. "]
+FIGURES = [
+    "70.44",
+    "70,44",
+    "1.234,56",
+    "1 234.5",
+    "12.03.2024",
+    "2024-03-12",
+    "12. March 2024",
+    "March 12, 2024",
+    "3.11.4",
+    "70.44 EUR",
+    "EUR 1,250.00",
+    "12:30",
+    "5 km",
+]
+
+
+def cut_places(text: str, splitter: TreeSplitter = SPLITTER) -> list[int]:
+    """Return where leaves begin and end."""
+    tree = splitter.split(text)
+    return [place for leaf in tree.leaves for place in (tree[leaf].start, tree[leaf].end)]
+
+
+@given(st.lists(st.sampled_from([*FIGURES, "and", "costs", "then,", "Wind.", "It was", "; so", ": a\n"]), min_size=1))
+def test_no_leaf_ends_inside_a_number_or_a_date(words: list[str]) -> None:
+    # Words between them, so that it is known where each figure stands.
+    text, figures = "", []
+    for word in words:
+        if word in FIGURES:
+            figures.append((len(text), len(text) + len(word)))
+            word += " was said"  # noqa: PLW2901
+        text += word + " "
+
+    for place in cut_places(text):
+        assert not any(start < place < end for start, end in figures)
+
+
+def whole(units: list[str], text: str) -> bool:
+    """Whether no leaf of the text ends inside one of these units, which stand in it in order."""
+    places, position = cut_places(text), 0
+    for unit in units:
+        start = text.index(unit, position)
+        position = start + len(unit)
+        if any(start < place < position for place in places):
+            return False
+    return True
+
+
+def test_a_row_of_a_table_stays_whole() -> None:
+    rows = [f"id: {i}\nname: Article {i}\nprice_eur: {i}.44\nnote: Sent, if all goes well. Or not." for i in range(90)]
+
+    assert whole(rows, "\n\n".join(rows))
+
+
+def test_a_pair_of_key_and_value_stays_whole_where_its_row_does_not_fit() -> None:
+    pairs = [f"column {i}: {i}.44 and some, words. Of it" for i in range(60)]
+
+    assert whole(pairs, "\n".join(pairs))
+
+
+def test_a_line_of_a_table_stays_whole() -> None:
+    rows = [f"| Article {i} | {i}.44 EUR | Sent, perhaps. Or not |" for i in range(60)]
+
+    assert whole(rows, "\n".join(rows))
+
+
+def test_a_list_item_stays_whole() -> None:
+    items = [f"- Item {i}: it has two sentences. This is,\n  the second of {i} in all." for i in range(60)]
+
+    assert whole(items, "\n".join(items))
+
+
+def test_a_line_of_a_timeline_keeps_its_year() -> None:
+    lines = [f"{year}. Itaipu delivers power, and much else happened. It rained." for year in range(1900, 1960)]
+
+    assert whole(lines, "\n".join(lines))
+
+
+def test_a_heading_goes_with_what_follows_it() -> None:
+    text = "".join(
+        f"{'Eleven words of prose stand here before the next heading comes.'}\n\n## Part {i}\n\n" for i in range(9)
     )
+    tree = SPLITTER.split(text)
+    leaves = [text[tree[leaf].start : tree[leaf].end] for leaf in tree.leaves]
+
+    assert len(leaves) > 3
+    assert not any(re.search(r".\s+## Part \d$", leaf) for leaf in leaves[:-1])
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 100_000, "." * 100_000, "ab,c;" * 20_000, "汉字，" * 30_000, " ".join("a" * 90_000)]
 )
+def test_passages_are_bounded_in_characters(text: str) -> None:
+    # A word of any length is one word.
+    tree = SPLITTER.split(text)
+
+    for span in tree.spans:
+        assert span.end - span.start <= MAX_CHARS_PER_TOKEN * (64, 32, 16)[span.level]
 
 
-@given(MARKED.map("".join))
-def test_leaves_are_those_of_the_parser_as_it_comes(text: str) -> None:
-    # Ours remembers where sentences end; that must not move one of them.
-    sizes = {"root": 64, "middle": 32, "leaf": 16}
-    parsers: dict[str, NodeParser] = {
-        name: SentenceSplitter(chunk_size=size, chunk_overlap=0, tokenizer=str.split) for name, size in sizes.items()
-    }
-    plain = HierarchicalNodeParser.from_defaults(node_parser_ids=list(sizes), node_parser_map=parsers)
-    nodes = plain.get_nodes_from_documents([LlamaDocument(text=text)])
+def test_no_leaf_is_longer_than_its_tokens_where_two_pieces_meet_inside_a_word() -> None:
+    def count(text: str) -> int:  # as WordPiece may: the rest of a word costs more than the same letters by themselves
+        return sum(len(word) // 2 + len(word) // 5 for word in text.split())
 
-    assert [text[span.start : span.end] for span in SPLITTER.split(text).spans] == [
-        node.get_content() for node in nodes
-    ]
+    text = "x" * 50_000
+    tree = TreeSplitter(CHUNK, count, window_tokens=30).split(text)
+
+    assert max(count(text[tree[leaf].start : tree[leaf].end]) for leaf in tree.leaves) <= 16
+
+
+def test_a_text_in_parts_has_one_tree() -> None:
+    paragraph = "Sentence number one says something about wind and water. " * 9
+    text = "\n\n".join(paragraph + str(i) for i in range(2 * PART_CHARS // len(paragraph)))
+    tree = SPLITTER.split(text)
+
+    assert tree.first_leaf == sum(span.level < LEAF for span in tree.spans)
+    assert [span.level for span in tree.spans] == sorted(span.level for span in tree.spans)
+    for span in tree.spans:
+        if span.parent != NO_PARENT:
+            assert tree[span.parent].level == span.level - 1
+            assert tree[span.parent].start <= span.start < span.end <= tree[span.parent].end
+    assert sum(len(text[tree[leaf].start : tree[leaf].end].split()) for leaf in tree.leaves) == len(text.split())
 
 
 def test_a_long_run_of_marks_is_cut_at_once() -> None:
@@ -112,3 +215,10 @@ def test_a_long_title_never_pushes_the_leaf_out_of_the_window() -> None:
 
     assert text.endswith("\nLeaf text.")
     assert count_words(text.removesuffix("\nLeaf text.")) == min(TITLE_TOKENS, 30 - 16)
+
+
+def test_a_title_is_bounded_in_characters() -> None:
+    document = StoredDocument.of(Document("a", "x" * 100_000, "Leaf text."), "v", SPLITTER.split("Leaf text."))
+
+    assert len(document.title) == MAX_TITLE_CHARS
+    assert len(SPLITTER.leaf_texts(document)[0]) < 1000

@@ -11,6 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from errors import UnreadableError
+from index.documents.blobs import LeftOut
 from index.documents.store import Document
 from ingestion.reading.files import SourceFile
 from ingestion.reading.reader import Reader
@@ -25,12 +26,12 @@ def file_named(name: str, folder: Path = Path("/unused")) -> SourceFile:
     return SourceFile(folder / name, name, 0)
 
 
-def one(items: Iterator[Document | UnreadableError]) -> Document | UnreadableError:
+def one(items: Iterator[Document | LeftOut | UnreadableError]) -> Document | LeftOut | UnreadableError:
     (item,) = items
     return item
 
 
-def pid_of(item: Document | UnreadableError) -> int:
+def pid_of(item: Document | LeftOut | UnreadableError) -> int:
     assert isinstance(item, Document)
     return int(str(item.metadata["pid"]))
 
@@ -112,7 +113,7 @@ def test_one_child_serves_many_files() -> None:
     [
         ("blocks", r"took longer than 1 s\..*RAG_INGEST__PARSE_TIMEOUT_S"),
         ("eats_memory", r"needs more than 512 MB of memory\..*RAG_INGEST__PARSE_MEMORY_MB"),
-        ("crashes", r"parser died over this file \(SIGSEGV\)"),
+        ("crashes", r"Parsing killed its process \(SIGSEGV\)"),
     ],
 )
 def test_a_file_that_breaks_the_child_costs_itself_and_the_next_gets_a_new_child(parser: str, reason: str) -> None:
@@ -173,7 +174,7 @@ def test_two_files_cannot_be_read_at_once() -> None:
         next(first)
         next(reader.read(file_named("b.txt")))
 
-        with pytest.raises(RuntimeError, match="Another file was begun"):
+        with pytest.raises(RuntimeError, match="Another request was begun"):
             list(first)
 
 

@@ -1,5 +1,6 @@
 """Sentence spans: what ends a sentence, what stands for itself."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -77,3 +78,38 @@ def test_a_long_run_of_stops_costs_no_more_than_its_length() -> None:
 
 def test_a_run_of_stops_ends_one_sentence() -> None:
     assert cut('So it went on...!" Then it stopped.') == ['So it went on...!"', "Then it stopped."]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1984. Itaipu delivers its first power.",
+        "12 March 1984. Itaipu delivers its first power.",
+        "1984–1991. Turbines follow one by one.",
+        "It opened on 12. March 2024 after years.",
+        "It opened on 5. Mai and closed soon.",
+        "The price was EUR 1.234,56 in all.",
+    ],
+)
+def test_a_date_or_number_stays_in_its_sentence(line: str) -> None:
+    text = f"It begins here.\n{line}\nIt goes on."
+
+    assert line in [text[one.start : one.end] for one in split_sentences(text)]
+
+
+def test_a_year_that_ends_a_sentence_ends_it() -> None:
+    text = "The dam was built until 1984. Then it delivered power."
+
+    assert [text[one.start : one.end] for one in split_sentences(text)] == [
+        "The dam was built until 1984.",
+        "Then it delivered power.",
+    ]
+
+
+def test_a_run_on_is_not_cut_inside_a_number() -> None:
+    text = "It cost 1 234 567.89 EUR and then " * 60
+    cuts = {place for one in split_sentences(text) for place in (one.start, one.end)}
+    numbers = [match.span() for match in re.finditer(r"1 234 567\.89 EUR", text)]
+
+    assert len(cuts) > 4
+    assert not any(start < place < end for place in cuts for start, end in numbers)

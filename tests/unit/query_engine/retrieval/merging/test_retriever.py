@@ -76,13 +76,22 @@ def test_the_best_leaves_fill_the_budget() -> None:
     assert texts(merge(hits((DOCUMENT, 0), (OTHER, 0), (DOCUMENT, 5)), 250)) == [A[0], B[0]]
 
 
-def test_a_leaf_longer_than_the_budget_is_returned_alone() -> None:
+def test_a_leaf_longer_than_the_budget_is_cut_to_it() -> None:
     long = stored("c.md", " ".join(["word"] * 100) + ".", version="c")
     found = hits((long, 0), (OTHER, 0))
 
     groups = choose_passages(found, DOCUMENTS | {"c": long}, RetrievalSettings(budget_chars=200))
 
-    assert texts(groups) == [long.text]
+    assert texts(groups) == [long.text[:199].rstrip()]
+
+
+def test_of_a_parent_longer_than_the_budget_the_part_with_the_best_leaf_is_returned() -> None:
+    found = hits((DOCUMENT, 5), (DOCUMENT, 4), (DOCUMENT, 3))
+
+    (group,) = merge(found, 200, merge_rule="stock")
+
+    assert group.chars <= 200
+    assert A[5] in texts([group])[0]
 
 
 def test_neighbours_join_into_one_span_across_parents() -> None:

@@ -1,6 +1,7 @@
 """Group a stream into batches, and hand batches out ahead of their use, all in order.
 
-Flow: `ray_run.py` plans with **this** what its workers get, and how much may be under way. Knows nothing of Ray.
+Flow: `chunk_embed.py` and `distributed/ray_run.py` plan with **this** what their workers get, and how much may be under
+way. Knows nothing of what flows through it.
 """
 
 from collections import deque

@@ -1,6 +1,6 @@
 """Batches keep the order, are bounded, and are begun ahead of their use but never further than allowed."""
 
-from ingestion.distributed.batching import begun_ahead, grouped
+from ingestion.pipeline.batching import begun_ahead, grouped
 
 
 def test_groups_close_by_weight_or_by_number_and_lose_nothing() -> None:

@@ -1,0 +1,121 @@
+"""Cut texts into passage trees in a child process, within the limits of time and memory that the readers have.
+
+Flow: `chunk_embed.py` -> **here** -> `reading/sandbox.py` -> pipe -> `cutting`, in the child -> spans, part by part.
+
+Cutting runs libraries over texts that others wrote. In a process of its own it can neither take the service's memory
+nor keep it from answering, and ends at once when the run is stopped. Embedding stays in the process that asks.
+"""
+
+import json
+import threading
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, Self
+
+from errors import UnreadableError
+from index.documents.span_tree import SpanTree
+from index.documents.splitter import TreeSplitter, joined
+from index.embedding.model import EmbeddingModel, token_counter
+from ingestion.reading.child import Items, Task
+from ingestion.reading.sandbox import Sandbox
+from settings import ChunkSettings, IngestSettings
+
+Cut = SpanTree | UnreadableError
+
+
+class TreeCutter(Protocol):
+    """Makes trees, here or elsewhere."""
+
+    def trees(self, texts: Sequence[str]) -> list[Cut]:
+        """Return the tree of each text, or the reason why it has none."""
+        ...
+
+
+class Cutter:
+    """Cuts texts; owns the child process, so use it as a context manager. For one thread at a time.
+
+    Args:
+        settings: limits of time and memory.
+        chunk: sizes of the passages.
+        model: the embedding model, whose tokens are counted.
+        window_tokens: longest text the embedding model reads.
+        stop: once it is set, cutting that is under way ends with RunStopped.
+    """
+
+    def __init__(
+        self,
+        settings: IngestSettings,
+        chunk: ChunkSettings,
+        model: EmbeddingModel,
+        window_tokens: int,
+        *,
+        stop: threading.Event | None = None,
+    ) -> None:
+        argument = {
+            "tokenizer": str(model.tokenizer_file),
+            "chunk": chunk.model_dump(),
+            "window_tokens": window_tokens,
+        }
+        self._sandbox = Sandbox(
+            "ingestion.pipeline.cutter:cutting",
+            json.dumps(argument),
+            doing="Cutting the text",
+            timeout_s=settings.parse_timeout_s,
+            memory_mb=settings.parse_memory_mb,
+            stop=stop,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def trees(self, texts: Sequence[str]) -> list[Cut]:
+        """Return the tree of each text, or the reason why it has none; a text at fault costs itself only.
+
+        Raises:
+            RunStopped: the run shall end.
+        """
+        try:
+            return list(_trees(self._sandbox.items({"texts": texts}))) if texts else []
+        except UnreadableError as error:
+            if len(texts) == 1:
+                return [error]
+        return [tree for text in texts for tree in self.trees([text])]
+
+    def close(self) -> None:
+        """End the child process."""
+        self._sandbox.close()
+
+
+def _trees(items: Iterable[Mapping[str, Any]]) -> Iterator[SpanTree]:
+    """Yield the trees whose parts come one after the other.
+
+    Raises:
+        UnreadableError: a text cannot be cut.
+    """
+    parts: list[SpanTree] = []
+    for item in items:
+        if "unreadable" in item:
+            raise UnreadableError(*item["unreadable"])
+        parts.append(SpanTree.from_bytes(b64decode(item["spans"])))
+        if item["last"]:
+            yield joined(parts)
+            parts = []
+
+
+def cutting(argument: str) -> Task:
+    """Return the child's task: a request `{"texts"}` is answered by the parts of each text's tree, in order."""
+    given = json.loads(argument)
+    splitter = TreeSplitter(ChunkSettings(**given["chunk"]), token_counter(given["tokenizer"]), given["window_tokens"])
+    splitter.load()
+
+    def cut(request: Mapping[str, Any]) -> Items:
+        for text in request["texts"]:
+            begin = 0
+            for tree, end in splitter.parts(text):
+                yield {"spans": b64encode(tree.to_bytes()).decode(), "last": end == len(text)}, end - begin
+                begin = end
+
+    return cut

@@ -1,0 +1,57 @@
+"""Cutting in a child process: the same trees, limits, and an end when the run ends."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from errors import UnreadableError
+from index.documents.splitter import TreeSplitter
+from index.embedding.model import load_embedding_model
+from ingestion.pipeline.cutter import Cutter
+from ingestion.schema import RunStopped
+from settings import ChunkSettings, IngestSettings
+
+CHUNK = ChunkSettings()
+MODEL = load_embedding_model("minilm")
+PROSE = "Sentence number one says something about wind and water. " * 400
+
+
+@contextmanager
+def cutter(stop: threading.Event | None = None, **limits: float) -> Iterator[Cutter]:
+    with Cutter(IngestSettings.model_validate(limits), CHUNK, MODEL, 254, stop=stop) as made:
+        yield made
+
+
+def test_trees_are_those_that_this_process_would_make() -> None:
+    texts = [PROSE, "One sentence.", "", "a: 70.44\n" * 5000, PROSE * 30]
+    here = TreeSplitter(CHUNK, MODEL.count_tokens, 254)
+
+    with cutter() as there:
+        trees = there.trees(texts)
+
+    assert [tree.to_bytes() for tree in trees if not isinstance(tree, UnreadableError)] == [
+        here.split(text).to_bytes() for text in texts
+    ]
+
+
+def test_a_text_that_takes_too_long_costs_itself_only() -> None:
+    with cutter(parse_timeout_s=0.5) as there:
+        first, long, last = there.trees(["One sentence.", "a b, c. " * 1_000_000, "Another one."])
+
+    assert isinstance(long, UnreadableError)
+    assert "Cutting the text took longer than 0.5 s" in long.fact
+    assert "RAG_INGEST__PARSE_TIMEOUT_S" in (long.remedy or "")
+    assert not isinstance(first, UnreadableError)
+    assert not isinstance(last, UnreadableError)
+
+
+def test_a_stopped_run_ends_the_cutting() -> None:
+    stop = threading.Event()
+    timer = threading.Timer(0.5, stop.set)
+    timer.start()
+
+    with cutter(stop) as there, pytest.raises(RunStopped):
+        there.trees(["a b, c. " * 2_000_000])
+    timer.join()
