@@ -67,10 +67,15 @@ class Collection:
             self._written: Any = self.raw if writer is reader else writer.get_collection(name, embedding_function=None)
             self._batch = int(reader.get_max_batch_size())
 
+    @property
+    def served(self) -> bool:
+        """Whether a server holds it."""
+        return self._writer is not self._reader
+
     def close(self) -> None:
         """Let go of files and connections."""
         self._reader.close()
-        if self._writer is not self._reader:
+        if self.served:
             self._writer.close()
 
     def drop(self) -> None:
@@ -82,6 +87,15 @@ class Collection:
         """Number of ids."""
         with self._failures():
             return int(self.raw.count())
+
+    def count_versions(self, versions: Sequence[str]) -> int:
+        """Number of ids that belong to these document versions."""
+        count = 0
+        with self._failures():
+            for start in range(0, len(versions), MAX_VALUES):
+                part = {"version": {"$in": list(versions[start : start + MAX_VALUES])}}
+                count += len(self.raw.get(where=part, include=[])["ids"])
+        return count
 
     def ids(self) -> Iterator[str]:
         """Yield every id; nothing may be written meanwhile."""
@@ -97,7 +111,7 @@ class Collection:
     def upsert(self, ids: Sequence[str], embeddings: Vectors, versions: Sequence[str]) -> None:
         """Store vectors, shape (ids, dimension), each with its document version; known ids are replaced."""
         with self._failures():
-            if self._writer is not self._reader:
+            if self.served:
                 self._reader.heartbeat()  # a silent server is told by the shorter of the two waits
             for start in range(0, len(ids), self._batch):
                 part = slice(start, start + self._batch)

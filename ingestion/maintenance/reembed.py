@@ -18,6 +18,7 @@ from index.corpus import Corpus, check_corpus_name, corpus_names, exists
 from index.documents.sources import SourceNote
 from index.documents.splitter import TreeSplitter
 from index.documents.store import Document, StoredDocument
+from index.folder_stores import open_folder
 from index.layout.locations import Servers
 from index.layout.manifest import Manifest
 from index.layout.swap import finish_swap, rebuilt, reembedded, swap_in
@@ -61,7 +62,7 @@ def reembed(
     if not exists(target):
         raise UnknownCorpusError.of(name, corpus_names(target.parent))
     embedding, servers = Embedding(settings), servers_of(settings)
-    with closing(Corpus(target, Manifest.read(target), servers)) as old:
+    with closing(open_folder(target, Manifest.read(target), servers)) as old:
         if _same(old.manifest, embedding.manifest):
             return Summary(name, unchanged=old.documents.count())
         beside = reembedded(target)
@@ -89,7 +90,7 @@ def _scratch(beside: Path, manifest: Manifest, servers: Servers) -> Corpus:
         begun = False
     if not begun:
         servers.discard(beside)
-    return Corpus(beside, manifest, servers, create=True)
+    return open_folder(beside, manifest, servers, create=True)
 
 
 class Copying:
