@@ -142,7 +142,8 @@ def test_the_corpus_survives_reopening(corpus: Corpus, tmp_path: Path) -> None:
     reopened.close()
 
 
-def test_an_open_corpus_is_locked(corpus: Corpus, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("corpus")
+def test_an_open_corpus_is_locked(tmp_path: Path) -> None:
     with pytest.raises(CorpusLockedError, match="'books' is in use by process"):
         open_folder(tmp_path / "books", MANIFEST)
 
@@ -156,7 +157,8 @@ def test_a_corpus_of_other_settings_is_refused_and_its_lock_is_freed(corpus: Cor
             open_folder(tmp_path / "books", other)
 
 
-def test_an_unknown_corpus_names_the_known_ones(corpus: Corpus, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("corpus")
+def test_an_unknown_corpus_names_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(UnknownCorpusError, match="Known corpora: books"):
         open_folder(tmp_path / "nothing", MANIFEST)
     assert not (tmp_path / "nothing").exists()
@@ -186,7 +188,8 @@ def test_swapping_in_a_new_corpus_replaces_the_old_one(corpus: Corpus, tmp_path:
     reopened.close()
 
 
-def test_folders_that_are_no_corpora_are_not_listed(corpus: Corpus, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("corpus")
+def test_folders_that_are_no_corpora_are_not_listed(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     shutil.copytree(tmp_path / "books", tmp_path / ".books.retired")
 
