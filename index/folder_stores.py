@@ -14,7 +14,7 @@ from index.disk import check_space
 from index.disk import repair as remedy
 from index.documents.integrity import recorded_totals
 from index.health.check import SAMPLE, examine_store
-from index.health.seal import is_sealed, write_seal
+from index.health.seal import VectorsSeal
 from index.layout.locations import LOCAL, Servers
 from index.layout.lock import CorpusLock
 from index.layout.manifest import Manifest
@@ -84,6 +84,7 @@ class FolderStores:
         self._folder = folder
         self._vectors = folder / "vectors"
         self._words = folder / "words"
+        self._vectors_seal = VectorsSeal(folder, self._vectors)
         self._lock = lock
         self._manifest = manifest
         self._servers = servers
@@ -100,7 +101,9 @@ class FolderStores:
         """
         if not (self._servers.chroma_url or examined):
             self._check_vectors()
-        return self._servers.open_vectors(self._folder, self._manifest)
+        vectors = self._servers.open_vectors(self._folder, self._manifest)
+        self._seal()  # Chroma writes when it is opened; a reader that is killed leaves them as they are now
+        return vectors
 
     def open_words(self) -> "LexicalIndex":
         """Open the word index; raises IndexDamagedError when it is damaged."""
@@ -146,7 +149,7 @@ class FolderStores:
 
     def _seal(self) -> None:
         if not self._servers.chroma_url:
-            write_seal(self._folder, self._vectors)
+            self._vectors_seal.write()
 
     def _check_vectors(self) -> None:
         if not self._vectors.exists():
@@ -155,7 +158,7 @@ class FolderStores:
                     f"The vectors of corpus {self._folder.name!r} are gone.", remedy(self._folder.name)
                 )
             return  # nothing was ever stored
-        if is_sealed(self._folder, self._vectors):
+        if self._vectors_seal.matches():
             return
         for check in examine_store(self._folder, self._servers, "vectors", SAMPLE):
             if not check.ok:
