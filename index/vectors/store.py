@@ -120,6 +120,10 @@ class LeafVectorStore(ChromaVectorStore):
             return inside[:top_k]
         return self._leaves.nearest_of(embedding, top_k, sorted(versions))
 
+    def search_graph(self, embedding: Sequence[float] | npt.NDArray[np.float32], top_k: int) -> Hits:
+        """Return what `search` would find without the exact search of small files: for measurements."""
+        return self._by_graph(embedding, top_k, None)
+
     def query(self, query: VectorStoreQuery, **_: Any) -> VectorStoreQueryResult:
         """Answer a LlamaIndex query with whole nodes and cosine similarities.
 
