@@ -38,13 +38,10 @@ class VectorsSeal:
         try:
             seal = json.loads(self._path.read_text())
             sealed = seal["files"] if seal["format"] == FORMAT else {}
+            sizes = {name: one["bytes"] for name, one in sealed.items()}
         except (OSError, ValueError, KeyError, TypeError):
             return False  # never sealed, or torn
-        return (
-            bool(sealed)
-            and self._sizes() == {name: one["bytes"] for name, one in sealed.items()}
-            and (self._checksums() == sealed)
-        )
+        return bool(sealed) and self._sizes() == sizes and self._checksums() == sealed
 
     def write(self) -> None:
         """Seal the files as they are; nothing may be written to them meanwhile. A crash leaves the old seal or this."""
