@@ -103,9 +103,8 @@ class Corpus(Protocol):
         """What it was made with."""
         ...
 
-    @property
-    def folder(self) -> Path:
-        """Where it lies."""
+    def size_bytes(self) -> int:
+        """What it takes on disk."""
         ...
 
     def delete(self, doc_ids: Iterable[str]) -> int:

@@ -55,6 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "load": _load,
         "compare": _compare,
         "grounding": _grounding,
+        "reach": _reach,
         "scoring": _scoring,
         "model": _model,
     }
@@ -162,6 +163,18 @@ def _grounding(arguments: argparse.Namespace, settings: Settings) -> int:
     for data_set in sets if arguments.ask else ():
         print(f"\n{data_set.name}: {measure_written(data_set, settings, arguments.ask)}")
     _keep("grounding", {name: [fate.to_dict() for fate in rows] for name, rows in fates.items()}, settings)
+    return 0
+
+
+def _reach(arguments: argparse.Namespace, settings: Settings) -> int:
+    from bench.build import measure_reach  # noqa: PLC0415  # for the reason that `build.py` gives
+    from bench.quality import reach  # noqa: PLC0415  # likewise
+
+    sets = choose_sets(arguments, settings) if arguments.data else []
+    measured = measure_reach(sets, settings, arguments.rows, arguments.seed)
+    print(reach.table(measured))
+    print(f"\nFirst {reach.FIRST} of each leaf's own search. {describe(machine())}.")
+    _keep("reach", {name: [one.to_dict() for one in found] for name, (_, found) in measured.items()}, settings)
     return 0
 
 

@@ -48,6 +48,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     _add_load(commands, [sets])
     _add_compare(commands)
     _add_grounding(commands, [sets])
+    _add_reach(commands, [sets])
     scoring = commands.add_parser(
         "scoring",
         parents=[sets],
@@ -176,6 +177,18 @@ def _add_compare(commands: _Commands) -> None:
     )
     parser.add_argument("before", type=Path, help="a retrieval.json")
     parser.add_argument("after", type=Path, help="a retrieval.json")
+
+
+def _add_reach(commands: _Commands, parents: list[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "reach",
+        parents=parents,
+        help="how many leaves a search for their own vector finds, beside near-alike rows",
+        description="Ingest a table of near-alike rows beside a few small documents (or, with --data, each set), and "
+        "search for up to 2,000 leaves by their own vectors.",
+    )
+    parser.add_argument("--rows", type=_number(1), default=20_000, help="of the table (default: 20000)", metavar="N")
+    parser.add_argument("--seed", type=int, default=0, help="of the rows and of the sample (default: 0)", metavar="N")
 
 
 def _add_grounding(commands: _Commands, parents: list[argparse.ArgumentParser]) -> None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from bench.baseline.llamaindex import StockRecipe
     from bench.quality.crag import Answered
     from bench.quality.grounding import Fate
+    from bench.quality.reach import Reach
     from bench.speed.scoring import Scoring
     from query_engine.engine import Engine
 
@@ -193,6 +194,36 @@ def measure_scoring(data_set: DataSet, settings: Settings, rows: int) -> "Scorin
     with Reader(settings.ingest) as reader, tempfile.TemporaryDirectory(dir=_made(settings.bench.dir)) as folder:
         texts = [text.data.decode(errors="replace") for text in read_texts(list_files(data_set.corpus), reader)]
         return measure(make_run(texts, rows, Path(folder) / "run"), offline_scorers(settings))
+
+
+def measure_reach(
+    sets: Sequence[DataSet], settings: Settings, rows: int, seed: int
+) -> "dict[str, tuple[float, list[Reach]]]":
+    """Ingest each set, or a corpus of near-alike rows where there is none, and search for its leaves.
+
+    Returns:
+        Name -> seconds that the ingestion took, and what was found.
+    """
+    from bench.quality.reach import measure, write_crowded  # noqa: PLC0415
+    from index.build import Embedding, open_corpus  # noqa: PLC0415
+    from ingestion.build import ingest  # noqa: PLC0415
+
+    measured = {}
+    with tempfile.TemporaryDirectory(prefix="reach-", dir=_made(settings.bench.dir)) as folder:
+        texts = {data_set.name: data_set.corpus for data_set in sets}
+        if not texts:
+            texts = {f"{rows:,} near-alike rows": Path(folder) / "crowded"}
+            write_crowded(Path(folder) / "crowded", rows, seed)
+        for place, (name, path) in enumerate(texts.items()):
+            index = settings.index.model_copy(update={"dir": Path(folder) / f"index{place}"})
+            own = settings.model_copy(update={"index": index})
+            _tell(f"{name}: ingesting {path}")
+            summary = ingest(path, own, corpus=CORPUS)
+            with closing(open_corpus(CORPUS, own, Embedding(own).manifest)) as corpus:
+                corpus.open_derived()
+                _tell(f"{name}: searching for its leaves")
+                measured[name] = (summary.duration_s, measure(corpus, seed))
+    return measured
 
 
 def measure_written(data_set: DataSet, settings: Settings, questions: int) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from errors import ModelError, SettingsError
 from index.corpus import Corpus
 from index.embedding.model import EmbeddingModel, load_embedding_model
+from index.folder_stores import open_folder
 from index.layout.locations import Servers
 from index.layout.manifest import Identity, Manifest
 from settings import ChunkSettings, EmbedSettings, Settings
@@ -61,9 +62,9 @@ class Embedding:
 def open_corpus(
     name: str, settings: Settings, manifest: Manifest, *, create: bool = False, service_url: str | None = None
 ) -> Corpus:
-    """Open (or make) the named corpus; raises what `Corpus` raises."""
+    """Open (or make) the named corpus; raises what `open_folder` raises."""
     folder, servers = settings.index.dir / name, servers_of(settings)
-    return Corpus(folder, manifest, servers, create=create, service_url=service_url)
+    return open_folder(folder, manifest, servers, create=create, service_url=service_url)
 
 
 def servers_of(settings: Settings) -> Servers:

@@ -1,7 +1,8 @@
-"""One corpus: a folder with its lock, manifest, documents, vectors and words, opened and changed as one thing.
+"""One corpus: documents, vectors and words, read and changed as one thing.
 
-Flow: `build.py` opens it; ingestion writes through `replace`; retrieval searches `vectors` and `words` and reads
-`documents`. How text is cut and embedded is ingestion's business.
+Flow: `folder_stores.py` or `memory_stores.py` gives it its stores; ingestion writes through `replace`; retrieval
+searches `vectors` and `lexical_index` and reads `documents`. How text is cut and embedded is ingestion's business;
+where the stores are, and whether they are sound, is theirs.
 
 The order of writing keeps every crash harmless: announce -> vectors -> words -> publish (one SQLite commit makes the
 documents visible, and notes the files they came from) -> sweep what was replaced. A hit that no visible document owns
@@ -12,85 +13,100 @@ never loads them, and is done in a fraction of the time that Chroma and LlamaInd
 """
 
 import re
-import shutil
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from errors import IndexDamagedError, SettingsError, UnknownCorpusError
-from index.disk import check_space
+from errors import IndexDamagedError, SettingsError
 from index.disk import repair as remedy
 from index.documents.catalogue import Catalogue
 from index.documents.integrity import correct_totals, leaf_places
 from index.documents.sources import SourceLedger, SourceNote
 from index.documents.span_tree import node_id, parent_vectors
 from index.documents.store import BATCH_ROWS, DocumentStore, StoredDocument
-from index.health.check import QUICK_SAMPLE, examine_store
-from index.layout.locations import LOCAL, Servers
-from index.layout.lock import CorpusLock
+from index.documents.tables import Database
 from index.layout.manifest import FILE_NAME, Manifest
-from index.layout.swap import finish_swap
 from index.lexical.document_names import document_names
 from settings import CORPUS_NAME
 
 if TYPE_CHECKING:
     from index.documents.docstore import SpanDocstore
     from index.lexical.tantivy_index import LexicalIndex
+    from index.vectors.chroma import Collection
     from index.vectors.store import LeafVectorStore
 
 
+class Stores(Protocol):
+    """Where the stores of one corpus are, and how they are opened."""
+
+    @property
+    def database(self) -> Database:
+        """The documents, open."""
+        ...
+
+    def open_vectors(self, *, examined: bool) -> "Collection":
+        """Open the vectors; raises IndexDamagedError when they are damaged.
+
+        Args:
+            examined: they have been examined already.
+        """
+        ...
+
+    def open_words(self) -> "LexicalIndex":
+        """Open the word index; raises IndexDamagedError when it is damaged."""
+        ...
+
+    def check_space(self, needed_bytes: int) -> None:
+        """Raise StorageError unless so much can be written."""
+        ...
+
+    def size_bytes(self) -> int:
+        """What the corpus takes on this machine's disk."""
+        ...
+
+    def write_graph(self) -> None:
+        """Have the whole graph of the vectors, which are closed, written."""
+        ...
+
+    def delete_vectors(self) -> None:
+        """Delete all vectors, which are not open."""
+        ...
+
+    def delete_words(self) -> None:
+        """Delete the word index, which is not open."""
+        ...
+
+    def close_vectors(self, vectors: "LeafVectorStore") -> None:
+        """Close the vectors, so that the next opening finds them as they are now."""
+        ...
+
+    def release(self) -> None:
+        """Let others in; a second call does nothing."""
+        ...
+
+
 class Corpus:
-    """An open corpus.
+    """An open corpus; close it after use.
 
     Args:
-        folder: made, with the manifest, when missing and `create` is set.
-        manifest: what the settings ask for; an existing corpus must match its identity.
-        servers: where its documents and vectors are, if not in the folder; an existing corpus must be there.
-        create: make the corpus if it does not exist.
-        service_url: this process's address, for others who find the lock taken.
-
-    Raises:
-        UnknownCorpusError: there is no such corpus and `create` is off.
-        CorpusLockedError: another process holds it.
-        IndexMismatchError: it was built with other settings.
-        IndexDamagedError: one of its stores cannot be opened.
+        name: for people.
+        manifest: what it was made with.
+        stores: open its parts.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        manifest: Manifest,
-        servers: Servers = LOCAL,
-        *,
-        create: bool = False,
-        service_url: str | None = None,
-    ) -> None:
-        self.name = folder.name
-        self.folder = folder
-        finish_swap(folder)
-        if create:
-            folder.mkdir(parents=True, exist_ok=True)
-        elif not exists(folder):
-            raise UnknownCorpusError.of(folder.name, corpus_names(folder.parent))
-        self._lock = CorpusLock(folder, service_url)
-        try:
-            if not exists(folder):
-                servers.born(manifest).write(folder)
-            self.manifest = Manifest.read(folder)
-            self.manifest.check(manifest.identity, self.name)
-            servers.check(self.manifest, self.name)
-            self._servers = servers
-            self._database = servers.open_documents(folder, self.manifest)
-            self.documents = DocumentStore(self._database)
-            self.catalogue = Catalogue(self._database)
-            self.ledger = SourceLedger(self._database)
-        except BaseException:
-            self._lock.release()
-            raise
+    def __init__(self, name: str, manifest: Manifest, stores: Stores) -> None:
+        self.name = name
+        self.manifest = manifest
+        self._stores = stores
+        self._database = stores.database
+        self._examined = False
+        self.documents = DocumentStore(self._database)
+        self.catalogue = Catalogue(self._database)
+        self.ledger = SourceLedger(self._database)
 
     @cached_property
     def docstore(self) -> "SpanDocstore":
@@ -102,19 +118,21 @@ class Corpus:
     @cached_property
     def vectors(self) -> "LeafVectorStore":
         """The leaves' vectors; raises IndexDamagedError when they cannot be opened."""
+        from index.vectors.small_files import SmallFiles  # noqa: PLC0415
         from index.vectors.store import LeafVectorStore  # noqa: PLC0415
 
-        if self._lock.abandoned:
-            self._check_graph()
-            self._lock.abandoned = False
-        return LeafVectorStore(self._servers.open_vectors(self.folder, self.manifest), self.docstore, self.catalogue)
+        collection = self._stores.open_vectors(examined=self._examined)
+        small = SmallFiles(collection, self.documents, self.catalogue)
+        return LeafVectorStore(collection, self.docstore, self.catalogue, small)
 
     @cached_property
     def lexical_index(self) -> "LexicalIndex":
         """The leaves' words; raises IndexDamagedError when they cannot be opened."""
-        from index.lexical.tantivy_index import LexicalIndex  # noqa: PLC0415
+        return self._stores.open_words()
 
-        return LexicalIndex(self.folder / "words")
+    def skip_examination(self) -> None:
+        """Open the vectors unexamined: the caller has examined them, and mends what it found."""
+        self._examined = True
 
     def settle(self) -> None:
         """Make searches repeatable: what is found is then the same whenever the corpus is opened. Before any search.
@@ -122,33 +140,38 @@ class Corpus:
         Raises:
             IndexDamagedError: the vectors cannot be opened.
         """
-        self.vectors.close()  # opened, so that a damaged graph is told
+        self._stores.close_vectors(self.vectors)  # opened, so that a damaged graph is told
         del self.__dict__["vectors"]
-        self._servers.settle_vectors(self.folder)
+        self._stores.write_graph()
 
     def open_derived(self) -> None:
         """Open vectors and words now rather than at the first question.
 
         Raises:
-            IndexDamagedError: they cannot be opened, or do not hold as many leaves as the documents have.
+            IndexDamagedError: they cannot be opened, or do not hold as many leaves as the documents have. What an
+                interrupted ingestion left is not counted; the next one sweeps it.
         """
-        counts = {"vectors": self.vectors.count(), "words": self.lexical_index.count()}
-        if self.documents.pending():
-            return  # an interrupted ingestion left remains, which the next one sweeps
-        for store, count in counts.items():
-            if count != self.documents.leaf_count():
-                fact = f"Corpus {self.name!r} has {self.documents.leaf_count()} leaves, but {count} {store} of leaves."
+        pending, leaves = self.documents.pending(), self.documents.leaf_count()
+        for store, held in (("vectors", self.vectors), ("words", self.lexical_index)):
+            count = held.count() - held.count_versions(pending)
+            if count != leaves:
+                fact = f"Corpus {self.name!r} has {leaves} leaves, but {count} {store} of leaves."
                 raise IndexDamagedError(fact, remedy(self.name))
+        self.vectors.warm_up()
+
+    def size_bytes(self) -> int:
+        """What the corpus takes on this machine's disk."""
+        return self._stores.size_bytes()
 
     def close(self) -> None:
         """Close the stores, then let others in; a second call does nothing."""
         self.close_stores()
-        self._lock.release()
+        self._stores.release()
 
     def close_stores(self) -> None:
         """Close the stores, but keep others out: what is left is to put another corpus in this one's place."""
         if "vectors" in self.__dict__:
-            self.__dict__.pop("vectors").close()
+            self._stores.close_vectors(self.__dict__.pop("vectors"))
         self._database.dispose()
 
     def replace(
@@ -171,7 +194,7 @@ class Corpus:
             IndexDamagedError: a store failed.
         """
         if documents:
-            self._check_space(documents, embeddings)
+            self._stores.check_space(_bytes_of(documents, embeddings))
         names = [node_id(document.version, position) for document in documents for position in document.tree.leaves]
         if documents:
             self.documents.announce([document.version for document in documents])
@@ -234,22 +257,11 @@ class Corpus:
 
     def reset_vectors(self) -> None:
         """Delete all vectors, which are not open yet, to build them anew."""
-        self._servers.delete_vectors(self.folder, self.manifest)
+        self._stores.delete_vectors()
 
     def reset_words(self) -> None:
         """Delete the word index, which is not open yet, to build it anew."""
-        shutil.rmtree(self.folder / "words", ignore_errors=True)
-
-    def _check_space(self, documents: Sequence[StoredDocument], embeddings: npt.NDArray[np.float32]) -> None:
-        check_space(self.folder, _bytes_of(documents, embeddings))
-
-    def _check_graph(self) -> None:
-        """Look at the vectors from a child process, after a holder died: if they are torn, they would kill this one."""
-        for check in examine_store(self.folder, self._servers, "graph", QUICK_SAMPLE):
-            if not check.ok:
-                raise IndexDamagedError(
-                    f"The vectors of corpus {self.name!r} are damaged: {check.finding}", remedy(self.name)
-                )
+        self._stores.delete_words()
 
     def _sweep(self, versions: Sequence[str]) -> None:
         if versions:

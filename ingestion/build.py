@@ -15,6 +15,7 @@ from index.build import Embedding, open_corpus, servers_of
 from index.corpus import Corpus, check_corpus_name, exists
 from index.documents.sources import SourceNote
 from index.documents.splitter import TreeSplitter
+from index.folder_stores import open_folder
 from index.layout.lock import CorpusLock
 from index.layout.swap import finish_swap, rebuilt, swap_in
 from ingestion.pipeline.chunk_embed import LocalPreparation, Preparation
@@ -67,7 +68,7 @@ def ingest(
     run = _Run(path, settings, embedding, options, on_progress, stop or threading.Event())
     if options.dry_run and (rebuild or not exists(settings.index.dir / corpus)):
         with tempfile.TemporaryDirectory() as nothing:
-            return run.into(Corpus(Path(nothing) / corpus, embedding.manifest, create=True))
+            return run.into(open_folder(Path(nothing) / corpus, embedding.manifest, create=True))
     if rebuild:
         return _rebuild(run, settings, embedding, corpus)
     return run.into(open_corpus(corpus, settings, embedding.manifest, create=True))
@@ -204,7 +205,7 @@ def _rebuild(run: _Run, settings: Settings, embedding: Embedding, corpus: str) -
     lock = CorpusLock(target)
     try:
         servers.discard(scratch)
-        summary = run.into(Corpus(scratch, embedding.manifest, servers, create=True))
+        summary = run.into(open_folder(scratch, embedding.manifest, servers, create=True))
         if summary.stopped:
             return summary
         if not summary.documents:

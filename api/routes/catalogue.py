@@ -4,9 +4,7 @@ Flow: a filter or a corpus's name -> `index/documents/catalogue.py` -> **here** 
 """
 
 import json
-from contextlib import suppress
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -106,16 +104,8 @@ def _counts(opened: Corpus) -> dict[str, Any]:
         "created_at": opened.manifest.created_at,
         "last_ingested_at": counted.last_ingested_at,
         "state": opened.documents.state(),
-        "size_bytes": _size_bytes(opened.folder),
+        "size_bytes": opened.size_bytes(),
     }
-
-
-def _size_bytes(folder: Path) -> int:
-    size = 0
-    for path in folder.rglob("*"):
-        with suppress(FileNotFoundError):  # an ingestion may be replacing it this moment
-            size += path.stat().st_size if path.is_file() else 0
-    return size
 
 
 def _parsed(filters: str) -> dict[str, Any]:

@@ -6,11 +6,13 @@ the database. Whole documents are `store.py`'s business, what a filter may say `
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import sqlalchemy as sa
 
 from index.documents.filters import where
+from index.documents.integrity import leaf_places
 from index.documents.store import BATCH_ROWS, Metadata
 from index.documents.tables import documents, failures_named
 
@@ -66,6 +68,19 @@ class Catalogue:
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
+
+    def small_files(self, max_leaves: int) -> dict[str, range]:
+        """Return version -> positions of its leaves, of the files with fewest leaves: as many as have `max_leaves`."""
+        size = sa.func.sum(documents.c.leaf_count)
+        sizes = sa.select(documents.c.source, size).group_by(documents.c.source).order_by(size, documents.c.source)
+        with failures_named(), self._engine.connect() as connection:
+            rows = connection.execute(sizes).all()
+        totals = accumulate(int(leaves) for _, leaves in rows)
+        small = [row.source for row, total in zip(rows, totals, strict=True) if total <= max_leaves]
+        places: dict[str, range] = {}
+        for start in range(0, len(small), BATCH_ROWS):
+            places |= leaf_places(self._engine, documents.c.source.in_(small[start : start + BATCH_ROWS]))
+        return places
 
     def find(self, filters: object) -> list[str]:
         """Return the doc_ids that meet the filter, sorted; see `filters.where` for what it may say.

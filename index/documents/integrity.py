@@ -20,9 +20,11 @@ def broken_pages(engine: sa.Engine) -> str | None:
     return None if found == ["ok"] else "; ".join(found)
 
 
-def leaf_places(engine: sa.Engine) -> dict[str, range]:
-    """Return version -> positions of its leaves, of every visible document."""
+def leaf_places(engine: sa.Engine, among: sa.ColumnElement[bool] | None = None) -> dict[str, range]:
+    """Return version -> positions of its leaves, of every visible document, or of those that meet a condition."""
     query = sa.select(documents.c.version, documents.c.leaf_count, sa.func.length(documents.c.tree).label("bytes"))
+    if among is not None:
+        query = query.where(among)
     with failures_named(), engine.connect() as connection:
         return {
             row.version: range(row.bytes // _SPAN_BYTES - row.leaf_count, row.bytes // _SPAN_BYTES)

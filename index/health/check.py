@@ -1,6 +1,7 @@
 """Have a store of a corpus examined by a child process, and say what mends what it finds.
 
-Flow: `maintenance/doctor.py`, and `corpus.py` when the last holder died -> **here** -> `child.py` in a child -> checks.
+Flow: `maintenance/doctor.py`, and `folder_stores.py` where the vectors are not as the last clean close left them ->
+**here** -> `child.py` in a child -> checks. Both ask for the same check of the vectors, so that their verdicts agree.
 
 A damaged vector graph does not raise an error but kills the process that reads it. That is why children look, and why
 a child's death is a finding.
@@ -20,12 +21,11 @@ from errors import IndexMismatchError, RagError, StorageError, StoreUnavailableE
 from index.layout.locations import LOCAL, Servers
 
 Name = Literal["manifest", "documents", "words", "vectors"]
-# What one child looks at: the manifest with the documents; the graph is the vectors, quickly and compared with nothing.
-Store = Literal["documents", "words", "vectors", "graph"]
+# What one child looks at: the manifest with the documents.
+Store = Literal["documents", "words", "vectors"]
 
-# Leaves that are looked up by their own vector, spread evenly over the corpus.
+# Leaves whose vectors are read, and searched for, spread evenly over the corpus.
 SAMPLE = 1000
-QUICK_SAMPLE = 50
 _PROJECT_ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -40,12 +40,11 @@ class Repair(StrEnum):
     VECTORS = "Build the vector store anew: embed all leaves from the stored text."
 
 
-NAME: dict[Store, Name] = {"documents": "documents", "words": "words", "vectors": "vectors", "graph": "vectors"}
+NAME: dict[Store, Name] = {"documents": "documents", "words": "words", "vectors": "vectors"}
 WHOLE: dict[Store, Repair] = {
     "documents": Repair.NOTHING,
     "words": Repair.WORDS,
     "vectors": Repair.VECTORS,
-    "graph": Repair.VECTORS,
 }
 
 
@@ -57,8 +56,9 @@ class Check:
         store: where.
         question: what should be so.
         ok: it is so.
-        finding: what was found instead.
+        finding: what was found: what is wrong, or the figure that was measured.
         repair: what mends it.
+        share: what was measured, 0..1, where the check measures.
     """
 
     store: Name
@@ -66,6 +66,7 @@ class Check:
     ok: bool
     finding: str | None = None
     repair: Repair | None = None
+    share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def examine(folder: Path, servers: Servers = LOCAL, sample: int | None = SAMPLE)
     Args:
         folder: of the corpus.
         servers: where its documents and vectors are, if not in the folder.
-        sample: how many leaves are looked up by their own vector; None for all.
+        sample: how many leaves have their vectors read and searched for; None for all.
 
     Raises:
         StorageError: the disk is full, or refuses.

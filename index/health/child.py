@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -26,9 +25,14 @@ from index.layout.manifest import Manifest
 from index.lexical.tantivy_index import LexicalIndex
 from index.vectors.hnsw_files import torn_links
 
-# The graph search is approximate: of a thousand leaves it may miss two and still be sound.
-MISSED_SHARE = 0.002
-TWIN = 0.999
+# The graph search is approximate, and leads to few of many near-alike leaves; that is quality, not damage. One that
+# leads to less than half has lost its links.
+LEAST_REACH = 0.5
+FIRST = 10
+# Cosine from which two vectors are one: Chroma computes with 24 bits.
+EQUAL = 1 - 1e-6
+# Unit vectors are stored.
+LENGTH_TOLERANCE = 1e-3
 # Below this, a parent's vector is not the mean of its leaves' vectors as they are now.
 SAME_PARENT = 0.99
 COMPARED_DOCUMENTS = 50
@@ -119,12 +123,17 @@ def _words(place: Place, _sample: int | None) -> Iterator[Check]:
 def _vectors(place: Place, sample: int | None) -> Iterator[Check]:
     engine = place.documents()
     places, pending = _expected(engine)
+    if places and not (place.servers.chroma_url or (place.folder / "vectors").exists()):
+        yield _check("vectors", "They are there.", ("Their folder is gone.", Repair.VECTORS))
+        return
     with _opened(place) as collection:
         yield _graph_files(place)
         compared = _compare(collection.ids(), places, pending, Repair.LEAVES)
         yield _check("vectors", "It holds the leaves of the documents and no others.", compared)
         names = [node_id(version, position) for version, positions in places.items() for position in positions]
-        yield _found(collection, _spread(names, sample))
+        looked_up = _spread(names, sample)
+        yield _stored(collection, looked_up)
+        yield _reach(collection, looked_up)
         documents = DocumentStore(engine)
         versions = _spread(list(places), COMPARED_DOCUMENTS)
         wrong = [version for part in _parts(versions) for version in _disagreeing(collection, documents, part)]
@@ -132,22 +141,39 @@ def _vectors(place: Place, sample: int | None) -> Iterator[Check]:
         yield _check("vectors", "The leaves' vectors agree with their parents'.", finding)
 
 
-def _graph(place: Place, sample: int | None) -> Iterator[Check]:
-    yield _graph_files(place)
-    with _opened(place) as collection:
-        yield _found(collection, list(islice(collection.ids(), sample)))
-
-
 def _graph_files(place: Place) -> Check:
     torn = torn_links(place.folder / "vectors")
     return _check("vectors", "The files of its graph are whole.", (torn, Repair.VECTORS) if torn else None)
 
 
-def _found(collection: "Collection", names: list[str]) -> Check:
-    missed = [name for part in _parts(names) for name in _missed(collection, part)]
-    finding = f"{len(missed)} of {len(names)} leaves that were looked up are not: {_some(missed)}."
-    lost = len(missed) > MISSED_SHARE * len(names)
-    return _check("vectors", "Every leaf is found by its own vector.", (finding, Repair.VECTORS) if lost else None)
+def _stored(collection: "Collection", names: list[str]) -> Check:
+    """Read vectors by id: what cannot be read, or is no unit vector, is damage whatever a search finds."""
+    wrong = [name for part in _parts(names) for name in _unsound(collection, part)]
+    finding = (f"{len(wrong)} of {len(names)} that were read are lost or spoilt: {_some(wrong)}.", Repair.VECTORS)
+    return _check("vectors", "Every leaf's vector can be read by its id.", finding if wrong else None)
+
+
+def _unsound(collection: "Collection", names: list[str]) -> list[str]:
+    stored = collection.fetch(names)
+    return [
+        name for name in names if name not in stored or not abs(np.linalg.norm(stored[name]) - 1) < LENGTH_TOLERANCE
+    ]
+
+
+def _reach(collection: "Collection", names: list[str]) -> Check:
+    """Search for leaves by their own vectors: what is stored and not found is a matter of quality."""
+    searched, missed = 0, list[str]()
+    for part in _parts(names):
+        stored, lost = _searched(collection, part)
+        searched += stored
+        missed += lost
+    reach = 1 - len(missed) / searched if searched else 1.0
+    figure = f"The graph leads to {reach:.1%} of {searched} stored leaves"
+    figure += f"; not to {_some(missed)}." if missed else "."
+    question = "The graph leads to its leaves."
+    if reach < LEAST_REACH:
+        return Check("vectors", question, ok=False, finding=figure, repair=Repair.VECTORS, share=reach)
+    return Check("vectors", question, ok=True, finding=figure, share=reach)
 
 
 @contextmanager
@@ -160,7 +186,6 @@ _EXAMINERS: dict[Store, Callable[[Place, int | None], Iterable[Check]]] = {
     "documents": _documents,
     "words": _words,
     "vectors": _vectors,
-    "graph": _graph,
 }
 
 
@@ -200,17 +225,17 @@ def _compare(names: Iterable[str], places: Places, pending: set[str], repair: Re
     return f"{missing} leaves of {len(wrong)} documents are missing, {orphans} belong to no document.", repair
 
 
-def _missed(collection: "Collection", names: list[str]) -> list[str]:
-    """Return those of the leaves with a vector that a search for it does not find."""
+def _searched(collection: "Collection", names: list[str]) -> tuple[int, list[str]]:
+    """Return how many of the leaves are stored, and those of them that are not among the first of their own search."""
     stored = collection.fetch(names)
     kept = [name for name in names if name in stored]
     if not kept:
-        return []
+        return 0, []
     rows = np.stack([stored[name] for name in kept])
-    hits = collection.nearest_each(np.where(np.isfinite(rows), rows, 0), 10)
-    # Leaves of equal text have equal vectors, and then any of them may come first.
-    found = {name for name, best in zip(kept, hits, strict=True) if best and (best[0][1] >= TWIN or name in dict(best))}
-    return [name for name in kept if name not in found]
+    hits = collection.nearest_each(np.where(np.isfinite(rows), rows, 0), FIRST)
+    # Leaves of equal text have equal vectors, and count as one.
+    found = {name for name, best in zip(kept, hits, strict=True) if best and (best[0][1] > EQUAL or name in dict(best))}
+    return len(kept), [name for name in kept if name not in found]
 
 
 def _disagreeing(collection: "Collection", documents: DocumentStore, versions: list[str]) -> list[str]:

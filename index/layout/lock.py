@@ -22,10 +22,6 @@ class CorpusLock:
         folder: the corpus folder; must exist.
         url: base address of this process when it is a service.
 
-    Attributes:
-        abandoned: a holder died without releasing it, and nobody has looked since at what it left; set it to False
-            after looking. Until then each release passes it on.
-
     Raises:
         CorpusLockedError: another process holds it; carries that process's URL if it is a service.
     """
@@ -36,8 +32,6 @@ class CorpusLock:
         while not _is_at(self._file, path):  # a rebuilt corpus was put in this one's place between opening and locking
             self._file.close()
             self._file = _locked_file(path)
-        self._file.seek(0)
-        self.abandoned = bool(self._file.read())
         self._file.truncate(0)
         self._file.write(json.dumps({"pid": os.getpid(), "url": url}))
         self._file.flush()
@@ -45,8 +39,7 @@ class CorpusLock:
     def release(self) -> None:
         """Let others in; a second call does nothing."""
         if not self._file.closed:
-            if not self.abandoned:
-                self._file.truncate(0)
+            self._file.truncate(0)
             self._file.close()
 
 

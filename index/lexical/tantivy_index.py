@@ -79,6 +79,15 @@ class LexicalIndex:
         """Number of leaves."""
         return int(self._index.searcher().num_docs)
 
+    def count_versions(self, versions: Collection[str]) -> int:
+        """Number of leaves of these document versions."""
+        if not versions:
+            return 0
+        with self._failures():
+            query = tantivy.Query.term_set_query(self._schema, "version", list(versions))
+            found: Any = self._index.searcher().search(query, limit=1)  # its stub leaves `count` out
+            return int(found.count)
+
     def terms(self, text: str) -> list[str]:
         """Return the terms of `text` in order: lower-case, without accents, stemmed; stop words included."""
         return list(self._analyzer.analyze(text))

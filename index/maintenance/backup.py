@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from errors import BackupError, IndexDamagedError, StorageError, UnknownCorpusError
-from index.corpus import Corpus, check_corpus_name, corpus_names, exists
+from index.corpus import check_corpus_name, corpus_names, exists
+from index.folder_stores import open_folder
 from index.layout.locations import LOCAL
 from index.layout.lock import FILE_NAME as LOCK_NAME
 from index.layout.lock import CorpusLock
@@ -65,7 +66,7 @@ def backup(name: str, settings: Settings, target: Path) -> BackupFacts:
     if not exists(folder):
         raise UnknownCorpusError.of(name, corpus_names(folder.parent))
     _check_target(target, folder)
-    with closing(Corpus(folder, Manifest.read(folder))) as corpus:
+    with closing(open_folder(folder, Manifest.read(folder))) as corpus:
         corpus.open_derived()  # what is saved can be searched
         documents, leaves, state = corpus.documents.count(), corpus.documents.leaf_count(), corpus.documents.state()
         corpus.close_stores()  # SQLite's log goes into its file with the last connection
@@ -186,7 +187,7 @@ def _check_restored(folder: Path, contents: Contents) -> None:
     if (folder / LOCK_NAME).exists():
         raise refusal("it holds a lock")
     try:
-        with closing(Corpus(folder, Manifest.read(folder))) as corpus:
+        with closing(open_folder(folder, Manifest.read(folder))) as corpus:
             corpus.open_derived()
             documents = corpus.documents
             found = documents.count(), documents.leaf_count(), documents.state()

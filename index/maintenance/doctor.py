@@ -8,6 +8,7 @@ from errors import UnknownCorpusError
 from index.build import servers_of
 from index.corpus import check_corpus_name, corpus_names, exists
 from index.health.check import SAMPLE, Diagnosis, examine
+from index.health.seal import VectorsSeal
 from index.layout.lock import CorpusLock
 from settings import Settings
 
@@ -35,6 +36,10 @@ def diagnose(name: str, settings: Settings, *, full: bool = False) -> Diagnosis:
         raise UnknownCorpusError.of(name, corpus_names(folder.parent))
     lock = CorpusLock(folder)
     try:
-        return examine(folder, servers_of(settings), None if full else SAMPLE)
+        servers = servers_of(settings)
+        diagnosis = examine(folder, servers, None if full else SAMPLE)
+        if diagnosis.healthy and not servers.chroma_url:
+            VectorsSeal(folder, folder / "vectors").write()  # the next opening need not look again
+        return diagnosis
     finally:
         lock.release()

@@ -22,7 +22,8 @@ from pydantic import PrivateAttr
 from index.documents.catalogue import Catalogue
 from index.documents.docstore import SpanDocstore
 from index.documents.span_tree import split_node_id
-from index.vectors.chroma import Collection
+from index.vectors.chroma import Collection, Hits
+from index.vectors.small_files import SmallFiles
 
 # Chroma's conditions take time by the leaves that meet them, 5 ms a thousand; so many times more neighbours take 1 ms.
 WIDER = 8
@@ -35,17 +36,24 @@ class LeafVectorStore(ChromaVectorStore):
         collection: holds them.
         docstore: gives LlamaIndex queries their nodes.
         catalogue: gives their filters a meaning.
+        small: searched beside the collection's graph.
     """
 
     _leaves: Collection = PrivateAttr()
     _docstore: SpanDocstore = PrivateAttr()
     _catalogue: Catalogue = PrivateAttr()
+    _small: SmallFiles = PrivateAttr()
 
-    def __init__(self, collection: Collection, docstore: SpanDocstore, catalogue: Catalogue) -> None:
+    def __init__(self, collection: Collection, docstore: SpanDocstore, catalogue: Catalogue, small: SmallFiles) -> None:
         super().__init__(chroma_collection=collection.raw)
         self._leaves = collection
         self._docstore = docstore
         self._catalogue = catalogue
+        self._small = small
+
+    def warm_up(self) -> None:
+        """Read what the first search would read."""
+        self._small.refresh()
 
     def close(self) -> None:
         """Let go of files and connections."""
@@ -54,6 +62,10 @@ class LeafVectorStore(ChromaVectorStore):
     def count(self) -> int:
         """Number of leaves that have a vector."""
         return self._leaves.count()
+
+    def count_versions(self, versions: Sequence[str]) -> int:
+        """Number of leaves of these document versions that have a vector."""
+        return self._leaves.count_versions(versions)
 
     def add(self, nodes: Sequence[BaseNode], **_: Any) -> list[str]:
         """Store the embeddings of leaves, replacing those of known ids."""
@@ -92,15 +104,25 @@ class LeafVectorStore(ChromaVectorStore):
             top_k: at most so many.
             versions: only leaves of these document versions, None meaning all; a set is quickest.
         """
+        if versions is not None and not versions:
+            return []
+        exact = self._small.nearest(np.asarray(embedding, np.float32), top_k, versions)
+        return _merged(self._by_graph(embedding, top_k, versions), exact, top_k)
+
+    def _by_graph(
+        self, embedding: Sequence[float] | npt.NDArray[np.float32], top_k: int, versions: Several[str] | None
+    ) -> Hits:
         if versions is None:
             return self._leaves.nearest(embedding, top_k)
-        if not versions:
-            return []
         wide = self._leaves.nearest(embedding, WIDER * top_k)
         inside = [hit for hit in wide if split_node_id(hit[0])[0] in versions]
         if len(inside) >= top_k:
             return inside[:top_k]
         return self._leaves.nearest_of(embedding, top_k, sorted(versions))
+
+    def search_graph(self, embedding: Sequence[float] | npt.NDArray[np.float32], top_k: int) -> Hits:
+        """Return what `search` would find without the exact search of small files: for measurements."""
+        return self._by_graph(embedding, top_k, None)
 
     def query(self, query: VectorStoreQuery, **_: Any) -> VectorStoreQueryResult:
         """Answer a LlamaIndex query with whole nodes and cosine similarities.
@@ -123,6 +145,12 @@ class LeafVectorStore(ChromaVectorStore):
             similarities=[score for _, score in kept],
             ids=[name for name, _ in kept],
         )
+
+
+def _merged(graph: Hits, exact: Hits, top_k: int) -> Hits:
+    """Return the best of both; a leaf that both found keeps the graph's score."""
+    found = dict(exact) | dict(graph)
+    return sorted(found.items(), key=lambda hit: -hit[1])[:top_k]
 
 
 def _filters(query: VectorStoreQuery) -> dict[str, Any] | None:

@@ -33,8 +33,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.json:
         print(json.dumps(repaired.to_dict()))
     else:
+        nothing = "nothing to repair" if repaired.before.healthy else "nothing was repaired"
         print(_text(repaired.before))
-        print("\n".join(f"done: {step}" for step in repaired.done) or "nothing to repair")
+        print("\n".join(f"done: {step}" for step in repaired.done) or nothing)
         if repaired.done:
             print(_text(repaired.after))
     return 0 if repaired.after.healthy else 1

@@ -19,6 +19,7 @@ from index.documents.blobs import without_blobs
 from index.documents.sources import SourceNote
 from index.documents.splitter import TreeSplitter
 from index.documents.store import Document, StoredDocument
+from index.folder_stores import open_folder
 from index.layout.locations import Servers
 from index.layout.manifest import Manifest
 from index.layout.swap import finish_swap, rebuilt, reembedded, swap_in
@@ -63,7 +64,7 @@ def reembed(
     if not exists(target):
         raise UnknownCorpusError.of(name, corpus_names(target.parent))
     embedding, servers = Embedding(settings), servers_of(settings)
-    with closing(Corpus(target, Manifest.read(target), servers)) as old:
+    with closing(open_folder(target, Manifest.read(target), servers)) as old:
         if _same(old.manifest, embedding.manifest) and _current(old):
             return Summary(name, unchanged=old.documents.count())
         beside = reembedded(target)
@@ -101,7 +102,7 @@ def _scratch(beside: Path, manifest: Manifest, servers: Servers) -> Corpus:
         begun = False
     if not begun:
         servers.discard(beside)
-    return Corpus(beside, manifest, servers, create=True)
+    return open_folder(beside, manifest, servers, create=True)
 
 
 class Copying:

@@ -50,7 +50,7 @@ def repair(name: str, settings: Settings) -> RepairReport:
     embedding = Embedding(settings)
     corpus = open_corpus(name, settings, embedding.manifest)
     try:
-        before = examine(corpus.folder, servers_of(settings))
+        before = examine(settings.index.dir / name, servers_of(settings))
         splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.passage_tokens)
         done = Mender(corpus, embedding, splitter.leaf_texts).mend(before)
     finally:
@@ -92,6 +92,7 @@ class Mender:
             Repair.SWEEP: self._corpus.sweep,
         }
         wanted = [step for step in steps if step in diagnosis.repairs]
+        self._corpus.skip_examination()
         for step in wanted:
             steps[step]()
         return [str(step) for step in wanted]

@@ -1,6 +1,6 @@
 """Make a corpus in memory from the documents that came with a question.
 
-Flow: `Engines.for_documents` -> **here**: cut, embed, `index/memory_corpus.py` -> `engine.py`, which answers from it as
+Flow: `Engines.for_documents` -> **here**: cut, embed, `index/memory_stores.py` -> `engine.py`, which answers from it as
 from any other. Pages that a search engine found are read as HTML before they come here.
 """
 
@@ -11,11 +11,12 @@ from dataclasses import replace
 import numpy as np
 
 from index.build import Embedding
+from index.corpus import Corpus
 from index.documents.blobs import without_blobs
 from index.documents.splitter import TreeSplitter
 from index.documents.store import Document, StoredDocument
 from index.embedding.batch import embed_documents
-from index.memory_corpus import MemoryCorpus
+from index.memory_stores import open_memory_corpus
 from query_engine.given_documents.sentence_leaves import with_sentence_leaves
 from settings import ChunkSettings
 
@@ -26,7 +27,7 @@ NAME = "given documents"
 
 def corpus_for_documents(
     documents: Sequence[Document], chunk: ChunkSettings, embedding: Embedding, *, sentences: bool = False
-) -> MemoryCorpus:
+) -> Corpus:
     """Cut and embed documents, and return them as a corpus; close it after use. Blocks.
 
     A text that is given twice is kept once. What holds no words is cut out of a text and logged. Of two texts with
@@ -46,7 +47,7 @@ def corpus_for_documents(
     splitter = TreeSplitter(chunk, embedding.model.count_tokens, embedding.passage_tokens)
     pipeline = embedding.manifest.identity.fingerprint()
     stored = list(_cut(_distinct(documents), splitter, pipeline, sentences=sentences))
-    corpus = MemoryCorpus(NAME, embedding.manifest)
+    corpus = open_memory_corpus(NAME, embedding.manifest)
     try:
         if stored:
             texts = [text for document in stored for text in splitter.leaf_texts(document)]

@@ -9,6 +9,7 @@ from index.corpus import Corpus
 from index.documents.span_tree import NO_PARENT, Span, SpanTree
 from index.documents.store import Document, StoredDocument
 from index.embedding.batch import embed_documents
+from index.folder_stores import open_folder
 from index.layout.manifest import Identity, Manifest
 from tests.fakes.embedding import DIMENSION, WordHashEmbedding
 
@@ -58,7 +59,7 @@ def fill(corpus: Corpus, texts: Mapping[str, str], embedder: BaseEmbedding) -> N
 
 def make_corpus(folder: Path, texts: Mapping[str, str], embedder: WordHashEmbedding) -> Corpus:
     """Make a corpus that holds `texts`; the caller closes it."""
-    corpus = Corpus(folder, MANIFEST, create=True)
+    corpus = open_folder(folder, MANIFEST, create=True)
     if texts:
         fill(corpus, texts, embedder)
     return corpus

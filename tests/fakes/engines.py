@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from errors import UnknownCorpusError
@@ -149,7 +148,7 @@ class FakeLedger:
 class FakeCorpus:
     name: str
     documents: FakeDocuments
-    folder: Path = Path("/nowhere")
+    bytes_on_disk: int = 0
     manifest: Manifest = MANIFEST
 
     @property
@@ -159,6 +158,9 @@ class FakeCorpus:
     @property
     def ledger(self) -> FakeLedger:
         return FakeLedger()
+
+    def size_bytes(self) -> int:
+        return self.bytes_on_disk
 
     def delete(self, doc_ids: Iterable[str]) -> int:
         return sum(self.documents.pop(doc_id) is not None for doc_id in list(doc_ids))

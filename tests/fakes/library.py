@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from errors import UnreadableError
-from index.corpus import Corpus
 from index.documents.blobs import LeftOut
 from index.documents.splitter import TreeSplitter
 from index.documents.store import Document
+from index.folder_stores import open_folder
 from ingestion.pipeline.chunk_embed import LocalPreparation
 from ingestion.pipeline.commit import Writer
 from ingestion.pipeline.diff import Change, Comparison, FileDone
@@ -41,7 +41,7 @@ class Library:
         self.files = folder / "files"
         self.files.mkdir()
         self.folder = folder / "books"
-        self.corpus = Corpus(self.folder, MANIFEST, create=True)
+        self.corpus = open_folder(self.folder, MANIFEST, create=True)
         self.embedder = WordHashEmbedding()
         self._reader = reader or OwnReader(IngestSettings())
         self._chunk = chunk or ChunkSettings()

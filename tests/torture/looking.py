@@ -19,6 +19,7 @@ from llama_index.core.schema import QueryBundle
 
 from index.corpus import Corpus
 from index.documents.span_tree import node_id, split_node_id
+from index.folder_stores import open_folder
 from query_engine.retrieval.hybrid import LeafRetriever
 from query_engine.retrieval.merging.retriever import MergingRetriever
 from settings import RetrievalSettings
@@ -119,7 +120,7 @@ class View:
 
 def look(folder: Path, files: Path, answer: Path, seed: int) -> None:
     """Write the pickled View of the corpus in `folder` to `answer`."""
-    with closing(Corpus(folder, MANIFEST)) as corpus:
+    with closing(open_folder(folder, MANIFEST)) as corpus:
         answer.write_bytes(pickle.dumps(view_of(corpus, files, random.Random(seed))))
 
 

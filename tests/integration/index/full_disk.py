@@ -14,6 +14,7 @@ from errors import RagError
 from index.corpus import Corpus
 from index.documents.span_tree import node_id
 from index.documents.store import StoredDocument
+from index.folder_stores import open_folder
 from tests.fakes.corpora import MANIFEST, stored
 from tests.fakes.words import leaves_with
 
@@ -88,7 +89,7 @@ def main(disk: Path, *, floor: bool) -> None:
     if not floor:
         setattr(index.corpus, "check_space", lambda *_: None)  # noqa: B010  # for mypy, it is not ours to set
     wanted = batches(20)
-    corpus = Corpus(disk / "full", MANIFEST, create=True)
+    corpus = open_folder(disk / "full", MANIFEST, create=True)
     seen = stop(corpus, wanted)
     if floor:
         documents, rows = wanted[0]
@@ -98,8 +99,8 @@ def main(disk: Path, *, floor: bool) -> None:
         ]
         corpus.close()
         subprocess.run(["mount", "-o", "remount,size=400m", str(disk)], check=True)
-        corpus = Corpus(disk / "full", MANIFEST)
-        seen["finished"] = finish(corpus, wanted, Corpus(disk / "roomy", MANIFEST, create=True))
+        corpus = open_folder(disk / "full", MANIFEST)
+        seen["finished"] = finish(corpus, wanted, open_folder(disk / "roomy", MANIFEST, create=True))
     sys.stdout.write(json.dumps(seen))
 
 

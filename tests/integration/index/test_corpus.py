@@ -16,6 +16,7 @@ from errors import CorpusLockedError, IndexDamagedError, IndexMismatchError, Unk
 from index.corpus import Corpus, corpus_names
 from index.documents.sources import SourceNote
 from index.documents.span_tree import node_id
+from index.folder_stores import open_folder
 from index.layout.locations import LOCAL
 from index.layout.swap import swap_in
 from tests.fakes.corpora import MANIFEST, fill, make_corpus, stored
@@ -132,40 +133,45 @@ def test_more_leaves_than_one_chroma_batch_are_stored(corpus: Corpus) -> None:
     assert corpus.vectors.count() == 7 + limit + 10
 
 
-def test_the_corpus_survives_reopening(corpus: Corpus) -> None:
+def test_the_corpus_survives_reopening(corpus: Corpus, tmp_path: Path) -> None:
     corpus.close()
-    reopened = Corpus(corpus.folder, MANIFEST)
+    reopened = open_folder(tmp_path / "books", MANIFEST)
 
     assert reopened.documents.count() == 2
     assert len(reopened.vectors.search(word_vector("water"), 10)) == 7
     reopened.close()
 
 
-def test_an_open_corpus_is_locked(corpus: Corpus) -> None:
+@pytest.mark.usefixtures("corpus")
+def test_an_open_corpus_is_locked(tmp_path: Path) -> None:
     with pytest.raises(CorpusLockedError, match="'books' is in use by process"):
-        Corpus(corpus.folder, MANIFEST)
+        open_folder(tmp_path / "books", MANIFEST)
 
 
-def test_a_corpus_of_other_settings_is_refused_and_its_lock_is_freed(corpus: Corpus) -> None:
+def test_a_corpus_of_other_settings_is_refused_and_its_lock_is_freed(corpus: Corpus, tmp_path: Path) -> None:
     corpus.close()
     other = replace(MANIFEST, identity=replace(MANIFEST.identity, leaf_tokens=64))
 
     for _ in range(2):
         with pytest.raises(IndexMismatchError, match=r"leaf_tokens=128.*64"):
-            Corpus(corpus.folder, other)
+            open_folder(tmp_path / "books", other)
 
 
-def test_an_unknown_corpus_names_the_known_ones(corpus: Corpus) -> None:
+@pytest.mark.usefixtures("corpus")
+def test_an_unknown_corpus_names_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(UnknownCorpusError, match="Known corpora: books"):
-        Corpus(corpus.folder.parent / "nothing", MANIFEST)
-    assert not (corpus.folder.parent / "nothing").exists()
+        open_folder(tmp_path / "nothing", MANIFEST)
+    assert not (tmp_path / "nothing").exists()
 
 
-def test_a_damaged_word_index_is_named(corpus: Corpus) -> None:
+def test_a_damaged_word_index_is_named(corpus: Corpus, tmp_path: Path) -> None:
     corpus.close()
-    (corpus.folder / "words" / "meta.json").write_text("{")
+    ((tmp_path / "books") / "words" / "meta.json").write_text("{")
 
-    with closing(Corpus(corpus.folder, MANIFEST)) as damaged, pytest.raises(IndexDamagedError, match="word index"):
+    with (
+        closing(open_folder(tmp_path / "books", MANIFEST)) as damaged,
+        pytest.raises(IndexDamagedError, match="word index"),
+    ):
         damaged.open_derived()
 
 
@@ -174,19 +180,20 @@ def test_swapping_in_a_new_corpus_replaces_the_old_one(corpus: Corpus, tmp_path:
     new = make_corpus(tmp_path / ".books.rebuild", {"new.md": "New text."}, WordHashEmbedding())
     new.close()
 
-    swap_in(corpus.folder, LOCAL)
+    swap_in(tmp_path / "books", LOCAL)
 
     assert corpus_names(tmp_path) == ["books"]
-    reopened = Corpus(corpus.folder, MANIFEST)
+    reopened = open_folder(tmp_path / "books", MANIFEST)
     assert list(reopened.documents.versions()) == ["new.md"]
     reopened.close()
 
 
-def test_folders_that_are_no_corpora_are_not_listed(corpus: Corpus) -> None:
-    (corpus.folder.parent / "notes").mkdir()
-    shutil.copytree(corpus.folder, corpus.folder.parent / ".books.retired")
+@pytest.mark.usefixtures("corpus")
+def test_folders_that_are_no_corpora_are_not_listed(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    shutil.copytree(tmp_path / "books", tmp_path / ".books.retired")
 
-    assert corpus_names(corpus.folder.parent) == ["books"]
+    assert corpus_names(tmp_path) == ["books"]
 
 
 def test_llamaindex_users_keep_their_own_types(corpus: Corpus) -> None:
@@ -229,7 +236,10 @@ def test_a_torn_graph_is_told_where_it_would_kill_the_process(tmp_path: Path) ->
     links.write_bytes(links.read_bytes()[:-1])
     (folder / "lock").write_text('{"pid": 1}')  # its holder died
 
-    with closing(Corpus(folder, MANIFEST)) as corpus, pytest.raises(IndexDamagedError, match="doctor --corpus books"):
+    with (
+        closing(open_folder(folder, MANIFEST)) as corpus,
+        pytest.raises(IndexDamagedError, match="doctor --corpus books"),
+    ):
         corpus.open_derived()
 
 
@@ -237,7 +247,7 @@ def test_a_corpus_whose_holder_died_opens_when_it_is_sound(tmp_path: Path) -> No
     make_corpus(tmp_path / "books", TEXTS, WordHashEmbedding()).close()
     (tmp_path / "books" / "lock").write_text('{"pid": 1}')
 
-    with closing(Corpus(tmp_path / "books", MANIFEST)) as corpus:
+    with closing(open_folder(tmp_path / "books", MANIFEST)) as corpus:
         corpus.open_derived()
         assert len(corpus.vectors.search(word_vector("Blades"), 3)) == 3
 
@@ -247,7 +257,7 @@ def test_a_store_that_lost_leaves_is_told_at_opening(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "books" / "words")
 
     with (
-        closing(Corpus(tmp_path / "books", MANIFEST)) as corpus,
+        closing(open_folder(tmp_path / "books", MANIFEST)) as corpus,
         pytest.raises(IndexDamagedError, match="7 leaves, but 0 words"),
     ):
         corpus.open_derived()

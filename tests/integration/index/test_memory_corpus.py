@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from index.corpus import Corpus
-from index.memory_corpus import MemoryCorpus
+from index.memory_stores import open_memory_corpus
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from settings import Settings
@@ -25,8 +25,8 @@ pytestmark = pytest.mark.integration
 
 
 @pytest.fixture
-def corpus() -> Iterator[MemoryCorpus]:
-    with closing(MemoryCorpus("given", MANIFEST)) as made:
+def corpus() -> Iterator[Corpus]:
+    with closing(open_memory_corpus("given", MANIFEST)) as made:
         fill(made, TEXTS, WordHashEmbedding())
         yield made
 
@@ -37,7 +37,7 @@ def found(corpus: Corpus, question: str) -> list[tuple[str, str, float]]:
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_it_finds_what_a_corpus_on_disk_finds(corpus: MemoryCorpus, tmp_path: Path, question: str) -> None:
+def test_it_finds_what_a_corpus_on_disk_finds(corpus: Corpus, tmp_path: Path, question: str) -> None:
     with closing(make_corpus(tmp_path / "books", TEXTS, WordHashEmbedding())) as on_disk:
         expected = found(on_disk, question)
 
@@ -45,7 +45,7 @@ def test_it_finds_what_a_corpus_on_disk_finds(corpus: MemoryCorpus, tmp_path: Pa
     assert found(corpus, question) == expected
 
 
-def test_it_answers_many_threads_at_once(corpus: MemoryCorpus) -> None:
+def test_it_answers_many_threads_at_once(corpus: Corpus) -> None:
     expected = [found(corpus, question) for question in QUESTIONS]
 
     with ThreadPoolExecutor(8) as threads:
@@ -54,8 +54,8 @@ def test_it_answers_many_threads_at_once(corpus: MemoryCorpus) -> None:
     assert answers == expected * 10
 
 
-def test_two_of_them_know_nothing_of_each_other(corpus: MemoryCorpus) -> None:
-    with closing(MemoryCorpus("given", MANIFEST)) as other:
+def test_two_of_them_know_nothing_of_each_other(corpus: Corpus) -> None:
+    with closing(open_memory_corpus("given", MANIFEST)) as other:
         fill(other, {"sun.md": "Cells turn light into power."}, WordHashEmbedding())
 
         assert [text for _, text, _ in found(other, "power")] == ["Cells turn light into power."]
@@ -63,14 +63,14 @@ def test_two_of_them_know_nothing_of_each_other(corpus: MemoryCorpus) -> None:
     assert "Cells turn light into power." not in [text for _, text, _ in found(corpus, "power")]
 
 
-def test_documents_can_be_taken_out_again(corpus: MemoryCorpus) -> None:
+def test_documents_can_be_taken_out_again(corpus: Corpus) -> None:
     assert corpus.delete(["wind.md"]) == 1
 
     assert (corpus.documents.count(), corpus.vectors.count(), corpus.lexical_index.count()) == (1, 3, 3)
 
 
-def test_nothing_is_left_when_it_is_closed(corpus: MemoryCorpus) -> None:
-    kept = MemoryCorpus("given", MANIFEST)
+def test_nothing_is_left_when_it_is_closed(corpus: Corpus) -> None:
+    kept = open_memory_corpus("given", MANIFEST)
     fill(kept, TEXTS, WordHashEmbedding())
     collections = kept.vectors._leaves._reader.count_collections
 
@@ -78,6 +78,6 @@ def test_nothing_is_left_when_it_is_closed(corpus: MemoryCorpus) -> None:
     assert collections() == 2
     kept.close()
     kept.close()
-    with closing(MemoryCorpus("given", MANIFEST)) as fresh:
+    with closing(open_memory_corpus("given", MANIFEST)) as fresh:
         assert (fresh.documents.count(), fresh.vectors.count(), fresh.lexical_index.count()) == (0, 0, 0)
         assert fresh.vectors._leaves._reader.count_collections() == 2  # its own, and the fixture's

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from index.build import Embedding
-from index.corpus import Corpus
+from index.folder_stores import open_folder
 from ingestion.__main__ import main
 from settings import load_settings
 from tests.fakes.corpora import fill
@@ -44,7 +44,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".env").touch()  # nobody's own
     monkeypatch.setenv("RAG_INDEX__DIR", str(tmp_path / "index"))
-    corpus = Corpus(tmp_path / "index" / "default", Embedding(load_settings()).manifest, create=True)
+    corpus = open_folder(tmp_path / "index" / "default", Embedding(load_settings()).manifest, create=True)
     fill(corpus, BOOKS, WordHashEmbedding())
     corpus.close()
     return Shell(capsys)
@@ -115,7 +115,7 @@ def test_a_corpus_that_is_not_there_is_named_with_those_that_are(shell: Shell) -
 
 
 def test_a_corpus_in_use_by_another_command_is_left_alone(shell: Shell, tmp_path: Path) -> None:
-    holder = Corpus(tmp_path / "index" / "default", Embedding(load_settings()).manifest)
+    holder = open_folder(tmp_path / "index" / "default", Embedding(load_settings()).manifest)
     try:
         shell("delete", "wind.md", code=1)
     finally:
@@ -179,7 +179,7 @@ def test_corpora_are_listed_renamed_and_dropped(shell: Shell) -> None:
 
 
 def test_a_corpus_in_use_is_listed_and_neither_dropped_nor_renamed(shell: Shell, tmp_path: Path) -> None:
-    holder = Corpus(tmp_path / "index" / "default", Embedding(load_settings()).manifest)
+    holder = open_folder(tmp_path / "index" / "default", Embedding(load_settings()).manifest)
     try:
         assert "; in use by process" in shell("corpora")
         for words in (["drop", "default"], ["rename", "default", "books"]):

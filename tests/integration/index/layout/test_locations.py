@@ -12,6 +12,7 @@ from index.documents.catalogue import Catalogue
 from index.documents.span_tree import node_id
 from index.documents.store import DocumentStore
 from index.documents.tables import open_schema
+from index.folder_stores import open_folder
 from index.health.check import examine
 from index.layout.locations import LOCAL, Servers
 from tests.fakes.corpora import MANIFEST, fill, make_corpus
@@ -49,7 +50,7 @@ def catalogue(postgres: PostgresServer) -> Iterator[Catalogue]:
 def served(tmp_path: Path, chroma: ChromaServer) -> Iterator[Corpus]:
     """A corpus whose vectors are on the server."""
     servers = Servers(chroma_url=chroma.url)
-    with closing(Corpus(tmp_path / "served", MANIFEST, servers, create=True)) as corpus:
+    with closing(open_folder(tmp_path / "served", MANIFEST, servers, create=True)) as corpus:
         fill(corpus, TEXTS, WordHashEmbedding())
         yield corpus
     servers.discard(tmp_path / "served")
@@ -59,7 +60,7 @@ def served(tmp_path: Path, chroma: ChromaServer) -> Iterator[Corpus]:
 def stored(tmp_path: Path, postgres: PostgresServer) -> Iterator[Corpus]:
     """A corpus whose documents are in PostgreSQL."""
     servers = Servers(database_url=postgres.url)
-    with closing(Corpus(tmp_path / "stored", MANIFEST, servers, create=True)) as corpus:
+    with closing(open_folder(tmp_path / "stored", MANIFEST, servers, create=True)) as corpus:
         fill(corpus, TEXTS, WordHashEmbedding())
         yield corpus
     servers.discard(tmp_path / "stored")
@@ -71,7 +72,7 @@ def test_a_corpus_on_servers_equals_one_in_a_folder(
     servers = Servers(chroma.url, postgres.url)
     with (
         closing(make_corpus(tmp_path / "local", TEXTS, WordHashEmbedding())) as local,
-        closing(Corpus(tmp_path / "remote", MANIFEST, servers, create=True)) as remote,
+        closing(open_folder(tmp_path / "remote", MANIFEST, servers, create=True)) as remote,
     ):
         fill(remote, TEXTS, WordHashEmbedding())
         fill(remote, {"03.md": "To be replaced."}, WordHashEmbedding())
@@ -112,14 +113,16 @@ def test_a_question_gives_up_on_a_frozen_vector_server(served: Corpus, chroma: C
     assert len(served.vectors.search(QUESTION, 3)) == 3
 
 
-def test_a_dead_vector_server_is_told_and_used_again_when_it_is_back(served: Corpus, chroma: ChromaServer) -> None:
+def test_a_dead_vector_server_is_told_and_used_again_when_it_is_back(
+    served: Corpus, chroma: ChromaServer, tmp_path: Path
+) -> None:
     chroma.kill()
     with pytest.raises(StoreUnavailableError, match="RAG_INDEX__CHROMA_URL"):
         served.vectors.search(QUESTION, 3)
     with pytest.raises(StoreUnavailableError):
         fill(served, {"late.md": "Never committed."}, WordHashEmbedding())
     with pytest.raises(StoreUnavailableError):
-        Servers(chroma.url).open_vectors(served.folder, served.manifest)
+        Servers(chroma.url).open_vectors((tmp_path / "served"), served.manifest)
 
     chroma.start()
 
@@ -156,24 +159,26 @@ def test_a_dead_database_is_told_and_used_again_when_it_is_back(stored: Corpus, 
     assert stored.documents.count() == 41
 
 
-def test_a_corpus_is_not_looked_for_where_it_is_not(served: Corpus) -> None:
+def test_a_corpus_is_not_looked_for_where_it_is_not(served: Corpus, tmp_path: Path) -> None:
     served.close()
 
     with pytest.raises(IndexMismatchError, match=r"vectors_at='server'.*RAG_INDEX__CHROMA_URL"):
-        Corpus(served.folder, MANIFEST)
+        open_folder(tmp_path / "served", MANIFEST)
     with pytest.raises(IndexMismatchError, match="vectors_at"):
-        LOCAL.discard(served.folder)
-    assert served.folder.exists()
+        LOCAL.discard(tmp_path / "served")
+    assert (tmp_path / "served").exists()
 
 
-def test_documents_that_are_gone_from_the_database_are_told(stored: Corpus, postgres: PostgresServer) -> None:
+def test_documents_that_are_gone_from_the_database_are_told(
+    stored: Corpus, postgres: PostgresServer, tmp_path: Path
+) -> None:
     stored.close()
     servers = Servers(database_url=postgres.url)
-    folder = stored.folder.rename(stored.folder.with_name("kept"))
+    folder = (tmp_path / "stored").rename((tmp_path / "stored").with_name("kept"))
     servers.discard(_copy_of_manifest(folder))
 
     with pytest.raises(IndexDamagedError, match="are gone"):
-        Corpus(folder, MANIFEST, servers)
+        open_folder(folder, MANIFEST, servers)
 
 
 def _copy_of_manifest(folder: Path) -> Path:

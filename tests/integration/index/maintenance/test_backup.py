@@ -16,7 +16,8 @@ from typing import IO, Any
 import pytest
 
 from errors import BackupError, CorpusLockedError, IndexDamagedError, StorageError, UnknownCorpusError
-from index.corpus import Corpus, corpus_names
+from index.corpus import corpus_names
+from index.folder_stores import open_folder
 from index.layout.lock import CorpusLock
 from index.maintenance.archive import LIST_NAME, Contents, list_files, pack
 from index.maintenance.backup import backup, restore
@@ -58,7 +59,7 @@ def saved(original: Path, tmp_path: Path) -> Path:
 
 def content(settings: Settings, name: str) -> dict[str, Any]:
     """All that can be asked of a corpus."""
-    with closing(Corpus(settings.index.dir / name, MANIFEST)) as corpus:
+    with closing(open_folder(settings.index.dir / name, MANIFEST)) as corpus:
         return {
             "state": corpus.documents.state(),
             "documents": [
@@ -96,7 +97,7 @@ def test_a_corpus_comes_back_equal_elsewhere_under_another_name(
 def test_a_restored_corpus_can_be_changed(saved: Path, settings: Settings) -> None:
     restore(saved, settings, "again")
 
-    with closing(Corpus(settings.index.dir / "again", MANIFEST)) as corpus:
+    with closing(open_folder(settings.index.dir / "again", MANIFEST)) as corpus:
         corpus.remove(["wind.md"])
         assert (
             corpus.documents.leaf_count()
@@ -168,7 +169,7 @@ def test_what_is_in_use_is_not_saved(settings: Settings, tmp_path: Path) -> None
 
 @pytest.mark.usefixtures("saved")
 def test_what_is_damaged_is_not_saved(settings: Settings, tmp_path: Path) -> None:
-    with closing(Corpus(settings.index.dir / "books", MANIFEST)) as corpus:
+    with closing(open_folder(settings.index.dir / "books", MANIFEST)) as corpus:
         corpus.lexical_index.delete(list(corpus.documents.versions().values())[:1])
 
     with pytest.raises(IndexDamagedError, match="45 words"):
@@ -214,7 +215,7 @@ def test_a_corpus_of_that_name_stays_as_it_is(saved: Path, settings: Settings) -
 
 def test_a_corpus_of_that_name_is_replaced_on_demand(saved: Path, settings: Settings) -> None:
     saved_content = content(settings, "books")
-    with closing(Corpus(settings.index.dir / "books", MANIFEST)) as corpus:
+    with closing(open_folder(settings.index.dir / "books", MANIFEST)) as corpus:
         corpus.remove(["wind.md", "water.md"])
 
     restore(saved, settings, "books", replace=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from errors import CorpusLockedError, SettingsError, UnknownCorpusError
-from index.corpus import Corpus
+from index.folder_stores import open_folder
 from index.maintenance.corpora import drop, list_corpora, rename
 from settings import IndexSettings, Settings
 from tests.fakes.corpora import MANIFEST, make_corpus
@@ -36,7 +36,7 @@ def test_a_corpus_is_listed_with_its_facts(settings: Settings) -> None:
 def test_a_corpus_that_is_held_is_listed_with_its_holder(settings: Settings) -> None:
     folder = settings.index.dir / "books"
 
-    with closing(Corpus(folder, MANIFEST, service_url="http://127.0.0.1:8000")):
+    with closing(open_folder(folder, MANIFEST, service_url="http://127.0.0.1:8000")):
         (facts,) = list_corpora(settings)
 
     assert facts.held_by == f"process {os.getpid()} at http://127.0.0.1:8000"
@@ -51,7 +51,7 @@ def test_a_corpus_whose_holder_died_is_held_by_nobody(settings: Settings) -> Non
 
 def test_damaged_and_new_corpora_are_listed_beside_the_others(settings: Settings) -> None:
     root = settings.index.dir
-    Corpus(root / "empty", MANIFEST, create=True).close()
+    open_folder(root / "empty", MANIFEST, create=True).close()
     make_corpus(root / "torn", TEXTS, WordHashEmbedding()).close()
     (root / "torn" / "manifest.json").write_text("{")
     make_corpus(root / "wrecked", TEXTS, WordHashEmbedding()).close()
@@ -72,8 +72,8 @@ def test_no_index_folder_means_no_corpora(tmp_path: Path) -> None:
 
 def test_a_dropped_corpus_is_gone_with_all_that_was_begun_of_it(settings: Settings) -> None:
     root = settings.index.dir
-    Corpus(root / ".books.reembed", MANIFEST, create=True).close()
-    Corpus(root / ".books.rebuild", MANIFEST, create=True).close()
+    open_folder(root / ".books.reembed", MANIFEST, create=True).close()
+    open_folder(root / ".books.rebuild", MANIFEST, create=True).close()
 
     assert drop("books", settings).documents == 2
 
@@ -85,7 +85,7 @@ def test_a_dropped_corpus_is_gone_with_all_that_was_begun_of_it(settings: Settin
 def test_a_renamed_corpus_answers_as_before(settings: Settings) -> None:
     rename("books", "papers", settings)
 
-    with closing(Corpus(settings.index.dir / "papers", MANIFEST)) as corpus:
+    with closing(open_folder(settings.index.dir / "papers", MANIFEST)) as corpus:
         assert len(corpus.vectors.search(word_vector("blades"), 3)) == 3
     assert [facts.name for facts in list_corpora(settings)] == ["papers"]
 
@@ -102,7 +102,7 @@ def test_a_name_that_is_taken_or_no_name_is_refused(settings: Settings) -> None:
 
 
 def test_a_corpus_in_use_is_neither_dropped_nor_renamed(settings: Settings) -> None:
-    with closing(Corpus(settings.index.dir / "books", MANIFEST)):
+    with closing(open_folder(settings.index.dir / "books", MANIFEST)):
         with pytest.raises(CorpusLockedError):
             drop("books", settings)
         with pytest.raises(CorpusLockedError):

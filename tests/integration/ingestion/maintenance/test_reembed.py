@@ -14,6 +14,7 @@ from index.build import Embedding, open_corpus
 from index.corpus import Corpus
 from index.documents.sources import SourceNote
 from index.documents.splitter import TreeSplitter
+from index.folder_stores import open_folder
 from ingestion.build import ingest
 from ingestion.maintenance.reembed import Copying, reembed
 from ingestion.pipeline.chunk_embed import LocalPreparation
@@ -52,7 +53,7 @@ def old(tmp_path: Path) -> Iterator[Corpus]:
 
 @pytest.fixture
 def new(tmp_path: Path) -> Iterator[Corpus]:
-    with closing(Corpus(tmp_path / "new", OTHER, create=True)) as corpus:
+    with closing(open_folder(tmp_path / "new", OTHER, create=True)) as corpus:
         yield corpus
 
 

@@ -1,5 +1,4 @@
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -160,11 +159,9 @@ def test_a_deletion_during_an_ingestion_is_refused_and_told_when_to_come_back(
     assert len(listed(client)) == 7
 
 
-def test_statistics_have_an_evaluation_clients_names_and_ours(tmp_path: Path) -> None:
-    (tmp_path / "vectors").mkdir()
-    (tmp_path / "vectors" / "data").write_bytes(b"x" * 700)
+def test_statistics_have_an_evaluation_clients_names_and_ours() -> None:
     engine = an_engine()
-    engine.corpus.folder = tmp_path
+    engine.corpus.bytes_on_disk = 700
 
     reply = client_of(engine).get("/stats").json()
 

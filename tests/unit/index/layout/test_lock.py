@@ -50,19 +50,3 @@ def test_a_killed_holder_leaves_the_lock_free(tmp_path: Path) -> None:
         holder.wait()
 
     CorpusLock(tmp_path).release()
-
-
-def test_a_death_is_told_until_somebody_has_looked_at_what_it_left(tmp_path: Path) -> None:
-    (tmp_path / "lock").write_text('{"pid": 1, "url": null}')
-
-    first = CorpusLock(tmp_path)
-    first.release()
-    second = CorpusLock(tmp_path)
-    assert first.abandoned
-    assert second.abandoned
-
-    second.abandoned = False
-    second.release()
-    third = CorpusLock(tmp_path)
-    assert not third.abandoned
-    third.release()

@@ -1,0 +1,168 @@
+"""The stores of a corpus in a folder: its lock, manifest, documents, vectors and words.
+
+Flow: `build.py` -> **here** -> `corpus.py`, which reads and changes them as one thing. Vectors are opened only when
+they are known to be sound: their files are those of the last clean close, or a child process has just examined them.
+"""
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from errors import IndexDamagedError, UnknownCorpusError
+from index.corpus import Corpus, corpus_names, exists
+from index.disk import check_space
+from index.disk import repair as remedy
+from index.documents.integrity import recorded_totals
+from index.health.check import SAMPLE, examine_store
+from index.health.seal import VectorsSeal
+from index.layout.locations import LOCAL, Servers
+from index.layout.lock import CorpusLock
+from index.layout.manifest import Manifest
+from index.layout.swap import finish_swap
+
+if TYPE_CHECKING:
+    from index.lexical.tantivy_index import LexicalIndex
+    from index.vectors.chroma import Collection
+    from index.vectors.store import LeafVectorStore
+
+
+def open_folder(
+    folder: Path,
+    manifest: Manifest,
+    servers: Servers = LOCAL,
+    *,
+    create: bool = False,
+    service_url: str | None = None,
+) -> Corpus:
+    """Open the corpus in a folder.
+
+    Args:
+        folder: made, with the manifest, when missing and `create` is set.
+        manifest: what the settings ask for; an existing corpus must match its identity.
+        servers: where its documents and vectors are, if not in the folder; an existing corpus must be there.
+        create: make the corpus if it does not exist.
+        service_url: this process's address, for others who find the lock taken.
+
+    Raises:
+        UnknownCorpusError: there is no such corpus and `create` is off.
+        CorpusLockedError: another process holds it.
+        IndexMismatchError: it was built with other settings.
+        IndexDamagedError: one of its stores cannot be opened.
+    """
+    finish_swap(folder)
+    if create:
+        folder.mkdir(parents=True, exist_ok=True)
+    elif not exists(folder):
+        raise UnknownCorpusError.of(folder.name, corpus_names(folder.parent))
+    lock = CorpusLock(folder, service_url)
+    try:
+        if not exists(folder):
+            servers.born(manifest).write(folder)
+        stored = Manifest.read(folder)
+        stored.check(manifest.identity, folder.name)
+        servers.check(stored, folder.name)
+        return Corpus(folder.name, stored, FolderStores(folder, lock, stored, servers))
+    except BaseException:
+        lock.release()
+        raise
+
+
+class FolderStores:
+    """The stores of the corpus in `folder`, some of them perhaps on servers.
+
+    Args:
+        folder: of the corpus.
+        lock: held; released at the end.
+        manifest: of the corpus.
+        servers: where its documents and vectors are, if not in the folder.
+
+    Raises:
+        IndexDamagedError: the documents cannot be opened.
+    """
+
+    def __init__(self, folder: Path, lock: CorpusLock, manifest: Manifest, servers: Servers) -> None:
+        self._folder = folder
+        self._vectors = folder / "vectors"
+        self._words = folder / "words"
+        self._vectors_seal = VectorsSeal(folder, self._vectors)
+        self._lock = lock
+        self._manifest = manifest
+        self._servers = servers
+        self.database = servers.open_documents(folder, manifest)
+
+    def open_vectors(self, *, examined: bool) -> "Collection":
+        """Open the vectors, which a child process examines first unless they are as the last clean close left them.
+
+        Args:
+            examined: the caller has examined them.
+
+        Raises:
+            IndexDamagedError: they are damaged, or some of them are gone.
+        """
+        if not (self._servers.chroma_url or examined):
+            self._check_vectors()
+        vectors = self._servers.open_vectors(self._folder, self._manifest)
+        self._seal()  # Chroma writes when it is opened; a reader that is killed leaves them as they are now
+        return vectors
+
+    def open_words(self) -> "LexicalIndex":
+        """Open the word index; raises IndexDamagedError when it is damaged."""
+        from index.lexical.tantivy_index import LexicalIndex  # noqa: PLC0415  # a run without changes needs none of it
+
+        return LexicalIndex(self._words)
+
+    def check_space(self, needed_bytes: int) -> None:
+        """Raise StorageError unless so much can be written."""
+        check_space(self._folder, needed_bytes)
+
+    def size_bytes(self) -> int:
+        """What the folder takes."""
+        size = 0
+        for path in self._folder.rglob("*"):
+            try:
+                size += path.stat().st_size if path.is_file() else 0
+            except FileNotFoundError:  # a store has just merged its files
+                continue
+        return size
+
+    def write_graph(self) -> None:
+        """Have the whole graph of the vectors, which are closed, written."""
+        self._servers.settle_vectors(self._folder)
+        self._seal()
+
+    def delete_vectors(self) -> None:
+        """Delete all vectors, which are not open."""
+        self._servers.delete_vectors(self._folder, self._manifest)
+
+    def delete_words(self) -> None:
+        """Delete the word index, which is not open."""
+        shutil.rmtree(self._words, ignore_errors=True)
+
+    def close_vectors(self, vectors: "LeafVectorStore") -> None:
+        """Close the vectors, and seal their files as they are now."""
+        vectors.close()
+        self._seal()
+
+    def release(self) -> None:
+        """Let others in; a second call does nothing."""
+        self._lock.release()
+
+    def _seal(self) -> None:
+        if not self._servers.chroma_url:
+            self._vectors_seal.write()
+
+    def _check_vectors(self) -> None:
+        if not self._vectors.exists():
+            if recorded_totals(self.database).leaves:
+                raise IndexDamagedError(
+                    f"The vectors of corpus {self._folder.name!r} are gone.", remedy(self._folder.name)
+                )
+            return  # nothing was ever stored
+        if self._vectors_seal.matches():
+            return
+        for check in examine_store(self._folder, self._servers, "vectors", SAMPLE):
+            if not check.ok:
+                raise IndexDamagedError(
+                    f"The vectors of corpus {self._folder.name!r} are damaged: {check.finding}",
+                    remedy(self._folder.name),
+                )

@@ -1,0 +1,66 @@
+"""The stores of a corpus that is never written to disk: the documents of one question, gone when it is closed.
+
+Flow: `query_engine/given_documents/corpus.py` fills it by `replace` -> retrieval reads it like any other. The stores
+are the same three, each in its own in-memory form, so that whatever reads a corpus needs to know no second kind. There
+is neither folder nor lock: no other process can find it.
+"""
+
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from index.corpus import Corpus
+from index.documents.tables import open_memory
+from index.layout.manifest import Manifest
+from index.lexical.tantivy_index import LexicalIndex
+from index.vectors.chroma import Collection, open_in_memory
+
+if TYPE_CHECKING:
+    from index.vectors.store import LeafVectorStore
+
+
+def open_memory_corpus(name: str, manifest: Manifest) -> Corpus:
+    """Make an empty corpus in memory; close it, or its vectors stay in the process.
+
+    Args:
+        name: for people.
+        manifest: of the embedder and the sizes that its documents are made with.
+    """
+    return Corpus(name, manifest.born(), MemoryStores())
+
+
+class MemoryStores:
+    """Stores in memory: there is no disk to fill, and nothing to delete before a store is opened."""
+
+    def __init__(self) -> None:
+        self.database = open_memory(uuid4().hex)
+
+    def open_vectors(self, *, examined: bool) -> Collection:  # noqa: ARG002  # there are no files to examine
+        """Make the vectors."""
+        return open_in_memory()
+
+    def open_words(self) -> LexicalIndex:
+        """Make the word index."""
+        return LexicalIndex(None)
+
+    def check_space(self, needed_bytes: int) -> None:
+        """Memory has no disk to fill."""
+
+    def size_bytes(self) -> int:
+        """Nothing is on disk."""
+        return 0
+
+    def write_graph(self) -> None:
+        """Nothing is written."""
+
+    def delete_vectors(self) -> None:
+        """Vectors that are not open do not exist."""
+
+    def delete_words(self) -> None:
+        """Words that are not open do not exist."""
+
+    def close_vectors(self, vectors: "LeafVectorStore") -> None:
+        """Close the vectors, which deletes them."""
+        vectors.close()
+
+    def release(self) -> None:
+        """Nobody else can hold it."""
