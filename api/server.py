@@ -6,13 +6,12 @@ is told: it cancels its jobs and gives its questions a few seconds (`dependencie
 
 import signal
 import socket
+from collections.abc import Callable
 from types import FrameType
 from typing import NoReturn
 
 import uvicorn
 from fastapi import FastAPI
-
-from api.dependencies import Service
 
 # For what ignores its deadline; longer than the grace that `/run` gives its streams.
 SHUTDOWN_S = 30
@@ -47,16 +46,16 @@ def run_server(app: FastAPI, listener: socket.socket) -> None:
         server_header=False,
         timeout_graceful_shutdown=SHUTDOWN_S,
     )
-    _Server(config, app.state.service).run(sockets=[listener])
+    _Server(config, app.state.service.stop).run(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+    def __init__(self, config: uvicorn.Config, on_stop: Callable[[], None]) -> None:
         super().__init__(config)
-        self._service = service
+        self._on_stop = on_stop
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._service.stop()
+        self._on_stop()
         await super().shutdown(sockets)
 
 
