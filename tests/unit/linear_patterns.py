@@ -49,7 +49,7 @@ _CATEGORIES = {
 }
 _ANY = "a \n.1A-<[*_'\""
 _SUFFIXES = ("", "\0", "\n")
-_SAMPLES = 6
+_SAMPLES = 3
 
 
 @dataclass(frozen=True)
