@@ -20,8 +20,6 @@ from functools import partial
 from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent, RetrievalStartEvent
-from llama_index_instrumentation import get_dispatcher
 
 from index.corpus import Corpus
 from query_engine import steps
@@ -50,7 +48,6 @@ from query_engine.synthesis.per_part import PerPartSynthesizer
 from settings import VERSION, RetrievalSettings, Settings
 
 logger = logging.getLogger(__name__)
-dispatcher = get_dispatcher(__name__)
 
 LOW_CONFIDENCE = AnswerWarning("low_confidence", "The passages are about this, but perhaps do not answer it.")
 NOT_STEERED = AnswerWarning("steering_skipped", "Only the search by meaning can be steered, and the mode is lexical.")
@@ -228,7 +225,6 @@ class Engine:
         deadline: Deadline | None = None,
     ) -> Retrieval:
         started = time.perf_counter()
-        dispatcher.event(RetrievalStartEvent(str_or_query_bundle=question))
         options = options or self._settings.retrieval
         # What can be left out leaves time for quoting what was found without it.
         spared = None if deadline is None else deadline.sparing(QUOTING_S)
@@ -238,13 +234,11 @@ class Engine:
             warnings = (NOT_STEERED,)
         elif steering is not None:
             query = steering.steer(query, self._embedder)
-        found, refined = self.retriever(options, pipeline).search(query)
-        dispatcher.event(RetrievalEndEvent(str_or_query_bundle=question, nodes=found))
-        warnings += refined.warnings
+        found = self.retriever(options, pipeline).search(query)
+        warnings += found.warnings
         for warning in warnings:
             logger.warning("A stage was left out: %s", warning)
-        timings_ms = {"retrieve": ms_since(started), **refined.timings_ms}
-        return Retrieval(tuple(map(Passage.of, found)), timings_ms, warnings)
+        return Retrieval(found.passages, {"retrieve": ms_since(started), **found.timings_ms}, warnings)
 
     def fingerprint(self) -> str:
         """Hash of everything that decides an answer: version, settings, models, documents; 16 hex digits."""

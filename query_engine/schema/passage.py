@@ -1,15 +1,12 @@
 """A passage: a span of a document that was found for a question, with the scores that brought it here.
 
-Flow: made by the retrievers and `retrieval/merging/retriever.py`, read by everything after them. A pure value.
+Flow: made by `retrieval/merging/group.py`, read by everything after it. A pure value.
 """
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from query_engine.schema.hit import LeafHit
-
-if TYPE_CHECKING:  # a second to import; `from treeline import ...` needs none of it
-    from llama_index.core.schema import NodeWithScore, TextNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +43,6 @@ class Passage:
     hits: tuple[LeafHit, ...] = field(default=())
     merged: str = ""
     alone: str = ""
-
-    @classmethod
-    def of(cls, found: "NodeWithScore") -> "Passage":
-        """Read a passage from a node of the merging retriever."""
-        node = cast("TextNode", found.node)
-        return cls(
-            node_id=node.node_id,
-            start=node.start_char_idx or 0,
-            end=node.end_char_idx or 0,
-            score=found.get_score(),
-            text=node.text,
-            **node.metadata,
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the passage as JSON-ready values."""

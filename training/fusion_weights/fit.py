@@ -24,8 +24,7 @@ from eval.metrics import BUDGETS_CHARS, Scores, score_passages
 from index.documents.span_tree import split_node_id
 from query_engine.retrieval.fusion import SCORERS, WEIGHTS, Candidates, Scorer, fuse_plainly, leaf_values, score_leaves
 from query_engine.retrieval.hybrid import LeafRetriever
-from query_engine.retrieval.merging.retriever import choose_passages, to_node
-from query_engine.schema.passage import Passage
+from query_engine.retrieval.merging.selection import choose_passages
 from query_engine.schema.query import Query
 from settings import RetrievalSettings
 
@@ -80,7 +79,7 @@ class Asked:
             else score_leaves(self.found, weights)
         )
         groups = choose_passages(hits, self.found.documents, options)
-        return score_passages(self.case, [Passage.of(to_node(group)) for group in groups])
+        return score_passages(self.case, [group.passage() for group in groups])
 
     @cached_property
     def _known_values(self) -> dict[str, dict[Scorer, float]]:

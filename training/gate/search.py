@@ -50,7 +50,7 @@ class HidingSearch:
         visible = frozenset(version for doc_id, version in versions.items() if file_name(doc_id) not in documents)
         leaves = _HidingLeaves(self._corpus, self._embedder, self._options, hides)
         retriever = MergingRetriever(self._corpus, leaves, self._options)
-        return [Passage.of(found) for found in retriever.passages(Query(question, versions=visible))]
+        return list(retriever.search(Query(question, versions=visible)).passages)
 
 
 class _HidingLeaves(LeafRetriever):

@@ -1,12 +1,14 @@
 """A stretch of a document while passages are being chosen: a leaf, or several that became one.
 
-Flow: `retriever.py` and its rules make and join these -> passages. A value, no rule.
+Flow: `selection.py` and `neighbours.py` make and join these -> **here** -> `Passage`. A value, no rule.
 """
 
 from dataclasses import dataclass, field
 
+from index.documents.span_tree import LEVEL_NAMES, chunk_id, node_id
 from index.documents.store import StoredDocument
 from query_engine.schema.hit import LeafHit
+from query_engine.schema.passage import Passage
 
 
 @dataclass(slots=True)
@@ -36,3 +38,34 @@ class Group:
     def chars(self) -> int:
         """Length of the text."""
         return self.end - self.start
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is exactly one node of the tree."""
+        span = self.document.tree[self.node]
+        return (span.start, span.end) == (self.start, self.end)
+
+    def passage(self) -> Passage:
+        """Return it as a passage; of each score, that of its best leaf."""
+        document, tree = self.document, self.document.tree
+        scores = {"fused": self.score}
+        for hit in self.hits:
+            for name, value in hit.scores.items():
+                scores[name] = max(value, scores.get(name, value))
+        return Passage(
+            node_id=node_id(document.version, self.node),
+            chunk_id=chunk_id(document.doc_id, tree.ordinal_at(self.start)),
+            doc_id=document.doc_id,
+            title=document.title,
+            url=document.url,
+            level=LEVEL_NAMES[tree[self.node].level] if self.whole else "span",
+            start=self.start,
+            end=self.end,
+            pages=document.pages_of(self.start, self.end),
+            score=self.score,
+            scores=scores,
+            text=document.text[self.start : self.end],
+            hits=tuple(self.hits),
+            merged=self.merged,
+            alone=self.alone,
+        )

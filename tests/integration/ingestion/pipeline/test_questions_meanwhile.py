@@ -104,7 +104,8 @@ def test_a_question_whose_finds_are_all_replaced_meanwhile_is_searched_again(lib
     write(library, 0)
     library.ingest()
     options = RetrievalSettings()
-    found = MergingRetriever(library.corpus, InterruptedLeaves(library, options), options).passages(Query("river"))
+    retriever = MergingRetriever(library.corpus, InterruptedLeaves(library, options), options)
+    found = retriever.search(Query("river")).passages
 
     assert found
-    assert all("generation1" in hit.node.get_content() for hit in found)
+    assert all("generation1" in passage.text for passage in found)

@@ -107,7 +107,7 @@ def test_a_missing_parent_leaves_single_leaves_and_a_warning(corpus: Corpus, mon
 
     monkeypatch.setattr(SpanDocstore, "get_document", nothing)
 
-    found, refined = ours(corpus).search(Query("Do turbines have blades?"))
+    found = ours(corpus).search(Query("Do turbines have blades?"))
 
-    assert {hit.metadata["level"] for hit in found} == {"leaf"}
-    assert refined.warnings == (NOT_MERGED,)
+    assert {passage.level for passage in found.passages} == {"leaf"}
+    assert found.warnings == (NOT_MERGED,)

@@ -13,8 +13,9 @@ from llama_index.core.schema import MetadataMode
 from index.documents.span_tree import node_id, split_node_id
 from index.documents.store import StoredDocument
 from query_engine.retrieval.merging.group import Group
+from query_engine.retrieval.merging.llamaindex import to_node
 from query_engine.retrieval.merging.neighbours import FIRST_READ_CHARS, MAX_LATER
-from query_engine.retrieval.merging.retriever import choose_passages, to_node
+from query_engine.retrieval.merging.selection import choose_passages, within_budget
 from query_engine.schema.hit import LeafHit
 from settings import RetrievalSettings
 from tests.fakes.corpora import stored
@@ -86,11 +87,12 @@ def test_a_leaf_longer_than_the_budget_is_cut_to_it() -> None:
 
 
 def test_of_a_parent_longer_than_the_budget_the_part_with_the_best_leaf_is_returned() -> None:
-    found = hits((DOCUMENT, 5), (DOCUMENT, 4), (DOCUMENT, 3))
+    root = DOCUMENT.tree[0]
+    parent = Group(DOCUMENT, 0, root.start, root.end, hits((DOCUMENT, 5), (DOCUMENT, 3)), [0, 1], 1.0)
 
-    (group,) = merge(found, 200, merge_rule="stock")
+    (group,) = within_budget([parent], 200)
 
-    assert group.chars <= 200
+    assert parent.chars > 200 >= group.chars
     assert A[5] in texts([group])[0]
 
 
