@@ -124,14 +124,15 @@ def _vectors(place: Place, sample: int | None) -> Iterator[Check]:
     engine = place.documents()
     places, pending = _expected(engine)
     if places and not (place.servers.chroma_url or (place.folder / "vectors").exists()):
-        yield _check("vectors", "They are there.", ("Their folder is gone.", Repair.VECTORS))
+        yield _check("vectors", "They are there.", ("Their folder is gone.", Repair.LEAVES))
         return
     with _opened(place) as collection:
         yield _graph_files(place)
-        compared = _compare(collection.ids(), places, pending, Repair.LEAVES)
+        listed = set(collection.ids())
+        compared = _compare(listed, places, pending, Repair.LEAVES)
         yield _check("vectors", "It holds the leaves of the documents and no others.", compared)
         names = [node_id(version, position) for version, positions in places.items() for position in positions]
-        looked_up = _spread(names, sample)
+        looked_up = _spread([name for name in names if name in listed], sample)  # those missing have been told
         yield _stored(collection, looked_up)
         yield _reach(collection, looked_up)
         documents = DocumentStore(engine)
