@@ -36,6 +36,7 @@ from query_engine.synthesis.base import Synthesizer
 from query_engine.synthesis.build import build_language_models
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from query_engine.synthesis.high_precision import HighPrecisionSynthesizer
+from query_engine.synthesis.quoting import QuotingSynthesizer
 from settings import Settings
 
 
@@ -195,7 +196,7 @@ class Engines:
         return corpus
 
     def _engine(self, corpus: Corpus, *, given: bool = False) -> Engine:
-        quoting: Synthesizer = ExtractiveSynthesizer(
+        quoting: QuotingSynthesizer = ExtractiveSynthesizer(
             corpus.lexical_index, self._embedder, self._settings.answer.max_words
         )
         only_sure = self._settings.answer.only_sure

@@ -45,6 +45,7 @@ from query_engine.schema.retrieval_result import Retrieval
 from query_engine.synthesis.base import Synthesizer
 from query_engine.synthesis.fallback_chain import QUOTING_S, Answer, ms_since, write
 from query_engine.synthesis.per_part import PerPartSynthesizer
+from query_engine.synthesis.quoting import QuotingSynthesizer
 from settings import VERSION, RetrievalSettings, Settings
 
 logger = logging.getLogger(__name__)
@@ -206,9 +207,9 @@ class Engine:
 
     def _writers(self, gathering: Gathering) -> Sequence[Synthesizer]:
         """Return the synthesizers; the last one, who quotes, is asked for each part that can be answered by itself."""
-        if not gathering.apart:
-            return self._synthesizers
         *models, quoting = self._synthesizers
+        if not gathering.apart or not isinstance(quoting, QuotingSynthesizer):
+            return self._synthesizers
         return [*models, PerPartSynthesizer(quoting, gathering.parts, 2 * self._settings.answer.max_words)]
 
     def _versions(self, filters: Mapping[str, Any] | None) -> frozenset[str] | None:

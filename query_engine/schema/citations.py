@@ -95,14 +95,6 @@ class Citations:
         )
         return number
 
-    def forget(self, recorded: int) -> None:
-        """Go back to so many recorded quotes: what was cited since is not shown, and its new numbers are free again."""
-        while len(self._quotes) > recorded:
-            self._quotes.popitem()
-        used = max((citation.number for citation in self._quotes.values()), default=0)
-        while len(self._numbers) > used:
-            self._numbers.popitem()
-
     def all(self, recorded: int | None = None) -> tuple[Citation, ...]:
         """Return the citations ordered by number, then by place.
 

@@ -1,7 +1,7 @@
 """Write an answer by quoting the sentences that answer.
 
-Flow: passages that passed the gate -> `text/quotable.py` finds sentences -> **here** -> quoted sentences, each with its
-`[n]`. No language model: nothing it says can be made up, and it needs neither download nor GPU. Sentences are scored by
+Flow: passages that passed the gate -> `text/quotable.py` finds sentences -> **here** -> quotes (`quoting.py` writes
+them). No language model: nothing it says can be made up, and it needs neither download nor GPU. Sentences are scored by
 the question's words they hold, by similarity to the question, and by their passage's rank.
 """
 
@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
-from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
+from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
 from query_engine.text.markdown_escape import as_text
 from query_engine.text.quotable import Candidate, TermWeights, best_candidates, question_weights
 from query_engine.text.short_answers import asks_for_little, short_answer
@@ -47,7 +47,7 @@ _OPEN = re.compile(
 LEAD_WORDS = 8
 
 
-class ExtractiveSynthesizer:
+class ExtractiveSynthesizer(QuotingSynthesizer):
     """Quotes the documents.
 
     Args:
@@ -57,17 +57,13 @@ class ExtractiveSynthesizer:
             longer.
     """
 
-    name = "extractive"
-
     def __init__(self, words: TermWeights, embedder: BaseEmbedding, max_words: int) -> None:
         self._words = words
         self._embedder = embedder
         self._max_words = max_words
 
-    def write(
-        self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
-    ) -> Iterator[str]:
-        """Yield quoted sentences with their `[n]`, best first; nothing when the passages hold no sentence."""
+    def quotes(self, question: str, passages: Sequence[Passage], stop: threading.Event) -> Iterator[Quote]:
+        """Yield sentences, best first; nothing when the passages hold no sentence."""
         weights = question_weights(question, self._words)
         best = best_candidates(weights, passages, self._words)
         if not best or stop.is_set():
@@ -75,16 +71,12 @@ class ExtractiveSynthesizer:
         vectors = np.asarray(self._embedder.get_text_embedding_batch([one.embedded_text for one in best]))
         similarity = SIMILARITY_WEIGHT * (vectors @ np.asarray(self._embedder.get_query_embedding(question)))
         max_words = self._max_words * (2 if _asks_for_much(question) else 1)
-        separator = ""
-        for chosen in _select(best, weights, similarity, vectors, max_words):
+        for place, chosen in enumerate(_select(best, weights, similarity, vectors, max_words)):
             if stop.is_set():
                 return
-            number = citations.cite(chosen.passage, chosen.start, chosen.end)
-            line = as_text(" ".join(chosen.text.split()))
-            if not separator:
-                line = _lead(chosen) + _emphasised(line, question)
-            yield f"{separator}{line} [{number}]"
-            separator = " "
+            words = " ".join(chosen.text.split())
+            shown = as_text(words) if place else _lead(chosen) + _emphasised(as_text(words), question)
+            yield Quote(chosen.passage, chosen.start, chosen.end, words, shown)
 
 
 def _asks_for_much(question: str) -> bool:

@@ -10,9 +10,8 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 
-from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
-from query_engine.synthesis.base import Synthesizer
+from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
 from query_engine.text.quotable import TermWeights
 from query_engine.text.short_answers import asks_for_little, short_answer
 
@@ -30,39 +29,35 @@ _NOT_QUOTABLE = re.compile(
     r"|\b(?:today|tonight|now|current|currently|latest|most recent|this (?:week|month|year))\b",
     re.IGNORECASE,
 )
-_MARK = re.compile(r"(?<!\s)\s*+\[\d++\]\s*+$")
 
 
-class HighPrecisionSynthesizer:
-    """A synthesizer of quotes who is silent unless the first one is sure.
+class HighPrecisionSynthesizer(QuotingSynthesizer):
+    """Quotes nothing unless the first quote is sure.
 
     Args:
-        synthesizer: quotes whole sentences, the best one first, one a piece.
+        quoting: quotes whole sentences, the best one first.
         words: the corpus's terms and their rarity.
     """
 
-    def __init__(self, synthesizer: Synthesizer, words: TermWeights) -> None:
-        self.name = synthesizer.name
-        self._synthesizer = synthesizer
+    def __init__(self, quoting: QuotingSynthesizer, words: TermWeights) -> None:
+        self._quoting = quoting
         self._words = words
 
-    def write(
-        self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
-    ) -> Iterator[str]:
-        """Yield what the synthesizer yields, or nothing."""
-        tried = Citations()
-        first = next(iter(self._synthesizer.write(question, passages, tried, stop)), "")
-        titles = " ".join(citation.title for citation in tried.all())
-        if self._is_sure(question, _MARK.sub("", first).replace("**", ""), titles):
-            yield from self._synthesizer.write(question, passages, citations, stop)
+    def quotes(self, question: str, passages: Sequence[Passage], stop: threading.Event) -> Iterator[Quote]:
+        """Yield all quotes, or none."""
+        quotes = self._quoting.quotes(question, passages, stop)
+        first = next(quotes, None)
+        if first is not None and self._is_sure(question, first.words, first.passage.title):
+            yield first
+            yield from quotes
 
-    def _is_sure(self, question: str, quote: str, titles: str) -> bool:
+    def _is_sure(self, question: str, quote: str, title: str) -> bool:
         little = asks_for_little(question)
         if _NOT_QUOTABLE.search(question) or not (little or _ASKS_FOR_ONE_THING.search(question)):
             return False
         if little and short_answer(question, quote) is None:
             return False
         weights = {term: self._words.weight(term) for term in self._words.query_terms(question)}
-        held = set(self._words.terms(f"{titles} {quote}"))
+        held = set(self._words.terms(f"{title} {quote}"))
         share = sum(weight for term, weight in weights.items() if term in held) / (sum(weights.values()) or 1.0)
         return share >= MIN_SHARE

@@ -36,20 +36,6 @@ def test_documents_at_one_address_share_a_number() -> None:
     assert numbers == [1, 1]
 
 
-def test_what_is_forgotten_gives_its_number_back_and_leaves_what_was_there() -> None:
-    citations = Citations()
-    wind, water, sun = (a_passage(name) for name in ("wind.md", "water.md", "sun.md"))
-    citations.cite(wind, 10, 14)
-    shown = citations.recorded
-
-    citations.cite(wind, 15, 20)
-    assert citations.cite(water, 10, 14) == 2
-    citations.forget(shown)
-
-    assert [(citation.doc_id, citation.start) for citation in citations.all()] == [("wind.md", 10)]
-    assert [citations.cite(passage, 10, 14) for passage in (sun, wind)] == [2, 1]
-
-
 def test_only_the_first_quotes_are_told_where_that_is_wanted() -> None:
     citations = Citations()
     for name in ("wind.md", "water.md"):

@@ -8,20 +8,21 @@ import pytest
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.high_precision import HighPrecisionSynthesizer
+from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
 from tests.fakes.engines import a_passage
 from tests.fakes.words import FakeWords
 
 
-class Quoting:
+class Quoting(QuotingSynthesizer):
     """Quotes each passage in turn."""
 
-    name = "extractive"
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, list[str]]] = []
 
-    def write(
-        self, _question: str, passages: Sequence[Passage], citations: Citations, _stop: threading.Event
-    ) -> Iterator[str]:
+    def quotes(self, question: str, passages: Sequence[Passage], _stop: threading.Event) -> Iterator[Quote]:
+        self.asked.append((question, [passage.text for passage in passages]))
         for passage in passages:
-            yield f"{passage.text} [{citations.cite(passage, passage.start, passage.end)}] "
+            yield Quote(passage, passage.start, passage.end, passage.text, passage.text)
 
 
 def said(question: str, *texts: str) -> tuple[str, int]:
@@ -34,7 +35,7 @@ def said(question: str, *texts: str) -> tuple[str, int]:
 def test_a_quote_that_shows_what_is_asked_for_is_given_with_all_that_follow() -> None:
     text = "Albert Betz published the rotor limit in 1919."
 
-    assert said("When did Betz publish the rotor limit?", text, "More.") == (f"{text} [1] More. [2] ", 2)
+    assert said("When did Betz publish the rotor limit?", text, "More.") == (f"{text} [1] More. [2]", 2)
 
 
 def test_a_thing_that_is_no_date_number_or_name_needs_the_words_alone() -> None:

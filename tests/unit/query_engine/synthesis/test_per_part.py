@@ -11,6 +11,7 @@ from query_engine.question.decompose_rules import Part
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.per_part import PerPartSynthesizer
+from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
 from tests.fakes.engines import a_passage
 
 MARS = replace(a_passage("mars.md", "Mars is red."), node_id="m.1")
@@ -19,21 +20,16 @@ AGAIN = replace(a_passage("copy.md", "Mars is red."), node_id="c.1")
 MOON = replace(a_passage("moon.md", "The Moon is a long way off and grey."), node_id="o.1")
 
 
-class Quoting:
+class Quoting(QuotingSynthesizer):
     """Quotes each passage in turn."""
-
-    name = "extractive"
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, list[str]]] = []
 
-    def write(
-        self, question: str, passages: Sequence[Passage], citations: Citations, _stop: threading.Event
-    ) -> Iterator[str]:
+    def quotes(self, question: str, passages: Sequence[Passage], _stop: threading.Event) -> Iterator[Quote]:
         self.asked.append((question, [passage.text for passage in passages]))
-        for number, passage in enumerate(passages):
-            mark = citations.cite(passage, passage.start, passage.end)
-            yield f"{' ' if number else ''}{passage.text} [{mark}]"
+        for passage in passages:
+            yield Quote(passage, passage.start, passage.end, passage.text, passage.text)
 
 
 def covered(name: str, passage: Passage, *, sufficient: bool = True) -> PartEvidence:
