@@ -14,8 +14,8 @@ from settings import HOME, PREFIX, Settings
 
 _PAGE_HEAD = """# Settings
 
-Set them in the environment or in `.env` ([.env.example](../.env.example)), the working directory's or else the checkout's;
-the environment wins. An unknown `RAG_*` name stops the start and names the nearest known one.
+Set them in the environment or in `.env` ([.env.example](../.env.example)), the working directory's or else the
+checkout's; the environment wins. An unknown `RAG_*` name stops the start and names the nearest known one.
 
 | a relative folder in | lies in |
 |---|---|
