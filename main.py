@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python main.py",
         description="Serve answers from the corpora in RAG_INDEX__DIR.",
-        epilog="Settings come from RAG_* variables or a .env file; the README lists them.",
+        epilog="Settings come from RAG_* variables or a .env file; docs/settings.md lists them.",
     )
     parser.add_argument(
         "--ingest",

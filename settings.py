@@ -85,7 +85,7 @@ class Settings(Group):
 
 
 def variables() -> dict[str, tuple[str, Any, str]]:
-    """Return every variable, in the order of the README's table: name -> (type, default, description)."""
+    """Return every variable, in order of declaration: name -> (type, default, description)."""
     table = {}
     for group_name, group in Settings.model_fields.items():
         for name, field in type(group.default).model_fields.items():

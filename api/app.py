@@ -1,7 +1,7 @@
 """Compose the HTTP application from engines and settings.
 
-Flow: `main.py` (or a test, with fakes) -> **here** -> an ASGI application. Whoever made the engines and the jobs
-closes them.
+Flow: `main.py` (or a test, with fakes) -> **here** -> an ASGI application. The caller that made the
+engines and the jobs closes them.
 """
 
 import os

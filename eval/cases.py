@@ -1,4 +1,4 @@
-"""Read evaluation cases: one question a line, with whatever is known of its right answer.
+"""Read evaluation cases: one question a line, with what is known of its right answer.
 
 Flow: a `questions.jsonl` -> **here** -> `metrics.py` and the measurements in `bench/`; files of other formats come
 through `questions/`, which collects its rows here.
@@ -83,7 +83,7 @@ class Case(BaseModel):
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The texts that the answer rests on, whatever field tells them; empty if unknown."""
+        """The texts that the answer rests on, from any of the fields; empty if unknown."""
         single = () if self.reference_context is None else (self.reference_context,)
         return self.reference_contexts or single or tuple(item.text for item in self.evidence)
 
@@ -137,7 +137,7 @@ def collect(
             continue
         if case.id in cases:
             fact = f"{place} repeats the id {case.id!r} of {places[case.id].split(' of ')[0].lower()}."
-            raise BadCasesError(fact, "Give each case an id of its own.")
+            raise BadCasesError(fact, "Give each case a different id.")
         cases[case.id], places[case.id] = case, place
     if not cases:
         raise BadCasesError(f"{source} holds no case.", "Write one JSON object with `id` and `question` a line.")

@@ -110,7 +110,7 @@ def token_f1(text: str, reference: str) -> float:
 def crag_score(said: str | None, references: Iterable[str]) -> int:
     """Score as CRAG does, without a judge: 1 where one of the references stands in what was said, else -1.
 
-    0 for nothing (None) and whatever begins with "I don't know".
+    0 for no answer (None) and answers that begin with "I don't know".
     """
     if said is None or said.strip().lower().startswith(NOT_KNOWN):
         return 0

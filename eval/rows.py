@@ -2,8 +2,8 @@
 
 Flow: `asking/` -> **here** -> `run_folder.py` keeps it -> `scoring/`, `comparing/`, `reporting/`. Pure values.
 
-A failed call is no answer and no abstention: it has an outcome of its own, is kept apart, and is asked again when the
-run goes on.
+A failed call is no answer and no abstention: it has a separate outcome and is asked again when the run
+continues.
 """
 
 import hashlib

@@ -139,11 +139,11 @@ class RunFolder:
             ) from error
         except (OSError, ValidationError) as error:
             raise RunFolderError(
-                f"{self.path / HEADER} cannot be read: {error}.", "Run the evaluation anew."
+                f"{self.path / HEADER} cannot be read: {error}.", "Run the evaluation again."
             ) from error
         if header.format != 1:
             raise RunFolderError(
-                f"{self.path} was written by another version (format {header.format}).", "Run the evaluation anew."
+                f"{self.path} was written by another version (format {header.format}).", "Run the evaluation again."
             )
         return header
 
@@ -168,7 +168,7 @@ class RunFolder:
     def scores(self) -> list[Scored]:
         """Return the cells that belong to the rows as they are, later ones replacing earlier ones of their kind.
 
-        A family has one judge: whoever gave it its last score. What others said of other rows is left out.
+        A family has one judge: the one of its last score. Scores of other judges are left out.
         """
         digests = {id_: row.digest() for id_, row in self.rows().items()}
         lines = [line for line in _read(self.path / SCORES, Scored) if digests.get(line.id) == line.of]
@@ -179,7 +179,7 @@ class RunFolder:
         return list(found.values())
 
     def cells(self) -> dict[str, dict[str, Cell]]:
-        """Return for each row its cells by metric; see `cells_of`, which whoever has the scores calls himself."""
+        """Return for each row its cells by metric; callers that already have the scores use `cells_of`."""
         return cells_of(self.scores())
 
     def append_row(self, row: Row) -> None:
@@ -210,7 +210,7 @@ class RunFolder:
             yield
 
 
-_ANEW = "Something else wrote into it: run the evaluation anew, into another folder."
+_ANEW = "Something else wrote into it: run the evaluation again, into another folder."
 
 
 def cells_of(scores: Iterable[Scored]) -> dict[str, dict[str, Cell]]:

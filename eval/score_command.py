@@ -1,7 +1,7 @@
 """`python -m eval score RUN`: score a run that was asked before, e.g. by a judge, or with metrics that are new.
 
 Flow: a run's folder -> **here** -> `scoring/stage.py` -> the table of `asking/` on stdout; it stands beside the two,
-since neither may know the other's commands. What needs no language model is always computed anew; a judge is asked only
+since neither may know the other's commands. What needs no language model is always recomputed; a judge is asked only
 for what it has not judged yet.
 """
 

@@ -4,7 +4,7 @@ Flow: answers + references -> **here** -> `scoring/offline/answer.py` and `bench
 short answers are `metrics.py`'s.
 
 Three measures, because each is blind to something: the similarity of two whole texts falls with every further word,
-greedy matching hardly sees order, and ROUGE-L knows no synonyms. Whatever says nothing at all scores 0.
+greedy matching hardly sees order, and ROUGE-L knows no synonyms. Empty text scores 0.
 """
 
 from collections.abc import Mapping, Sequence

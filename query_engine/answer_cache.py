@@ -1,7 +1,7 @@
 """Keep whole answers for a while, so that a question that was just answered is not worked on again.
 
 Flow: `api/answering/cached.py` -> **here** -> the events of an earlier answer, or of the engine and then kept. What is
-kept are the events themselves: whoever reads an answer from here reads what the first reader read, and one step more.
+kept are the events themselves: a reader of a cached answer gets what the first one got, and one step more.
 
 An answer belongs to the documents and settings it was made from: its key holds the engine's fingerprint, so it is found
 no more once a document came, went or changed. Failures are not kept, nor is an answer with a warning that may be gone a
@@ -27,7 +27,7 @@ class AnswerCache:
 
     Args:
         entries: how many are kept at most; 0 keeps none.
-        ttl_s: seconds after which an answer is made anew.
+        ttl_s: seconds after which an answer expires.
         clock: seconds that never go back.
     """
 

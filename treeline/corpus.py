@@ -84,7 +84,7 @@ class OpenCorpus:
                 async for event in stream:
                     events.put(event)
 
-        # An event loop in a thread of its own: the caller's thread may run one, as a notebook's does.
+        # An event loop in a separate thread: the caller's thread may run one, as a notebook's does.
         reading = start_thread(lambda: asyncio.run(read()))
         reading.add_done_callback(lambda _: events.put(None))
         try:

@@ -1,6 +1,6 @@
 """Ingestions that run beside the requests: one at a time, the others wait in line.
 
-Flow: `POST /ingest` submits work -> **here**, in a thread of its own -> `GET /ingest/{job}` looks at it. What the work
+Flow: `POST /ingest` submits work -> **here**, in a separate thread -> `GET /ingest/{job}` looks at it. What the work
 does is `ingester.py`'s business.
 
 Jobs live as long as the process. That loses little: what a job has committed stays, and the same request goes on from
@@ -40,7 +40,7 @@ class Job:
         request: what was asked for, JSON-ready.
         created_at, started_at, finished_at: UTC; None as long as it has not come to that.
         progress, pace: how far it is and how fast; None before the first file.
-        stop: set when it shall end.
+        stop: set to end it.
     """
 
     def __init__(self, request: dict[str, Any]) -> None:
@@ -74,7 +74,7 @@ class Job:
         return None if self._without_value() else self._future.exception()
 
     async def finished(self) -> None:
-        """Wait for its end. Whoever stops waiting does not stop the job."""
+        """Wait for its end. Cancelling the wait does not stop the job."""
         end = asyncio.wrap_future(self._future)
         await asyncio.wait({end})
         if not end.cancelled():

@@ -28,7 +28,7 @@ class WriteLocks:
 
         Args:
             corpus: its name.
-            wait_s: how long to wait for others; None waits for ever.
+            wait_s: how long to wait for others; None waits without limit.
 
         Raises:
             CorpusBusyError: somebody else held it all that time.

@@ -208,11 +208,11 @@ class IngestBody(StrictBody):
         if self.retry and self.model_fields_set - {"retry", "corpus", "wait"}:
             raise PydanticCustomError("contradiction", "A retry reads what failed before; give it only a corpus.")
         if not self.retry and self.path is None:
-            raise PydanticCustomError("contradiction", "Name the path that shall be ingested.")
+            raise PydanticCustomError("contradiction", "Name the path to ingest.")
         return self
 
     def options(self) -> RunOptions:
-        """Return what the ingestion shall do."""
+        """Return the options of the ingestion."""
         named = {"topic": self.topic, "doc_type": self.doc_type}
         return RunOptions(
             root_name=self.root or "",

@@ -1,4 +1,4 @@
-"""Find what a request wants ingested, and refuse whatever lies outside the folders that the operator opened for it.
+"""Find what a request wants ingested, and refuse paths outside the folders that the operator opened for it.
 
 Flow: `POST /ingest` -> **here** -> a job reads the path. The same check runs again when the job begins: it may have
 waited, and a folder may have become a link meanwhile.

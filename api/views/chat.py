@@ -3,8 +3,8 @@
 Flow: engine events -> **here** -> JSON, or `answering/sse.py`. Pure.
 
 The steps are `reasoning_content`, the answer is `content`. Beside OpenAI's fields stand `citations`, one for each
-quoted place, and `treeline`: what `/query` says about an answer. What was sent cannot be taken back here: where a
-language model breaks off and another synthesizer begins anew, a line of the text says so.
+quoted place, and `treeline`: what `/query` says about an answer. Sent text cannot be withdrawn here: if a language
+model breaks off and another synthesizer takes over, a line of the text says so.
 """
 
 import math
@@ -21,7 +21,7 @@ from api.views.openai_errors import to_error
 from query_engine.schema.events import Done, Step
 
 DONE = b"data: [DONE]\n\n"
-WITHDRAWN = "\n\n---\n\n*The text above is withdrawn: {reason} The answer begins anew.*\n\n"
+WITHDRAWN = "\n\n---\n\n*The text above is withdrawn: {reason} The answer starts over.*\n\n"
 CORRECTED = "\n\n---\n\n*The text above was corrected after it had been written. The answer:*\n\n"
 # English in UTF-8. Quoting has no tokenizer, and clients only add these numbers up.
 BYTES_PER_TOKEN = 4

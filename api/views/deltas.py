@@ -1,7 +1,7 @@
 """Fold the events of an answer into messages that each bring only what is new.
 
 Flow: engine events -> **here** -> `answering/sse.py` decides when they are sent. What a message looks like is the
-business of `query.py` and `chat.py`; `/run` sends snapshots instead and has a view of its own.
+business of `query.py` and `chat.py`; `/run` sends snapshots instead and has a separate view.
 
 Tokens are gathered until they are sent. Pieces that were withdrawn before that are never seen.
 """

@@ -2,7 +2,7 @@
 
 Flow: citations of a finished answer -> **here** -> `/run`, `/evaluate`. Pure.
 
-A document with an address of its own is cited by it; any other gets an absolute link to this service's document page.
+A document that has a URL is cited by it; any other gets an absolute link to this service's document page.
 Only http and https addresses leave the service: a `javascript:` link in a document's metadata must never reach a page.
 """
 

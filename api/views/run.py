@@ -151,7 +151,7 @@ class _Steps:
         self._full = False
 
     def add(self, text: str) -> None:
-        # A title or a question may hold the separator; it must not look like a step of its own.
+        # A title or a question may hold the separator; it must not look like another step.
         text = text.strip().replace(SEPARATOR, SEPARATOR.replace("---", " --- "))
         if not text or self._full:
             return

@@ -5,7 +5,7 @@ pages; the time is that of all of it: reading the HTML, cutting, embedding, sear
 
 Scored as CRAG scores: 1 for a right answer, 0 for "I don't know", -1 for a wrong one. What is right is told without a
 language model: the answer, or one of its alternatives, stands in what was said, both normalised. That is severe with
-reference answers that are whole sentences; nobody says those word for word.
+reference answers that are whole sentences; no answer repeats those word for word.
 """
 
 import statistics

@@ -35,7 +35,7 @@ _ROOM = 100_000
 
 
 class ScriptedModel(CustomLLM):
-    """Says what it is told to say."""
+    """Says what it was given to say."""
 
     says: str = ""
 

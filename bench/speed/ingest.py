@@ -1,4 +1,4 @@
-"""Measure ingestion: the stock recipe and ours in turn, on the same files, each in a process of its own.
+"""Measure ingestion: the stock recipe and ours in turn, on the same files, each in a separate process.
 
 Flow: `workload.py` (folders of text files) -> **here** -> `ingest_table.py`, JSON.
 
@@ -116,7 +116,7 @@ class Programs(Protocol):
 
 
 class Commands:
-    """The programs as people start them, each in a process of its own.
+    """The programs as people start them, each in a separate process.
 
     Args:
         question: what is asked on the command line.

@@ -1,4 +1,4 @@
-"""Measure how long one question takes: the stock recipe and ours in turn, each in a process of its own.
+"""Measure how long one question takes: the stock recipe and ours in turn, each in a separate process.
 
 Flow: two indexes of the same texts -> **here** (`worker.py` answers) -> `latency_table.py`, JSON.
 
@@ -94,7 +94,7 @@ def ask_in_turn(
         for question in questions:
             for name in order:
                 times[name].ms.append(systems[name].ask(question)["ms"])
-            # None shall always come after the same one, whose data fill the processor's cache.
+            # None may always follow the same one, whose data fill the processor's cache.
             order.reverse()
     for question in questions:
         for name in order:
@@ -104,7 +104,7 @@ def ask_in_turn(
 
 
 class Worker:
-    """A system in a process of its own; see `worker.py`."""
+    """A system in a separate process; see `worker.py`."""
 
     def __init__(self, process: "subprocess.Popen[str]", arguments: Sequence[str]) -> None:
         self._process = process

@@ -2,7 +2,7 @@
 
 Flow: `build.py` has an index -> **here** starts the service, asks `/run` -> `load_table.py`, JSON.
 
-A service keeps the vectors of what it embedded. So each turn has a service of its own that is asked every question
+A service keeps the vectors of what it embedded. So each turn starts a new service that is asked every question
 once: no question is quicker because it comes again.
 """
 

@@ -31,7 +31,7 @@ class Scoring:
     Attributes:
         rows: of the run.
         words: of its answers.
-        seconds: by family, with whatever it loads.
+        seconds: by family, loading included.
         cpu_s: of them, those that the cores computed, summed over the cores.
     """
 

@@ -1,4 +1,4 @@
-"""One system in a process of its own, which answers questions one by one.
+"""One system in a separate process, which answers questions one by one.
 
 Flow: `latency.py` writes a question to stdin -> **here** -> how long it took, to stdout. `python -m bench.speed.worker
 stock FOLDER MODEL` opens the stock recipe, `ours` the corpus of the settings. It sleeps while another system is asked.

@@ -82,7 +82,7 @@ class _Stretch:
         if self._failed >= OUTAGE_CALLS:
             raise OutageError(
                 f"{self._failed} questions in a row got no reply, the last one because: {asked.row.reason}",
-                "When that is mended, the same command goes on where this one stopped.",
+                "Once that is fixed, the same command continues where this one stopped.",
             )
 
 

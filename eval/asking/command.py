@@ -195,7 +195,7 @@ def _check_pages(cases: Sequence[Case], arguments: argparse.Namespace) -> None:
     paged = sum(bool(case.pages) for case in cases)
     if paged and arguments.url:
         raise SettingsError(
-            f"{paged} of the questions come with pages of their own, which a service cannot be given.",
+            f"{paged} of the questions come with their own pages, which a service cannot be given.",
             "Leave out --url: they are answered in this process, each over its pages.",
         )
 

@@ -23,7 +23,7 @@ class HttpTarget:
     """A service.
 
     Args:
-        client: with the service's base URL, and without a time limit of its own.
+        client: with the service's base URL, and without a time limit.
         corpus: sent with each question; None leaves it out.
         filters: sent with each question; None leaves them out.
     """

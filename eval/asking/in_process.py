@@ -38,7 +38,7 @@ class Library:
     Attributes:
         read: pages -> documents, and `url: reason` for pages that are none.
         over: documents -> an engine over them alone.
-        fingerprint: of the run: whatever pages there are, they are the question's.
+        fingerprint: of the run; pages belong to the question and do not change it.
     """
 
     read: Callable[[Sequence[GivenPage]], tuple[list[Document], list[str]]]

@@ -1,4 +1,4 @@
-"""Look at a target before the questions are asked, and at its first replies: no hour shall go into a run of nothing.
+"""Look at a target before the questions are asked, and at its first replies: so that no hour is lost on an empty run.
 
 Flow: `build.py` -> **here** -> facts for the run's header, warnings, or an error that says what to mend.
 """

@@ -38,7 +38,7 @@ class RetryPolicy:
         timeout_s: of one call.
         attempts: calls in all, 1 or more.
         pause_s: before the second call; doubled before each further one.
-        max_pause_s: no pause is longer, whatever the service wishes.
+        max_pause_s: no pause is longer, even if the service asks for it.
         sleep: pauses.
     """
 

@@ -28,7 +28,7 @@ def describe(folder: RunFolder, judged: str = "") -> str:
 
     Args:
         folder: of the run.
-        judged: what a judge took, a section of its own; none if empty.
+        judged: what a judge took, as a separate section; none if empty.
     """
     cases, rows, cells = folder.cases(), folder.rows(), folder.cells()
     parts = [f"# {folder.path}", _what(folder, cases), _counts(cases, rows)]

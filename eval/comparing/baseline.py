@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace, _settings: Settings) -> int:
 
 
 def keep(run_folder: RunFolder, path: Path) -> None:
-    """Write the reduced run to `path`, in place of whatever run is there.
+    """Write the reduced run to `path`, replacing any run that is there.
 
     Raises:
         BadBaselineError: there is something that is no run.

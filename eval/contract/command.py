@@ -27,7 +27,7 @@ QUESTIONS = (
     "这些文件讲的是什么？",
     'Which of them explains "why", and | how | `in detail`?',
 )
-# Ids come back unchanged, whatever they are made of.
+# Ids of any characters come back unchanged.
 IIDS = ("1", "V_0522", "a b/c?d=é&日本\u2028", '"\\ \t')
 RUN_REFUSALS: tuple[dict[str, object], ...] = ({}, {"question": None}, {"query": "What is it?"})
 EVALUATE_REFUSALS: tuple[dict[str, object], ...] = ({}, {"iid": "1"}, {"query": "What is it?"})

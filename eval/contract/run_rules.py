@@ -61,7 +61,7 @@ def _lines(stream: Stream) -> Iterator[Offence]:
 def _keys(stream: Stream) -> Iterator[Offence]:
     for record in stream.records:
         if "error" in record.value and record.value.get("complete") is True:
-            continue  # an error record has a shape of its own
+            continue  # an error record has another shape
         for key, kinds in TYPES.items():
             if key not in record.value:
                 yield record.offence(f"`{key}` is missing.")
@@ -231,7 +231,7 @@ RUN_RULES: tuple[Rule[Stream], ...] = (
     Rule(
         "run/steps-grow", "Each record repeats the steps of the one before and adds to them.", _steps_grow, _has_records
     ),
-    Rule("run/separators", f"Steps are parted by `{SEPARATOR}`, and none is empty.", _separators, _has_records),
+    Rule("run/separators", f"Steps are separated by `{SEPARATOR}`, and none is empty.", _separators, _has_records),
     Rule(
         "run/report-grows", "Each record repeats the answer so far: snapshots, not pieces.", _report_grows, _has_records
     ),

@@ -1,4 +1,4 @@
-"""The arguments by which a command is told its questions.
+"""The arguments that name a command's questions.
 
 Flow: `run` and `submit` -> **here** -> `reading.py`.
 """

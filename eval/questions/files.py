@@ -155,7 +155,7 @@ def _csv_rows(stream: IO[bytes], path: Path) -> Iterator[Record]:
         rows = csv.reader(lines, strict=True)
         header = next(rows)
         if len(set(header)) < len(header):
-            raise BadCasesError(f"The header of {path} names a column twice.", "Give each column a name of its own.")
+            raise BadCasesError(f"The header of {path} names a column twice.", "Give each column a different name.")
         begins = rows.line_num + 1
         for row in rows:
             place = f"Line {begins} of {path}"

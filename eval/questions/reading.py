@@ -1,8 +1,8 @@
-"""Read a file or folder of questions, whosever format it is in.
+"""Read a file or folder of questions in any of the known formats.
 
 Flow: a path -> **here** -> an adapter of this package -> `Case`s, and one line that says what was read.
 
-The format is told by what lies there: a folder is BEIR's, a file's columns name its own. `--format` overrules that.
+The format is recognised by content: a folder is BEIR's, a file's columns name its own. `--format` overrules that.
 """
 
 import sys

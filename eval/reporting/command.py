@@ -30,7 +30,7 @@ class NoHistoryError(RagError):
 
 
 class NotWrittenError(RagError):
-    """The report cannot be written where it shall be."""
+    """The report cannot be written to its place."""
 
     code = "not_written"
 
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("run", type=Path, metavar="RUN", help="folder of the run, e.g. runs/NAME")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="folder for the files; the run's own by default")
-    parser.add_argument("--against", type=Path, metavar="RUN", help="another run whose figures shall stand beside")
+    parser.add_argument("--against", type=Path, metavar="RUN", help="another run, whose figures are shown beside")
     parser.add_argument(
         "--history", type=Path, metavar="FOLDER", help="folder of earlier runs; by default the one that the run is in"
     )

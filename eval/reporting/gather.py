@@ -154,7 +154,7 @@ def gather(folder: RunFolder, catalogue: Mapping[str, Metric]) -> Gathered:
 
 
 def check_shared(run: Gathered, other: Gathered) -> str:
-    """Return what to say of a run that shall stand beside; empty if both asked the same.
+    """Return what to say of a run shown beside; empty if both asked the same.
 
     Raises:
         NothingToReportError: no question is in both.

@@ -42,7 +42,7 @@ def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
         "--deepeval-python",
         type=Path,
         metavar="PATH",
-        help="score by DeepEval too, with the same judge: the Python of its own environment",
+        help="score by DeepEval too, with the same judge: the Python of DeepEval's environment",
     )
 
 
@@ -52,7 +52,7 @@ class Judging:
     Args:
         judge: is asked.
         scorers: ask it.
-        repeats: how often every row shall be judged in all.
+        repeats: how often to judge every row in all.
         settings: only to say who judges.
     """
 

@@ -1,6 +1,6 @@
 """Keep RAGAS from reporting its use to its makers.
 
-Flow: whoever imports ragas calls this first. The library reads the environment, and reads it once.
+Flow: modules that import ragas call this first. The library reads the environment, and reads it once.
 """
 
 import os

@@ -35,7 +35,7 @@ class Scorer(Protocol):
 
         Args:
             todo: rows that lack cells, with their cases; rows that failed among them.
-            repeat: which time this row is scored, 0 at first; whoever always says the same may ignore it.
+            repeat: which time this row is scored, 0 at first; deterministic scorers may ignore it.
         """
 
 
@@ -71,7 +71,7 @@ def score_run(
     Args:
         folder: holds the rows.
         scorers: each is asked once for each repeat.
-        repeats: how often every row shall be scored in all.
+        repeats: how often to score every row in all.
         by: who decides, if a judge does; what another one said is as good as not there.
         again: also what is there; cells that come out the same are not written twice.
         progress: told (family, rows done, rows to do) after every row.

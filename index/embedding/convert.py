@@ -1,6 +1,6 @@
 """Convert an embedding model from PyTorch to OpenVINO: `python -m index.embedding.convert FOLDER POOLING OUT.xml`.
 
-Flow: `model_cache.py` runs this in a process of its own, so that the service never imports torch -> **here** ->
+Flow: `model_cache.py` runs this in a separate process, so that the service never imports torch -> **here** ->
 `quantize.py` -> `openvino.py`. The graph yields unit vectors: with pooling inside it, no token vector is copied out.
 """
 
@@ -21,7 +21,7 @@ def convert(folder: Path, pooling: str, target: Path) -> None:
     names = [name for name in ("input_ids", "attention_mask", "token_type_ids") if name in example]
 
     class Pooling(torch.nn.Module):
-        """A module of its own, so that its operations bear its name: `quantize.py` leaves them exact."""
+        """A separate module, so that its operations bear its name: `quantize.py` leaves them exact."""
 
         def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
             # A sum serves as well as a mean: the length is taken away next.

@@ -76,8 +76,8 @@ class OpenVINOEmbedding(BaseEmbedding):
         options = {"INFERENCE_PRECISION_HINT": PRECISION_HINTS[precision], "NUM_STREAMS": str(self._streams)} | limit
         self._compiled = _compile(converted_model(model, precision, cache_dir), options)
         self._inputs = [port.any_name for port in self._compiled.inputs]
-        # OpenVINO fills tables of its own at its first inference, half of it without Python's lock: two threads that
-        # come first together wait for each other for ever. So the first one happens here, alone.
+        # OpenVINO fills internal tables at its first inference, half of it without Python's lock: two threads that
+        # come first together deadlock. So the first one happens here, alone.
         self.encode(["first"])
 
     @classmethod

@@ -1,6 +1,6 @@
 """Quantize a converted embedding model to int8 (ADR 0011): `python -m index.embedding.quantize FOLDER FP32 OUT`.
 
-Flow: `convert.py` -> `model_cache.py` runs **this** in a process of its own -> `openvino.py`. Weights and activations
+Flow: `convert.py` -> `model_cache.py` runs **this** in a separate process -> `openvino.py`. Weights and activations
 become int8 by NNCF's post-training quantization; the passages in `calibration.txt` show which ranges activations take.
 """
 

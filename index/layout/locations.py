@@ -84,7 +84,7 @@ class Servers:
             settle(folder / "vectors")
 
     def delete_vectors(self, folder: Path, manifest: Manifest) -> None:
-        """Delete the vectors of a corpus, which nobody has open."""
+        """Delete the vectors of a corpus that is not open."""
         from index.vectors.chroma import delete_served  # noqa: PLC0415
 
         if self.chroma_url:

@@ -54,7 +54,7 @@ class Manifest:
         identity: what must match.
         model: name of the embedding model, for people.
         precision: arithmetic the vectors were made with; not compared.
-        corpus_id: names this corpus for ever, whatever its folder is called; empty in what settings ask for.
+        corpus_id: identifies this corpus even if its folder is renamed; empty in what settings ask for.
         created_at: when it was made, in ISO 8601, UTC.
         documents_at: `folder` or `server`.
         vectors_at: `folder` or `server`.

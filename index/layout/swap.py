@@ -1,7 +1,7 @@
-"""Put a corpus that was built anew in the place of the old one, so that a crash leaves one of the two.
+"""Replace a corpus by its rebuilt version, so that a crash leaves one of the two.
 
 Flow: `ingestion/build.py` builds a whole corpus at `rebuilt(target)` -> `swap_in` -> the corpus's own folder. Two
-renames cannot be one: what a crash between them leaves, `finish_swap` mends when the corpus is opened next.
+renames cannot be one: what a crash between them leaves, `finish_swap` repairs at the next opening.
 """
 
 from pathlib import Path
@@ -11,12 +11,12 @@ from index.layout.lock import CorpusLock
 
 
 def rebuilt(target: Path) -> Path:
-    """Return where the corpus is built that shall take the place of `target`."""
+    """Return where the replacement of `target` is built."""
     return target.with_name(f".{target.name}.rebuild")
 
 
 def reembedded(target: Path) -> Path:
-    """Return where the corpus is built that shall hold the documents of `target`, embedded anew."""
+    """Return where the documents of `target` are embedded again."""
     return target.with_name(f".{target.name}.reembed")
 
 

@@ -104,7 +104,7 @@ def refusal(fact: str) -> BackupError:
 
 
 def list_files(folder: Path, *, without: str) -> tuple[Member, ...]:
-    """Return what is in a folder that nobody changes, in the order of the names.
+    """Return what is in a folder that does not change, in the order of the names.
 
     Args:
         folder: what to save.

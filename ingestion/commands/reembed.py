@@ -1,4 +1,4 @@
-"""`python -m ingestion reembed`: embed a corpus anew from its stored text, after a change of the embedding model.
+"""`python -m ingestion reembed`: embed a corpus again from its stored text, after a change of the embedding model.
 
 Flow: `__main__.py` -> **here** -> `ingestion/maintenance/reembed.py`.
 """
@@ -20,7 +20,7 @@ def parse(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespac
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Embed anew, and print the summary."""
+    """Embed again, and print the summary."""
     summary, code = watch(
         lambda tell, stop: reembed(corpus_of(arguments, settings), settings, on_progress=tell, stop=stop),
         json_lines=arguments.json_lines,

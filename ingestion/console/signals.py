@@ -1,7 +1,7 @@
 """Stop a run by Ctrl-C or SIGTERM: the first one lets it end in order, a second one ends it at once.
 
 Flow: a command opens **this** around its run -> the run sees `stop` at its next check -> the exit code says which
-signal it was. Whatever is committed stays in either case.
+signal it was. Committed documents stay in either case.
 """
 
 import os
@@ -34,7 +34,7 @@ class StopSignals:
     def __enter__(self) -> Self:
         for number in (signal.SIGINT, signal.SIGTERM):
             before = signal.getsignal(number)
-            if before is not signal.SIG_IGN:  # whoever started this in the background does not want it stopped
+            if before is not signal.SIG_IGN:  # started in the background: not to be stopped
                 self._before[number] = before
                 signal.signal(number, self._stopped)
         return self

@@ -1,7 +1,7 @@
-"""Judge whether what was found covers a part of a question, and word it anew where it does not.
+"""Judge whether what was found covers a part of a question, and reword the part if it does not.
 
 Flow: `retrieval/multi_part.py` -> **here**. The judge is the gate's own (`classifier.py`), asked for each part, so that
-what counts as sufficient for a question counts for its parts too. Wording anew needs no language model: a second search
+what counts as sufficient for a question counts for its parts too. Rewording needs no language model: a second search
 names what the evidence of the other parts has brought up (of a plant "that took the record from Bath County", its
 name), a third one keeps only the words that no passage held. Pure.
 """
@@ -45,7 +45,7 @@ def name_what_was_found(part: str, question: str, others: Sequence[Passage], wor
 
     Args:
         part: a sub-question.
-        question: the whole one; what it names already is no news.
+        question: the whole one; what it already names does not count as new.
         others: passages of the other parts, best first.
         words: the corpus's terms and their rarity.
     """

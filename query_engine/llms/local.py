@@ -44,7 +44,7 @@ class ModelThread:
         begin.
 
         Raises:
-            Exception: whatever `generate` raised, after everything it had emitted.
+            Exception: the one that `generate` raised, after everything it had emitted.
         """
         pieces: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         stop = threading.Event()

@@ -131,7 +131,7 @@ def carry_words(turns: Sequence[Turn], question: str) -> Condensed:
             about = [*_subject(turn.text), *(about if points_back(turn.text) else [])]
     said = {word.casefold() for word in _WORD.findall(question)}
     carried = [word for word in dict.fromkeys(about) if word.casefold() not in said][:MAX_CARRIED_WORDS]
-    # Whoever writes that much has said what it is about.
+    # A question that long names its subject.
     if not carried or len(question) > MAX_QUESTION_CHARS or not points_back(question):
         return Condensed(question, "unchanged")
     # Before the question mark: what follows it would look like a second question.
@@ -154,7 +154,7 @@ def _plain(text: str) -> str:
 
 
 def _grounded(rewritten: str, known: set[str]) -> bool:
-    """Whether a wording brings no number that nobody said, and shares a content word with what was said."""
+    """Whether a rewrite adds no number, and shares a content word with what was said."""
     words = [word.casefold() for word in _WORD.findall(rewritten)]
     numbers = {word for word in words if any(character.isdigit() for character in word)}
     return numbers <= known and any(word.casefold() in known for word in _subject(rewritten))

@@ -147,7 +147,7 @@ class _Evidence:
         self._furthest = min(found.dense.values(), default=0.0)
         best_name = max(found.names.values(), default=0.0) or 1.0
         self._names = {version: value / best_name for version, value in found.names.items()}
-        # The question may have no term of its own, and a leaf be found by its document's names.
+        # The question may have no indexed term, and a leaf be found by its document's names.
         all_terms = fsum(found.term_weights.values()) or 1.0
         held: dict[tuple[str, int], set[str]] = {}
         for name, terms in found.terms.items():

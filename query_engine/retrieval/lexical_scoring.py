@@ -1,7 +1,7 @@
 """Other ways than BM25 to judge a leaf by its words: TF-IDF cosine, and query likelihood with Jelinek-Mercer smoothing.
 
-Flow: the leaves that the word index found -> **here** -> their new order -> `fusion.py`. The index finds by
-BM25, whatever the model: these judge its candidates.
+Flow: the leaves that the word index found -> **here** -> their new order -> `fusion.py`. The index always finds by
+BM25; these models judge its candidates.
 
 How rare a term is comes from the index: its idf `ln(1 + (N - n + 0.5) / (n + 0.5))` is `ln((N + 1) / (n + 0.5))`, so
 `exp(-idf)` is the share of leaves that hold the term.
@@ -27,7 +27,7 @@ class Judged:
     """The lexical search's leaves as a model orders them.
 
     Attributes:
-        lexical: leaf -> score, best first: the BM25 scores dealt out anew in the model's order, because the weights of
+        lexical: leaf -> score, best first: the BM25 scores reassigned by the model's rank, because the weights of
             the evidence are fitted to how BM25 falls.
         by_model: model -> leaf -> its own score, best first; empty where BM25 alone judges.
     """

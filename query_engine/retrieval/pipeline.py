@@ -63,7 +63,7 @@ class RetrievalPipeline:
         """Expand, search by `retrieve`, rerank.
 
         Raises:
-            OutOfTimeError: nobody waits for the query any more.
+            OutOfTimeError: the query was cancelled.
         """
         warnings: list[AnswerWarning] = []
         timings_ms: dict[str, float] = {}

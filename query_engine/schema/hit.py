@@ -1,7 +1,7 @@
 """A leaf that a search found, with everything that speaks for it.
 
-Flow: made by `retrieval/fusion.py`, reordered by rerankers, read by `retrieval/merging/retriever.py` and by whoever
-asks for an explanation.
+Flow: made by `retrieval/fusion.py`, reordered by rerankers, read by `retrieval/merging/retriever.py` and by
+explanations.
 """
 
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What a search found, on its way from the engine's search to whoever asked for it. A pure value."""
+"""What a search found, on its way from the engine's search to the caller. A pure value."""
 
 from dataclasses import dataclass
 

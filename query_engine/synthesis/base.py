@@ -1,4 +1,4 @@
-"""The contract of whoever writes an answer.
+"""The contract of a synthesizer, which writes an answer.
 
 Flow: engine (passages that passed the gate) -> **a synthesizer** -> pieces of text -> engine.
 

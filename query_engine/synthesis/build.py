@@ -33,7 +33,7 @@ class LanguageModels:
 
     Attributes:
         writers: in the order in which they are asked; empty where answers are quotes.
-        query_model: plans, rephrases, condenses and ranks; None where nobody does.
+        query_model: plans, rephrases, condenses and ranks; None if there is no such model.
     """
 
     writers: tuple[MonitoredSynthesizer, ...] = ()

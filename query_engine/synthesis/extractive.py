@@ -91,7 +91,7 @@ def _lead(first: Candidate) -> str:
 
 
 def _emphasised(line: str, question: str) -> str:
-    """Put in bold what the question asks for; a line with stars of its own stays as it is."""
+    """Put in bold what the question asks for; a line that already has stars stays as it is."""
     span = short_answer(question, line)
     if span is None or "*" in line:
         return line

@@ -94,7 +94,7 @@ class LongEvidence:
                 stream.close()
 
     def _noted(self, prompt: str, stop: threading.Event) -> str:
-        """Read one group and return the notes; blank if there is nothing to note, or nobody waits for it any more."""
+        """Read one group and return the notes; blank if there is nothing to note, or after cancellation."""
         reply, sentences, found = Reply(), MarkedSentences(), []
         with closing(self._asked(prompt, stop)) as deltas:
             for delta in deltas:

@@ -1,7 +1,7 @@
 """Find the words of a quote that a short question asks for: a date, a number, a name.
 
 Flow: a sentence to be quoted -> **here** -> `synthesis/extractive.py` shows them in bold, inside the sentence. Pure
-rules over the text; whoever wants to be sure reads the sentence.
+rules over the text; the sentence remains the evidence.
 """
 
 import re

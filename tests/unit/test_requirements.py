@@ -89,7 +89,7 @@ def test_pytorch_comes_first_and_from_the_index_of_its_build() -> None:
 def test_whatever_the_service_imports_is_a_requirement() -> None:
     files = [*HOME.glob("*.py"), *(path for room in ROOMS for path in (HOME / room).rglob("*.py"))]
     modules = {name.partition(".")[0] for path in files for name in modules_of(path)}
-    foreign = modules - sys.stdlib_module_names - {"main", "settings", "setting_groups", "errors", *ROOMS}
+    foreign = modules - sys.stdlib_module_names - {*ROOMS, *(path.stem for path in HOME.glob("*.py"))}
     required = {"torch", *LISTS["requirements.txt"], *LISTS["extra ray"]}
     providers = packages_distributions()
 

@@ -1,8 +1,8 @@
 """Make the examples that the gate's classifier learns from: questions with passages that do or do not answer them.
 
-Flow: data sets -> `gate_search.py` -> **here** -> `gate_training.py`.
+Flow: data sets -> `search.py` -> **here** -> `fit.py`.
 
-Nobody labels anything. A question of a data set with the passages found for it is an example *for* an answer. The same
+No labels are written. A question of a data set with the passages found for it is an example *for* an answer. The same
 question becomes an example *against* when what answers it is hidden from the search, and every other corpus gives one
 more.
 """

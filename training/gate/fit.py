@@ -1,6 +1,6 @@
 """Learn the gate's classifier from examples, and judge it on questions it has not seen.
 
-Flow: `gate_examples.py` -> **here** -> `query_engine/answerability/gate.json`, and `gate_report.py` for people.
+Flow: `examples.py` -> **here** -> `query_engine/answerability/gate.json`, and `report.py` for people.
 
 A logistic regression over standardised features: few weights, each of which can be read, and probabilities that are
 calibrated as they come (the report shows it). Examples are weighted, so that every data set counts the same and the

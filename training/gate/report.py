@@ -29,47 +29,41 @@ BY_HAND_FEATURES = tuple(weight.feature for weight in BY_HAND.weights)
 TRAINED, REFITTED, HAND = "trained", "`similarity` and `coverage` alone, trained", "the same two, weighed by hand"
 RELIABILITY_BINS = 5
 
-_INTRODUCTION = f"""# How the gate was trained
+_INTRODUCTION = f"""# The gate, and how it was trained
 
-The gate asks whether the passages that were found hold an answer. It is a logistic regression over a few measures that
-`query_engine/answerability/features.py` takes of every question and its passages;
-`query_engine/answerability/gate.json` holds what it learnt. This page was written by the command that trained it, and
-the same command makes both files again:
+The gate decides whether the passages found hold an answer: a logistic regression over the features in
+`query_engine/answerability/features.py`, with the weights in `query_engine/answerability/gate.json`. The training
+command writes those weights and this page:
 
     python -m training.gate --data DIR --write
 
-DIR holds the data sets; only those whose licences allow any use are taken unless others are named. Nothing is
-trained on the sample corpus.
+DIR holds the data sets; by default only those with licences for any use are taken. The sample corpus is never trained
+on.
 
 ## Examples
 
-Nobody labelled anything. Each question is searched for with the settings of the service:
+No labels were written. Each question is searched with the service's settings:
 
-- *{ANSWERED}*: what is found, where it holds a passage of a document that answers;
-- *{PASSAGES_REMOVED}*: what is found when the leaves that give the answer away are hidden. The subject is still there,
-  often the very document; these are the hard ones. A short answer must be gone from the relevant documents; of a longer
-  one, every leaf that holds {BEARING_SHARE:.0%} of the words it adds to the question;
-- *{DOCUMENTS_REMOVED}*: what is found when the documents that answer are hidden. In a corpus of one subject others come
-  close;
-- *{UNANSWERABLE}*: questions that their data set says its corpus does not answer; weighed with *{PASSAGES_REMOVED}*;
-- *{FOREIGN}*: every other corpus's questions.
+| kind | passages |
+| --- | --- |
+| *{ANSWERED}* | as found, if one is from a document that answers |
+| *{PASSAGES_REMOVED}* | without the leaves that give the answer away: every leaf of relevant documents with a short answer; of a longer one, every leaf with {BEARING_SHARE:.0%} of the words it adds to the question. The hard ones: the subject remains |
+| *{DOCUMENTS_REMOVED}* | without the documents that answer; in a corpus of one subject others come close |
+| *{UNANSWERABLE}* | of questions that their data set marks so; weighed with *{PASSAGES_REMOVED}* |
+| *{FOREIGN}* | of every other corpus's questions |
 
-Weights make every data set count the same; in each, *{ANSWERED}* counts {PRIOR:.0%} and the other kinds share the rest
-equally. Probabilities are meant for readers of whose questions that many can be answered: an assumption, chosen by
-looking at what the sample corpus's questions get. The measures were chosen among about 70, by how they carried over to
-data sets left out and with an eye on the sample and on near misses (`bench/quality/near_misses/`: questions about a
-corpus's subject whose answer is not in it; no example is made of them). So figures of left-out sets are somewhat
-hopeful, and neither the sample nor the near misses are an unseen test of this gate. `python -m bench answers` counts
-what is
-declined of each kind."""
+Every data set has the same weight; in each, *{ANSWERED}* counts {PRIOR:.0%} and the other kinds share the rest equally.
+That prior is an assumption, chosen by looking at the sample corpus's questions. The features were chosen among about 70
+by how they carried over to left-out data sets, with an eye on the sample and on near misses
+(`bench/quality/near_misses/`, in no example). So the figures of left-out sets are somewhat optimistic, and neither
+sample nor near misses are an unseen test. What is declined: [answers.md](answers.md)."""  # noqa: E501
 
 _LIMITS = f"""## What to expect
 
-Questions about something else are told apart almost always, missing documents mostly. Where only the sentence that
-answers is missing, words and vectors look nearly the same as before, and the gate lets most such questions through:
-what is quoted then is about the subject, but not the answer. Questions in quite other words than the documents' are
-declined more often than they should be. Part of the figures is the examples' own doubt: a leaf left in
-*{PASSAGES_REMOVED}* may still answer in other words, and what is left of a corpus of one subject may answer as well."""
+Foreign questions are recognised almost always, missing documents mostly. Where only the answering sentence is missing,
+words and vectors look nearly the same, and most such questions pass: the quotes are then about the subject, but no
+answer. Questions in other words than the documents' are declined too often. The examples themselves are uncertain: a
+leaf left in *{PASSAGES_REMOVED}*, or the rest of a corpus of one subject, may still answer."""
 
 
 def report(examples: Sequence[Example], features: Sequence[str], threshold: float) -> str:
@@ -92,19 +86,16 @@ def report(examples: Sequence[Example], features: Sequence[str], threshold: floa
             _counts(examples),
             "## What it learnt",
             _learnt(examples, features),
-            "Log-odds rise by the weight when a measure rises by its deviation. *Alone* is the ROC AUC of the measure "
-            "by itself; *without it*, the log loss on left-out data sets when it is missing, beside "
-            f"{left_out[TRAINED].log_loss():.3f} with all.",
+            "Log-odds rise by the weight when a feature rises by its deviation. *Alone*: its ROC AUC; *without it*: "
+            f"the log loss on left-out data sets without it ({left_out[TRAINED].log_loss():.3f} with all).",
             "## How well it does",
-            f"Each figure is of questions that the classifier had not seen: {FOLDS} folds over the questions, or "
-            f"trained on the other data sets alone. Precision and recall are of *{ANSWERED}*, at the default "
-            f"threshold of {threshold}.",
+            f"On unseen questions: {FOLDS} folds over the questions, or trained on the other data sets only. Precision "
+            f"and recall of *{ANSWERED}* at the default threshold of {threshold}.",
             _comparison({name: judge(examples, fit) for name, fit in fits.items()}, left_out, threshold),
-            f"Data set by data set, each left out of the training; beside it in brackets, {HAND}. First how well "
-            f"*{ANSWERED}* is told from each other kind (ROC AUC), then what share is declined at {threshold}.",
+            f"By left-out data set; in brackets, {HAND}. ROC AUC of *{ANSWERED}* against each other kind, then the "
+            f"share declined at {threshold}.",
             _by_set(left_out[TRAINED], left_out[HAND], threshold),
-            "Reliability on left-out data sets: of examples that were given about the same probability, how many were "
-            "answered.",
+            "Reliability on left-out data sets: of examples with about the same probability, the share answered.",
             _reliability({name: left_out[name] for name in (TRAINED, HAND)}),
             _LIMITS,
         ]
@@ -127,7 +118,7 @@ def _learnt(examples: Sequence[Example], features: Sequence[str]) -> str:
         alone = Judged(examples, values, without.weights).roc_auc()
         numbers = (weight.mean, weight.scale, weight.weight, alone, without.log_loss())
         rows.append([f"`{weight.feature}`", *(f"{number:.3f}" for number in numbers)])
-    return _table(["measure", "mean", "deviation", "weight", "alone", "without it"], rows)
+    return _table(["feature", "mean", "deviation", "weight", "alone", "without it"], rows)
 
 
 def _comparison(folds: dict[str, Judged], left_out: dict[str, Judged], threshold: float) -> str:

@@ -1,6 +1,6 @@
 """Search a corpus as if it lacked something: documents, or the leaves that give an answer away.
 
-Flow: a question -> **here** (our retriever) -> passages -> `gate_examples.py`. The usual search within the usual
+Flow: a question -> **here** (our retriever) -> passages -> `examples.py`. The usual search within the usual
 budget: what is found instead of what is hidden is nearly what would be found if it were not there.
 """
 

@@ -38,7 +38,7 @@ def train_gate(data_sets: Sequence[DataSet], settings: Settings, *, write: bool)
         write: replace the shipped classifier and its report.
 
     Raises:
-        RagError: whatever ingestion or the engine raises.
+        RagError: from ingestion or the engine.
     """
     cases = {data_set: read_cases(data_set.questions) for data_set in data_sets}
     embedder = Embedding(settings).embedder

@@ -1,7 +1,7 @@
 """Line up the runs of the same questions, oldest first.
 
-Flow: a folder of runs -> **here** -> the chart and the table of the page. Runs of other questions are no part of this
-history, whatever their names: the hash of the questions decides.
+Flow: a folder of runs -> **here** -> the chart and the table of the page. Runs of other questions are not part of this
+history: the hash of the questions decides, not their names.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Render the report as one HTML file that needs nothing else and asks nobody.
+"""Render the report as one self-contained HTML file.
 
 Flow: `gather.py`, `reporting/figures/history.py`, `reporting/figures/tables.py`, `reporting/figures/charts.py`,
 `questions.py` -> **here** and `templates/` -> `report.html`.
@@ -35,7 +35,7 @@ def render_page(run: Gathered, history: History, other: Gathered | None = None) 
     Args:
         run: what the report is about.
         history: runs of the same questions, this one among them.
-        other: a run that shall stand beside.
+        other: a run shown beside.
     """
     templates = Environment(
         loader=FileSystemLoader(_FOLDER),

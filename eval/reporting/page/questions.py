@@ -1,6 +1,6 @@
 """Prepare one question for the page: its answer cut at the marks, its quotes, and the passages with what is quoted.
 
-Flow: case + row -> **here** -> `templates/questions.html`. Pure.
+Flow: case + row -> **here** -> `templates/question.html`. Pure.
 
 A page that opens at once matters more than its completeness: long texts are cut, and say by how much. The run's own
 files hold them whole.

@@ -2,7 +2,7 @@
 
 Flow: answers and passages -> **here** -> the templates, which escape every piece. Pure.
 
-Whatever a model or a document says is text. Characters that steer a terminal or turn the direction of a line around
+All output of models and documents is text. Characters that steer a terminal or turn the direction of a line around
 are shown by name, because what is read must be what stands there; Arabic and Hebrew are shown as they are.
 """
 

@@ -1,7 +1,7 @@
 """Keep a judge's replies on disk: what was paid for once is not asked again after a kill, or for another run.
 
 Flow: `client.py` -> **here** -> one small JSON file a reply below `RAG_JUDGE__CACHE_DIR`. Files appear whole or not at
-all; one that cannot be read counts as absent. Nothing is ever removed: delete the folder to judge anew.
+all; one that cannot be read counts as absent. Nothing is ever removed: delete the folder to judge again.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ class JudgeCache:
 
     @staticmethod
     def key(url: str, request: bytes, nth: str) -> str:
-        """Name a request: the server, all that is sent to it, and the how-manieth time it is."""
+        """Name a request: the server, all that is sent to it, and the number of the repetition."""
         return hashlib.sha256(b"\0".join((url.encode(), nth.encode(), request))).hexdigest()
 
     def get(self, key: str) -> Reply | None:

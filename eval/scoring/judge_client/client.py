@@ -2,8 +2,8 @@
 
 Flow: `scoring/judged/ragas_calls.py`, `scoring/judged/deepeval_metrics.py` -> **here** -> `cache.py`, `server.py`.
 
-A reply is kept only once it was read: junk is asked for again the next time. The how-manieth time a thing is asked is
-part of what is remembered, so that repeats, and metrics that ask one thing three times, hear the judge anew.
+A reply is kept only once it was read: an unusable one is requested again the next time. The number of the repetition
+is part of the cache key, so that repeats, and metrics that ask one thing three times, get a new reply each time.
 """
 
 import asyncio

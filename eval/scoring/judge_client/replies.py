@@ -1,9 +1,9 @@
-"""Find a judgement in what a judge said, and refuse whatever is none.
+"""Find the judgement in a judge's reply, and refuse replies without one.
 
 Flow: a reply's text -> **here** -> `scoring/judged/ragas_calls.py`, `scoring/judged/deepeval_metrics.py`. Pure.
 
-The libraries compute a number from whatever fits their schema: a verdict of 7 counts sevenfold, no statements at all
-count as a perfect match. So what they would not notice is refused here, and the cell says why.
+The libraries compute a number from any reply that fits their schema: a verdict of 7 counts sevenfold, a reply without
+statements counts as a perfect match. So such replies are refused here, and the cell says why.
 """
 
 import json

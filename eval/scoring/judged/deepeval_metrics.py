@@ -1,4 +1,4 @@
-"""DeepEval's metrics that a judge decides, computed by DeepEval in an environment of its own.
+"""DeepEval's metrics that a judge decides, computed by DeepEval in a separate environment.
 
 Flow: `build.py` -> **here** -> `scorer.py`, and `deepeval_worker.py` in another process, whose questions to the judge
 come back **here** -> `scoring/judge_client/client.py`.
@@ -67,7 +67,7 @@ class DeepEvalMissingError(RagError):
         """Say why, and how to get it."""
         return cls(
             f"DeepEval cannot be run by {python}: {why}.",
-            "Make an environment of its own: python3.11 -m venv DIR && DIR/bin/pip install -r requirements-deepeval.txt"
+            "Make a separate environment: python3.11 -m venv DIR && DIR/bin/pip install -r requirements-deepeval.txt"
             " and give --deepeval-python DIR/bin/python.",
         )
 
@@ -111,7 +111,7 @@ def _check(python: Path) -> None:
     """Look for DeepEval without loading it: before anything is judged, which may take hours."""
     look = "import importlib.util; print(importlib.util.find_spec('deepeval') is not None)"
     try:
-        found = subprocess.run(  # noqa: S603  # what the user named is what shall be run
+        found = subprocess.run(  # noqa: S603  # the user named the program
             [python, "-c", look], capture_output=True, text=True, check=False, timeout=LOADING_S
         ).stdout.strip()
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -1,4 +1,4 @@
-"""DeepEval in a process of its own, by the Python of another environment: it and the service want different clicks.
+"""DeepEval in a separate process and environment: it and the service need different versions of click.
 
 Flow: `deepeval_metrics.py` -> JSON lines on stdin -> **here** -> DeepEval's metrics -> JSON lines on stdout. Every
 question to the judge goes back through those lines, so that cache, limits and counts are the same as everywhere.
@@ -28,7 +28,7 @@ class Wire:
 
     def __init__(self) -> None:
         self._out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-        os.dup2(2, 1)  # whatever a library prints must not get between the lines
+        os.dup2(2, 1)  # library output must not get between the lines
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._waiting: dict[int, SimpleQueue[Message]] = {}
@@ -61,7 +61,7 @@ def main() -> None:
     socket.socket.connect = socket.getaddrinfo = _refuse  # type: ignore[method-assign]
     try:
         score, version = _load(wire)
-    except Exception as error:  # noqa: BLE001  # whatever prevents it is told to Treeline
+    except Exception as error:  # noqa: BLE001  # any failure is reported to Treeline
         wire.send({"broken": f"{type(error).__name__}: {error}"})
         return
     wire.send({"ready": version})
@@ -111,7 +111,7 @@ def _load(wire: Wire) -> tuple[Callable[[Message], None], str]:
             metric = by_name[message["metric"]](model=Judge(number), async_mode=False, include_reason=False)
             value = metric.measure(test_case.LLMTestCase(**message["case"]), _show_indicator=False)
             wire.send({"done": number, "score": float(value)})
-        except Exception as error:  # noqa: BLE001  # whatever it is, it is this one cell's
+        except Exception as error:  # noqa: BLE001  # any failure belongs to this cell alone
             wire.send({"done": number, "failed": f"{type(error).__name__}: {error}"})
 
     return score, str(deepeval.__version__)

@@ -1,6 +1,6 @@
 """Score when the service declines: wrongly, where there is an answer, and rightly, where there is none.
 
-Flow: `build.py` -> **here** -> `stage.py`. What is said by whoever answers is `answer.py`'s.
+Flow: `build.py` -> **here** -> `stage.py`. Answers themselves are scored by `answer.py`.
 """
 
 from eval.cases import Case

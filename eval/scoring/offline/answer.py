@@ -99,7 +99,7 @@ def _cells(case: Case, row: Row, similarity: Cells) -> Cells:
     else:
         unsaid = scored(0) if row.outcome == "declined" else failed(failed_for(row))
         cells = {metric.name: unsaid for metric in METRICS}
-    # Nobody says a whole sentence word for word: such a reference would turn every answer into a wrong one.
+    # No answer repeats a whole sentence word for word: such a reference would make every answer wrong.
     return cells if short else cells | dict.fromkeys(_OF_SHORT, not_applicable(_LONG))
 
 

@@ -43,7 +43,7 @@ def score_citations(case: Case, row: Row, supports: Supports) -> Cells:
         return _both(failed(failed_for(row)))
     if row.outcome == "declined":
         return _both(not_applicable("the service declined"))
-    if not row.citations and not row.fingerprint:  # whoever tells a fingerprint tells citations too: there are none
+    if not row.citations and not row.fingerprint:  # a service with a fingerprint also sends citations: none
         return _both(not_applicable("the service tells no citations"))
     if row.citations and not any(citation.quote for citation in row.citations):
         return _both(not_applicable("the service tells no quotes"))
@@ -90,7 +90,7 @@ def _recall(row: Row, supports: Supports) -> Cell:
 
 
 def _sentences(answer: str) -> list[MarkedSentence]:
-    # A quoted row of a table stands within running text; as a line of its own it is told from its neighbours.
+    # A quoted row of a table stands within running text; on a separate line it differs from its neighbours.
     lines = _AFTER_ROW.sub(r"\1\n", _BEFORE_ROW.sub("\n", answer.replace("**", "")))
     reader = MarkedSentences()
     return [*reader.feed(lines), *reader.finish()]

@@ -2,7 +2,7 @@
 
 Flow: `build.py` -> **here** -> `ragas_calls.py`, which imports ragas -> `stage.py`. The arithmetic is RAGAS's own,
 for those who compare figures with other systems; the best of several right answers counts, and answers come without
-their marks. Where RAGAS is not installed, nothing of this applies, and that is told once.
+their marks. Where RAGAS is not installed, none of this applies, which is reported once.
 """
 
 import asyncio
@@ -74,7 +74,7 @@ class RagasOfflineScorer:
 
     Args:
         ragas: loads RAGAS; called when there is a row to score. It may raise ImportError.
-        tell: is told once that RAGAS is not installed.
+        tell: called once if RAGAS is not installed.
     """
 
     families = (FAMILY,)
@@ -153,7 +153,7 @@ def _untold_contexts(case: Case, row: Row) -> Cell | None:
         return not_applicable("the case has no reference contexts")
     if row.outcome == "failed":
         return failed(failed_for(row))
-    if not row.passages and not row.fingerprint:  # whoever tells a fingerprint tells passages too: there were none
+    if not row.passages and not row.fingerprint:  # a service with a fingerprint also sends passages: none
         return not_applicable("the service tells no passages")
     return None
 

@@ -82,7 +82,7 @@ def _lacking(case: Case, name: str) -> str:
 def _untold(row: Row, name: str) -> str:
     """Why the row cannot tell, although it has a reply; empty if it can."""
     if not row.passages:
-        # Whoever tells a fingerprint tells passages too: there were none.
+        # A service with a fingerprint also sends passages: there were none.
         return "" if row.fingerprint else "the service tells no passages"
     if name in _OF_DOCUMENTS and not any(passage.doc_id for passage in row.passages):
         return "the service does not tell the passages' documents"

@@ -1,6 +1,6 @@
 """Decide whether quotes support a sentence, by the check that a generated answer goes through.
 
-Flow: `citations.py` -> **here** -> `query_engine/synthesis/grounding.py`. A module of its own, because that check loads
+Flow: `citations.py` -> **here** -> `query_engine/synthesis/grounding.py`. A separate module, because that check loads
 LlamaIndex and the names of metrics must not.
 """
 

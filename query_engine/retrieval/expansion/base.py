@@ -1,7 +1,7 @@
-"""Change a query before it is searched for, by whatever is set.
+"""Expand a query before the search, by the methods that are switched on.
 
 Flow: `schema/query.py` -> **here**: `multi_query.py`, `hyde.py`, `pseudo_relevance.py` in this order ->
-`retrieval/hybrid.py`. One that fails or is too slow leaves the query as it was, and is told of.
+`retrieval/hybrid.py`. One that fails or is too slow leaves the query as it was, with a warning.
 """
 
 from collections.abc import Callable, Sequence

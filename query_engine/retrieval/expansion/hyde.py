@@ -39,7 +39,7 @@ class Hyde:
         self._reader = reader
         self._timeout_s = timeout_s
 
-    def expand(self, query: Query, retrieve: Retrieve) -> Query:  # noqa: ARG002  # needs no search of its own
+    def expand(self, query: Query, retrieve: Retrieve) -> Query:  # noqa: ARG002  # needs no search
         """Return the query with the mean of both embeddings.
 
         Raises:

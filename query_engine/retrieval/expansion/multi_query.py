@@ -40,7 +40,7 @@ class MultiQuery:
         self._reader = reader
         self._timeout_s = timeout_s
 
-    def expand(self, query: Query, retrieve: Retrieve) -> Query:  # noqa: ARG002  # needs no search of its own
+    def expand(self, query: Query, retrieve: Retrieve) -> Query:  # noqa: ARG002  # needs no search
         """Return the query with the mean of all embeddings, and of all term weights.
 
         Raises:

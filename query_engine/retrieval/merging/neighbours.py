@@ -10,8 +10,8 @@ from index.documents.span_tree import LEVEL_NAMES, NO_PARENT, split_node_id
 from index.documents.store import StoredDocument
 from query_engine.retrieval.merging.group import Group
 
-# Joining changes what is read first. Whoever reads the first 2,000 characters shall find every leaf there that the
-# ranking put there; further down a leaf may come later by this share of what is read before its end.
+# Joining changes what is read first. The first 2,000 characters must keep every leaf that the ranking
+# put there; further down a leaf may come later by this share of what is read before its end.
 FIRST_READ_CHARS = 2000
 MAX_LATER = 0.1
 MOVES = "joining would move better passages back"

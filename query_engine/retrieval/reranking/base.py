@@ -2,7 +2,7 @@
 
 Flow: `retrieval/hybrid.py` -> **here** -> `retrieval/merging/retriever.py`, so that merging and the budget work on the
 final order. The closer look is a `Reranker`: `cross_encoder.py` or `listwise.py`. One that fails or is too slow leaves
-the order of the search, and is told of.
+the order of the search, with a warning.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.hit import LeafHit
 from settings import RerankSettings
 
-# What the fused score and rank are noted as before they are dealt out anew.
+# The name under which the fused score and rank are kept before they are reassigned.
 BEFORE = "search"
 
 
@@ -63,7 +63,7 @@ def rerank(
 ) -> Reranked:
     """Reorder the first `pool_k` hits; those behind them follow in their order.
 
-    The pool's fused scores are dealt out anew in the new order: merging weighs leaves by their scores, and is tuned to
+    The pool's fused scores are reassigned by the new rank: merging weighs leaves by their scores, and is tuned to
     how those of a search fall. A hit's own fused score and rank are noted as `search`, beside the reranker's.
 
     Args:

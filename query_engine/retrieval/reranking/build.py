@@ -41,7 +41,7 @@ def build_reranker(settings: Settings, model: LoadedModel | None) -> Reranker | 
         model: the configured language model, if there is one.
 
     Returns:
-        None where nothing shall be reranked; `Unavailable` where a cross-encoder cannot be loaded.
+        None if reranking is off; `Unavailable` where a cross-encoder cannot be loaded.
 
     Raises:
         SettingsError: the settings contradict each other.

@@ -61,7 +61,7 @@ class CrossEncoderReranker:
     def _predict(self, pairs: list[tuple[str, str]]) -> list[float]:
         try:
             values = self._model.predict(pairs, batch_size=len(pairs), show_progress_bar=False)
-        except RuntimeError as error:  # torch's own, whatever the cause
+        except RuntimeError as error:  # torch raises it for any cause
             raise ModelError(
                 f"The cross-encoder failed: {_first_line(error)}.", "Lower RAG_RERANK__POOL_K, or use another."
             ) from error

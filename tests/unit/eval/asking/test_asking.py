@@ -56,9 +56,7 @@ async def test_an_outage_stops_the_run_and_keeps_what_there_is(tmp_path: Path) -
     folder = RunFolder(tmp_path / "run")
     target = ScriptedTarget(**{f"q{number}": [unreachable()] for number in range(2, 9)})
 
-    with pytest.raises(
-        OutageError, match=r"5 questions in a row .* cannot be reached\. Start it\. When that is mended"
-    ):
+    with pytest.raises(OutageError, match=r"5 questions in a row .* cannot be reached\. Start it\. Once that is fixed"):
         await ask(target, folder)
 
     assert target.asked == ["q1", "q2", "q3", "q4", "q5", "q6"]

@@ -114,7 +114,7 @@ def test_a_service_that_dies_midway_stops_the_run_and_the_rest_is_asked_when_it_
         code, out, err = tried.run(service.url, "--concurrency", "1")
         assert (code, out) == (1, "")
         assert "error[outage]: 5 questions in a row got no reply" in err
-        assert "the same command goes on where this one stopped" in err
+        assert "the same command continues where this one stopped" in err
         assert list(tried.outcomes.values()) == ["answered", *["failed"] * 5]
         asked_before = len(service.asked)
 
@@ -254,7 +254,7 @@ def test_questions_with_pages_cannot_be_sent_to_a_service(tried: Tried) -> None:
     code, _, err = tried.run("http://127.0.0.1:9")
 
     assert code == 1
-    assert "1 of the questions come with pages of their own" in err
+    assert "1 of the questions come with their own pages" in err
     assert "Leave out --url" in err
 
 

@@ -1,7 +1,9 @@
 """The gate's classifier: what examples are made of, that training finds what separates them, what the report says."""
 
 import random
+import re
 from collections.abc import Collection
+from pathlib import Path
 
 import pytest
 
@@ -161,3 +163,13 @@ def test_the_report_counts_the_examples_and_compares_the_classifiers() -> None:
     assert "| **all** | 20 | 20 | 20 | 0 | 20 |" in page
     assert "| 5 folds | trained | 1.000 |" in page
     assert "weighed by hand" in page
+
+
+def test_the_guide_has_the_prose_of_the_report() -> None:
+    def prose(page: str) -> str:
+        opening, *_, closing = re.split(r"^\| set \|.*$|^(?=## What to expect)", page, flags=re.MULTILINE)
+        return opening + closing.strip()
+
+    guide = (Path(__file__).parents[4] / "docs" / "gate.md").read_text()
+
+    assert prose(guide) == prose(report(separable(20), FEATURES, 0.5))
