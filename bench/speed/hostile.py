@@ -25,6 +25,7 @@ INTERRUPT_S = 1.0
 JOB_LIMIT_S = 600.0
 END_LIMIT_S = 300.0
 SEED = 7
+RUNS = ("whole", "cancelled", "stopped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +98,8 @@ def measure(
     (folder / "warm.md").write_text("# Warm\n\nA short document that loads what is loaded once.\n")
     for name, data in hostile_texts(size_mb):
         tell(f"{name}: {len(data) / MB:.1f} MB")
-        for run in ("whole", "cancelled", "stopped"):
-            (folder / run).mkdir(exist_ok=True)
-            (folder / run / name).write_bytes(data + run.encode())
+        for run in RUNS:
+            (folder / f"{run}-{name}").write_bytes(data + run.encode())
         settings = {"RAG_INDEX__DIR": str(index / name), "RAG_INGEST__ROOT": str(folder), "RAG_SERVE__PORT": "0"}
         with serving_process([main], {**variables, **settings}, ready=False) as (url, pid):
             found.append(_measure_one(url, pid, folder, name, len(data) / MB))
@@ -112,10 +112,10 @@ def _measure_one(url: str, pid: int, folder: Path, name: str, size_mb: float) ->
         _wait(client, _begin(client, folder / "warm.md"), JOB_LIMIT_S)
         with _Watched(url, pid) as watched:
             started = time.perf_counter()
-            result = _wait(client, _begin(client, folder / "whole" / name), JOB_LIMIT_S)
+            result = _wait(client, _begin(client, folder / f"whole-{name}"), JOB_LIMIT_S)
             ingest_s = time.perf_counter() - started
-            cancel_s = _cancelled_s(client, folder / "cancelled" / name)
-        _begin(client, folder / "stopped" / name)
+            cancel_s = _cancelled_s(client, folder / f"cancelled-{name}")
+        _begin(client, folder / f"stopped-{name}")
         time.sleep(INTERRUPT_S)
     process = psutil.Process(pid)
     started = time.perf_counter()
