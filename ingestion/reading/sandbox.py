@@ -128,6 +128,8 @@ class Sandbox:
                 start_new_session=True,  # Ctrl-C is for us; we end the child
             )
         try:
+            while not self._connection.poll(STOP_POLL_S):  # it imports for seconds on a busy machine
+                self._check_stop()
             self._connection.recv_bytes()
         except EOFError:
             code = self._process.wait()

@@ -4,11 +4,11 @@ from bench.speed.hostile import Hostile, hostile_texts
 from bench.speed.hostile_table import table
 
 
-def test_every_file_is_as_large_as_asked() -> None:
-    sizes = {name: len(data) for name, data in hostile_texts(1)}
+def test_every_file_is_as_large_as_asked_or_an_eighth_of_that() -> None:
+    sizes = [len(data) for _, data in hostile_texts(1)]
 
     assert len(sizes) == 8
-    assert all(900_000 < size < 1_100_000 for size in sizes.values())
+    assert all(900_000 < size < 1_100_000 or 100_000 < size < 130_000 for size in sizes)
 
 
 def test_the_table_has_a_row_a_file() -> None:
