@@ -21,7 +21,7 @@ from ingestion.reading import fields
 from ingestion.reading.text import clean_body, decode, title_from_name
 
 _CHARSET = re.compile(
-    rb"<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*[\"']?([A-Za-z0-9_:-]{2,40})", re.IGNORECASE
+    rb"<(?:meta|\?xml)[^<>]{0,200}?(?:charset|encoding)\s*=\s*[\"']?([A-Za-z0-9_:-]{2,40})", re.IGNORECASE
 )
 _CONTROL = re.compile(
     "[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|&#(?:0*(?:[0-8]|1[124-9]|2[0-9]|3[01])|x0*(?:[0-8bcef]|1[0-9a-f]));", re.I

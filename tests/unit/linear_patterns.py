@@ -227,19 +227,22 @@ def time_of(found: Found, attack: tuple[str, str, str], chars: int) -> float:
     text: Any = prefix + pump * max(1, (chars - len(prefix) - len(suffix)) // len(pump)) + suffix
     if isinstance(found.pattern.pattern, bytes):
         text = text.encode("latin-1", "replace")
-    signal.signal(signal.SIGVTALRM, _give_up)
+    before = signal.signal(signal.SIGVTALRM, _give_up)
     signal.setitimer(signal.ITIMER_VIRTUAL, KILL_S)
     started = time.process_time()
-    if "match" in found.methods:
-        found.pattern.match(text)
-    if "fullmatch" in found.methods:
-        found.pattern.fullmatch(text)
-    if not found.methods or found.methods - _ANCHORED:
-        for _ in found.pattern.finditer(text):
-            pass
-    taken = time.process_time() - started
-    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    return taken
+    try:
+        if "match" in found.methods:
+            found.pattern.match(text)
+        if "fullmatch" in found.methods:
+            found.pattern.fullmatch(text)
+        if not found.methods or found.methods - _ANCHORED:
+            for _ in found.pattern.finditer(text):
+                pass
+    finally:
+        # A timer that outlives its handler would end the process.
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+    return time.process_time() - started
 
 
 def is_slow(found: Found, attack: tuple[str, str, str]) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from tests.unit.linear_patterns import MAX_CHARS, ROOT, Found, attacks, is_slow
 
 KILL_S = 600
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("packages", [("index", "ingestion"), ("query_engine",), ("api", "eval")])
