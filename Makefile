@@ -1,6 +1,7 @@
 # Everything a developer types. `make` alone lists the targets.
 #
-# Installing happens at most once per change of pyproject.toml or a requirements file: .venv/.service and .venv/.dev are the receipts.
+# Installing happens at most once per change of pyproject.toml or a requirements file: .venv/.service and .venv/.dev are
+# the receipts.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 # A PyTorch wheel index, to take its CPU build or another CUDA build instead of the package index's.
@@ -13,7 +14,7 @@ PIP := $(PY) -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run ask test lint check regress regress-run baseline image-test torture
+.PHONY: help install run ask test test-slow test-all lint check regress regress-run baseline image-test torture
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*  ## /  make \1\t/' | expand -t 20
@@ -48,8 +49,17 @@ ask: install  ## answer once in the terminal: make ask Q="your question"
 	@$(PY) -m ingestion data/corpus --corpus default >/dev/null || echo '(going on with what is indexed)' >&2
 	@exec $(PY) -m query_engine -- "$$QUESTION"
 
-test: $(VENV)/.dev  ## run the whole test suite
-	@$(PY) -m pytest
+# One file's tests stay in one process, which starts what they share once.
+PYTEST := $(PY) -m pytest -n auto --dist loadfile
+
+test: $(VENV)/.dev  ## run the tests, without the slow ones
+	@$(PYTEST) -m 'not slow'
+
+test-slow: $(VENV)/.dev  ## run the slow tests: Ray, measurements, language models, crashes
+	@$(PYTEST) -m slow
+
+test-all: test test-slow  ## run the whole suite
+
 
 lint: $(VENV)/.dev  ## format, lint, types and layers
 	@$(PY) -m ruff format --check --quiet .
@@ -58,7 +68,7 @@ lint: $(VENV)/.dev  ## format, lint, types and layers
 	@$(VENV)/bin/lint-imports
 
 check: lint  ## lint, then the unit tests
-	@$(PY) -m pytest -q tests/unit
+	@$(PYTEST) -q -m 'not slow' tests/unit
 
 # Everything is ingested and asked anew, since ingestion may have changed too. Another CPU's int8 vectors change some
 # answers, and what is measured by them: so no similarity is judged, and no loss below 0.03.
