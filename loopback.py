@@ -1,6 +1,6 @@
 """Tell addresses that only this machine has.
 
-Flow: whoever listens or asks over HTTP -> **here**. Between two programs of one machine stands no proxy, whatever the
+Flow: servers and clients of HTTP -> **here**. No proxy stands between two programs of one machine, whatever the
 proxy variables of the environment say: clients ask such addresses directly.
 """
 
@@ -21,5 +21,5 @@ def may_use_proxy(url: str) -> bool:
     try:
         host = urlsplit(url).hostname or ""
     except ValueError:
-        return True  # no address; whoever asks it says so
+        return True  # no address; the client that asks it says so
     return not is_loopback(host)

@@ -50,7 +50,7 @@ class AdmissionQueue:
         return self._stopping_s is not None
 
     def enter(self, deadline: Deadline) -> "Ticket":
-        """Take a slot, or the last place in line; whoever gets the place has to leave it.
+        """Take a slot, or the last place in line; the caller has to leave it.
 
         Args:
             deadline: of the question; brought forward when the service stops.

@@ -256,11 +256,11 @@ class Corpus:
         self.documents = DocumentStore(self._database)  # the old one keeps totals in memory
 
     def reset_vectors(self) -> None:
-        """Delete all vectors, which are not open yet, to build them anew."""
+        """Delete all vectors, which are not open yet, to rebuild them."""
         self._stores.delete_vectors()
 
     def reset_words(self) -> None:
-        """Delete the word index, which is not open yet, to build it anew."""
+        """Delete the word index, which is not open yet, to rebuild it."""
         self._stores.delete_words()
 
     def _sweep(self, versions: Sequence[str]) -> None:

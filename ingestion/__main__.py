@@ -24,7 +24,7 @@ COMMANDS = {
     "documents": "list a corpus's documents, or show one",
     "delete": "delete documents by id, by filter or by source file",
     "doctor": "check that the stores of a corpus agree, and repair them",
-    "reembed": "embed a corpus anew, after a change of the embedding model",
+    "reembed": "embed a corpus again, after a change of the embedding model",
     "backup": "save a corpus as one file",
     "restore": "bring a saved corpus back",
     "retry-failed": "read again only what could not be read",
@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             lambda: command.run(arguments, load_settings()), json_lines=getattr(arguments, "json_lines", False)
         )
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever read our output has seen enough
+    except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return code

@@ -47,7 +47,7 @@ def ingest(
         settings: how to cut and embed; must match what the corpus was built with.
         corpus: its name.
         options: of the run.
-        rebuild: build the corpus anew from `path`, beside the old one, and put it in its place at the end.
+        rebuild: rebuild the corpus from `path`, beside the old one, and put it in its place at the end.
         on_progress: called after each file.
         stop: set it, from any thread, to end the run after the batch that is being written.
 

@@ -210,7 +210,7 @@ class QuestionRunner:
     async def _in_time(
         self, deadline: Deadline, work: Callable[[], Result], leaving: asyncio.Future[None] | None = None
     ) -> Result:
-        """Return what `work` returns from a thread, which keeps the place until it has ended, whoever leaves."""
+        """Return what `work` returns from a thread, which keeps the place until it has ended."""
         thread = asyncio.wrap_future(start_thread(work))
         try:
             await _first(deadline, thread, leaving)

@@ -1,6 +1,6 @@
 """Do an ingestion inside the service: into the corpus that answers questions meanwhile, with the models it has loaded.
 
-Flow: a job's thread -> **here** -> `ingestion/build.py` -> `job_view.result_of` for whoever asks how it went.
+Flow: a job's thread -> **here** -> `ingestion/build.py` -> `job_view.result_of` for clients that ask how it went.
 """
 
 import threading

@@ -44,7 +44,7 @@ def bind(serve: ServeSettings) -> socket.socket:
         listener.close()
         raise SettingsError(
             f"Cannot listen on {serve.host} port {serve.port}: {error.strerror}.",
-            "Stop whoever listens there, or set RAG_SERVE__HOST and RAG_SERVE__PORT (0 takes a free port).",
+            "Stop the program that listens there, or set RAG_SERVE__HOST and RAG_SERVE__PORT (0 takes a free port).",
         ) from error
     return listener
 

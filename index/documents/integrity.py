@@ -39,7 +39,7 @@ def recorded_totals(engine: sa.Engine) -> Totals:
 
 
 def true_totals(engine: sa.Engine) -> Totals:
-    """Count all documents anew."""
+    """Recount all documents."""
     places = leaf_places(engine)
     state = sum(int(version, 16) for version in places) % 2**STATE_BITS
     return Totals(len(places), sum(map(len, places.values())), f"{state:0{STATE_BITS // 4}x}")

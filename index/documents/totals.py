@@ -1,4 +1,4 @@
-"""How many documents and leaves a corpus has, and the hash of its whole state, without counting them anew.
+"""How many documents and leaves a corpus has, and the hash of its whole state, without counting them.
 
 Flow: `store.py` changes the totals in each of its commits and reads them from here.
 """

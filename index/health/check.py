@@ -33,11 +33,11 @@ class Repair(StrEnum):
     """What mends a finding, in words for people."""
 
     NOTHING = "Nothing can: restore the corpus from a backup, or drop it and ingest again."
-    COUNT = "Count documents and leaves anew."
+    COUNT = "Recount documents and leaves."
     SWEEP = "Remove what an interrupted ingestion left; the next ingestion does so, too."
-    WORDS = "Build the word index anew from the stored text."
+    WORDS = "Rebuild the word index from the stored text."
     LEAVES = "Embed the missing leaves from the stored text, and remove what belongs to no document."
-    VECTORS = "Build the vector store anew: embed all leaves from the stored text."
+    VECTORS = "Rebuild the vector store: embed all leaves from the stored text."
 
 
 NAME: dict[Store, Name] = {"documents": "documents", "words": "words", "vectors": "vectors"}

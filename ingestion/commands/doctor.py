@@ -1,4 +1,4 @@
-"""`python -m ingestion doctor`: check that the stores of a corpus agree, and make anew what is damaged.
+"""`python -m ingestion doctor`: check that the stores of a corpus agree, and rebuild what is damaged.
 
 Flow: `__main__.py` -> **here** -> `index/maintenance/doctor.py`, or `ingestion/maintenance/repair.py` with `--repair`.
 """
@@ -15,7 +15,7 @@ def parse(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespac
     """Read the arguments."""
     add_corpus(parser)
     parser.add_argument("--full", action="store_true", help="look at every passage, not at a sample")
-    parser.add_argument("--repair", action="store_true", help="make anew what can be made from the stored documents")
+    parser.add_argument("--repair", action="store_true", help="rebuild what can be made from the stored documents")
     parser.add_argument("--json", action="store_true", help="print JSON")
     return parser.parse_args(argv)
 

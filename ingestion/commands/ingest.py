@@ -127,7 +127,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=count, metavar="N", help="stop after N documents, known ones included")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, and write nothing")
     parser.add_argument("--prune", action="store_true", help="remove documents whose files are gone from PATH")
-    parser.add_argument("--rebuild", action="store_true", help="build the corpus anew from PATH alone, then replace it")
+    parser.add_argument("--rebuild", action="store_true", help="rebuild the corpus from PATH alone, then replace it")
     parser.add_argument(
         "--meta",
         type=meta_pair,

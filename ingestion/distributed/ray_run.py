@@ -249,7 +249,7 @@ class RayPreparation:
         self._crew = crew
 
     def prepared(self, steps: Iterator[Step], check: Check) -> Iterator[Step]:
-        """Do what `Preparation` says; of a changed document all leaves are computed anew."""
+        """Do what `Preparation` says; of a changed document all leaves are computed again."""
         turns = self._crew.turns()
 
         def begin(group: list[Step]) -> tuple[list[Step], Any]:

@@ -1,4 +1,4 @@
-"""Cut and embed a corpus anew from its stored text, with the model, prefixes and sizes of the settings.
+"""Cut and embed a corpus again from its stored text, with the model, prefixes and sizes of the settings.
 
 Flow: `python -m ingestion reembed` -> **here**: the old corpus's documents -> `pipeline/commit.py` into a new corpus
 beside it -> put in its place. No source file is read. Questions are answered from the old corpus until the new one is

@@ -1,4 +1,4 @@
-"""Mend a corpus: whatever is derived from its documents is made anew from them.
+"""Repair a corpus: what is derived from its documents is rebuilt from them.
 
 Flow: `python -m ingestion doctor --repair` -> **here**: examine, mend what was found, examine again. Nothing is read
 from source files. The documents themselves cannot be mended.

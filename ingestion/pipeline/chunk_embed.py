@@ -35,7 +35,7 @@ class Preparation(Protocol):
         """Yield the steps in their order, once their changes have trees and vectors.
 
         Args:
-            steps: closed by whoever gave them.
+            steps: closed by the caller.
             check: called often; raises when the run shall end.
 
         Raises:

@@ -52,7 +52,7 @@ class Vectorizer:
     """Vectors of leaves, by their text. For one thread.
 
     Args:
-        corpus: holds the vectors of older versions and of copies; None to compute those anew.
+        corpus: holds the vectors of older versions and of copies; None computes those again.
         embedding: gives the embedder the corpus was made with, once there is something to embed.
         leaf_texts: what is embedded for each leaf of a document.
         check: called between slices; raises when the run shall end.

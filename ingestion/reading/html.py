@@ -4,7 +4,7 @@ Flow: file bytes -> **here** -> `Document`. Pure.
 
 trafilatura finds the main text and returns it as a small tree of paragraphs, headings, lists and tables. It is
 written out here rather than by trafilatura, whose Markdown escapes and emphasises words inside sentences that
-people will be quoted. Headings keep `#`, items `-`; the cells of a row stand on one line, parted by `|`.
+people will be quoted. Headings keep `#`, items `-`; the cells of a row stand on one line, separated by `|`.
 """
 
 import re

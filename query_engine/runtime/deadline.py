@@ -1,7 +1,7 @@
-"""A time limit that work looks at between its parts, and the word that nobody waits for it any more.
+"""A deadline with a cancellation flag, checked by work between its parts.
 
 Flow: a question has one, made when it arrives; `reranking/` and `expansion/` have shorter ones within it -> **here** ->
-whoever works checks it. A service that is being stopped brings those of its running questions forward.
+the work checks it. A service that is being stopped brings those of its running questions forward.
 """
 
 import threading
@@ -20,7 +20,7 @@ class Deadline:
         stop: see below; one of its own if None.
 
     Attributes:
-        stop: set by whoever waited for the work and has left; safe to set and read from any thread.
+        stop: set when the client that waited for the work has left; safe to set and read from any thread.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """End a stream of events before its deadline, whatever its stages are doing.
 
-Flow: the engine's stages -> **here** -> whoever reads `Engine.stream`. A thread that hangs cannot be ended: the reader
+Flow: the engine's stages -> **here** -> the reader of `Engine.stream`. A thread that hangs cannot be ended: the reader
 gets the last event in time, and the thread is waited for behind it.
 """
 

@@ -40,7 +40,7 @@ class Answer:
 
     Attributes:
         question: as it is searched for.
-        query_time: when it was asked, in the words of whoever asked; language models are told.
+        query_time: when it was asked, in the client's words; language models are told.
         passages, warnings, timings_ms, fingerprint: of the last event, see `events.Done`.
         synthesizer: who writes; None before anyone did.
         text: what it wrote.

@@ -164,7 +164,7 @@ def test_the_doctor_finds_damage_and_repairs_it(shell: Shell, tmp_path: Path) ->
 
     repaired = shell("doctor", "--repair")
     assert "WRONG  words" in repaired
-    assert "done: Build the word index anew" in repaired
+    assert "done: Rebuild the word index" in repaired
     assert "corpus 'default': healthy" in repaired
 
 
