@@ -54,7 +54,7 @@ def serve(settings: Settings, folder: Path | None = None) -> int:
     exit_on_sigterm()
     raise_limit()
     if folder is not None:
-        # Here and not in a process of its own, which would spend two seconds on importing the same libraries.
+        # Here and not in a separate process, which would spend two seconds on importing the same libraries.
         # What cannot be read is named, and is no reason not to serve the rest.
         code = ingest_watched(folder, settings, corpus=SAMPLE_CORPUS)
         if code > 1:

@@ -124,7 +124,7 @@ def _ingest(arguments: argparse.Namespace, settings: Settings) -> int:
 def _hostile(arguments: argparse.Namespace, settings: Settings) -> int:
     found = measure_hostile_files(settings, arguments.size_mb)
     print(hostile_table.table(found))
-    print(f"\nEach file through a service of its own. {describe(machine())}.")
+    print(f"\nEach file through its own service. {describe(machine())}.")
     _keep("hostile", {"hostile": [one.to_dict() for one in found]}, settings)
     return 0
 

@@ -35,7 +35,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         "crag",
         parents=[asked],
         help="answers over the web pages that come with each question: score, time",
-        description="Answer each question of a CRAG file from an index of its own pages, made in memory.",
+        description="Answer each question of a CRAG file from an in-memory index of its own pages.",
     ).add_argument("--data", type=Path, help="the file, or a folder that holds it, or holds it in `crag/`")
     _add_ingest(commands, [sets])
     hostile = commands.add_parser(
@@ -142,7 +142,7 @@ def _add_latency(commands: _Commands, parents: list[argparse.ArgumentParser]) ->
         "latency",
         parents=parents,
         help="time of one retrieval beside the stock recipe's, by stages; throughput of /retrieve",
-        description="Ask the stock recipe and ours in turn, question by question, each in a process of its own; then "
+        description="Ask the stock recipe and ours in turn, question by question, each in a separate process; then "
         "our service over HTTP, by one client and by several at once.",
     )
     parser.add_argument("--clients", type=_number(2), default=8, help="clients at once (default: 8)", metavar="N")

@@ -47,7 +47,7 @@ WARM_UP = f"<html><body><p>{'An engine is warmed up before it is timed. ' * 200}
 
 @contextmanager
 def open_engine(data_set: DataSet, settings: Settings) -> Iterator["Engine"]:
-    """Bring the data set's corpus into an index of its own, and open an engine on it.
+    """Bring the data set's corpus into its own index, and open an engine on it.
 
     An index that was made with other settings, or holds documents that are gone, is rebuilt.
 

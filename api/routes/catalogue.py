@@ -1,4 +1,4 @@
-"""Documents by the many: list them, delete them by a filter, count them.
+"""Bulk document operations: list, delete by filter, count.
 
 Flow: a filter or a corpus's name -> `index/documents/catalogue.py` -> **here** -> JSON.
 """

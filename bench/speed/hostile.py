@@ -1,6 +1,6 @@
 """Measure what hostile files do to a service: its answers, its memory, and how soon it ends what it is at.
 
-Flow: files made here -> a service of its own for each, over HTTP -> `hostile_table.py`, JSON.
+Flow: files made here -> its own service for each, over HTTP -> `hostile_table.py`, JSON.
 
 Each file is ingested three times under another name: to its end, cancelled, and ended by SIGTERM.
 """
@@ -81,7 +81,7 @@ def hostile_texts(size_mb: int) -> Iterator[tuple[str, bytes]]:
 def measure(
     folder: Path, index: Path, size_mb: int, variables: Mapping[str, str], tell: Callable[[str], None]
 ) -> list[Hostile]:
-    """Ingest each hostile file through a service of its own.
+    """Ingest each hostile file through its own service.
 
     Args:
         folder: empty, for the files.

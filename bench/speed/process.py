@@ -1,4 +1,4 @@
-"""Run one program in a process of its own and measure it from outside.
+"""Run one program in a separate process and measure it from outside.
 
 Flow: `ingest.py` -> **here** -> time, memory and CPU of the program. What the programs are is not known here.
 

@@ -158,9 +158,7 @@ def _right(case: Case, row: Row, cells: Mapping[str, Cell]) -> tuple[bool | None
 
 
 def _found(case: Case, row: Row) -> tuple[bool | None, str]:
-    if (
-        not row.passages and not row.fingerprint
-    ):  # with a fingerprint come passages: there were none
+    if not row.passages and not row.fingerprint:  # with a fingerprint come passages: there were none
         return None, "The service does not tell its passages."
     text = " ".join(passage.text for passage in row.passages)
     answers = [one for one in (case.answer, *case.alternatives) if one and not ANYWHERE.issuperset(words(one))]

@@ -1,6 +1,6 @@
 """Converted embedding models, made once per machine and kept by weights hash, pooling and precision.
 
-Flow: `openvino.py` asks **here** -> `convert.py` and `quantize.py`, each in a process of its own: neither torch nor
+Flow: `openvino.py` asks **here** -> `convert.py` and `quantize.py`, each in a separate process: neither torch nor
 NNCF is ever loaded into the service, and neither is needed once the model is here.
 """
 

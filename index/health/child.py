@@ -1,4 +1,4 @@
-"""Examine one store of a corpus, in a process of its own: a damaged one may kill it.
+"""Examine one store of a corpus, in a separate process: a damaged one may kill it.
 
 Flow: `check.py` sends a request on stdin -> **here** -> one line of JSON a check on stdout. Only looks, but that
 Chroma and SQLite finish what a crash interrupted when they are opened.

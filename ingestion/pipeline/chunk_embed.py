@@ -1,7 +1,7 @@
 """Cut changed documents into their trees and embed the leaves.
 
 Flow: steps of `diff.py` -> **here** -> the same steps, changes with trees and vectors -> `commit.py`.
-Cutting runs in a process of its own (`cutter.py`), ahead of the embedding, which runs in this one.
+Cutting runs in a separate process (`cutter.py`), ahead of the embedding, which runs in this one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

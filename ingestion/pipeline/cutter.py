@@ -2,7 +2,7 @@
 
 Flow: `chunk_embed.py` -> **here** -> `reading/sandbox.py` -> pipe -> `cutting`, in the child -> spans, part by part.
 
-Cutting runs libraries over texts that others wrote. In a process of its own it can neither take the service's memory
+Cutting runs libraries over texts that others wrote. In a separate process it can neither take the service's memory
 nor keep it from answering, and ends at once when the run is stopped. Embedding stays in the process that asks.
 """
 

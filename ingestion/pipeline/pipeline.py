@@ -1,4 +1,4 @@
-"""Bring files into a corpus: compare -> cut -> embed the leaves -> commit, each stage in a thread of its own.
+"""Bring files into a corpus: compare -> cut -> embed the leaves -> commit, each stage in its own thread.
 
 Flow: `build.py` -> **here** joins `diff.py` -> `chunk_embed.py` -> `commit.py`, and counts what they did. What is
 known is not parsed, what was embedded is not embedded again, one unreadable file or record costs itself only, and what

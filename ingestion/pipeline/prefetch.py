@@ -1,4 +1,4 @@
-"""Let the stages of an ingestion overlap: each runs in a thread of its own and hands on through a bounded queue.
+"""Let the stages of an ingestion overlap: each runs in its own thread and hands on through a bounded queue.
 
 Flow: `pipeline.py` chains generators (compare -> split -> embed) and puts **this** between them. Knows nothing of what
 flows through it.

@@ -1,6 +1,6 @@
 """Read web pages that came with a question, as a search engine returned them.
 
-Flow: address and HTML -> **here** -> a file of its own for the parsing process (`reader.py`) -> `Document`s for an
+Flow: address and HTML -> **here** -> its own file for the parsing process (`reader.py`) -> `Document`s for an
 engine over them. Pages are strangers' bytes, so they are parsed where all others are: in the child process, under its
 limits.
 """

@@ -3,7 +3,7 @@
     with Contestant(run=lambda question: good_stream()) as server:
         check(server.url)
 
-It listens on a free loopback port, in a thread of its own.
+It listens on a free loopback port, in its own thread.
 """
 
 import json

@@ -4,7 +4,7 @@
         ask(server.base_url)
     assert server.requests[0]["messages"]
 
-It listens on a free loopback port, in a thread of its own, and counts what reaches the wire. `play` sets the scripts of
+It listens on a free loopback port, in its own thread, and counts what reaches the wire. `play` sets the scripts of
 the requests to come; the last one repeats. HTTP is written by hand, because the faults are the point.
 """
 

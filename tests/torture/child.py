@@ -91,7 +91,7 @@ class _CountingEmbedder(WordHashEmbedding):
 
 
 def nothing() -> None:
-    """Do nothing, in a process of its own."""
+    """Do nothing, in a separate process."""
 
 
 def ingest(job: Job) -> None:

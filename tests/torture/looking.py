@@ -1,6 +1,6 @@
 """Look at a corpus from outside: everything that its stores hold, and whether they agree.
 
-Runs in a process of its own: a damaged store may end it.
+Runs in a separate process: a damaged store may end it.
 """
 
 import hashlib

@@ -14,7 +14,7 @@ HOME = Path(__file__).parents[2]
 ROOMS = ("index", "ingestion", "query_engine", "api")
 PROJECT = tomllib.loads((HOME / "pyproject.toml").read_text())["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
-# The packaged models are installed without their dependencies, DeepEval in an environment of its own.
+# The packaged models are installed without their dependencies, DeepEval in its own environment.
 APART = ("requirements-models.txt", "requirements-deepeval.txt")
 
 

@@ -48,7 +48,7 @@ def test_programs_read_nothing_but_json(capsys: pytest.CaptureFixture[str]) -> N
     assert done.items() >= {"event": "done", "new": 1, "leaves": 2, "skipped": 1, "failed": 0, "exit_code": 0}.items()
 
 
-# A signal in a process of its own: libraries that other tests loaded have put in handlers of their own.
+# A signal in a separate process: libraries that other tests loaded have put in handlers of their own.
 SIGNALLED = """
 import signal, sys
 from errors import StorageError
