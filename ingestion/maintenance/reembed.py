@@ -1,6 +1,6 @@
 """Cut and embed a corpus again from its stored text, with the model, prefixes and sizes of the settings.
 
-Flow: `python -m ingestion reembed` -> **here**: the old corpus's documents -> `pipeline/commit.py` into a new corpus
+Flow: `python -m ingestion reembed` -> **here**: the old corpus's documents -> `pipeline/pipeline.py` into a new corpus
 beside it -> put in its place. No source file is read. Questions are answered from the old corpus until the new one is
 whole; stopped or killed, the same command goes on with what it had made.
 """
@@ -24,9 +24,9 @@ from index.layout.locations import Servers
 from index.layout.manifest import Manifest
 from index.layout.swap import finish_swap, rebuilt, reembedded, swap_in
 from ingestion.pipeline.chunk_embed import LocalPreparation, Preparation
-from ingestion.pipeline.commit import Writer
 from ingestion.pipeline.cutter import Cutter
 from ingestion.pipeline.diff import Change, Step, fingerprint
+from ingestion.pipeline.pipeline import stages
 from ingestion.schema import Progress, RunStopped, Summary
 from settings import Settings
 
@@ -118,7 +118,8 @@ class Copying:
     def __init__(self, old: Corpus, new: Corpus, preparation: Preparation, stop: threading.Event) -> None:
         self._old = old
         self._new = new
-        self._writer = Writer(new, preparation, stop)
+        self._preparation = preparation
+        self._stop = stop
         self._summary = Summary(old.name)
 
     def run(self, on_progress: Tell = lambda _progress: None) -> Summary:
@@ -134,8 +135,9 @@ class Copying:
         known = self._new.documents.versions()
         self._new.remove(sorted(known.keys() - self._old.documents.versions().keys()))
         try:
-            with closing(self._writer.written(self._changes(known))) as written:
-                for batch in written:
+            steps = self._changes(known)
+            with closing(stages(steps, self._new, self._preparation, self._stop)) as committed:
+                for batch in filter(None, committed):
                     self._count(batch)
                     on_progress(self._progress(batch))
             self._new.ledger.note([self._carried(note) for note in self._old.ledger.all()])

@@ -1,23 +1,72 @@
 """Bring files into a corpus: compare -> cut -> embed the leaves -> commit, each stage in its own thread.
 
-Flow: `build.py` -> **here** joins `diff.py` -> `chunk_embed.py` -> `commit.py`, and counts what they did. What is
-known is not parsed, what was embedded is not embedded again, one unreadable file or record costs itself only, and what
-is committed stays whatever happens later.
+Flow: `build.py` -> **here** joins `diff.py` -> `chunk_embed.py` -> `commit.py` (`stages`), and counts what they did.
+What is known is not parsed, what was embedded is not embedded again, one unreadable file or record costs itself only,
+and what is committed stays whatever happens later.
 """
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import ExitStack, closing
 from typing import Literal
 
 from errors import UnreadableError
 from index.corpus import Corpus
-from ingestion.pipeline.chunk_embed import Preparation
-from ingestion.pipeline.commit import Writer
+from ingestion.pipeline.chunk_embed import WAITING_CHARS, Preparation, batches, chars, without_refused
+from ingestion.pipeline.commit import commit
 from ingestion.pipeline.diff import Change, Comparison, FileDone, FileReader, Step
+from ingestion.pipeline.prefetch import Prefetched
 from ingestion.reading.files import Skipped, SourceFile
 from ingestion.schema import Outcome, Progress, RunOptions, RunStopped, Summary
+
+# A large file takes minutes to its first commit: so often the caller can tell how far it is.
+BEAT_S = 1.0
+
+
+def stages(
+    steps: Iterator[Step], corpus: Corpus, preparation: Preparation, stop: threading.Event
+) -> Generator[list[Step]]:
+    """Yield the steps batch by batch, each once it is committed, while those after it are compared, cut and embedded.
+
+    An empty batch says that the next one still takes its time. Close this generator when leaving early.
+
+    Args:
+        steps: of `diff.py`, or made otherwise; iterated in a thread.
+        corpus: open for writing.
+        preparation: makes trees and vectors.
+        stop: set it, from any thread, to end after the batch that is being written; it is also set when this ends
+            before the steps do.
+
+    Raises:
+        CorpusError: a store failed; committed documents are kept.
+        ModelError: the embedder cannot be loaded.
+        RunStopped: `stop` was set.
+    """
+
+    def check() -> None:
+        if stop.is_set():
+            raise RunStopped
+
+    def checked() -> Iterator[Step]:
+        for step in steps:
+            check()
+            yield step
+
+    def stop_unless_done(error: type[BaseException] | None, *_: object) -> None:
+        if error is not None:
+            stop.set()
+
+    with ExitStack() as threads:
+        compared = threads.enter_context(Prefetched(checked(), max_weight=WAITING_CHARS, weigh=chars))
+        embedded = batches(without_refused(preparation.prepared(compared, check)))
+        ready = threads.enter_context(Prefetched(embedded, max_weight=1))
+        # Runs first on leaving: stages that are still at work then end within a second or two.
+        threads.push(stop_unless_done)
+        for batch in ready.beating(BEAT_S):
+            if batch:
+                commit(corpus, batch)
+            yield batch or []
 
 
 class Pipeline:
@@ -44,7 +93,8 @@ class Pipeline:
         self._corpus = corpus
         self._reader = reader
         self._on_progress = on_progress
-        self._writer = Writer(corpus, preparation, stop or threading.Event())
+        self._preparation = preparation
+        self._stop = stop or threading.Event()
 
     def run(
         self,
@@ -70,19 +120,19 @@ class Pipeline:
         """
         started = time.monotonic()
         options = options or RunOptions()
-        comparison = Comparison(self._corpus, self._reader, root, options, self._writer.check)
+        comparison = Comparison(self._corpus, self._reader, root, options, self._check)
         report = _Report(Summary(self._corpus.name, dry_run=options.dry_run), totals, self._on_progress)
         report.under_way(root)
         steps = report.watched(comparison.steps(entries))
         try:
             if options.dry_run:
                 for step in steps:
-                    self._writer.check()
+                    self._check()
                     report.note(step)
             else:
                 self._corpus.sweep()
-                with closing(self._writer.written(steps)) as written:
-                    for batch in written:
+                with closing(stages(steps, self._corpus, self._preparation, self._stop)) as committed:
+                    for batch in committed:
                         self._report(batch, comparison, report)
             if whole and options.limit is None:
                 self._vanished(comparison, root, options, report)
@@ -92,6 +142,10 @@ class Pipeline:
             self._forget_moved(report.summary)
         report.summary.duration_s = round(time.monotonic() - started, 2)
         return report.summary
+
+    def _check(self) -> None:
+        if self._stop.is_set():
+            raise RunStopped
 
     def _report(self, batch: list[Step], comparison: Comparison, report: "_Report") -> None:
         for step in batch:

@@ -11,9 +11,8 @@ from index.documents.splitter import TreeSplitter
 from index.documents.store import Document
 from index.folder_stores import open_folder
 from ingestion.pipeline.chunk_embed import LocalPreparation
-from ingestion.pipeline.commit import Writer
 from ingestion.pipeline.diff import Change, Comparison, FileDone
-from ingestion.pipeline.pipeline import Pipeline
+from ingestion.pipeline.pipeline import Pipeline, stages
 from ingestion.reading.files import SourceFile, list_files
 from ingestion.reading.formats import read_file
 from ingestion.reading.reader import Reader
@@ -60,7 +59,7 @@ class Library:
         comparison = Comparison(self.corpus, self._reader, str(self.files), RunOptions())
         failures: list[str] = []
         for step in comparison.steps(list_files(self.files)):
-            list(Writer(self.corpus, self._preparation(), threading.Event()).written(iter([step])))
+            list(stages(iter([step]), self.corpus, self._preparation(), threading.Event()))
             if isinstance(step, Change):
                 del comparison.under_way[step.document.doc_id]
             elif isinstance(step, FileDone):
