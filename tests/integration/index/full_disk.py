@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-import index.corpus
+import index.folder_stores
 from errors import RagError
 from index.corpus import Corpus
 from index.documents.span_tree import node_id
@@ -87,7 +87,7 @@ def finish(corpus: Corpus, wanted: list[Batch], uninterrupted: Corpus) -> dict[s
 def main(disk: Path, *, floor: bool) -> None:
     """Fill the disk; with the floor, ask then, and finish with more room."""
     if not floor:
-        setattr(index.corpus, "check_space", lambda *_: None)  # noqa: B010  # for mypy, it is not ours to set
+        setattr(index.folder_stores, "check_space", lambda *_: None)  # noqa: B010  # for mypy, it is not ours to set
     wanted = batches(20)
     corpus = open_folder(disk / "full", MANIFEST, create=True)
     seen = stop(corpus, wanted)

@@ -72,7 +72,7 @@ def truncate(path: Path) -> None:
 def flip(path: Path) -> None:
     """Turn over bits all through the file, the head included."""
     data = bytearray(path.read_bytes())
-    for place in range(0, len(data), max(1, len(data) // 64)):
+    for place in range(0, len(data), len(data) // 64 | 1):  # odd, so that every byte of a number has its turn
         data[place] ^= 0xFF
     path.write_bytes(data)
 
