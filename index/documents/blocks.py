@@ -31,8 +31,8 @@ _HEADING = re.compile(r" {0,3}#{1,6}\s")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•▪◦‣][ \t]|\(?(?:\d{1,4}|[a-z])[.)][ \t]|\d{3,4}[–-]\d{2,4}[.:]?[ \t])")
 _NUMBERED = re.compile(r"[ \t]*\(?[\da-z]")
 _KEY = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;,|\n]{0,39}:[ \t]+\S")
-# A line of a table as PDFs give it: it ends in two or more figures.
-_FIGURES = re.compile(r"(?:(?<=\s)[($€£]*+\d[\d.,]*+[)%]*+|(?<=\s)[—–-])(?:\s++[($€£]*+\s?(?:\d[\d.,]*+[)%]*+|[—–-]))++\s*$")
+# Of a table's row as PDFs give it, at least the last two words are figures, dashes or signs of a currency.
+_FIGURE = re.compile(r"[($€£-]*+(?:\d[\d.,]*+)?+[)%]*+|[—–]")
 _PHRASE = re.compile(r"[,;][\"'”’)\]]*\s+|[，、；：。！？]\s*|(?<=\s)\|\s+|\n\s*")
 _SPACE = re.compile(r"\s+")
 
@@ -165,7 +165,7 @@ def _begun_by(line: str, kind: Kind | None, before: str) -> Kind | None:
     inside_prose = kind == "prose" and _goes_on(before)
     if _HEADING.match(line):
         return "heading"
-    if " | " in line or "\t" in line.strip() or line.lstrip().startswith("|") or _FIGURES.search(line):
+    if " | " in line or "\t" in line.strip() or line.lstrip().startswith("|") or _ends_in_figures(line):
         return "row"
     if _ITEM.match(line) and not (inside_prose and _NUMBERED.match(line)):
         return "item"
@@ -174,6 +174,11 @@ def _begun_by(line: str, kind: Kind | None, before: str) -> Kind | None:
     if not before or kind in {None, "heading", "row"} or (kind == "record" and not _goes_on(before)):
         return "prose"
     return None
+
+
+def _ends_in_figures(line: str) -> bool:
+    last = line.rsplit(maxsplit=2)[-2:]
+    return len(last) == 2 and all(map(_FIGURE.fullmatch, last))
 
 
 def _goes_on(line: str) -> bool:

@@ -6,11 +6,15 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from eval.rows import Row
 from eval.run_folder import RunFolder
 from tests.e2e.conftest import BETZ
 from tests.e2e.program import Process, Program, run
 from tests.servers.evaluated_service import Asked, EvaluatedService, Reply, a_reply
+
+pytestmark = pytest.mark.slow
 
 QUESTIONS = 60
 # Replies after which the run is killed, counted over all starts; four are under way at a time.

@@ -22,6 +22,8 @@ with StopSignals():
 KNOWN = """
 import json, sys
 from ingestion.__main__ import main
+
+pytestmark = pytest.mark.slow
 code = main(sys.argv[1:])
 heavy = {"chromadb", "llama_index", "tantivy", "openvino", "torch"} & {name.partition(".")[0] for name in sys.modules}
 print(json.dumps(sorted(heavy)), file=sys.stderr)

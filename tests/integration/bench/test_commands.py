@@ -9,6 +9,8 @@ from bench import build
 from bench.__main__ import main
 from bench.speed.worker import STAGES
 
+pytestmark = pytest.mark.slow
+
 TEXTS = {
     "rotor.txt": "Rotor\n\nThe wind turns the rotor of a turbine. The rotor drives a generator of 4 megawatts.",
     "cells.txt": "Cells\n\nPhotovoltaic cells turn sunlight into direct current without any moving parts.",

@@ -22,6 +22,7 @@ def can_mount() -> bool:
 
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.integration,
     pytest.mark.skipif(not can_mount(), reason="a small disk can only be mounted by root, with `unshare`"),
 ]

@@ -3,9 +3,13 @@
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from bench.baseline.llamaindex import StockPassage, StockRecipe
 from index.documents.store import Document
 from index.embedding.model import load_embedding_model
+
+pytestmark = pytest.mark.slow
 
 WIND = Document("wind/rotor.txt", "Rotor", "Wind turns the rotor of a turbine, and the rotor turns a generator.")
 SUN = Document("sun.txt", "Sun", "Photovoltaic cells turn sunlight into direct current without moving parts.")

@@ -7,7 +7,7 @@ import pytest
 
 from bench.__main__ import main
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.slow, pytest.mark.integration]
 
 PAGE = """<html><head><title>Wind</title></head><body><article>
 <p>Albert Betz published the limit of wind turbines in 1919. He worked in Göttingen.</p></article></body></html>"""

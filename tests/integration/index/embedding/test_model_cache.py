@@ -19,6 +19,8 @@ import sys
 from pathlib import Path
 from index.embedding.model import load_embedding_model
 from index.embedding.model_cache import converted_model
+
+pytestmark = pytest.mark.slow
 print(converted_model(load_embedding_model(sys.argv[1]), "fp32", Path(sys.argv[2])))
 """
 

@@ -14,6 +14,8 @@ from settings import EmbedSettings, Settings
 pytest.importorskip("torch")
 from llama_index.embeddings import huggingface
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["Steam engines were built by Newcomen.", "Cats sleep.", "A turbine turns in the wind. " * 60]
 PREFIXES = {"query_prefix": "query: ", "document_prefix": "passage: "}
 

@@ -22,7 +22,7 @@ from settings import Settings
 from tests.fakes.corpora import MANIFEST, make_corpus, stored
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.slow, pytest.mark.integration]
 
 # More leaves than Chroma keeps in its log before it writes the graph's files.
 TEXTS = {f"{number}.md": " ".join(f"Word{number} and {i}." for i in range(60)) for number in range(20)}

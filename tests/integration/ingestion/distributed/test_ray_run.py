@@ -15,7 +15,7 @@ from ingestion.schema import Summary
 from settings import EmbedSettings, IndexSettings, IngestSettings, Settings
 
 # Ray's own client leaves sockets and files to the garbage collector.
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")]
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from tests.fakes.corpora import MANIFEST, make_corpus, stored
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 from tests.fakes.words import leaves_with
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.slow, pytest.mark.integration]
 
 WORDS = random.Random(3)
 # More leaves than Chroma keeps in its log before it writes the graph's files.

@@ -10,6 +10,8 @@ from tests.torture.cases import Case, Scenario, Signal
 from tests.torture.faults import Fault
 from tests.torture.harness import Ground, contend, random_kill
 
+pytestmark = pytest.mark.slow
+
 SEED = 7
 
 

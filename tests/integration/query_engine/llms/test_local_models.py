@@ -20,6 +20,8 @@ from settings import EmbedSettings, LLMSettings, Settings
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.llm import passage
 
+pytestmark = pytest.mark.slow
+
 FRANCE = [ChatMessage(role=MessageRole.USER, content="What is the capital of France? Answer in one sentence.")]
 STORY = [ChatMessage(role=MessageRole.USER, content="Tell a long story about the sea.")]
 WIND = "Wind is moving air. Albert Betz published in 1919 that at best 59.3 per cent of its energy can be captured. "
