@@ -9,9 +9,12 @@ import pytest
 
 from tests.e2e.program import REPOSITORY, START_TIMEOUT_S, Program, environment, run
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(
-    not (REPOSITORY / ".venv" / ".dev").exists(), reason="not installed by make: the commands would install first"]
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (REPOSITORY / ".venv" / ".dev").exists(), reason="not installed by make: the commands would install first"
+    ),
+]
 
 
 @pytest.fixture(scope="module")
