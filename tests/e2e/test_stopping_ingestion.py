@@ -8,6 +8,8 @@ import pytest
 
 from tests.e2e.program import START_TIMEOUT_S, Process, run
 
+pytestmark = pytest.mark.slow
+
 FILES = 60
 STOP_S = 30
 
@@ -22,8 +24,6 @@ with StopSignals():
 KNOWN = """
 import json, sys
 from ingestion.__main__ import main
-
-pytestmark = pytest.mark.slow
 code = main(sys.argv[1:])
 heavy = {"chromadb", "llama_index", "tantivy", "openvino", "torch"} & {name.partition(".")[0] for name in sys.modules}
 print(json.dumps(sorted(heavy)), file=sys.stderr)

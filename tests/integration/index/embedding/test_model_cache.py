@@ -13,14 +13,14 @@ from index.embedding.model_cache import SCRATCH, converted_model
 from index.embedding.openvino import OpenVINOEmbedding
 from tests.fakes.encoders import make_encoder
 
+pytestmark = pytest.mark.slow
+
 HOME = Path(__file__).parents[4]
 CONVERT = """
 import sys
 from pathlib import Path
 from index.embedding.model import load_embedding_model
 from index.embedding.model_cache import converted_model
-
-pytestmark = pytest.mark.slow
 print(converted_model(load_embedding_model(sys.argv[1]), "fp32", Path(sys.argv[2])))
 """
 

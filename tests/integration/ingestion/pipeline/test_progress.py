@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import ingestion.pipeline.chunk_embed
-import ingestion.pipeline.commit
 import ingestion.pipeline.embed
+import ingestion.pipeline.pipeline
 from index.embedding.batch import embed_documents
 from ingestion.pipeline.pipeline import Pipeline
 from ingestion.reading.files import list_files
@@ -24,7 +24,7 @@ PARAGRAPHS = 40
 
 @pytest.fixture
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
-    monkeypatch.setattr(ingestion.pipeline.commit, "BEAT_S", 0.001)
+    monkeypatch.setattr(ingestion.pipeline.pipeline, "BEAT_S", 0.001)
     monkeypatch.setattr(ingestion.pipeline.embed, "SLICE_TEXTS", 4)
     monkeypatch.setattr(ingestion.pipeline.chunk_embed, "BATCH_LEAVES", 8)
     library = Library(tmp_path, chunk=ChunkSettings(root_tokens=240, middle_tokens=120, leaf_tokens=60))
