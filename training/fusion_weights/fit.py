@@ -152,7 +152,6 @@ def variants(options: RetrievalSettings, weights: Weights) -> dict[str, tuple[Re
     table["only dense and lexical"] = (options, {**dict.fromkeys(SCORERS, 0.0), "dense": 0.68, "lexical": 0.32})
     table["plain fusion 60/40"] = (options.model_copy(update={"fusion": "plain"}), weights)
     table["leaves, unmerged"] = (options.model_copy(update={"merge": False}), weights)
-    table["stock merging rule"] = (options.model_copy(update={"merge_rule": "stock"}), weights)
     return table
 
 
