@@ -64,7 +64,7 @@ class PromptHelper:
         except RagError:
             raise
         except Exception as error:
-            # Whoever asks can do without the reply.
+            # The caller can do without the reply.
             logger.exception("The language model failed in an unforeseen way")
             raise LLMError(
                 "The language model failed in an unforeseen way.",
