@@ -55,7 +55,7 @@ def test_clients_share_the_questions_and_ask_at_the_same_time() -> None:
 
     assert sorted(asked) == ["q1", "q2", "q3", "q4"]
     assert len(load.first_ms) == len(load.complete_ms) == 4
-    assert all(whole - first >= 10 for first, whole in zip(load.first_ms, load.complete_ms, strict=True))
+    assert all(0 < first < whole for first, whole in zip(load.first_ms, load.complete_ms, strict=True))
     assert load.per_s[0] > 0
 
 
