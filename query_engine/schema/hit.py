@@ -14,7 +14,7 @@ class LeafHit:
     Attributes:
         node_id: names the leaf.
         score: what hits are ordered by, higher is better; comparable within one search only.
-        scores: by scorer; see `evidence.SCORERS` for what each means. `dense` (cosine, -1..1) and `lexical` (BM25, 0 or
+        scores: by scorer; see `fusion.SCORERS` for what each means. `dense` (cosine, -1..1) and `lexical` (BM25, 0 or
             more) are absent where that search did not find the leaf.
         ranks: place in the ranking of each search that found it, and of each model and reranker that judged it, from 1.
     """

@@ -21,7 +21,7 @@ class Passage:
         end: offset after the last one; `text` is the document's text `[start:end]`.
         pages: zero-based indices of the pages it touches; empty for unpaged documents.
         score: what the list is ordered by, higher is better; comparable within one list only.
-        scores: by scorer: `dense` (cosine, -1..1), `lexical` (BM25, 0 or more), `fused`, those of `evidence.SCORERS`
+        scores: by scorer: `dense` (cosine, -1..1), `lexical` (BM25, 0 or more), `fused`, those of `fusion.SCORERS`
             and of rerankers; absent if the scorer did not see it. Of a merged passage the best of its leaves'.
         hits: the leaves it was chosen for, best first, each with what speaks for it.
         merged: why it is larger than one leaf, for people; empty for a leaf.
