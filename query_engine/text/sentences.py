@@ -22,7 +22,7 @@ LABEL_CHARS = 32
 _END = re.compile(r"(?<![.!?])[.!?]++[\"'”’)\]]*+(?=\s++[\"'“‘(\[]*+[A-Z0-9\u00c0-\u024f\u0370-\uffff])")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[])(?:[A-Z]|[A-Z](?:\.[A-Z])+|e\.g|i\.e|etc|cf|ca|c|vs|nos|vol|ed|eds|fig|figs|eq|eqs|sec|al|approx|est|"
-    r"dr|mr|mrs|ms|prof|st|jr|sr|inc|ltd|co|corp|gen|col|lt|rev|hon|sen|rep|gov|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|"
+    r"dr|mr|mrs|ms|ext|tel|prof|st|jr|sr|inc|ltd|co|corp|gen|col|lt|rev|hon|sen|rep|gov|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|"
     r"nov|dec|\d{1,3})$",
     re.IGNORECASE,
 )

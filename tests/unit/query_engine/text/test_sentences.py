@@ -113,3 +113,10 @@ def test_a_run_on_is_not_cut_inside_a_number() -> None:
 
     assert len(cuts) > 4
     assert not any(start < place < end for place in cuts for start, end in numbers)
+
+
+def test_an_extension_keeps_its_number() -> None:
+    assert cut("Director: Orla Penhallow, ext. 1100. Ring before ten.") == [
+        "Director: Orla Penhallow, ext. 1100.",
+        "Ring before ten.",
+    ]
