@@ -15,7 +15,7 @@ FLOOR_BYTES = 32_000_000
 # SQLite's and the system's words for a disk that is full or refuses; Chroma gives SQLite's codes alone.
 _REFUSALS = (
     *("disk is full", "No space left", "readonly", "read-only", "disk I/O error", "unable to open database file"),
-    *("Permission denied", "Read-only file system", "Input/output error", "quota exceeded", "database is locked"),
+    *("Permission denied", "Read-only file system", "Input/output error", "quota exceeded"),
     *("(code: 13)", "(code: 8)", "(code: 1032)", "(code: 10)", "(code: 14)"),
 )
 
@@ -40,6 +40,11 @@ def is_refusal(cause: str) -> bool:
     return any(word in cause for word in _REFUSALS)
 
 
+def is_locked(cause: str) -> bool:
+    """Say whether SQLite refused because another connection is writing; it may succeed a moment later."""
+    return "database is locked" in cause
+
+
 def failure(store: str, error: BaseException, folder: Path | None) -> CorpusError:
     """Return what a store's own error means: a disk that is full or refuses, or damage.
 
@@ -51,6 +56,11 @@ def failure(store: str, error: BaseException, folder: Path | None) -> CorpusErro
     cause = str(error).strip().rstrip(".")
     if folder is None:
         return IndexDamagedError(f"{store} in memory failed: {cause}.", "Ask again, over fewer or shorter documents.")
+    if is_locked(cause):
+        return StorageError(
+            f"{store} in {folder} is locked by another process: {cause}.",
+            "Run the same command again when that process has ended; nothing that was committed is lost.",
+        )
     if is_refusal(cause):
         return StorageError(
             f"{store} in {folder} cannot be written or read: {cause}.",

@@ -14,7 +14,7 @@ from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError
 
 from errors import CorpusError, IndexDamagedError, SettingsError, StorageError, StoreUnavailableError
-from index.disk import is_refusal
+from index.disk import is_locked, is_refusal
 
 Database = sa.Engine
 # Longest wait for the next bytes of a database server. Statements are many and small.
@@ -178,7 +178,7 @@ def _failure(error: DBAPIError) -> CorpusError:
     cause = str(error.orig).rstrip(".")
     if isinstance(error, InterfaceError):
         return _unavailable(cause)
-    return _full(cause) if is_refusal(cause) else _damaged(cause)
+    return _full(cause) if is_refusal(cause) or is_locked(cause) else _damaged(cause)
 
 
 def _full(cause: str) -> StorageError:

@@ -23,9 +23,10 @@ from chromadb.api.fastapi import FastAPI
 from chromadb.config import Settings as ChromaSettings
 from chromadb.config import System
 from chromadb.errors import NotFoundError
+from tenacity import retry, retry_if_exception, stop_after_delay, wait_exponential
 
-from errors import CorpusError, IndexDamagedError, StoreUnavailableError
-from index.disk import failure, repair
+from errors import CorpusError, IndexDamagedError, StorageError, StoreUnavailableError
+from index.disk import failure, is_locked, repair
 
 EMBEDDED_NAME = "leaves"
 # Candidates the graph search keeps: Chroma's default of 100 misses neighbours when 50 or more are asked for.
@@ -200,12 +201,19 @@ def failures_named(meaning: Callable[[Exception], CorpusError]) -> Iterator[None
         raise meaning(error) from error
 
 
+def _is_locked(error: BaseException) -> bool:
+    return isinstance(error, StorageError) and is_locked(error.fact)
+
+
+# After a process was killed, its child that examines the vectors may hold SQLite's lock a little longer; so may a
+# connection that Chroma closes in the background.
+@retry(retry=retry_if_exception(_is_locked), wait=wait_exponential(0.1, max=2), stop=stop_after_delay(20), reraise=True)
 def open_embedded(folder: Path) -> Collection:
     """Open the collection in `folder`, which is made when missing. One process only may have it open.
 
     Raises:
         IndexDamagedError: the folder holds something that Chroma cannot open.
-        StorageError: the disk is full, or refuses.
+        StorageError: the disk is full, or refuses; or another process has held its lock for 20 s.
     """
 
     def meaning(error: Exception) -> CorpusError:
@@ -213,8 +221,12 @@ def open_embedded(folder: Path) -> Collection:
 
     with failures_named(meaning):
         client = _embedded_client(folder)
-    collection = Collection(client, client, EMBEDDED_NAME, meaning)
-    collection.write_after(WRITTEN_AFTER)  # `flush.py` may have been killed
+    try:
+        collection = Collection(client, client, EMBEDDED_NAME, meaning)
+        collection.write_after(WRITTEN_AFTER)  # `flush.py` may have been killed
+    except BaseException:
+        client.close()
+        raise
     return collection
 
 

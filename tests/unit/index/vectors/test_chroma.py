@@ -1,10 +1,17 @@
 """What is used of Chroma beyond its documented interface is still there."""
 
+from pathlib import Path
+
 import httpx
 import pytest
+from chromadb.api.client import Client
 from chromadb.api.fastapi import FastAPI
 from chromadb.config import Settings, System
+from chromadb.errors import InternalError
+from tenacity import stop_after_attempt
 
+from errors import StorageError
+from index.vectors import chroma
 from index.vectors.chroma import _connections
 
 SETTINGS = Settings(
@@ -34,3 +41,32 @@ def test_the_connections_of_chromas_client_are_found_and_all_it_sends_goes_throu
 def test_a_release_that_keeps_them_elsewhere_is_told() -> None:
     with pytest.raises(TypeError, match="no wait can be bounded"):
         _connections(object())  # type: ignore[arg-type]
+
+
+def test_a_store_that_another_process_locks_for_a_moment_is_opened_when_it_lets_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chroma.open_embedded.retry, "sleep", lambda _: None)  # type: ignore[attr-defined]
+    opened = chroma._embedded_client
+    refusals = iter([InternalError("Database error: (code: 5) database is locked")] * 2)
+
+    def client(folder: Path) -> Client:
+        if refusal := next(refusals, None):
+            raise refusal
+        return opened(folder)
+
+    monkeypatch.setattr(chroma, "_embedded_client", client)
+    collection = chroma.open_embedded(tmp_path)
+
+    assert collection.count() == 0
+    collection.close()
+
+
+def test_a_store_that_stays_locked_is_told_as_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def locked(_: Path) -> Client:
+        raise InternalError("Database error: (code: 5) database is locked")
+
+    monkeypatch.setattr(chroma, "_embedded_client", locked)
+    monkeypatch.setattr(chroma.open_embedded.retry, "stop", stop_after_attempt(1))  # type: ignore[attr-defined]
+    with pytest.raises(StorageError, match="is locked by another process"):
+        chroma.open_embedded(tmp_path)
