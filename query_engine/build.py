@@ -26,6 +26,8 @@ from query_engine.given_documents.corpus import corpus_for_documents
 from query_engine.llms.helper import PromptHelper
 from query_engine.question.condense import Condenser
 from query_engine.question.decompose import Planner
+from query_engine.reader.model import shipped_reader
+from query_engine.reader.reading import LeafReader, document_text
 from query_engine.retrieval.expansion.build import build_expansions, check_expansion
 from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
@@ -63,6 +65,7 @@ class Engines:
         self._embedder = CachedEmbedding(embedder, settings.embed.kept_vectors)
         check_expansion(settings)
         self._language_models = build_language_models(settings, self._embedder)
+        self._passage_reader = shipped_reader()
         self._model = self._language_models.query_model
         self._reranker = build_reranker(settings, self._model)
         self._open_engines = LeasePool(self._open, _close, settings.index.open_corpora, open_files.has_room_for)
@@ -196,9 +199,8 @@ class Engines:
         return corpus
 
     def _engine(self, corpus: Corpus, *, given: bool = False) -> Engine:
-        quoting: QuotingSynthesizer = ExtractiveSynthesizer(
-            corpus.lexical_index, self._embedder, self._settings.answer.max_words
-        )
+        reader = LeafReader(self._passage_reader, document_text(corpus.documents))
+        quoting: QuotingSynthesizer = ExtractiveSynthesizer(reader, self._settings.answer.max_words)
         only_sure = self._settings.answer.only_sure
         # Nobody chose pages that came with a question: they may be about something else.
         if given if only_sure is None else only_sure:
@@ -206,7 +208,7 @@ class Engines:
         synthesizers: list[Synthesizer] = [*self._language_models.writers, quoting]
         pipeline, condenser, planner = self._pipeline(corpus), self._condenser(), self._planner()
         return Engine(
-            corpus, self._embedder, synthesizers, self._settings, pipeline, condenser=condenser, planner=planner
+            corpus, self._embedder, reader, synthesizers, self._settings, pipeline, condenser=condenser, planner=planner
         )
 
     def _condenser(self) -> Condenser:

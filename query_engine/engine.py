@@ -28,6 +28,7 @@ from query_engine.inquiry import Inquiry
 from query_engine.question.condense import Condenser
 from query_engine.question.decompose import ONE_PASS, Plan, Planner
 from query_engine.question.validation import clean_question
+from query_engine.reader.reading import LeafReader
 from query_engine.retrieval.expansion.steering import Steering
 from query_engine.retrieval.hybrid import LeafRetriever
 from query_engine.retrieval.merging.retriever import MergingRetriever
@@ -60,6 +61,7 @@ class Engine:
     Args:
         corpus: an open corpus.
         embedder: the model the corpus was built with.
+        reader: reads passages, for the gate.
         synthesizers: who writes, in order: each is asked when the one before it failed. The last one never fails.
         settings: retrieval options and the gate's threshold.
         pipeline: what is done before and after the search for leaves; nothing by default.
@@ -71,6 +73,7 @@ class Engine:
         self,
         corpus: Corpus,
         embedder: BaseEmbedding,
+        reader: LeafReader,
         synthesizers: Sequence[Synthesizer],
         settings: Settings,
         pipeline: RetrievalPipeline | None = None,
@@ -80,6 +83,7 @@ class Engine:
     ) -> None:
         self.corpus = corpus
         self._embedder = embedder
+        self._reader = reader
         self._synthesizers = tuple(synthesizers)
         self._settings = settings
         self.pipeline = pipeline or RetrievalPipeline()
@@ -203,7 +207,7 @@ class Engine:
         return SearchContext(search, self._judge, self.corpus.lexical_index, least, options, deadline)
 
     def _judge(self, question: str, passages: Sequence[Passage]) -> Confidence:
-        return assess(question, passages, self.corpus.lexical_index, self._embedder)
+        return assess(question, passages, self.corpus.lexical_index, self._embedder, self._reader)
 
     def _writers(self, gathering: Gathering) -> Sequence[Synthesizer]:
         """Return the synthesizers; the last one, who quotes, is asked for each part that can be answered by itself."""

@@ -74,7 +74,7 @@ class OpenVINOEmbedding(BaseEmbedding):
         self._streams = max(1, (threads or os.cpu_count() or 1) // CORES_PER_STREAM)
         limit = {"INFERENCE_NUM_THREADS": str(threads)} if threads else {}
         options = {"INFERENCE_PRECISION_HINT": PRECISION_HINTS[precision], "NUM_STREAMS": str(self._streams)} | limit
-        self._compiled = _compile(converted_model(model, precision, cache_dir), options)
+        self._compiled = compile_model(converted_model(model, precision, cache_dir), options)
         self._inputs = [port.any_name for port in self._compiled.inputs]
         # OpenVINO fills internal tables at its first inference, half of it without Python's lock: two threads that
         # come first together deadlock. So the first one happens here, alone.
@@ -131,7 +131,7 @@ class OpenVINOEmbedding(BaseEmbedding):
         return rows
 
 
-def _compile(path: Path, options: dict[str, str]) -> Any:
+def compile_model(path: Path, options: dict[str, str]) -> Any:
     # OpenVINO gives the thread that compiles another stack for signals, and takes it away with the model. Of two models
     # the second one puts back the first one's, which may be gone by then: the next signal would end the process. So the
     # thread is one that no signal meets.

@@ -16,6 +16,7 @@ from typing import Any
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from query_engine.answerability.features import Features, measure
+from query_engine.reader.reading import LeafReader
 from query_engine.schema.passage import Passage
 from query_engine.text.quotable import TermWeights
 
@@ -87,9 +88,11 @@ def read_classifier(path: Path = SHIPPED) -> Classifier:
     return Classifier(stored["bias"], tuple(Weight(**row) for row in stored["weights"]))
 
 
-def assess(question: str, passages: Sequence[Passage], words: TermWeights, embedder: BaseEmbedding) -> Confidence:
+def assess(
+    question: str, passages: Sequence[Passage], words: TermWeights, embedder: BaseEmbedding, reader: LeafReader
+) -> Confidence:
     """Judge the passages; without any the value is 0. Embeds only if no passage was found by its meaning."""
     if not passages:
         return Confidence(0.0, 0.0, 0.0, ())
-    features = measure(question, passages, words, embedder)
+    features = measure(question, passages, words, embedder, reader.read(question, passages))
     return Confidence(read_classifier().probability(features), features.similarity, features.coverage, features.missing)

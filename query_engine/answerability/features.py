@@ -1,8 +1,8 @@
 """Measure what suggests that the passages hold an answer.
 
-Flow: merged passages -> **here** -> `classifier.py` joins the measures in one probability; `training/gate/fit.py`
-learns how. Training and service share this one function, so that what was learnt is what is applied. The sentences are
-those that `text/quotable.py` offers for quoting. Decides nothing.
+Flow: merged passages and what the reader made of them (`reader/reading.py`) -> **here** -> `classifier.py` joins the
+measures in one probability; `training/gate/fit.py` learns how. Training and service share this one function, so that
+what was learnt is what is applied. Decides nothing.
 """
 
 import math
@@ -12,10 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
+from query_engine.reader.reading import Reading
 from query_engine.schema.passage import Passage
-from query_engine.text.quotable import TermWeights, best_candidates, question_weights
+from query_engine.text.quotable import TermWeights, question_weights
 
 READ_PASSAGES = 5
+# What the reader says where it read nothing: as sure a no as it ever gives.
+NOTHING_READ = -6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +27,12 @@ class Features:
 
     Attributes:
         similarity: cosine of the question and the nearest leaf of all passages, -1..1.
-        sentence_similarity: cosine of the question and the nearest of the sentences that may be quoted, -1..1;
-            `similarity` where the passages hold no sentence.
-        coverage: share of the question's words, weighted by rarity, that one of the first `READ_PASSAGES` passages and
-            its title hold at best, 0..1.
+        unit: log-odds, as the reader gives them, that the best sentence or line answers.
+        leaf: log-odds that the best leaf answers.
+        unit_leaf: log-odds that the leaf of the best sentence answers.
+        unit_coverage: share of the question's words, weighted by rarity, that the best sentence, the one before it, its
+            heading and its title hold, 0..1.
+        coverage: the same of one of the first `READ_PASSAGES` passages and its title at best, 0..1.
         length: ln(1 + number of the question's words); a long question is seldom covered as fully as a short one.
         rarity: mean weight of the question's words as a share of the most that a word can weigh, 0..1; words that the
             corpus hardly knows speak against it.
@@ -35,31 +40,36 @@ class Features:
     """
 
     similarity: float
-    sentence_similarity: float
+    unit: float
+    leaf: float
+    unit_leaf: float
+    unit_coverage: float
     coverage: float
     length: float
     rarity: float
     missing: tuple[str, ...]
 
 
-def measure(question: str, passages: Sequence[Passage], words: TermWeights, embedder: BaseEmbedding) -> Features:
+def measure(
+    question: str, passages: Sequence[Passage], words: TermWeights, embedder: BaseEmbedding, reading: Reading
+) -> Features:
     """Measure at least one passage."""
     read = passages[:READ_PASSAGES]
-    asked = np.asarray(embedder.get_query_embedding(question))
-
-    def nearest(texts: Sequence[str]) -> float:
-        return float(np.max(np.asarray(embedder.get_text_embedding_batch(list(texts))) @ asked))
-
     similarity = max((passage.scores["dense"] for passage in passages if "dense" in passage.scores), default=None)
     if similarity is None:
         # Found by words alone: embedded as leaves are.
-        similarity = nearest([f"{passage.title}\n{passage.text}" for passage in read])
+        asked = np.asarray(embedder.get_query_embedding(question))
+        texts = [f"{passage.title}\n{passage.text}" for passage in read]
+        similarity = float(np.max(np.asarray(embedder.get_text_embedding_batch(texts)) @ asked))
     weights = question_weights(question, words)
     held = [frozenset(words.terms(f"{passage.title}\n{passage.text}")) for passage in read]
-    sentences = best_candidates(weights, passages, words)
+    best = reading.units[0] if reading.units else None
     return Features(
         similarity=similarity,
-        sentence_similarity=nearest([one.embedded_text for one in sentences]) if sentences else similarity,
+        unit=best.score if best else NOTHING_READ,
+        leaf=max((leaf.scores.passage for leaf in reading.leaves), default=NOTHING_READ),
+        unit_leaf=best.leaf.scores.passage if best else NOTHING_READ,
+        unit_coverage=_covered(frozenset(words.terms(best.with_context())), weights) if best else 0.0,
         coverage=max(_covered(terms, weights) for terms in held),
         length=math.log1p(len(weights)),
         # No leaf holds the empty term, so nothing weighs more.

@@ -16,6 +16,8 @@ class LeafHit:
         score: what hits are ordered by, higher is better; comparable within one search only.
         scores: by scorer; see `fusion.SCORERS` for what each means. `dense` (cosine, -1..1) and `lexical` (BM25, 0 or
             more) are absent where that search did not find the leaf.
+        start: offset of its first character in the document; set when the leaf's document is read.
+        end: offset after the last one.
         ranks: place in the ranking of each search that found it, and of each model and reranker that judged it, from 1.
     """
 
@@ -23,6 +25,8 @@ class LeafHit:
     score: float
     scores: dict[str, float] = field(default_factory=dict)
     ranks: dict[str, int] = field(default_factory=dict)
+    start: int = 0
+    end: int = 0
 
     @property
     def found(self) -> bool:

@@ -49,10 +49,12 @@ class Sentence:
 
 def split_sentences(text: str) -> list[Sentence]:
     """Return the sentences of `text` in order; spans exclude surrounding space and list marks, and do not overlap."""
-    sentences = []
-    for start, end in _blocks(text):
-        sentences += _in_block(text, start, end)
-    return sentences
+    return [sentence for _, _, sentences in split_sentences_of_blocks(text) for sentence in sentences]
+
+
+def split_sentences_of_blocks(text: str) -> list[tuple[int, int, list[Sentence]]]:
+    """Return the paragraphs, and the lines that stand for themselves, as `(start, end, sentences)` in order."""
+    return [(start, end, _in_block(text, start, end)) for start, end in _blocks(text)]
 
 
 def _blocks(text: str) -> list[tuple[int, int]]:

@@ -3,9 +3,9 @@
 Flow: `selection.py` and `neighbours.py` make and join these -> **here** -> `Passage`. A value, no rule.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from index.documents.span_tree import LEVEL_NAMES, chunk_id, node_id
+from index.documents.span_tree import LEVEL_NAMES, chunk_id, node_id, split_node_id
 from index.documents.store import StoredDocument
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import Passage
@@ -65,7 +65,11 @@ class Group:
             score=self.score,
             scores=scores,
             text=document.text[self.start : self.end],
-            hits=tuple(self.hits),
+            hits=tuple(self._placed(hit) for hit in self.hits),
             merged=self.merged,
             alone=self.alone,
         )
+
+    def _placed(self, hit: LeafHit) -> LeafHit:
+        span = self.document.tree[split_node_id(hit.node_id)[1]]
+        return replace(hit, start=span.start, end=span.end)

@@ -1,0 +1,1 @@
+"""Reading passages for a question: which of their sentences and lines answer it."""

@@ -1,0 +1,187 @@
+"""Lay out a stretch of a document as blocks that read by themselves, made of sentences and lines.
+
+Flow: a document and the leaves that were found in it -> **here** -> `reading.py` has the units scored and
+`synthesis/extractive.py` quotes whole units, and of lists, steps and tables what belongs to them. Where sentences end is
+`text/sentences.py`'s business. Pure.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from query_engine.text.sentences import Sentence, split_sentences_of_blocks
+
+BlockKind = Literal["paragraph", "list", "steps", "table", "record", "heading", "code"]
+
+# A stretch begins and ends so many characters around the leaf, or at the document's end.
+AROUND_CHARS = 1500
+_BULLET = re.compile(r"\s*[-*+•▪◦‣]\s")
+_NUMBERED = re.compile(r"\s*\(?(?:\d{1,3}|[a-z])[.)]\s")
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_RULE = re.compile(r"[\s|:–-]+")
+_KEY_VALUE = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;,|\n]{0,39}:[ \t]+\S")
+_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(\S.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A sentence, a list item's sentence, a table row or a line: `[start, end)` of the document.
+
+    Attributes:
+        block: the place of its block in the layout.
+        item: which item of its block it belongs to, from 0; sentences of one list item share it.
+        label: it is no answer by itself: a heading, a table's header or rule, a question.
+    """
+
+    start: int
+    end: int
+    block: int
+    item: int
+    label: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, a list with the line that leads it in, a table, a record of `key: value` lines.
+
+    Attributes:
+        units: places of its units in the layout.
+        lead: the place of the sentence that leads a list in, if there is one; it belongs to the block before.
+        header: the place of a table's header row, if there is one.
+    """
+
+    kind: BlockKind
+    units: range
+    lead: int | None = None
+    header: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A stretch of a document: all its units, in order, and the blocks that they form."""
+
+    units: tuple[Unit, ...]
+    blocks: tuple[Block, ...]
+
+    def block_of(self, place: int) -> Block:
+        """The block that a unit belongs to."""
+        return self.blocks[self.units[place].block]
+
+    def inside(self, start: int, end: int) -> range:
+        """Places of the units of which most lies in `[start, end)` of the document."""
+        places = [
+            place
+            for place, unit in enumerate(self.units)
+            if 2 * (min(unit.end, end) - max(unit.start, start)) > unit.end - unit.start
+        ]
+        return range(places[0], places[-1] + 1) if places else range(0)
+
+
+def stretch(text: str, start: int, end: int, around_chars: int = AROUND_CHARS) -> tuple[int, int]:
+    """Return a stretch about `[start, end)` of a document that begins and ends with a line, where lines are short."""
+    first, last = max(0, start - around_chars), min(len(text), end + around_chars)
+    begin = text.find("\n", first, start) + 1 if first else 0
+    stop = text.rfind("\n", end, last) if last < len(text) else len(text)
+    return begin or first, stop if stop > 0 else last
+
+
+def heading_path(text: str, offset: int) -> tuple[str, ...]:
+    """Return the headings that an offset of a document stands under, the outermost first."""
+    path: list[tuple[int, str]] = []
+    for match in _HEADING.finditer(text, 0, offset):
+        level = len(match[1])
+        while path and path[-1][0] >= level:
+            path.pop()
+        path.append((level, match[2].strip().rstrip("#").strip()))
+    return tuple(title for _, title in path)
+
+
+def lay_out(text: str, start: int, end: int) -> Layout:
+    """Return the layout of `[start, end)` of a document."""
+    units: list[Unit] = []
+    blocks: list[Block] = []
+    for kind, paragraphs in _grouped(list(_paragraphs(text[start:end]))):
+        first = len(units)
+        for item, sentences in enumerate(paragraphs):
+            for one in sentences:
+                label = kind == "heading" or _is_label(text[start + one.start : start + one.end], one)
+                units.append(Unit(start + one.start, start + one.end, len(blocks), item, label))
+        if first == len(units):
+            continue
+        lead = header = None
+        if kind in {"list", "steps"} and blocks and text[units[first - 1].end - 1] == ":":
+            lead = first - 1
+        if kind == "table" and len(units) > first + 1:
+            header = first if _is_rule(text[units[first + 1].start : units[first + 1].end]) else None
+            if header is not None:
+                units[first] = _labelled(units[first])
+        blocks.append(Block(kind, range(first, len(units)), lead, header))
+    return Layout(tuple(units), tuple(blocks))
+
+
+def _labelled(unit: Unit) -> Unit:
+    return Unit(unit.start, unit.end, unit.block, unit.item, label=True)
+
+
+def _paragraphs(text: str) -> Iterator[tuple[BlockKind, list[Sentence]]]:
+    """Yield paragraphs, list items, rows and headings with their sentences; of records, each line as a sentence."""
+    fenced = False
+    for start, end, sentences in split_sentences_of_blocks(text):
+        own = text[start:end]
+        if _FENCE.match(own):
+            fenced = not fenced
+            yield "code", sentences
+        elif fenced:
+            yield "code", sentences
+        elif sentences and sentences[0].kind == "heading":
+            yield "heading", sentences
+        elif own.lstrip().startswith("|"):
+            yield "table", sentences
+        elif _BULLET.match(own):
+            yield "list", sentences
+        elif _NUMBERED.match(own):
+            yield "steps", sentences
+        elif _is_record(own):
+            yield "record", _lines(own, start)
+        else:
+            yield "paragraph", sentences
+
+
+def _grouped(
+    paragraphs: Sequence[tuple[BlockKind, list[Sentence]]],
+) -> Iterator[tuple[BlockKind, list[list[Sentence]]]]:
+    """Join items to lists, rows to tables, lines to code; each other paragraph is a block by itself."""
+    place = 0
+    while place < len(paragraphs):
+        kind = paragraphs[place][0]
+        last = place + 1
+        if kind in {"list", "steps", "table", "code"}:
+            while last < len(paragraphs) and paragraphs[last][0] == kind:
+                last += 1
+        yield kind, [sentences for _, sentences in paragraphs[place:last] if sentences]
+        place = last
+
+
+def _is_record(text: str) -> bool:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return bool(lines) and all(_KEY_VALUE.match(line) for line in lines) and (len(lines) > 1 or len(text) < 100)
+
+
+def _lines(text: str, offset: int) -> list[Sentence]:
+    found, position = [], offset
+    for line in text.splitlines(keepends=True):
+        begin = position + len(line) - len(line.lstrip())
+        stop = position + len(line.rstrip())
+        if stop > begin:
+            found.append(Sentence(begin, stop, "line"))
+        position += len(line)
+    return found
+
+
+def _is_rule(text: str) -> bool:
+    return "-" in text and _RULE.fullmatch(text) is not None
+
+
+def _is_label(text: str, sentence: Sentence) -> bool:
+    return sentence.kind == "heading" or text.endswith("?") or _RULE.fullmatch(text) is not None

@@ -1,0 +1,180 @@
+"""The reader: a small encoder that reads question and passage together and scores the passage's units.
+
+Flow: `reading.py` gives stretches of documents -> **here** -> how likely each unit answers, whether the passage does,
+and which words do. Trained by `training/reader/`; what it learnt from, and how well it reads, says `model/README.md`.
+Runs on the CPU by OpenVINO.
+"""
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from tokenizers import Encoding, Tokenizer
+
+SHIPPED = Path(__file__).with_name("model")
+MAX_TOKENS = 256
+QUESTION_CHARS, CONTEXT_CHARS = 300, 120
+BATCH_PASSAGES = 8
+# OpenVINO keeps code and buffers for every shape it has met.
+WIDTH_STEP = 16
+# Scores of a token, as `training/reader/model.py` numbers them.
+ANSWERS, BEGINS, ENDS = range(3)
+MAX_ANSWER_TOKENS = 16
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PassageText:
+    """What is read.
+
+    Attributes:
+        context: the title and the heading that the text stands under, a line each.
+        text: of the passage.
+        units: spans of `text` to be scored.
+    """
+
+    context: str
+    text: str
+    units: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What the reader makes of one passage; all but the spans are log-odds.
+
+    Attributes:
+        passage: it answers the question.
+        units: each unit answers; minus infinity for units beyond the window.
+        words: the span of `text` that is most likely the short answer; None if there is none.
+        words_score: the sum of the scores of where it begins and ends.
+    """
+
+    passage: float
+    units: tuple[float, ...]
+    words: Span | None
+    words_score: float
+
+
+class PassageReader(Protocol):
+    """Scores passages for a question; `Reader` does."""
+
+    def read(self, question: str, passages: Sequence[PassageText]) -> list[Scores]:
+        """Return the scores of each passage, in order."""
+
+
+class Reader:
+    """The reader in `folder`. Safe to call from many threads.
+
+    Args:
+        folder: holds `reader.xml`, `reader.bin` and `tokenizer.json`.
+        threads: cores it may use; all of them if None.
+    """
+
+    def __init__(self, folder: Path = SHIPPED, threads: int | None = None) -> None:
+        import openvino  # noqa: PLC0415  # as late as the embedder
+
+        from index.embedding.openvino import compile_model  # noqa: PLC0415
+
+        limit = {"INFERENCE_NUM_THREADS": str(threads)} if threads else {}
+        options = {"INFERENCE_PRECISION_HINT": "bf16", "NUM_STREAMS": "1"} | limit
+        del openvino, os
+        self._compiled: Any = compile_model(folder / "reader.xml", options)
+        self._tokenizer = read_tokenizer(folder / "tokenizer.json")
+
+    def read(self, question: str, passages: Sequence[PassageText]) -> list[Scores]:
+        """Return the scores of each passage, in order."""
+        encodings = encode(self._tokenizer, question, passages)
+        found: list[Scores | None] = [None] * len(passages)
+        order = sorted(range(len(passages)), key=lambda place: len(encodings[place]))
+        for first in range(0, len(order), BATCH_PASSAGES):
+            rows = order[first : first + BATCH_PASSAGES]
+            logits = self._logits([encodings[place] for place in rows])
+            for place, row in zip(rows, logits, strict=True):
+                found[place] = scores_of(passages[place], encodings[place], row)
+        return [one for one in found if one is not None]
+
+    def _logits(self, encodings: Sequence[Encoding]) -> npt.NDArray[np.float32]:
+        width = -(-max(map(len, encodings)) // WIDTH_STEP) * WIDTH_STEP
+        arrays = np.zeros((3, len(encodings), width), np.int64)
+        for row, encoding in enumerate(encodings):
+            size = len(encoding)
+            arrays[:, row, :size] = encoding.ids, encoding.attention_mask, encoding.type_ids
+        request = self._compiled.create_infer_request()
+        request.infer(dict(zip(("input_ids", "attention_mask", "token_type_ids"), arrays, strict=True)))
+        logits: npt.NDArray[np.float32] = request.get_output_tensor().data.copy()
+        return logits
+
+
+def read_tokenizer(path: Path) -> Tokenizer:
+    """Return the tokenizer as the reader is fed: pairs, of which the passage is cut at the window."""
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.enable_truncation(MAX_TOKENS, strategy="only_second")
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def encode(tokenizer: Tokenizer, question: str, passages: Sequence[PassageText]) -> list[Encoding]:
+    """Return question and passage in tokens, for each passage."""
+    return list(tokenizer.encode_batch([(question[:QUESTION_CHARS], _prefix(one) + one.text) for one in passages]))
+
+
+def scores_of(passage: PassageText, encoding: Encoding, logits: npt.NDArray[np.float32]) -> Scores:
+    """Return what a passage's logits, shape (tokens or more, 3), say of it."""
+    skipped = len(_prefix(passage))
+    sums = np.zeros(len(passage.units))
+    counts = np.zeros(len(passage.units))
+    tokens: list[tuple[int, int, int]] = []  # place, start and end of those in the text
+    unit = 0
+    for place, (kind, (start, end)) in enumerate(zip(encoding.type_ids, encoding.offsets, strict=True)):
+        if kind != 1 or end <= start or start < skipped:
+            continue
+        start, end = start - skipped, end - skipped
+        tokens.append((place, start, end))
+        while unit < len(passage.units) and passage.units[unit][1] <= start:
+            unit += 1
+        if unit < len(passage.units) and passage.units[unit][0] <= start and end <= passage.units[unit][1]:
+            sums[unit] += logits[place, ANSWERS]
+            counts[unit] += 1
+    units = np.where(counts > 0, sums / np.maximum(counts, 1), -math.inf)
+    words, words_score = _best_words(tokens, logits)
+    return Scores(float(logits[0, ANSWERS]), tuple(units.tolist()), words, words_score)
+
+
+def _best_words(
+    tokens: Sequence[tuple[int, int, int]], logits: npt.NDArray[np.float32]
+) -> tuple[Span | None, float]:
+    """Return the span of words with the largest sum, as log-probabilities over the passage, and that sum."""
+    if not tokens:
+        return None, -math.inf
+    places = [place for place, _, _ in tokens]
+    begins = _log_softmax(logits[places, BEGINS])
+    ends = _log_softmax(logits[places, ENDS])
+    best, span = -math.inf, (0, 0)
+    for first in range(len(tokens)):
+        last = first + int(np.argmax(ends[first : first + MAX_ANSWER_TOKENS]))
+        if (total := float(begins[first] + ends[last])) > best:
+            best, span = total, (first, last)
+    return (tokens[span[0]][1], tokens[span[1]][2]), best
+
+
+def _log_softmax(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    shifted = values.astype(np.float64) - float(np.max(values))
+    result: npt.NDArray[np.float64] = shifted - np.log(np.sum(np.exp(shifted)))
+    return result
+
+
+def _prefix(passage: PassageText) -> str:
+    return passage.context[:CONTEXT_CHARS] + "\n"
+
+
+@cache
+def shipped_reader() -> Reader:
+    """Return the shipped reader, which is loaded once."""
+    return Reader()

@@ -1,0 +1,1 @@
+"""Training of the reader, which scores the sentences of a passage for a question."""

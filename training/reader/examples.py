@@ -1,0 +1,305 @@
+"""Make the examples that the reader learns from: a question, a passage, and which of its sentences answer.
+
+Flow: data sets -> **here** -> `fit.py`. A passage is a stretch of at most a leaf's length, as at question time, because
+that is what the reader will see. Of each question there is at least one passage that answers it; others of the same
+document, chosen because their words are like the question's, do not. Some questions are asked again with a name or a
+number exchanged: their passage looks the same and does not answer.
+"""
+
+import json
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from query_engine.text.sentences import split_sentences
+
+# A leaf of 128 tokens has about so many characters.
+PASSAGE_CHARS = 560
+# Of a unit, the share of characters that must be labelled for the unit to answer.
+LEAST_SHARE = 0.5
+_NAME = re.compile(r"(?<!^)(?<![.?!] )\b[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)*")
+_HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.+)$", re.MULTILINE)
+_NUMBER = re.compile(r"\b\d[\d,.]*\d\b|\b\d\b")
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question and a passage.
+
+    Attributes:
+        source: the data set it is from.
+        group: what is held out together: a document.
+        title: of the document, as the reader is shown it.
+        units: the sentences and lines of `text`, as spans.
+        answering: the places of those among `units` that answer; none if the passage does not.
+        answer: the span of the words that were asked for, if the data set tells.
+    """
+
+    source: str
+    group: str
+    question: str
+    title: str
+    text: str
+    units: tuple[Span, ...]
+    answering: frozenset[int]
+    answer: Span | None = None
+
+
+class SourceText:
+    """A document, cut into passages.
+
+    Args:
+        name: of the document.
+        title: of the document.
+        text: of the document.
+    """
+
+    def __init__(self, name: str, title: str, text: str) -> None:
+        self.name, self.title, self.text = name, title, text
+
+    @cached_property
+    def units(self) -> list[Span]:
+        """Sentences and lines, in order."""
+        return [(one.start, one.end) for one in split_sentences(self.text)]
+
+    @cached_property
+    def passages(self) -> list[range]:
+        """Stretches of units of at most `PASSAGE_CHARS`, in order."""
+        found, first = [], 0
+        for place, (_, end) in enumerate(self.units):
+            if end - self.units[first][0] > PASSAGE_CHARS and place > first:
+                found.append(range(first, place))
+                first = place
+        return [*found, range(first, len(self.units))] if self.units else []
+
+    @cached_property
+    def _index(self) -> tuple[TfidfVectorizer, object]:
+        vectorizer = TfidfVectorizer(sublinear_tf=True, stop_words="english", token_pattern=r"(?u)\b\w+\b")
+        return vectorizer, vectorizer.fit_transform([self.slice(one) or "-" for one in self.passages])
+
+    def heading_of(self, offset: int) -> str:
+        """The document's title, and the heading that an offset stands under."""
+        headings = _HEADING.findall(self.text[:offset])
+        heading = headings[-1].strip() if headings else ""
+        return f"{self.title}\n{heading}" if heading and heading != self.title else self.title
+
+    def slice(self, units: range) -> str:
+        """The text of a stretch of units."""
+        return self.text[self.units[units.start][0] : self.units[units.stop - 1][1]]
+
+    def nearest(self, question: str) -> list[range]:
+        """Return the passages, those most like the question first."""
+        try:
+            vectorizer, matrix = self._index
+        except ValueError:  # nothing but stop words
+            return self.passages
+        scores = (matrix @ vectorizer.transform([question]).T).toarray()[:, 0]  # type: ignore[operator]
+        return [self.passages[place] for place in sorted(range(len(scores)), key=lambda place: -scores[place])]
+
+    def labelled(self, spans: Sequence[Span]) -> set[int]:
+        """Return the places of the units that lie in these spans of the text."""
+        found = set()
+        for place, (start, end) in enumerate(self.units):
+            covered = sum(max(0, min(end, last) - max(start, first)) for first, last in spans)
+            if covered >= LEAST_SHARE * (end - start):
+                found.add(place)
+        return found
+
+    def example(
+        self, source: str, question: str, units: range, labels: set[int], answer: Span | None = None
+    ) -> Example:
+        """Return the example of a stretch of units."""
+        offset = self.units[units.start][0]
+        inside = answer is not None and offset <= answer[0] and answer[1] <= self.units[units.stop - 1][1]
+        return Example(
+            source,
+            f"{source}/{self.name}",
+            question,
+            self.heading_of(offset),
+            self.slice(units),
+            tuple((self.units[place][0] - offset, self.units[place][1] - offset) for place in units),
+            frozenset(place - units.start for place in labels if place in units),
+            (answer[0] - offset, answer[1] - offset) if inside and answer else None,
+        )
+
+    def around(self, place: int, rng: random.Random) -> range:
+        """Return a stretch of units about one of them, which does not always stand in its middle."""
+        first = last = place
+        room = PASSAGE_CHARS - (self.units[place][1] - self.units[place][0])
+        while True:
+            sides = [side for side in (-1, 1) if self._fits(first, last, side, room)]
+            if not sides:
+                return range(first, last + 1)
+            if rng.choice(sides) < 0:
+                first -= 1
+            else:
+                last += 1
+            room = PASSAGE_CHARS - (self.units[last][1] - self.units[first][0])
+
+    def _fits(self, first: int, last: int, side: int, room: int) -> bool:
+        place = first - 1 if side < 0 else last + 1
+        if not 0 <= place < len(self.units):
+            return False
+        return self.units[place][1] - self.units[place][0] + 1 <= room
+
+
+def of_question(
+    source: str,
+    document: SourceText,
+    question: str,
+    spans: Sequence[Span],
+    rng: random.Random,
+    *,
+    answer: Span | None = None,
+    nearest: Span | None = None,
+    against: int = 2,
+) -> Iterator[Example]:
+    """Yield the examples of one question.
+
+    Args:
+        source: the data set.
+        document: where it is answered, or looks as if it were.
+        question: what is asked.
+        spans: of the text, which answer.
+        rng: chooses where passages begin.
+        answer: the words that are asked for.
+        nearest: a span that looks like an answer and is none.
+        against: how many passages of the document that do not answer.
+    """
+    labels = document.labelled(spans)
+    left = sorted(labels)
+    while left:
+        units = document.around(left[0], rng)
+        yield document.example(source, question, units, labels, answer)
+        left = [place for place in left if place not in units and place > left[0]]
+    if nearest is not None:
+        for place in sorted(document.labelled([nearest]))[:1]:
+            yield document.example(source, question, document.around(place, rng), labels)
+    others = [units for units in document.nearest(question) if labels.isdisjoint(units)]
+    for units in others[:against]:
+        yield document.example(source, question, units, labels)
+
+
+def with_exchanged_names(examples: Sequence[Example], share: float, rng: random.Random) -> Iterator[Example]:
+    """Yield some questions again with a name or a number of another question of the set in place of theirs."""
+    answered = [one for one in examples if one.answering]
+    names: dict[str, list[str]] = {}
+    for one in answered:
+        names.setdefault(one.group, []).extend(_NAME.findall(one.question))
+    every = sorted({name for found in names.values() for name in found})
+    for one in answered:
+        if rng.random() >= share:
+            continue
+        own, numbers = _NAME.findall(one.question), _NUMBER.findall(one.question)
+        near = [name for name in {*names[one.group]} if name not in own and name not in one.text]
+        if own:
+            new = rng.choice(sorted(near) or every)
+            if new in one.text or new in own:
+                continue
+            asked = one.question.replace(rng.choice(own), new, 1)
+        elif numbers:
+            old = rng.choice(numbers)
+            new = str(rng.randint(2, 2020))
+            if new in one.text:
+                continue
+            asked = one.question.replace(old, new, 1)
+        else:
+            continue
+        yield replace(one, source=f"{one.source}, exchanged", question=asked, answering=frozenset(), answer=None)
+
+
+def read_selqa(path: Path, rng: random.Random) -> Iterator[Example]:
+    """Yield examples of SelQA (Jurczyk et al., 2016, arXiv 1606.08513): sections with labelled sentences."""
+    for row in _rows(path):
+        document, spans = _joined(row["sentences"], f"{row['title']}", f"{row['title']}\n{row['section']}")
+        yield from of_question(
+            "selqa", document, row["question"], [spans[place] for place in row["answers"]], rng, against=1
+        )
+
+
+def read_clapnq(path: Path, leave_out: set[str], rng: random.Random) -> Iterator[Example]:
+    """Yield examples of CLAPNQ (Rosenthal et al., 2024, arXiv 2404.02103), but of the questions to leave out."""
+    for row in _rows(path):
+        passage = row["passages"][0]
+        if row["input"].strip() in leave_out:
+            continue
+        sentences = passage["sentences"]
+        document, spans = _joined([_spaced(text) for text in sentences], row["id"], passage["title"])
+        chosen = {text.strip() for output in row["output"] for text in output.get("selected_sentences") or []}
+        answering = [span for span, text in zip(spans, sentences, strict=True) if text.strip() in chosen]
+        yield from of_question("clapnq", document, row["input"], answering, rng, against=1 if answering else 2)
+
+
+def read_squad(path: Path, leave_out: set[str], rng: random.Random) -> Iterator[Example]:
+    """Yield examples of SQuAD 2.0 (Rajpurkar et al., 2018, arXiv 1806.03822), but of the articles to leave out."""
+    for article in json.loads(path.read_text(encoding="utf-8"))["data"]:
+        if article["title"] in leave_out:
+            continue
+        title = article["title"].replace("_", " ")
+        for number, paragraph in enumerate(article["paragraphs"]):
+            document = SourceText(f"{article['title']} {number}", title, paragraph["context"])
+            for asked in paragraph["qas"]:
+                answers = asked["answers"]
+                if asked.get("is_impossible"):
+                    yield from of_question("squad", document, asked["question"], [], rng, against=2)
+                elif answers:
+                    span = (answers[0]["answer_start"], answers[0]["answer_start"] + len(answers[0]["text"]))
+                    sentence = [unit for unit in document.units if unit[0] <= span[0] < unit[1]]
+                    yield from of_question("squad", document, asked["question"], sentence, rng, answer=span, against=1)
+
+
+def read_own(path: Path, folder: Path, rng: random.Random) -> Iterator[Example]:
+    """Yield examples of questions with verbatim quotes; see `data/README.md` for the format."""
+    documents: dict[str, SourceText] = {}
+    for row in _rows(path):
+        if row["doc"] not in documents:
+            text = (folder / row["doc"]).read_text(encoding="utf-8")
+            documents[row["doc"]] = SourceText(row["doc"], _title(row["doc"], text), text)
+        document = documents[row["doc"]]
+        spans = [found for quote in row["quotes"] if (found := find(document.text, quote))]
+        if row["quotes"] and not spans:
+            continue
+        nearest = find(document.text, row["nearest"]) if row["nearest"] else None
+        yield from of_question(path.parent.name, document, row["question"], spans, rng, nearest=nearest, against=2)
+
+
+def find(text: str, quote: str) -> Span | None:
+    """Return where a quote stands in a text, space of any kind being equal."""
+    match = re.search(r"\s+".join(map(re.escape, quote.split())), text)
+    return match.span() if match else None
+
+
+def _title(name: str, text: str) -> str:
+    first = text.lstrip().split("\n", 1)[0]
+    return first.lstrip("# ").strip() if first.startswith("# ") else Path(name).stem.replace("_", " ").replace("-", " ")
+
+
+def _spaced(text: str) -> str:
+    """Return text whose marks stand apart, as Natural Questions has it, as people write it."""
+    text = text.replace("``", '"').replace("''", '"').replace("--", "–")
+    text = re.sub(r"\s+(?=[.,;:?!%)\]]|'\w)|(?<=[(\[$])\s+|(?<=\w)\s(?=-\s\w)|(?<=\w\s-)\s(?=\w)", "", text)
+    return text.strip()
+
+
+def _joined(sentences: Sequence[str], name: str, title: str) -> tuple[SourceText, list[Span]]:
+    spans, text = [], ""
+    for sentence in sentences:
+        text += " " if text else ""
+        spans.append((len(text), len(text) + len(sentence)))
+        text += sentence
+    document = SourceText(name, title, text)
+    document.__dict__["units"] = [span for span in spans if span[0] < span[1]]
+    return document, spans
+
+
+def _rows(path: Path) -> Iterable[dict[str, object]]:
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            yield json.loads(line)
