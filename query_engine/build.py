@@ -208,7 +208,14 @@ class Engines:
         synthesizers: list[Synthesizer] = [*self._language_models.writers, quoting]
         pipeline, condenser, planner = self._pipeline(corpus), self._condenser(), self._planner()
         return Engine(
-            corpus, self._embedder, reader, synthesizers, self._settings, pipeline, condenser=condenser, planner=planner
+            corpus,
+            self._embedder,
+            reader,
+            synthesizers,
+            self._settings,
+            pipeline=pipeline,
+            condenser=condenser,
+            planner=planner,
         )
 
     def _condenser(self) -> Condenser:

@@ -76,8 +76,8 @@ class Engine:
         reader: LeafReader,
         synthesizers: Sequence[Synthesizer],
         settings: Settings,
-        pipeline: RetrievalPipeline | None = None,
         *,
+        pipeline: RetrievalPipeline | None = None,
         condenser: Condenser | None = None,
         planner: Planner | None = None,
     ) -> None:

@@ -18,7 +18,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from query_engine.answerability.features import Features, measure
 from query_engine.reader.reading import LeafReader
 from query_engine.schema.passage import Passage
-from query_engine.text.quotable import TermWeights
+from query_engine.text.term_weights import TermWeights
 
 SHIPPED = Path(__file__).with_name("gate.json")
 

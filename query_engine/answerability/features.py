@@ -14,7 +14,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from query_engine.reader.reading import Reading
 from query_engine.schema.passage import Passage
-from query_engine.text.quotable import TermWeights, question_weights
+from query_engine.text.term_weights import TermWeights, question_weights
 
 READ_PASSAGES = 5
 # What the reader says where it read nothing: as sure a no as it ever gives.

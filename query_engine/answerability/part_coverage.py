@@ -14,8 +14,8 @@ from index.lexical.tantivy_index import content_words
 from query_engine.answerability.classifier import Confidence
 from query_engine.question.decompose_rules import Part
 from query_engine.schema.passage import Passage
-from query_engine.text.quotable import TermWeights
 from query_engine.text.sentences import split_sentences
+from query_engine.text.term_weights import TermWeights
 
 # Passages of the other parts that are read for names, and names that are taken from them.
 READ_PASSAGES = 3

@@ -1,24 +1,31 @@
 """Lay out a stretch of a document as blocks that read by themselves, made of sentences and lines.
 
 Flow: a document and the leaves that were found in it -> **here** -> `reading.py` has the units scored and
-`synthesis/extractive.py` quotes whole units, and of lists, steps and tables what belongs to them. Where sentences end is
-`text/sentences.py`'s business. Pure.
+`synthesis/extractive.py` quotes whole units, and of lists, steps and tables what belongs to them. Where sentences end
+is `text/sentences.py`'s business. Pure.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Literal
 
-from query_engine.text.sentences import Sentence, split_sentences_of_blocks
+from query_engine.text.sentences import Sentence, split_sentences, split_sentences_of_blocks
 
 BlockKind = Literal["paragraph", "list", "steps", "table", "record", "heading", "code"]
 
 # A stretch begins and ends so many characters around the leaf, or at the document's end.
 AROUND_CHARS = 1500
+# A longer line that begins like `key: value` is prose.
+RECORD_LINE_CHARS = 160
 _BULLET = re.compile(r"\s*[-*+•▪◦‣]\s")
 _NUMBERED = re.compile(r"\s*\(?(?:\d{1,3}|[a-z])[.)]\s")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
+_FIGURE = re.compile(r"\d")
+# A line of a few words without figures or marks, such as a heading of a text file.
+_LABEL = re.compile(r"(?:[^\W\d][\w'’&-]*[ \t]*){1,6}")
 _RULE = re.compile(r"[\s|:–-]+")
 _KEY_VALUE = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;,|\n]{0,39}:[ \t]+\S")
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(\S.*)$", re.MULTILINE)
@@ -101,7 +108,7 @@ def lay_out(text: str, start: int, end: int) -> Layout:
     """Return the layout of `[start, end)` of a document."""
     units: list[Unit] = []
     blocks: list[Block] = []
-    for kind, paragraphs in _grouped(list(_paragraphs(text[start:end]))):
+    for kind, paragraphs in _grouped(_rows_joined(text[start:end], list(_paragraphs(text[start:end])))):
         first = len(units)
         for item, sentences in enumerate(paragraphs):
             for one in sentences:
@@ -112,10 +119,9 @@ def lay_out(text: str, start: int, end: int) -> Layout:
         lead = header = None
         if kind in {"list", "steps"} and blocks and text[units[first - 1].end - 1] == ":":
             lead = first - 1
-        if kind == "table" and len(units) > first + 1:
-            header = first if _is_rule(text[units[first + 1].start : units[first + 1].end]) else None
-            if header is not None:
-                units[first] = _labelled(units[first])
+        if kind == "table" and _has_header([text[unit.start : unit.end] for unit in units[first:]]):
+            header = first
+            units[first] = _labelled(units[first])
         blocks.append(Block(kind, range(first, len(units)), lead, header))
     return Layout(tuple(units), tuple(blocks))
 
@@ -142,10 +148,49 @@ def _paragraphs(text: str) -> Iterator[tuple[BlockKind, list[Sentence]]]:
             yield "list", sentences
         elif _NUMBERED.match(own):
             yield "steps", sentences
-        elif _is_record(own):
-            yield "record", _lines(own, start)
         else:
-            yield "paragraph", sentences
+            yield from _runs(own, start, sentences)
+
+
+def _runs(text: str, offset: int, sentences: list[Sentence]) -> Iterator[tuple[BlockKind, list[Sentence]]]:
+    """Take rows and `key: value` lines out of a paragraph, as tables of Word and HTML files and records are read."""
+    lines = _lines(text, offset)
+    kinds = [_kind_of_line(text[line.start - offset : line.end - offset]) for line in lines]
+    runs = [(kind, [line for _, line in run]) for kind, run in groupby(zip(kinds, lines, strict=True), itemgetter(0))]
+    runs = [("paragraph" if len(run) < 2 and len(lines) > 1 else kind, run) for kind, run in runs]
+    if all(kind == "paragraph" for kind, _ in runs):
+        yield "paragraph", sentences
+        return
+    for kind, run in runs:
+        if kind == "table":
+            yield from (("table", [line]) for line in run)
+        elif kind == "record":
+            yield "record", run
+        else:
+            start = run[0].start
+            own = split_sentences(text[start - offset : run[-1].end - offset])
+            yield "paragraph", [Sentence(one.start + start, one.end + start, one.kind) for one in own]
+
+
+def _rows_joined(
+    text: str, paragraphs: list[tuple[BlockKind, list[Sentence]]]
+) -> list[tuple[BlockKind, list[Sentence]]]:
+    """Make one unit of each record that stands beside one with the same first key: it is a row of a table."""
+    keys = [
+        text[found[0].start : found[0].end].partition(":")[0] if kind == "record" else "" for kind, found in paragraphs
+    ]
+    joined = []
+    for place, (kind, lines) in enumerate(paragraphs):
+        beside = [*keys[max(0, place - 1) : place], *keys[place + 1 : place + 2]]
+        is_row = kind == "record" and keys[place] in beside
+        joined.append((kind, [Sentence(lines[0].start, lines[-1].end, "line")] if is_row else lines))
+    return joined
+
+
+def _kind_of_line(line: str) -> BlockKind:
+    if " | " in line:
+        return "table"
+    return "record" if len(line) <= RECORD_LINE_CHARS and _KEY_VALUE.match(line) else "paragraph"
 
 
 def _grouped(
@@ -163,9 +208,13 @@ def _grouped(
         place = last
 
 
-def _is_record(text: str) -> bool:
-    lines = [line for line in text.splitlines() if line.strip()]
-    return bool(lines) and all(_KEY_VALUE.match(line) for line in lines) and (len(lines) > 1 or len(text) < 100)
+def _has_header(rows: Sequence[str]) -> bool:
+    """Whether the first row names the columns: a rule follows, or it has no figures where others have some."""
+    if len(rows) < 2:
+        return False
+    return _is_rule(rows[1]) or (
+        rows[0].count(" | ") > 1 and not _FIGURE.search(rows[0]) and any(map(_FIGURE.search, rows[1:]))
+    )
 
 
 def _lines(text: str, offset: int) -> list[Sentence]:
@@ -184,4 +233,6 @@ def _is_rule(text: str) -> bool:
 
 
 def _is_label(text: str, sentence: Sentence) -> bool:
-    return sentence.kind == "heading" or text.endswith("?") or _RULE.fullmatch(text) is not None
+    if sentence.kind == "heading" or text.endswith("?") or _RULE.fullmatch(text):
+        return True
+    return sentence.kind == "line" and _LABEL.fullmatch(text) is not None

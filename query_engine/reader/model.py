@@ -6,7 +6,6 @@ Runs on the CPU by OpenVINO.
 """
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -78,13 +77,10 @@ class Reader:
     """
 
     def __init__(self, folder: Path = SHIPPED, threads: int | None = None) -> None:
-        import openvino  # noqa: PLC0415  # as late as the embedder
-
-        from index.embedding.openvino import compile_model  # noqa: PLC0415
+        from index.embedding.openvino import compile_model  # noqa: PLC0415  # imports OpenVINO
 
         limit = {"INFERENCE_NUM_THREADS": str(threads)} if threads else {}
         options = {"INFERENCE_PRECISION_HINT": "bf16", "NUM_STREAMS": "1"} | limit
-        del openvino, os
         self._compiled: Any = compile_model(folder / "reader.xml", options)
         self._tokenizer = read_tokenizer(folder / "tokenizer.json")
 
@@ -132,10 +128,10 @@ def scores_of(passage: PassageText, encoding: Encoding, logits: npt.NDArray[np.f
     counts = np.zeros(len(passage.units))
     tokens: list[tuple[int, int, int]] = []  # place, start and end of those in the text
     unit = 0
-    for place, (kind, (start, end)) in enumerate(zip(encoding.type_ids, encoding.offsets, strict=True)):
-        if kind != 1 or end <= start or start < skipped:
+    for place, (kind, (first, last)) in enumerate(zip(encoding.type_ids, encoding.offsets, strict=True)):
+        if kind != 1 or last <= first or first < skipped:
             continue
-        start, end = start - skipped, end - skipped
+        start, end = first - skipped, last - skipped
         tokens.append((place, start, end))
         while unit < len(passage.units) and passage.units[unit][1] <= start:
             unit += 1
@@ -147,9 +143,7 @@ def scores_of(passage: PassageText, encoding: Encoding, logits: npt.NDArray[np.f
     return Scores(float(logits[0, ANSWERS]), tuple(units.tolist()), words, words_score)
 
 
-def _best_words(
-    tokens: Sequence[tuple[int, int, int]], logits: npt.NDArray[np.float32]
-) -> tuple[Span | None, float]:
+def _best_words(tokens: Sequence[tuple[int, int, int]], logits: npt.NDArray[np.float32]) -> tuple[Span | None, float]:
     """Return the span of words with the largest sum, as log-probabilities over the passage, and that sum."""
     if not tokens:
         return None, -math.inf

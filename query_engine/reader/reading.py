@@ -1,7 +1,7 @@
 """Read what was found for a question: the best leaves, each in its surroundings, every unit scored.
 
-Flow: merged passages -> **here** -> `answerability/` judges whether an answer is there, `synthesis/extractive.py` quotes
-it. Both take the same reading, so that each leaf is read once a question.
+Flow: merged passages -> **here** -> `answerability/` judges whether an answer is there, `synthesis/extractive.py`
+quotes it. Both take the same reading, so that each leaf is read once a question.
 """
 
 import math
@@ -167,9 +167,7 @@ def _prepared(passages: Sequence[Passage], text_of: TextOf) -> Iterator[_Prepare
         layout = lay_out(text, *stretch(text, start, end))
         places = layout.inside(start, end)
         if places:
-            yield _Prepared(
-                rank, passage, text, layout, places, passage_text(passage.title, text, layout, places)
-            )
+            yield _Prepared(rank, passage, text, layout, places, passage_text(passage.title, text, layout, places))
 
 
 def document_text(documents: DocumentStore) -> TextOf:

@@ -22,7 +22,7 @@ from query_engine.runtime.threads import side_by_side
 from query_engine.schema.events import Step
 from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
-from query_engine.text.quotable import TermWeights
+from query_engine.text.term_weights import TermWeights
 from settings import RetrievalSettings
 
 MAX_ROUNDS = 3

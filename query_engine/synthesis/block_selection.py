@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from query_engine.reader.layout import BlockKind
-from query_engine.reader.reading import ReadLeaf, Reading, ReadUnit
+from query_engine.reader.reading import Reading, ReadLeaf, ReadUnit
 
 # Log-odds. A sentence of the same block is quoted with the best one if it is as likely as this, or nearly as likely.
 JOINED_SCORE, JOINED_BELOW = 0.0, 2.5
@@ -21,10 +21,10 @@ GAP_CHARS = 0
 # A list of which a part answers is quoted whole if it is no longer.
 WHOLE_LIST_WORDS = 130
 _WANTS_ALL = re.compile(
-    r"\bhow (?:do|does|can|should|to|would|is|are)\b|\b(?:steps?|procedure|process|instructions|list|name (?:all|the|some)"
-    r"|which (?:\w+ )?\w+s (?:are|were|do|does|can|have)|what (?:\w+ )?\w+s (?:are|were|do|does|can|have)|what are|who are"
-    r"|who (?:was|were) (?:at|there|present)|benefits|advantages|disadvantages|pros|cons|reasons|ways|kinds|types|options"
-    r"|requirements|rules|all)\b",
+    r"\bhow (?:do|does|can|should|to|would|is|are)\b|\b(?:steps?|procedure|process|instructions|list"
+    r"|name (?:all|the|some)|(?:which|what) (?:\w+ )?\w+s (?:are|were|do|does|can|have)|what are|who are"
+    r"|who (?:was|were) (?:at|there|present)|benefits|advantages|disadvantages|pros|cons|reasons|ways|kinds|types"
+    r"|options|requirements|rules|all)\b",
     re.IGNORECASE,
 )
 
@@ -129,10 +129,14 @@ def _grown(one: ReadUnit, reading: Reading) -> ChosenBlock:
     """Return the units of a unit's block that answer with it."""
     leaf, block = one.leaf, one.block
     scores = dict(zip(leaf.read, leaf.scores.units, strict=True))
-    least = min(JOINED_SCORE, one.score - 0.0) if one.score < JOINED_SCORE else max(JOINED_SCORE, one.score - JOINED_BELOW)
+    least = (
+        min(JOINED_SCORE, one.score - 0.0) if one.score < JOINED_SCORE else max(JOINED_SCORE, one.score - JOINED_BELOW)
+    )
     units = leaf.layout.units
     places = {
-        place for place in block.units if place == one.place or (scores.get(place, -99.0) >= least and not units[place].label)
+        place
+        for place in block.units
+        if place == one.place or (scores.get(place, -99.0) >= least and not units[place].label)
     }
     if block.kind in {"list", "steps"}:
         items = {units[place].item for place in places}

@@ -1,9 +1,9 @@
 """Write an answer by quoting the blocks that answer.
 
 Flow: passages that passed the gate -> `reader/reading.py` scores their sentences and lines -> `block_selection.py`
-chooses -> **here** -> quotes (`quoting.py` writes them). No language model: nothing it says can be made up, and it needs
-neither download nor GPU. What stands outside a quote is only its title or heading, where the quote leaves open whom it
-is about, and the names of a table's columns.
+chooses -> **here** -> quotes (`quoting.py` writes them). No language model: nothing it says can be made up, and it
+needs neither download nor GPU. What stands outside a quote is only its title or heading, where the quote leaves open
+whom it is about, and the names of a table's columns.
 """
 
 import re

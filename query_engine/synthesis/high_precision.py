@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
-from query_engine.text.quotable import TermWeights
 from query_engine.text.short_answers import asks_for_little, short_answer
+from query_engine.text.term_weights import TermWeights
 
 # Share of the question's words, weighted by rarity, in the first quote and its title.
 MIN_SHARE = 0.6

@@ -17,6 +17,8 @@ from eval.cases import Case, read_cases
 from index.build import Embedding
 from query_engine.answerability import classifier
 from query_engine.answerability.features import Features, measure
+from query_engine.reader.model import shipped_reader
+from query_engine.reader.reading import LeafReader, document_text
 from query_engine.schema.passage import Passage
 from settings import Settings
 from training.gate.examples import Example, make_examples
@@ -61,8 +63,9 @@ def _examples(
 ) -> list[Example]:
     with open_engine(data_set, settings) as engine:
         search = HidingSearch(engine.corpus, embedder, settings.retrieval)
+        reader = LeafReader(shipped_reader(), document_text(engine.corpus.documents))
 
         def measured(question: str, passages: Sequence[Passage]) -> Features:
-            return measure(question, passages, engine.corpus.lexical_index, embedder)
+            return measure(question, passages, engine.corpus.lexical_index, embedder, reader.read(question, passages))
 
         return list(make_examples(data_set.name, cases, foreign, search, measured))

@@ -9,10 +9,11 @@ number exchanged: their passage looks the same and does not answer.
 import json
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -81,7 +82,7 @@ class SourceText:
 
     @cached_property
     def _index(self) -> tuple[TfidfVectorizer, object]:
-        vectorizer = TfidfVectorizer(sublinear_tf=True, stop_words="english", token_pattern=r"(?u)\b\w+\b")
+        vectorizer = TfidfVectorizer(sublinear_tf=True, stop_words="english", token_pattern=r"\b\w+\b")  # noqa: S106
         return vectorizer, vectorizer.fit_transform([self.slice(one) or "-" for one in self.passages])
 
     def heading_of(self, offset: int) -> str:
@@ -299,7 +300,7 @@ def _joined(sentences: Sequence[str], name: str, title: str) -> tuple[SourceText
     return document, spans
 
 
-def _rows(path: Path) -> Iterable[dict[str, object]]:
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             yield json.loads(line)

@@ -48,9 +48,7 @@ def encode(examples: Sequence[Example], tokenizer: Tokenizer) -> list[Row]:
     tokenizer.enable_truncation(MAX_TOKENS, strategy="only_second")
     tokenizer.no_padding()
     prefixes = [f"{one.title[:TITLE_CHARS]}\n" for one in examples]
-    pairs = [
-        (one.question[:QUESTION_CHARS], prefix + one.text) for one, prefix in zip(examples, prefixes, strict=True)
-    ]
+    pairs = [(one.question[:QUESTION_CHARS], prefix + one.text) for one, prefix in zip(examples, prefixes, strict=True)]
     rows = []
     for one, prefix, encoding in zip(examples, prefixes, tokenizer.encode_batch(pairs), strict=True):
         starts = [start + len(prefix) for start, _ in one.units]
@@ -114,11 +112,11 @@ def fit(
     print(f"before: {json.dumps(measure(reader, held_out))}", flush=True)
     losses, started, reported = list[float](), time.monotonic(), time.monotonic()
     reader.train()
-    for step, batch in enumerate(itertools.islice(_batches(rows, random.Random(seed)), steps), 1):
+    for step, batch in enumerate(itertools.islice(_batches(rows, random.Random(seed)), steps), 1):  # noqa: S311
         with torch.autocast("cpu", dtype=torch.bfloat16):
             logits = reader(*_inputs(batch))
         loss = _loss(logits.float(), batch)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(reader.parameters(), 1.0)
         optimizer.step()
         schedule.step()

@@ -14,6 +14,7 @@ from query_engine.inquiry import Inquiry
 from settings import Settings
 from tests.fakes.corpora import MANIFEST, fill, make_corpus
 from tests.fakes.embedding import WordHashEmbedding
+from tests.fakes.reading import a_leaf_reader
 
 TEXTS = {
     "wind.md": "Turbines turn wind into power. Albert Betz published the rotor limit in 1919. Gearboxes wear out.",
@@ -32,7 +33,9 @@ def corpus() -> Iterator[Corpus]:
 
 
 def found(corpus: Corpus, question: str) -> list[tuple[str, str, float]]:
-    passages = Engine(corpus, WordHashEmbedding(), [], Settings()).retrieve(Inquiry(question)).passages
+    passages = (
+        Engine(corpus, WordHashEmbedding(), a_leaf_reader(corpus), [], Settings()).retrieve(Inquiry(question)).passages
+    )
     return [(passage.node_id, passage.text, round(passage.score, 4)) for passage in passages]
 
 

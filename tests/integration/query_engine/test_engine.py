@@ -26,6 +26,7 @@ from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import AnswerSettings, RetrievalSettings, Settings
 from tests.fakes.corpora import fill, make_corpus
 from tests.fakes.embedding import WordHashEmbedding
+from tests.fakes.reading import a_leaf_reader
 from tests.fakes.synthesizers import ScriptedSynthesizer
 
 TEXTS = {
@@ -45,8 +46,8 @@ def make(tmp_path: Path) -> Iterator[MakeEngine]:
         embedder = WordHashEmbedding()
         corpus = make_corpus(tmp_path / f"books{len(opened)}", texts, embedder)
         opened.append(corpus)
-        quoting = ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)
-        return Engine(corpus, embedder, [*synthesizers, quoting], Settings())
+        quoting = ExtractiveSynthesizer(a_leaf_reader(corpus), 60)
+        return Engine(corpus, embedder, a_leaf_reader(corpus), [*synthesizers, quoting], Settings())
 
     yield make_engine
     for corpus in opened:

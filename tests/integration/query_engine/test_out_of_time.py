@@ -22,6 +22,7 @@ from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import AnswerSettings, RerankSettings, Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
+from tests.fakes.reading import a_leaf_reader
 from tests.fakes.reranking import SlowReranker
 
 TEXTS = {
@@ -64,7 +65,9 @@ def engine(corpus: Corpus, reranker: Reranker, deadline_s: float) -> Engine:
     texts_of = partial(leaf_texts, corpus.documents, titled=True)
     pipeline = RetrievalPipeline((), Reranking(reranker, texts_of, RerankSettings(timeout_s=600)))
     settings = Settings(answer=AnswerSettings(deadline_s=deadline_s))
-    return Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)], settings, pipeline)
+    return Engine(
+        corpus, embedder, a_leaf_reader(corpus), [ExtractiveSynthesizer(a_leaf_reader(corpus), 60)], settings, pipeline
+    )
 
 
 @pytest.mark.timeout(60)  # the search hangs for ever

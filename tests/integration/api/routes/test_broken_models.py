@@ -19,6 +19,7 @@ from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.engines import OneEngine
 from tests.fakes.http import records_in
 from tests.fakes.ingesting import FakeIngester
+from tests.fakes.reading import a_leaf_reader
 from tests.servers.scripted_llm import Script, ScriptedLLM
 
 QUESTION = "Who published the rotor limit in 1919?"
@@ -47,7 +48,9 @@ def client(server: ScriptedLLM, tmp_path: Path) -> Iterator[TestClient]:
     corpus = make_corpus(tmp_path / "books", texts, embedder)
     settings = Settings(llm=LLMSettings(provider="openai", model="scripted", base_url=server.base_url, timeout_s=20))
     writers = build_language_models(settings, embedder).writers
-    engine = Engine(corpus, embedder, [*writers, ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)], settings)
+    engine = Engine(
+        corpus, embedder, a_leaf_reader(corpus), [*writers, ExtractiveSynthesizer(a_leaf_reader(corpus), 60)], settings
+    )
     app = create_app(OneEngine(engine), settings, FakeIngester(), Jobs())
     yield TestClient(app, raise_server_exceptions=False)
     corpus.close()

@@ -15,6 +15,7 @@ from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.engines import OneEngine
 from tests.fakes.ingesting import FakeIngester
+from tests.fakes.reading import a_leaf_reader
 
 LEAVES = [
     "Betz published the rotor limit.",
@@ -32,7 +33,9 @@ QUESTION = "What is the rotor limit of Betz?"
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     embedder = WordHashEmbedding()
     corpus = make_corpus(tmp_path_factory.mktemp("explain") / "books", TEXTS, embedder)
-    engine = Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)], Settings())
+    engine = Engine(
+        corpus, embedder, a_leaf_reader(corpus), [ExtractiveSynthesizer(a_leaf_reader(corpus), 60)], Settings()
+    )
     yield TestClient(create_app(OneEngine(engine), Settings(), FakeIngester(), Jobs()))
     corpus.close()
 

@@ -16,6 +16,7 @@ from tests.fakes.embedding import word_vector
 from tests.fakes.engines import OneEngine
 from tests.fakes.ingesting import FakeIngester
 from tests.fakes.library import Library
+from tests.fakes.reading import a_leaf_reader
 
 MODEL, MASKS, VACCINES = "5e7b1f2a98f3bd0a7c4d1e01", "5e7b1f2a98f3bd0a7c4d1e02", "5e7b1f2a98f3bd0a7c4d1e03"
 PAPERS = {
@@ -41,8 +42,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     library.ingest(metadata={"topic": "covid"})
     library.ingest("figures", folder_of(folder / "figures", FIGURE, "Figure 1: stages of SIDARTHE"), **figure("covid"))
     library.ingest("geo", folder_of(folder / "geo", "rocks.md", "# Rocks\n\nThe SIDARTHE ridge is no model of rocks."))
-    quoting = ExtractiveSynthesizer(library.corpus.lexical_index, library.embedder, 60)
-    engine = Engine(library.corpus, library.embedder, [quoting], Settings())
+    quoting = ExtractiveSynthesizer(a_leaf_reader(library.corpus), 60)
+    engine = Engine(library.corpus, library.embedder, a_leaf_reader(library.corpus), [quoting], Settings())
     app = create_app(OneEngine(engine), Settings.model_validate({"serve": {"keys": "k1"}}), FakeIngester(), Jobs())
     yield TestClient(app, raise_server_exceptions=False, headers={"Api-Key": "k1"})
     library.close()

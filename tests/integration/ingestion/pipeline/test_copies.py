@@ -15,6 +15,7 @@ from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import AnswerSettings, ChunkSettings, RetrievalSettings, Settings
 from tests.fakes.filters import one
 from tests.fakes.library import Library
+from tests.fakes.reading import a_leaf_reader
 
 QUESTION = "Who published the rotor limit of turbines?"
 TEXT = "Albert Betz published the rotor limit of turbines.\n\n" + "\n\n".join(
@@ -39,7 +40,8 @@ def write(library: Library, name: str, text: str = TEXT, title: str = "# Rotors\
 def engine(library: Library) -> Engine:
     corpus, embedder = library.corpus, library.embedder
     settings = Settings(answer=AnswerSettings(min_confidence=0, low_confidence=0))
-    return Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)], settings)
+    reader = a_leaf_reader(corpus)
+    return Engine(corpus, embedder, reader, [ExtractiveSynthesizer(reader, 60)], settings)
 
 
 def passages(library: Library, filters: dict[str, object] | None = None, **options: object) -> list[Passage]:

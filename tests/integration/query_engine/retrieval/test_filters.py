@@ -15,6 +15,7 @@ from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import AnswerSettings, RetrievalSettings, Settings
 from tests.fakes.filters import group, one
 from tests.fakes.library import Library
+from tests.fakes.reading import a_leaf_reader
 
 # The gate knows real embeddings, not the fake's.
 UNGATED = Settings(answer=AnswerSettings(min_confidence=0, low_confidence=0))
@@ -35,7 +36,8 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         (library.files / name).write_text(TEXT.format(title=f"On {name}", head=head))
     library.ingest()
     corpus, embedder = library.corpus, library.embedder
-    yield Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)], UNGATED)
+    reader = a_leaf_reader(corpus)
+    yield Engine(corpus, embedder, reader, [ExtractiveSynthesizer(reader, 60)], UNGATED)
     library.close()
 
 

@@ -12,6 +12,7 @@ from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import RetrievalSettings, Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
+from tests.fakes.reading import a_leaf_reader
 
 TEXTS = {
     "wind.md": "Turbines turn wind into power. Albert Betz published the rotor limit in 1919. Gearboxes wear out.",
@@ -58,7 +59,9 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 def engine_of(corpus: Corpus) -> Engine:
     embedder = WordHashEmbedding()
-    return Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)], Settings())
+    return Engine(
+        corpus, embedder, a_leaf_reader(corpus), [ExtractiveSynthesizer(a_leaf_reader(corpus), 60)], Settings()
+    )
 
 
 def check(found: Retrieval, options: RetrievalSettings) -> None:

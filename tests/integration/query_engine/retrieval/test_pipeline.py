@@ -26,6 +26,7 @@ from settings import ExpansionSettings, RerankSettings, RetrievalSettings, Setti
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.llm import FakeLLM, asker
+from tests.fakes.reading import a_leaf_reader
 from tests.fakes.reranking import BrokenReranker, LengthReranker
 
 TEXTS = {
@@ -67,7 +68,14 @@ def engine(corpus: Corpus, reranker: Reranker | None = None, *expansions: Expans
     texts_of = partial(leaf_texts, corpus.documents, titled=True)
     reranking = Reranking(reranker, texts_of, RerankSettings(**rerank)) if reranker else None
     pipeline = RetrievalPipeline(expansions, reranking)
-    return Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)], Settings(), pipeline)
+    return Engine(
+        corpus,
+        embedder,
+        a_leaf_reader(corpus),
+        [ExtractiveSynthesizer(a_leaf_reader(corpus), 60)],
+        Settings(),
+        pipeline,
+    )
 
 
 def test_a_reranker_decides_the_order_before_merging_and_shows_its_score(corpus: Corpus) -> None:

@@ -13,7 +13,7 @@ from query_engine.synthesis.fallback_chain import Answer, write
 from settings import LLMSettings, Settings
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.llm import passage
-from tests.fakes.words import FakeWords
+from tests.fakes.reading import a_leaf_reader
 from tests.servers.scripted_llm import Script, ScriptedLLM, echo, obey
 
 WIND = passage("Wind is moving air. Blades turn in the moving air. Three blades won for practical reasons.")
@@ -38,7 +38,7 @@ def answer(
         timeout_s=5,
     )
     embedder = WordHashEmbedding()
-    quoting = ExtractiveSynthesizer(FakeWords(), embedder, 60)
+    quoting = ExtractiveSynthesizer(a_leaf_reader(), 60)
     synthesizers: list[Synthesizer] = [*build_language_models(Settings(llm=llm), embedder).writers, quoting]
     growing = Answer("What is wind?")
     growing.query_time = query_time

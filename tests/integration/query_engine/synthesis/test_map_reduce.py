@@ -20,7 +20,7 @@ from query_engine.synthesis.generative import GenerativeSynthesizer
 from settings import AnswerSettings, LLMSettings, Settings
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.llm import passage
-from tests.fakes.words import FakeWords
+from tests.fakes.reading import a_leaf_reader
 from tests.servers.scripted_llm import Request, Script, ScriptedLLM
 
 CONTEXT_TOKENS, ANSWER_TOKENS = 1400, 60
@@ -59,7 +59,7 @@ def synthesizer(server: ScriptedLLM, **llm: Any) -> GenerativeSynthesizer:
 def answer(author_: GenerativeSynthesizer, passages: Sequence[Passage] = PASSAGES) -> tuple[list[Event], Answer]:
     growing = Answer("Who planted lime trees?")
     growing.passages = tuple(passages)
-    quoting = ExtractiveSynthesizer(FakeWords(), WordHashEmbedding(), 60)
+    quoting = ExtractiveSynthesizer(a_leaf_reader(), 60)
     events = list(write([author_, quoting], growing, Deadline(60)))
     return events, growing
 
@@ -173,7 +173,7 @@ def test_too_slow_a_reading_hands_over_to_quotes_and_ends(server: ScriptedLLM) -
     server.play(Script(stall_after=0))
     growing = Answer("Who planted lime trees?")
     growing.passages = tuple(PASSAGES)
-    quoting = ExtractiveSynthesizer(FakeWords(), WordHashEmbedding(), 60)
+    quoting = ExtractiveSynthesizer(a_leaf_reader(), 60)
 
     _ = list(write([synthesizer(server), quoting], growing, Deadline(2)))
 

@@ -10,7 +10,7 @@ import pytest
 from query_engine.answerability.classifier import SHIPPED, Classifier, Weight, assess, read_classifier
 from query_engine.answerability.features import Features, measure
 from query_engine.schema.passage import Passage
-from query_engine.text.quotable import EMBEDDED_SENTENCES
+from query_engine.text.term_weights import EMBEDDED_SENTENCES
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.engines import a_passage
 from tests.unit.query_engine.synthesis.test_extractive import PlainWords

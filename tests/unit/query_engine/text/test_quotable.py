@@ -5,7 +5,13 @@ from dataclasses import replace
 import pytest
 
 from query_engine.schema.passage import Passage
-from query_engine.text.quotable import EMBEDDED_CHARS, EMBEDDED_SENTENCES, Candidate, best_candidates, question_weights
+from query_engine.text.term_weights import (
+    EMBEDDED_CHARS,
+    EMBEDDED_SENTENCES,
+    Candidate,
+    best_candidates,
+    question_weights,
+)
 from tests.fakes.engines import a_passage
 from tests.unit.query_engine.synthesis.test_extractive import PlainWords
 

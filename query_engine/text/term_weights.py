@@ -1,0 +1,30 @@
+"""How much each word of a question counts.
+
+Flow: a question -> **here** -> `answerability/`, `retrieval/multi_part.py`, `synthesis/high_precision.py`. Terms and
+their rarity are the lexical index's. Pure.
+"""
+
+from typing import Protocol
+
+
+class TermWeights(Protocol):
+    """How words are normalised and how rare they are; `LexicalIndex` is one."""
+
+    def terms(self, text: str) -> list[str]:
+        """Terms of a text, in order."""
+        ...
+
+    def query_terms(self, question: str) -> list[str]:
+        """Distinct terms of a question without stop words."""
+        ...
+
+    def weight(self, term: str) -> float:
+        """Inverse document frequency, above 0."""
+        ...
+
+
+def question_weights(question: str, words: TermWeights) -> dict[str, float]:
+    """Return the question's terms, rarest first, with the share of its weight that each has; they sum to 1."""
+    weights = {term: words.weight(term) for term in words.query_terms(question)}
+    total = sum(weights.values()) or 1.0
+    return {term: weight / total for term, weight in weights.items()}
