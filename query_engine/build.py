@@ -199,7 +199,7 @@ class Engines:
         return corpus
 
     def _engine(self, corpus: Corpus, *, given: bool = False) -> Engine:
-        reader = LeafReader(self._passage_reader, document_text(corpus.documents))
+        reader = LeafReader(self._passage_reader, document_text(corpus.documents), corpus.lexical_index)
         quoting: QuotingSynthesizer = ExtractiveSynthesizer(reader, self._settings.answer.max_words)
         only_sure = self._settings.answer.only_sure
         # Nobody chose pages that came with a question: they may be about something else.

@@ -69,7 +69,7 @@ def measure(
         unit=best.score if best else NOTHING_READ,
         leaf=max((leaf.scores.passage for leaf in reading.leaves), default=NOTHING_READ),
         unit_leaf=best.leaf.scores.passage if best else NOTHING_READ,
-        unit_coverage=_covered(frozenset(words.terms(best.with_context())), weights) if best else 0.0,
+        unit_coverage=best.covered if best else 0.0,
         coverage=max(_covered(terms, weights) for terms in held),
         length=math.log1p(len(weights)),
         # No leaf holds the empty term, so nothing weighs more.

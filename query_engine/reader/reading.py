@@ -7,7 +7,6 @@ quotes it. Both take the same reading, so that each leaf is read once a question
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from threading import Lock
 
 from cachetools import LRUCache
@@ -16,12 +15,16 @@ from index.documents.span_tree import split_node_id
 from index.documents.store import DocumentStore
 from query_engine.reader.layout import Block, Layout, Unit, heading_path, lay_out, stretch
 from query_engine.reader.model import PassageReader, PassageText, Scores
+from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import Passage
+from query_engine.text.term_weights import TermWeights, question_weights
 
 # Reading a leaf takes some 5 ms on two cores.
 READ_LEAVES = 8
-# How much the score of its leaf counts for a unit, and each place down the ranking against it.
-LEAF_WEIGHT, RANK_WEIGHT = 0.5, 0.1
+UNKNOWN_SIMILARITY = 0.3
+# What counts for a unit: what the reader says of it and of its leaf, the leaf's place in the ranking, the leaf's
+# similarity to the question, and the share of the question's words that it holds with what stands above it.
+SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.5, 0.0, -0.3, 3.0, 2.0
 # The gate and the synthesizer read the same leaves.
 REMEMBERED_LEAVES = 256
 
@@ -35,6 +38,8 @@ class ReadLeaf:
     Attributes:
         passage: the one it was found in.
         rank: its place among all leaves that were found, from 0.
+        similarity: cosine of leaf and question, -1..1; `UNKNOWN_SIMILARITY` if it was not found by meaning.
+        path: the headings that it stands under, the outermost first.
         text: of the document.
         layout: of the leaf and what surrounds it.
         read: places of its units in the layout.
@@ -43,6 +48,8 @@ class ReadLeaf:
 
     passage: Passage
     rank: int
+    similarity: float
+    path: tuple[str, ...]
     text: str
     layout: Layout
     read: range
@@ -56,17 +63,26 @@ class ReadUnit:
     Attributes:
         leaf: the leaf it was read in.
         place: its place in the leaf's layout.
-        score: log-odds that it answers, by itself.
+        score: log-odds that it answers, as the reader gives them.
+        covered: share of the question's words, weighted by rarity, that it holds together with its title, the headings
+            above it and the unit before it, 0..1.
     """
 
     leaf: ReadLeaf
     place: int
     score: float
+    covered: float
 
     @property
     def worth(self) -> float:
-        """How likely it answers, as log-odds, its leaf and the leaf's rank considered."""
-        return self.score + LEAF_WEIGHT * self.leaf.scores.passage - RANK_WEIGHT * self.leaf.rank
+        """What units are ordered by: higher is more likely to answer."""
+        return (
+            SCORE_WEIGHT * self.score
+            + LEAF_WEIGHT * self.leaf.scores.passage
+            + RANK_WEIGHT * self.leaf.rank
+            + SIMILARITY_WEIGHT * self.leaf.similarity
+            + WORDS_WEIGHT * self.covered
+        )
 
     @property
     def unit(self) -> Unit:
@@ -83,32 +99,20 @@ class ReadUnit:
         """Its words."""
         return self.leaf.text[self.unit.start : self.unit.end]
 
-    def with_context(self) -> str:
-        """Its words after those of the title, the headings above it, and the unit before it."""
-        start = self.leaf.layout.units[max(0, self.place - 1)].start
-        above = (self.leaf.passage.title, *heading_path(self.leaf.text, self.unit.start))
-        return "\n".join((*above, self.leaf.text[start : self.unit.end]))
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Reading:
-    """All that was read for a question, the leaf that was found best first."""
+    """All that was read for a question.
+
+    Attributes:
+        question: as it was asked.
+        leaves: the leaf that was found best first.
+        units: those that may be quoted, the most likely first; none twice.
+    """
 
     question: str
     leaves: tuple[ReadLeaf, ...]
-
-    @cached_property
-    def units(self) -> list[ReadUnit]:
-        """Units that may be quoted, the most likely first, each leaf's own score considered; none twice."""
-        found: dict[tuple[str, int], ReadUnit] = {}
-        for leaf in self.leaves:
-            for place, score in zip(leaf.read, leaf.scores.units, strict=True):
-                unit = leaf.layout.units[place]
-                one = ReadUnit(leaf, place, score)
-                key = (leaf.passage.doc_id, unit.start)
-                if not unit.label and math.isfinite(score) and (key not in found or found[key].score < score):
-                    found[key] = one
-        return sorted(found.values(), key=lambda one: -one.worth)
+    units: tuple[ReadUnit, ...]
 
 
 class LeafReader:
@@ -117,11 +121,13 @@ class LeafReader:
     Args:
         reader: scores units.
         text_of: returns the text of a passage's document, None if it is gone.
+        words: the corpus's terms and their rarity.
     """
 
-    def __init__(self, reader: PassageReader, text_of: TextOf) -> None:
+    def __init__(self, reader: PassageReader, text_of: TextOf, words: TermWeights) -> None:
         self._reader = reader
         self._text_of = text_of
+        self._words = words
         self._remembered: LRUCache[tuple[str, PassageText], Scores] = LRUCache(REMEMBERED_LEAVES)
         self._lock = Lock()
 
@@ -136,20 +142,43 @@ class LeafReader:
             known |= found
             with self._lock:
                 self._remembered.update({(question, shown): scores for shown, scores in found.items()})
-        return Reading(
-            question,
-            tuple(
-                ReadLeaf(one.passage, one.rank, one.text, one.layout, one.places, scores)
-                for one in prepared
-                if (scores := known[one.shown]) is not None
-            ),
+        leaves = tuple(
+            ReadLeaf(one.passage, one.rank, one.similarity, one.path, one.text, one.layout, one.places, scores)
+            for one in prepared
+            if (scores := known[one.shown]) is not None
         )
+        return Reading(question, leaves, self._units(question, leaves))
+
+    def _units(self, question: str, leaves: Sequence[ReadLeaf]) -> tuple[ReadUnit, ...]:
+        weights = question_weights(question, self._words)
+        found: dict[tuple[str, int], ReadUnit] = {}
+        for leaf in leaves:
+            for place, score in zip(leaf.read, leaf.scores.units, strict=True):
+                unit = leaf.layout.units[place]
+                if unit.label or not math.isfinite(score):
+                    continue
+                held = set(self._words.terms(with_context(leaf, place)))
+                covered = sum(weight for term, weight in weights.items() if term in held)
+                one = ReadUnit(leaf, place, score, covered)
+                key = (leaf.passage.doc_id, unit.start)
+                if key not in found or found[key].worth < one.worth:
+                    found[key] = one
+        return tuple(sorted(found.values(), key=lambda one: -one.worth))
+
+
+def with_context(leaf: ReadLeaf, place: int) -> str:
+    """Return a unit's words after those of the title, its leaf's headings, and the unit before it."""
+    units = leaf.layout.units
+    above = (leaf.passage.title, *leaf.path)
+    return "\n".join((*above, leaf.text[units[max(0, place - 1)].start : units[place].end]))
 
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
     rank: int
     passage: Passage
+    similarity: float
+    path: tuple[str, ...]
     text: str
     layout: Layout
     places: range
@@ -157,17 +186,16 @@ class _Prepared:
 
 
 def _prepared(passages: Sequence[Passage], text_of: TextOf) -> Iterator[_Prepared]:
-    spans: list[tuple[float, Passage, int, int]] = []
-    for passage in passages:
-        for start, end, score in leaf_spans(passage):
-            spans.append((score, passage, start, end))
-    spans.sort(key=lambda one: -one[0])
-    for rank, (_, passage, start, end) in enumerate(spans[:READ_LEAVES]):
+    found = [(hit, passage) for passage in passages for hit in _hits(passage)]
+    found.sort(key=lambda one: -one[0].score)
+    for rank, (hit, passage) in enumerate(found[:READ_LEAVES]):
         text = _text(passage, text_of)
-        layout = lay_out(text, *stretch(text, start, end))
-        places = layout.inside(start, end)
-        if places:
-            yield _Prepared(rank, passage, text, layout, places, passage_text(passage.title, text, layout, places))
+        layout = lay_out(text, *stretch(text, hit.start, hit.end))
+        if places := layout.inside(hit.start, hit.end):
+            path = heading_path(text, layout.units[places.start].start)
+            shown = passage_text(passage.title, path, text, layout, places)
+            similarity = hit.scores.get("dense", UNKNOWN_SIMILARITY)
+            yield _Prepared(rank, passage, similarity, path, text, layout, places, shown)
 
 
 def document_text(documents: DocumentStore) -> TextOf:
@@ -181,16 +209,15 @@ def document_text(documents: DocumentStore) -> TextOf:
     return text_of
 
 
-def leaf_spans(passage: Passage) -> list[tuple[int, int, float]]:
-    """Return start, end and score of the leaves that a passage was chosen for; the passage itself if it names none."""
-    spans = [(hit.start, hit.end, hit.score) for hit in passage.hits if hit.end > hit.start]
-    return spans or [(passage.start, passage.end, passage.score)]
+def _hits(passage: Passage) -> Sequence[LeafHit]:
+    """Return the leaves that a passage was chosen for; the passage itself if it does not say where they stand."""
+    placed = [hit for hit in passage.hits if hit.end > hit.start]
+    return placed or [LeafHit(passage.node_id, passage.score, passage.scores, start=passage.start, end=passage.end)]
 
 
-def passage_text(title: str, text: str, layout: Layout, places: range) -> PassageText:
+def passage_text(title: str, path: Sequence[str], text: str, layout: Layout, places: range) -> PassageText:
     """Return units of a layout as the reader is shown them."""
     start, end = layout.units[places.start].start, layout.units[places.stop - 1].end
-    path = heading_path(text, start)
     context = f"{title}\n{path[-1]}" if path and path[-1] != title else title
     units = tuple((layout.units[place].start - start, layout.units[place].end - start) for place in places)
     return PassageText(context, text[start:end], units)

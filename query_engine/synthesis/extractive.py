@@ -11,7 +11,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from query_engine.reader.layout import heading_path
 from query_engine.reader.reading import LeafReader
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.block_selection import ChosenBlock, asks_for_much, choose
@@ -91,7 +90,7 @@ def _lead(block: ChosenBlock, words: str) -> str:
     """Return the title or heading that says whom an answer is about, if its first sentence does not."""
     if not _OPEN.match(words):
         return ""
-    path = heading_path(block.leaf.text, block.start)
+    path = block.leaf.path
     title = as_text(" ".join((path[-1] if path else block.leaf.passage.title).split()))
     return f"{title}: " if 0 < len(title.split()) <= LEAD_WORDS else ""
 

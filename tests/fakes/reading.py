@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from index.corpus import Corpus
 from query_engine.reader.model import PassageText, Scores
 from query_engine.reader.reading import LeafReader, document_text
+from tests.fakes.words import FakeWords
 
 COMMON = frozenset("the what is of a an and how does do did who when where in on to for".split())
 
@@ -33,7 +34,9 @@ class WordReader:
 
 def a_leaf_reader(corpus: Corpus | None = None) -> LeafReader:
     """Over a corpus; without one, over the passages' own texts."""
-    return LeafReader(WordReader(), document_text(corpus.documents) if corpus else lambda _: None)
+    if corpus is None:
+        return LeafReader(WordReader(), lambda _: None, FakeWords())
+    return LeafReader(WordReader(), document_text(corpus.documents), corpus.lexical_index)
 
 
 def _words(text: str) -> set[str]:

@@ -63,7 +63,7 @@ def _examples(
 ) -> list[Example]:
     with open_engine(data_set, settings) as engine:
         search = HidingSearch(engine.corpus, embedder, settings.retrieval)
-        reader = LeafReader(shipped_reader(), document_text(engine.corpus.documents))
+        reader = LeafReader(shipped_reader(), document_text(engine.corpus.documents), engine.corpus.lexical_index)
 
         def measured(question: str, passages: Sequence[Passage]) -> Features:
             return measure(question, passages, engine.corpus.lexical_index, embedder, reader.read(question, passages))

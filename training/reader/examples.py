@@ -101,7 +101,7 @@ class SourceText:
             vectorizer, matrix = self._index
         except ValueError:  # nothing but stop words
             return self.passages
-        scores = (matrix @ vectorizer.transform([question]).T).toarray()[:, 0]  # type: ignore[operator]
+        scores = (matrix @ vectorizer.transform([question]).T).toarray()[:, 0]
         return [self.passages[place] for place in sorted(range(len(scores)), key=lambda place: -scores[place])]
 
     def labelled(self, spans: Sequence[Span]) -> set[int]:

@@ -1,0 +1,114 @@
+"""`python -m training.reader`: train the reader from data sets and write it for the service.
+
+Flow: argv -> **here** -> `examples.py` -> `fit.py` -> `export.py`.
+"""
+
+import missing_packages  # noqa: F401, I001  # first, to tell which package the imports below lack
+
+import argparse
+import json
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from errors import run_command
+from index.embedding.model import load_embedding_model
+from training.reader import examples
+from training.reader.examples import Example
+
+SEED = 7
+OWN = Path(__file__).with_name("data")
+# Reported sets that are asked of SQuAD's articles: these articles are not learnt from.
+REPORTED = ("open_questions", "squad", "squad2")
+EXCHANGED_SHARE = 0.35
+SQUAD_SHARE = 0.6
+HELD_OUT = {"selqa": 0.05, "squad": 0.03, "clapnq": 0.06}
+HELD_OUT_OF_OWN = 0.08
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Parse `argv`, train, translate errors to exit codes."""
+    parser = argparse.ArgumentParser(
+        prog="python -m training.reader",
+        description="Train the reader on one machine without a GPU (about an hour on two cores), and export it.",
+    )
+    parser.add_argument("--data", type=Path, required=True, help="folder of data sets: selqa, squad, clapnq and others")
+    parser.add_argument("--squad", type=Path, help="a file of SQuAD 2.0's training set, or a part of it")
+    parser.add_argument("--clapnq", type=Path, nargs="*", default=[], help="files of CLAPNQ's annotated_data")
+    parser.add_argument("--epochs", type=float, default=1.5, help="default: 1.5")
+    parser.add_argument("--rate", type=float, default=1e-4, help="highest learning rate (default: 1e-4)")
+    parser.add_argument("--checkpoint", type=Path, default=Path("var/reader.safetensors"), help="where it is kept")
+    parser.add_argument("--export-only", action="store_true", help="export the checkpoint, train nothing")
+    parser.add_argument("--out", type=Path, default=Path("query_engine/reader/model"), help="folder of the export")
+    arguments = parser.parse_args(argv)
+    return run_command(lambda: _train(arguments))
+
+
+def _train(arguments: argparse.Namespace) -> int:
+    from tokenizers import Tokenizer  # noqa: PLC0415
+
+    from training.reader.export import export  # noqa: PLC0415  # imports torch
+    from training.reader.fit import encode, fit  # noqa: PLC0415
+
+    encoder = load_embedding_model("minilm").folder
+    rng = random.Random(SEED)  # noqa: S311
+    found = list(_examples(arguments, rng))
+    held = _held_out(found)
+    learnt = [one for one in found if one.group not in held]
+    learnt += list(examples.with_exchanged_names(learnt, EXCHANGED_SHARE, rng))
+    # Own questions twice, for they are of the kinds that are asked; of SQuAD's a part.
+    own = [one for one in learnt if one.source.partition(",")[0] in _own_names()]
+    learnt = own + [one for one in learnt if not one.source.startswith("squad") or rng.random() < SQUAD_SHARE]
+    print(f"{len(learnt)} examples: {dict(Counter(one.source for one in learnt))}", file=sys.stderr)
+    tokenizer = Tokenizer.from_file(str(encoder / "tokenizer.json"))
+    rows = encode(learnt, tokenizer)
+    if not arguments.export_only:
+        tests = encode([one for one in found if one.group in held], tokenizer)
+        options = {"epochs": arguments.epochs, "rate": arguments.rate}
+        arguments.checkpoint.parent.mkdir(parents=True, exist_ok=True)
+        fit(rows, tests, encoder, arguments.checkpoint, **options, seed=SEED)
+    export(arguments.checkpoint, encoder, rows, arguments.out)
+    return 0
+
+
+def _examples(arguments: argparse.Namespace, rng: random.Random) -> Iterator[Example]:
+    data: Path = arguments.data
+    yield from examples.read_selqa(data / "selqa" / "questions.jsonl", rng)
+    if arguments.squad:
+        yield from examples.read_squad(arguments.squad, _reported_articles(data), rng)
+    asked = {row["question"].strip() for row in _rows(data / "clapnq" / "questions.jsonl")}
+    for path in arguments.clapnq:
+        yield from examples.read_clapnq(path, asked, rng)
+    for name in _own_names():
+        documents = data / "squad" / "corpus" if name == "wiki" else OWN / name / "docs"
+        yield from examples.read_own(OWN / name / "rows.jsonl", documents, rng)
+
+
+def _own_names() -> list[str]:
+    return sorted(path.name for path in OWN.iterdir() if path.is_dir())
+
+
+def _reported_articles(data: Path) -> set[str]:
+    names = set()
+    for name in REPORTED:
+        for row in _rows(data / name / "questions.jsonl"):
+            named = [*(row.get("relevant_docs") or []), *(region["doc"] for region in row.get("regions") or [])]
+            names |= {Path(document).stem for document in named}
+    return names
+
+
+def _held_out(found: Sequence[Example]) -> set[str]:
+    rng = random.Random(SEED)  # noqa: S311
+    groups = sorted({one.group for one in found})
+    return {group for group in groups if rng.random() < HELD_OUT.get(group.partition("/")[0], HELD_OUT_OF_OWN)}
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
