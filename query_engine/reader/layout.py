@@ -22,6 +22,7 @@ AROUND_CHARS = 1500
 RECORD_LINE_CHARS = 160
 _BULLET = re.compile(r"\s*[-*+•▪◦‣]\s")
 _NUMBERED = re.compile(r"\s*\(?(?:\d{1,3}|[a-z])[.)]\s")
+_BARE_NUMBER = re.compile(r"^(\d{1,2}) (?=[A-Z])", re.MULTILINE)
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _FIGURE = re.compile(r"\d")
 # A line of a few words without figures or marks, such as a heading of a text file.
@@ -148,6 +149,8 @@ def _paragraphs(text: str) -> Iterator[tuple[BlockKind, list[Sentence]]]:
             yield "list", sentences
         elif _NUMBERED.match(own):
             yield "steps", sentences
+        elif (steps := _bare_steps(own, start)) is not None:
+            yield from (("steps", [step]) for step in steps)
         else:
             yield from _runs(own, start, sentences)
 
@@ -170,6 +173,19 @@ def _runs(text: str, offset: int, sentences: list[Sentence]) -> Iterator[tuple[B
             start = run[0].start
             own = split_sentences(text[start - offset : run[-1].end - offset])
             yield "paragraph", [Sentence(one.start + start, one.end + start, one.kind) for one in own]
+
+
+def _bare_steps(text: str, offset: int) -> list[Sentence] | None:
+    """Return numbered steps whose numbers have no stop, as PDFs give them, if a paragraph is made of such."""
+    marks = list(_BARE_NUMBER.finditer(text))
+    numbers = [int(mark[1]) for mark in marks]
+    if len(marks) < 2 or marks[0].start() or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+        return None
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    return [
+        Sentence(offset + mark.start(), offset + mark.start() + len(text[mark.start() : end].rstrip()), "line")
+        for mark, end in zip(marks, ends, strict=True)
+    ]
 
 
 def _rows_joined(

@@ -21,6 +21,7 @@ from query_engine.text.term_weights import TermWeights, question_weights
 
 # Reading a leaf takes some 5 ms on two cores.
 READ_LEAVES = 8
+WINDOW_CHARS = 850
 UNKNOWN_SIMILARITY = 0.3
 # What counts for a unit: what the reader says of it and of its leaf, the leaf's place in the ranking, the leaf's
 # similarity to the question, and the share of the question's words that it holds with what stands above it.
@@ -186,16 +187,40 @@ class _Prepared:
 
 
 def _prepared(passages: Sequence[Passage], text_of: TextOf) -> Iterator[_Prepared]:
+    """Yield the best leaves, each with the rest of the blocks that it begins and ends in; none that was read so far."""
     found = [(hit, passage) for passage in passages for hit in _hits(passage)]
     found.sort(key=lambda one: -one[0].score)
-    for rank, (hit, passage) in enumerate(found[:READ_LEAVES]):
+    read = set[tuple[str, int]]()  # document and offset of each unit
+    number = 0
+    for rank, (hit, passage) in enumerate(found):
+        if number == READ_LEAVES:
+            return
         text = _text(passage, text_of)
         layout = lay_out(text, *stretch(text, hit.start, hit.end))
-        if places := layout.inside(hit.start, hit.end):
-            path = heading_path(text, layout.units[places.start].start)
-            shown = passage_text(passage.title, path, text, layout, places)
-            similarity = hit.scores.get("dense", UNKNOWN_SIMILARITY)
-            yield _Prepared(rank, passage, similarity, path, text, layout, places, shown)
+        leaf = layout.inside(hit.start, hit.end)
+        if all((passage.doc_id, layout.units[place].start) in read for place in leaf):
+            continue
+        places = _widened(layout, leaf)
+        read.update((passage.doc_id, layout.units[place].start) for place in places)
+        number += 1
+        path = heading_path(text, layout.units[places.start].start)
+        shown = passage_text(passage.title, path, text, layout, places)
+        yield _Prepared(rank, passage, hit.scores.get("dense", UNKNOWN_SIMILARITY), path, text, layout, places, shown)
+
+
+def _widened(layout: Layout, places: range) -> range:
+    """Return units with those that follow and precede them in their blocks, as far as the reader's window goes."""
+    units = layout.units
+    first, last = places.start, places.stop - 1
+    while last + 1 < len(units) and units[last + 1].block == units[last].block:
+        if units[last + 1].end - units[first].start > WINDOW_CHARS:
+            break
+        last += 1
+    while first > 0 and units[first - 1].block == units[first].block:
+        if units[last].end - units[first - 1].start > WINDOW_CHARS:
+            break
+        first -= 1
+    return range(first, last + 1)
 
 
 def document_text(documents: DocumentStore) -> TextOf:

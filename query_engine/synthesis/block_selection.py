@@ -4,20 +4,21 @@ Flow: `reader/reading.py` -> **here** -> `extractive.py` shows them. A block is 
 answer, a list with the line that leads it in, all steps, a table row, a `key: value` line. Pure.
 """
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from query_engine.reader.layout import BlockKind
 from query_engine.reader.reading import Reading, ReadLeaf, ReadUnit
 
-# Log-odds. A sentence of the same block is quoted with the best one if it is as likely as this, or nearly as likely.
-JOINED_SCORE, JOINED_BELOW = 0.0, 2.5
-# Another block must be this likely, and not much less likely than the first.
-FURTHER_SCORE, FURTHER_BELOW = 1.0, 1.0
+# A sentence of the same block is quoted with the best one if the reader gives it such log-odds, or so little less than
+# the best one's; more readily where much is asked for.
+JOINED_SCORE, JOINED_BELOW = -2.0, 2.0
+JOINED_SCORE_MUCH, JOINED_BELOW_MUCH = -3.0, 4.0
+# Another block must be worth so much, and so little less than the first.
+FURTHER_WORTH, FURTHER_BELOW = 1.5, 0.8
 MAX_BLOCKS = 3
-# A gap of so many characters between two sentences is quoted with them.
-GAP_CHARS = 0
 # A list of which a part answers is quoted whole if it is no longer.
 WHOLE_LIST_WORDS = 130
 _WANTS_ALL = re.compile(
@@ -36,12 +37,12 @@ class ChosenBlock:
     Attributes:
         leaf: where they were read.
         places: in the leaf's layout, rising; those that follow each other make one quote.
-        score: of the best of them, see `ReadUnit.worth`.
+        worth: of the best of them, see `ReadUnit.worth`.
     """
 
     leaf: ReadLeaf
     places: tuple[int, ...]
-    score: float
+    worth: float
 
     @property
     def kind(self) -> BlockKind:
@@ -94,62 +95,77 @@ def choose(reading: Reading, max_words: int) -> list[ChosenBlock]:
 
     Args:
         reading: of the question's passages.
-        max_words: of all blocks but the first together with it.
+        max_words: of all blocks together; the first may be longer.
     """
     chosen: list[ChosenBlock] = []
+    quoted: set[tuple[str, int]] = set()  # document and offset of each unit
     room = max_words
     for one in reading.units:
-        if any(_holds(block, one) for block in chosen):
+        if _key(one.leaf, one.place) in quoted or (chosen and not _adds(one, chosen)):
             continue
-        if chosen and not _adds(one, chosen):
-            continue
-        block = _grown(one, reading)
+        block = _grown(one, reading.question, quoted)
         if chosen and block.words > room:
             continue
         chosen.append(block)
+        quoted.update(_key(block.leaf, place) for place in block.places)
         room -= block.words
         if len(chosen) == MAX_BLOCKS:
             break
     return chosen
 
 
+def _key(leaf: ReadLeaf, place: int) -> tuple[str, int]:
+    return leaf.passage.doc_id, leaf.layout.units[place].start
+
+
 def _adds(one: ReadUnit, chosen: Sequence[ChosenBlock]) -> bool:
-    least = max(FURTHER_SCORE, chosen[0].score - FURTHER_BELOW)
+    least = max(FURTHER_WORTH, chosen[0].worth - FURTHER_BELOW)
     return one.worth >= least and not any(_says_same(one.text, block.text()) for block in chosen)
 
 
-def _holds(block: ChosenBlock, one: ReadUnit) -> bool:
-    if block.leaf.passage.doc_id != one.leaf.passage.doc_id:
-        return False
-    units = block.leaf.layout.units
-    return any(units[place].start < one.unit.end and one.unit.start < units[place].end for place in block.places)
-
-
-def _grown(one: ReadUnit, reading: Reading) -> ChosenBlock:
-    """Return the units of a unit's block that answer with it."""
+def _grown(one: ReadUnit, question: str, quoted: Container[tuple[str, int]]) -> ChosenBlock:
+    """Return the units of a unit's block that answer with it; of what a line leads in, all that it leads in."""
     leaf, block = one.leaf, one.block
+    much = asks_for_much(question)
+    if led := _led_in(one):
+        places = {one.place, *led}
+    elif block.kind in {"list", "steps"}:
+        places = _items(one, whole_if_several=much)
+    else:
+        places = set(_answering(one, much=much))
+    return ChosenBlock(leaf, tuple(sorted(place for place in places if _key(leaf, place) not in quoted)), one.worth)
+
+
+def _led_in(one: ReadUnit) -> range | None:
+    """Return the units of the list, table or record that a line with a colon leads in."""
+    blocks = one.leaf.layout.blocks
+    following = blocks[one.unit.block + 1] if one.unit.block + 1 < len(blocks) else None
+    if not one.text.endswith(":") or following is None or following.units.start != one.place + 1:
+        return None
+    fits = _words(one.leaf, following.units) <= WHOLE_LIST_WORDS
+    return following.units if fits and following.kind not in {"paragraph", "heading"} else None
+
+
+def _answering(one: ReadUnit, *, much: bool) -> Iterator[int]:
+    """Yield the places of the units of a unit's block that answer about as likely as it does."""
+    leaf = one.leaf
+    score, below = (JOINED_SCORE_MUCH, JOINED_BELOW_MUCH) if much else (JOINED_SCORE, JOINED_BELOW)
+    least = min(one.score, max(score, one.score - below))
     scores = dict(zip(leaf.read, leaf.scores.units, strict=True))
-    least = (
-        min(JOINED_SCORE, one.score - 0.0) if one.score < JOINED_SCORE else max(JOINED_SCORE, one.score - JOINED_BELOW)
-    )
-    units = leaf.layout.units
-    places = {
-        place
-        for place in block.units
-        if place == one.place or (scores.get(place, -99.0) >= least and not units[place].label)
-    }
-    if block.kind in {"list", "steps"}:
-        items = {units[place].item for place in places}
-        every = {units[place].item for place in block.units}
-        much = asks_for_much(reading.question)
-        whole = (much and (block.kind == "steps" or len(items) >= 2)) or len(items) >= max(2, len(every) / 2)
-        if whole and _words(leaf, block.units) <= WHOLE_LIST_WORDS:
-            places = set(block.units)
-        else:
-            places = {place for place in block.units if units[place].item in items}
-        if block.lead is not None:
-            places.add(block.lead)
-    return ChosenBlock(leaf, tuple(sorted(places)), one.worth)
+    for place in one.block.units:
+        if place == one.place or (scores.get(place, -math.inf) >= least and not leaf.layout.units[place].label):
+            yield place
+
+
+def _items(one: ReadUnit, *, whole_if_several: bool) -> set[int]:
+    """Return the items of a list that answer with the line that leads it in; steps, and most of a list, whole."""
+    leaf, block, units = one.leaf, one.block, one.leaf.layout.units
+    items = {units[place].item for place in _answering(one, much=whole_if_several)}
+    every = {units[place].item for place in block.units}
+    whole = len(items) >= max(2, len(every) / 2) or (whole_if_several and (block.kind == "steps" or len(items) > 1))
+    fits = _words(leaf, block.units) <= WHOLE_LIST_WORDS
+    places = {place for place in block.units if (whole and fits) or units[place].item in items}
+    return places if block.lead is None else {block.lead, *places}
 
 
 def _words(leaf: ReadLeaf, places: range) -> int:

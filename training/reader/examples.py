@@ -19,8 +19,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from query_engine.text.sentences import split_sentences
 
-# A leaf of 128 tokens has about so many characters.
-PASSAGE_CHARS = 560
+# A leaf of 128 tokens has about so many characters; with the rest of its paragraph it has up to `WIDE_CHARS`.
+PASSAGE_CHARS, WIDE_CHARS = 560, 850
 # Of a unit, the share of characters that must be labelled for the unit to answer.
 LEAST_SHARE = 0.5
 _NAME = re.compile(r"(?<!^)(?<![.?!] )\b[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)*")
@@ -133,7 +133,8 @@ class SourceText:
     def around(self, place: int, rng: random.Random) -> range:
         """Return a stretch of units about one of them, which does not always stand in its middle."""
         first = last = place
-        room = PASSAGE_CHARS - (self.units[place][1] - self.units[place][0])
+        chars = rng.randint(PASSAGE_CHARS, WIDE_CHARS)
+        room = chars - (self.units[place][1] - self.units[place][0])
         while True:
             sides = [side for side in (-1, 1) if self._fits(first, last, side, room)]
             if not sides:
@@ -142,7 +143,7 @@ class SourceText:
                 first -= 1
             else:
                 last += 1
-            room = PASSAGE_CHARS - (self.units[last][1] - self.units[first][0])
+            room = chars - (self.units[last][1] - self.units[first][0])
 
     def _fits(self, first: int, last: int, side: int, room: int) -> bool:
         place = first - 1 if side < 0 else last + 1

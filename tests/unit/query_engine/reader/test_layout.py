@@ -1,0 +1,134 @@
+"""How a stretch of a document is laid out in blocks and units."""
+
+from query_engine.reader.layout import Layout, heading_path, lay_out, stretch
+
+MINUTES = """# Board meeting
+
+Present were Ada and Bo. The meeting began at 18:30.
+
+## Decisions
+
+The following was decided:
+
+- Ada signs the contract. She has time until May.
+- Bo orders posters.
+
+1. Open the gate.
+2. Close the gate.
+
+| Item | Price | Stock |
+|---|---|---|
+| Rope | 12.50 | 3 |
+| Bell | 40.00 | 1 |
+
+Contacts
+Reception: ext. 10
+Workshop: ext. 11
+"""
+
+
+def laid_out(text: str) -> tuple[Layout, list[tuple[str, list[str]]]]:
+    layout = lay_out(text, 0, len(text))
+    shown = [
+        (block.kind, [text[layout.units[place].start : layout.units[place].end] for place in block.units])
+        for block in layout.blocks
+    ]
+    return layout, shown
+
+
+def test_paragraphs_lists_steps_tables_and_records_are_told_apart() -> None:
+    _, blocks = laid_out(MINUTES)
+
+    assert blocks == [
+        ("heading", ["Board meeting"]),
+        ("paragraph", ["Present were Ada and Bo.", "The meeting began at 18:30."]),
+        ("heading", ["Decisions"]),
+        ("paragraph", ["The following was decided:"]),
+        ("list", ["Ada signs the contract.", "She has time until May.", "Bo orders posters."]),
+        ("steps", ["1. Open the gate.", "2. Close the gate."]),
+        ("table", ["| Item | Price | Stock |", "|---|---|---|", "| Rope | 12.50 | 3 |", "| Bell | 40.00 | 1 |"]),
+        ("paragraph", ["Contacts"]),
+        ("record", ["Reception: ext. 10", "Workshop: ext. 11"]),
+    ]
+
+
+def test_a_list_knows_the_line_that_leads_it_in_and_a_table_its_header() -> None:
+    layout, _ = laid_out(MINUTES)
+    list_, table = (next(block for block in layout.blocks if block.kind == kind) for kind in ("list", "table"))
+
+    assert list_.lead is not None
+    assert MINUTES[layout.units[list_.lead].start :].startswith("The following was decided:")
+    assert table.header == table.units.start
+    assert [layout.units[place].item for place in list_.units] == [0, 0, 1]
+
+
+def test_headings_headers_rules_questions_and_short_lines_are_labels() -> None:
+    layout, _ = laid_out(f"{MINUTES}\nWho may come?\n")
+
+    assert [MINUTES[unit.start : unit.end] for unit in layout.units if unit.label and unit.end < len(MINUTES)] == [
+        "Board meeting",
+        "Decisions",
+        "| Item | Price | Stock |",
+        "|---|---|---|",
+        "Contacts",
+    ]
+    assert layout.units[-1].label
+
+
+def test_rows_without_outer_bars_stand_apart_from_the_line_before_them() -> None:
+    text = "The ranges are these:\nMaterial | Light | Heat\nPaper | 50 lux | 18 °C\nWood | 180 lux | 20 °C"
+    layout, blocks = laid_out(text)
+
+    assert blocks[0] == ("paragraph", ["The ranges are these:"])
+    assert blocks[1][0] == "table"
+    assert layout.blocks[1].header == 1
+
+
+def test_a_table_of_names_and_values_has_no_header() -> None:
+    layout, _ = laid_out("Chair | Ada\nTreasurer | Bo\nMinutes | Cy")
+
+    assert layout.blocks[0].header is None
+
+
+def test_a_record_beside_one_with_the_same_keys_is_one_row() -> None:
+    _, blocks = laid_out("item: rope\nstock: 3\n\nitem: bell\nstock: 1\n")
+
+    assert blocks == [("record", ["item: rope\nstock: 3"]), ("record", ["item: bell\nstock: 1"])]
+
+
+def test_steps_may_have_bare_numbers() -> None:
+    _, blocks = laid_out("1 Announce that we close\n2 Walk through the\ngalleries\n3 Lock the door")
+
+    assert blocks == [("steps", ["1 Announce that we close", "2 Walk through the\ngalleries", "3 Lock the door"])]
+
+
+def test_units_of_a_span_are_those_of_which_most_lies_in_it() -> None:
+    layout, _ = laid_out(MINUTES)
+    start = MINUTES.index("Present")
+
+    assert [MINUTES[unit.start : unit.end] for unit in layout.units[slice(*_ends(layout.inside(start, start + 30)))]] == [
+        "Present were Ada and Bo."
+    ]
+
+
+def _ends(places: range) -> tuple[int, int]:
+    return places.start, places.stop
+
+
+def test_a_stretch_begins_and_ends_with_a_line() -> None:
+    text = "\n".join(f"line {number} of the text" for number in range(100))
+    middle = text.index("line 50")
+    start, end = stretch(text, middle, middle + 10, around_chars=100)
+
+    assert text[start:end].startswith("line ")
+    assert text[start - 1] == "\n"
+    assert text[end] == "\n"
+    assert stretch("short", 0, 5) == (0, 5)
+
+
+def test_the_headings_above_an_offset_are_those_that_still_hold() -> None:
+    text = "# A\n## B\nx\n## C\n### D\ny\n"
+
+    assert heading_path(text, text.index("x")) == ("A", "B")
+    assert heading_path(text, text.index("y")) == ("A", "C", "D")
+    assert heading_path(text, 0) == ()

@@ -1,0 +1,58 @@
+"""The shipped reader, and what is made of a reader's scores."""
+
+import math
+
+import numpy as np
+import pytest
+
+from query_engine.reader.model import PassageText, encode, read_tokenizer, scores_of, shipped_reader
+from query_engine.reader.model import SHIPPED
+
+TEXT = "Albert Betz published the limit of a rotor in 1919. Towers are made of steel or concrete."
+UNITS = ((0, 51), (52, len(TEXT)))
+PASSAGE = PassageText("Wind", TEXT, UNITS)
+
+
+def test_the_shipped_reader_finds_the_sentence_that_answers() -> None:
+    asked, other = shipped_reader().read("Who published the rotor limit?", [PASSAGE, PassageText("Cooking", TEXT[52:], ((0, 37),))])
+
+    assert asked.units[0] > 0 > asked.units[1]
+    assert asked.passage > other.passage
+
+
+def test_what_is_read_does_not_depend_on_what_is_read_beside_it() -> None:
+    long = PassageText("Long", TEXT * 5, tuple((start, start + 50) for start in range(0, 400, 60)))
+    alone = shipped_reader().read("Who published the rotor limit?", [PASSAGE])[0]
+    beside = shipped_reader().read("Who published the rotor limit?", [long, PASSAGE])[1]
+
+    assert beside.units == pytest.approx(alone.units, abs=0.05)
+
+
+def test_nothing_is_read_of_nothing() -> None:
+    assert shipped_reader().read("Who?", []) == []
+
+
+def test_a_unit_scores_the_mean_of_its_tokens_and_one_beyond_the_window_is_not_scored() -> None:
+    tokenizer = read_tokenizer(SHIPPED / "tokenizer.json")
+    passage = PassageText("Wind", "one two. three four.", ((0, 8), (9, 20), (30, 40)))
+    encoding = encode(tokenizer, "what?", [passage])[0]
+    logits = np.zeros((len(encoding), 3), np.float32)
+    for place, token in enumerate(encoding.tokens):
+        logits[place, 0] = {"one": 1.0, "two": 3.0, "three": -2.0}.get(token, 0.0)
+    logits[0, 0] = 0.7
+    scores = scores_of(passage, encoding, logits)
+
+    assert scores.passage == pytest.approx(0.7)
+    assert scores.units[:2] == pytest.approx((4 / 3, -2 / 3))
+    assert scores.units[2] == -math.inf
+
+
+def test_the_short_answer_is_the_span_with_the_largest_scores() -> None:
+    tokenizer = read_tokenizer(SHIPPED / "tokenizer.json")
+    passage = PassageText("Wind", "Albert Betz published it in 1919.", ((0, 33),))
+    encoding = encode(tokenizer, "when?", [passage])[0]
+    logits = np.zeros((len(encoding), 3), np.float32)
+    place = encoding.tokens.index("1919")
+    logits[place, 1:] = 9.0
+
+    assert scores_of(passage, encoding, logits).words == (28, 32)
