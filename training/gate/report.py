@@ -1,7 +1,7 @@
 """Say in Markdown what the gate's classifier learnt, from what, and how well it does on what it has not seen.
 
-Flow: `fit.py` -> **here** -> `docs/gate.md`. Every figure is computed here; the prose around them must hold
-for any run.
+Flow: `fit.py` -> **here** -> `docs/gate.md` (`report`) and stdout (`by_data_set` as well). Every figure is computed here;
+the prose around them must hold for any run.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -44,7 +44,7 @@ By default only data sets with licences for any use are taken. What is declined:
 No labels were written. Each question is searched with the service's settings:
 
 | kind | passages |
-| --- | --- |
+|---|---|
 | *{ANSWERED}* | as found, if one is from a document that answers |
 | *{PASSAGES_REMOVED}* | without the leaves that give the answer away: every leaf of relevant documents with a short answer; of a longer one, every leaf with {BEARING_SHARE:.0%} of the words it adds to the question |
 | *{DOCUMENTS_REMOVED}* | without the documents that answer |
@@ -90,12 +90,25 @@ def report(examples: Sequence[Example], features: Sequence[str], threshold: floa
             f"On unseen questions: {FOLDS} folds over the questions, or trained on the other data sets only. Precision "
             f"and recall of *{ANSWERED}* at the default threshold of {threshold}.",
             _comparison({name: judge(examples, fit) for name, fit in fits.items()}, left_out, threshold),
+            "By data set and by probability: [decision 0015](adr/0015-sentences-are-read-once.md#measurements).",
+            _LIMITS,
+        ]
+    )
+
+
+def by_data_set(examples: Sequence[Example], features: Sequence[str], threshold: float) -> str:
+    """Return how well the classifier does on each left-out data set, and how far its probabilities can be trusted.
+
+    Args: those of `report`.
+    """
+    judged = judge(examples, partial(train, features=features), leave_sets_out=True)
+    return "\n\n".join(
+        [
             f"By left-out data set: ROC AUC of *{ANSWERED}* against each other kind, then the share declined at "
             f"{threshold}.",
-            _by_set(left_out[TRAINED], threshold),
+            _by_set(judged, threshold),
             "Reliability on left-out data sets: of examples with about the same probability, the share answered.",
-            _reliability(left_out[TRAINED]),
-            _LIMITS,
+            _reliability(judged),
         ]
     )
 
@@ -163,8 +176,8 @@ def _reliability(judged: Judged) -> str:
 
 def _table(header: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
     header = list(header)
-    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    head, *lines = (f"| {' | '.join(cells)} |" for cells in (header, *rows))
+    return "\n".join([head, f"|---|{'---:|' * (len(header) - 1)}", *lines])
 
 
 def _sets(examples: Sequence[Example]) -> list[str]:
