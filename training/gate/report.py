@@ -1,7 +1,7 @@
 """Say in Markdown what the gate's classifier learnt, from what, and how well it does on what it has not seen.
 
-Flow: `fit.py` -> **here** -> `docs/gate.md` (`report`) and stdout (`by_data_set` as well). Every figure is computed here;
-the prose around them must hold for any run.
+Flow: `fit.py` -> **here** -> `docs/gate.md` (`report`) and stdout (also `by_data_set`). Every figure is computed
+here; the prose around them must hold for any run.
 """
 
 from collections.abc import Callable, Iterable, Sequence
