@@ -70,7 +70,7 @@ lint: $(VENV)/.dev  ## format, lint, types and layers
 check: lint  ## lint, then the unit tests
 	@$(PYTEST) -q -m 'not slow' tests/unit
 
-# Everything is ingested and asked anew, since ingestion may have changed too. Another CPU's int8 vectors change some
+# Everything is ingested and asked again, since ingestion may have changed too. Another CPU's int8 vectors change some
 # answers, and what is measured by them: so no similarity is judged, and no loss below 0.03.
 REGRESS := var/regress
 OWN_INDEX := RAG_INDEX__DIR=$(REGRESS)/index RAG_INDEX__CHROMA_URL= RAG_INDEX__DATABASE_URL=

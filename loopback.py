@@ -1,7 +1,7 @@
 """Tell addresses that only this machine has.
 
-Flow: servers and clients of HTTP -> **here**. No proxy stands between two programs of one machine, whatever the
-proxy variables of the environment say: clients ask such addresses directly.
+Flow: servers and clients of HTTP -> **here**. No proxy stands between two programs of one machine, so
+clients ask such addresses directly and ignore the environment's proxy variables.
 """
 
 import ipaddress

@@ -62,7 +62,7 @@ __all__ = [
 
 VERSION = "0.1.0"
 PREFIX = "RAG_"
-# The checkout. What the defaults name lies here, from whatever folder a command is run.
+# The checkout. Relative default paths lie here, not in the working directory.
 HOME = Path(__file__).resolve().parent
 
 

@@ -35,7 +35,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         "crag",
         parents=[asked],
         help="answers over the web pages that come with each question: score, time",
-        description="Answer each question of a CRAG file from an in-memory index of its own pages.",
+        description="Answer each question of a CRAG file from an in-memory index of the pages that come with it.",
     ).add_argument("--data", type=Path, help="the file, or a folder that holds it, or holds it in `crag/`")
     _add_ingest(commands, [sets])
     hostile = commands.add_parser(
@@ -122,8 +122,8 @@ def _add_ingest(commands: _Commands, parents: list[argparse.ArgumentParser]) -> 
         "ingest",
         parents=parents,
         help="time, memory and disk of ingestion beside the stock recipe's; time to the first answer",
-        description="Ingest the first documents of each set by the stock recipe and by ours in turn, each in a process "
-        "of its own and into an empty index. Files other than .txt and .md are made into text beforehand, untimed.",
+        description="Ingest the first documents of each set by the stock recipe and by ours in turn, each in a "
+        "separate process and into an empty index. Files other than .txt and .md are converted to text first, untimed.",
     )
     parser.add_argument("--documents", type=_number(1), default=60, help="how many (default: 60)", metavar="N")
     parser.add_argument("--repeats", type=_number(1), default=3, help="runs of each (default: 3)", metavar="R")

@@ -52,7 +52,7 @@ def open_engine(data_set: DataSet, settings: Settings) -> Iterator["Engine"]:
     An index that was made with other settings, or holds documents that are gone, is rebuilt.
 
     Raises:
-        RagError: whatever ingestion or the engine raises.
+        RagError: from ingestion or the engine.
     """
     from ingestion.build import ingest  # noqa: PLC0415
     from query_engine.build import Engines  # noqa: PLC0415
@@ -82,7 +82,7 @@ async def answer_over_pages(cases: Sequence[Case], settings: Settings) -> list["
     """Answer each question over its own pages, after one untimed page, as a service that is up would.
 
     Raises:
-        RagError: whatever reading, embedding or the engine raises.
+        RagError: from reading, embedding or the engine.
     """
     from bench.quality import crag  # noqa: PLC0415
     from ingestion.reading.pages import Page, read_pages  # noqa: PLC0415

@@ -1,7 +1,7 @@
 """The stores of a corpus that is never written to disk: the documents of one question, gone when it is closed.
 
 Flow: `query_engine/given_documents/corpus.py` fills it by `replace` -> retrieval reads it like any other. The stores
-are the same three, each in its own in-memory form, so that whatever reads a corpus needs to know no second kind. There
+are the same three in their in-memory forms, so readers of a corpus need not tell the two kinds apart. There
 is neither folder nor lock: no other process can find it.
 """
 

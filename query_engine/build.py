@@ -189,7 +189,7 @@ class Engines:
                 corpus.close()
                 raise
         except BaseException as error:
-            # Each store tells this in words of its own: some as damage, and Chroma by a panic, which is no Exception.
+            # Each store reports this differently: some as damage, and Chroma by a panic, which is not an Exception.
             if open_files.exhausted():
                 raise TooManyCorporaError(
                     f"Corpus {name!r} cannot be opened: the process may open no more files.",

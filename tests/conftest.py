@@ -6,7 +6,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-# No test may ask a model hub; whatever would try fails at once instead of waiting for a time-out.
+# No test may ask a model hub; an attempt fails at once instead of waiting for a time-out.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TRANSFORMERS_OFFLINE"] = "1"
 

@@ -1,6 +1,6 @@
 """The command `treeline`, also `python -m treeline`: one name for the programs of the checkout.
 
-Each command is a program of its own, with its own `--help`, and is imported only when it is chosen.
+Each command is a separate program with a separate `--help`, imported only when it is chosen.
 """
 
 import argparse

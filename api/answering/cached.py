@@ -28,7 +28,7 @@ async def ask_or_recall(
 
     Raises:
         FilterError: the filter is empty or has no meaning.
-        RagError: whatever `QuestionRunner.answer` raises.
+        RagError: from `QuestionRunner.answer`.
     """
     if inquiry.filters is not None:
         where(inquiry.filters)

@@ -11,8 +11,8 @@ parameter and calls one function:
 
 All three refuse a question that nobody has room for (429) before anything is done for it, wait for their turn, stop the
 work when the client leaves, end it at the deadline, and give the slot back when the last thread of the question has
-ended: not when the stream ends, because a thread that hangs still holds memory and a core. Nothing else is to be done
-by a route, whatever way it is left.
+ended: not when the stream ends, because a thread that hangs still holds memory and a core. A route has nothing else to
+do, however it is left.
 
 A service whose default corpus was never made still answers: it says that there is nothing to read. A corpus that the
 client named and that does not exist is the client's mistake and stays an error.
@@ -144,7 +144,7 @@ class QuestionRunner:
             ClientDisconnect: the client of `request` left.
             OutOfTimeError: the time was over, in the queue or at work.
             TooManyQuestionsError, CorpusError: as for `ask`; the default corpus is not excused.
-            Exception: whatever `work` raises.
+            Exception: from `work`.
         """
         place, deadline = self._enter()
         leaving = asyncio.ensure_future(disconnected(request))
@@ -234,7 +234,7 @@ class QuestionRunner:
 
 
 async def runner(service: ServiceDep) -> AsyncIterator[QuestionRunner]:
-    """Return a request's way in; whatever becomes of the request, its place is left."""
+    """Return a request's way in; its place is freed however the request ends."""
     way_in = QuestionRunner(service)
     try:
         yield way_in

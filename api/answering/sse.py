@@ -93,7 +93,7 @@ class Pace:
 
 
 async def stream_records(events: AsyncGenerator[Event, None], view: View, pace: Pace) -> AsyncGenerator[bytes, None]:
-    """Yield one SSE message a record; the last one is `complete`, whatever the engine does.
+    """Yield one SSE message a record; the last one is `complete`, even if the engine fails.
 
     However this generator ends, `events` is closed, so the engine stops working.
     """

@@ -2,7 +2,7 @@
 
 Flow: a crowded corpus, made here from a seed, or a data set's -> **here** -> Markdown table, JSON.
 
-A leaf is reached when it is among the first 10 of its own search; leaves with equal vectors count as one. It is
+A leaf is reached when it is among the first 10 hits for its vector; leaves with equal vectors count as one. It is
 measured twice: with the graph alone, and as questions are answered, with small files searched exactly.
 """
 

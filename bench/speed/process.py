@@ -154,7 +154,7 @@ def _address(process: subprocess.Popen[str], stderr: IO[str], deadline: float) -
 
 
 def _said(stderr: IO[str]) -> str:
-    # Read at a place of its own: the offset of the file belongs to the process as well.
+    # pread, because the file's offset is shared with the process.
     return os.pread(stderr.fileno(), MOST_SAID_BYTES, 0).decode(errors="replace")
 
 

@@ -78,7 +78,7 @@ def open_target(
     Raises:
         PreflightError: the run would measure nothing.
         FilterError: the filter has no meaning.
-        RagError: whatever opening a corpus or loading a model raises.
+        RagError: opening the corpus or loading the model failed.
     """
     if wanted.filters is not None:
         where(wanted.filters)  # one that has no meaning fails every question
@@ -181,7 +181,7 @@ async def _warm_up(target: Target, engine: "Answers | None", library: "Library |
     page = GivenPage(url="http://localhost/", html=WARM_UP_PAGE)
     pages: list[tuple[GivenPage, ...]] = [*([()] if engine else []), *([(page,)] if library else [])]
     for given in pages:
-        with suppress(NoReplyError):  # whatever it is, the questions meet it as well
+        with suppress(NoReplyError):  # the questions will report the same failure
             await target.ask(Case(id="-", question=WARM_UP, pages=given))
 
 

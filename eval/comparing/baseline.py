@@ -5,6 +5,13 @@ Flow: a run's folder -> `command.describe` shows what changes -> **here** -> a s
 A baseline is a run like any other, without what no comparison reads or what differs from machine to machine: times,
 passages, citations, and the scores by families that need a judge or an extra package. Nothing is asked back: what was
 there before is in git.
+
+What `make regress` tells apart, on 53 questions: it passes the same code (no difference in any row), a CPU without VNNI
+(`ONEDNN_MAX_CPU_ISA=AVX512_CORE`; `similarity` -0.040) and `RAG_EMBED__PRECISION=fp32` (largest judged loss: `token_f1`
+-0.019). It fails `RAG_RETRIEVAL__TOP_K=1` (`doc@3` -0.146, `mrr` -0.065, `recall@8000` -0.225, `word_recall` -0.092),
+`RAG_RETRIEVAL__MODE=lexical RAG_RETRIEVAL__MERGE=false` (`doc@1` -0.146, `word_recall` -0.134, `declined` +0.171) and
+`RAG_ANSWER__MAX_WORDS=15` (`word_recall` -0.177; `token_f1` +0.092, because answers are shorter). For a smaller change
+ask more questions.
 """
 
 import argparse

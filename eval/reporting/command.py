@@ -3,6 +3,9 @@
 Flow: the run's folder -> `gather.py`, `reporting/figures/history.py` -> `reporting/page/html.py`,
 `reporting/page/markdown.py`, `results.py` -> **here** writes four files. It reads only what is there: nothing is asked
 or scored, and the same run gives the same bytes.
+
+`docs/report.png` is the page of `data/questions.jsonl`, taken by `chromium --headless --hide-scrollbars
+--window-size=1200,1000 --screenshot=docs/report.png "file://$PWD/runs/sample/report.html"`.
 """
 
 import argparse

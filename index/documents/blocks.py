@@ -135,7 +135,7 @@ def _fitting(text: str, spans: Iterable[Span], fits: Fits, chars: int, steps: li
         elif steps:
             yield from _fitting(text, steps[0](text, start, end), fits, chars, steps[1:])
         else:
-            # One character always is a piece: it cannot be cut, whatever it counts.
+            # A single character is always a piece, because it cannot be cut.
             length = min(chars, max(1, (end - start) // 2))
             if end - start == 1:
                 yield Piece(start, end, 0)

@@ -4,7 +4,7 @@ Flow: `--filter` on the command line, or a request's body -> **here** -> `catalo
 
 A filter may delete documents, so nothing about it is guessed: an unknown field, a value of the wrong kind or an empty
 filter is refused. A document that lacks the key meets no operator but `is_empty`; wrap an operator in `not` to have
-those as well. The same filter means the same on SQLite and PostgreSQL, whatever kinds a key's values mix.
+those as well. The same filter means the same on SQLite and PostgreSQL, also where a key's values mix kinds.
 """
 
 import argparse

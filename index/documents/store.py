@@ -4,8 +4,8 @@ Flow: ingestion writes here last; retrieval and citations read slices of text fr
 terms (tantivy) are derived from it and can be rebuilt.
 
 A document becomes visible in one commit, after its vectors and terms are in place. Until then its version
-stands in `pending`, and so does a version that is being removed: whatever a crash leaves behind is found there
-and swept by the next ingestion. Which files were read is `sources.py`'s business, how the database is opened
+stands in `pending`, and so does a version that is being removed: the next ingestion finds there what a crash
+left behind, and removes it. Which files were read is `sources.py`'s business, how the database is opened
 `tables.py`'s.
 """
 

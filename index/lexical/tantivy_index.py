@@ -139,7 +139,7 @@ class LexicalIndex:
     def held(self, terms: Iterable[str], node_ids: Collection[str]) -> dict[str, frozenset[str]]:
         """Return leaf -> those of `terms` that its text holds; none for a leaf that is not there.
 
-        The index knows without anybody reading the text again: each term scores a power of two of its own.
+        No text is read: each term scores a different power of two, so a leaf's score tells its terms.
         """
         found: dict[str, frozenset[str]] = dict.fromkeys(node_ids, frozenset())
         distinct = list(dict.fromkeys(terms)) if found else []
@@ -218,7 +218,7 @@ class LexicalIndex:
     def _failures(self) -> Iterator[None]:
         try:
             yield
-        except (ValueError, OSError, RuntimeError) as error:  # tantivy's own, whatever their cause
+        except (ValueError, OSError, RuntimeError) as error:  # tantivy raises these for any cause
             raise failure("The word index", error, self._path) from error
 
 

@@ -44,7 +44,7 @@ class BackupFacts:
 
 
 def backup(name: str, settings: Settings, target: Path) -> BackupFacts:
-    """Save the named corpus, whatever it was embedded with, as one .tar.gz that appears when it is whole.
+    """Save the named corpus, with any embedding model, as one .tar.gz that appears when it is complete.
 
     Args:
         name: of the corpus.

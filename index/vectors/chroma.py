@@ -37,7 +37,7 @@ WRITE_TIMEOUT = httpx.Timeout(120, connect=2)
 PAGE = 5000
 # Chroma in this process lets nothing else run while it takes vectors: some 1.5 ms each.
 UPSERT_ROWS = 128
-# Chroma puts each value of a condition into an SQLite variable of its own, and SQLite takes 32,766 of them.
+# Chroma puts each value of a condition into a separate SQLite variable; SQLite allows 32,766 of them.
 MAX_VALUES = 10_000
 _CONFIGURATION: Any = {"hnsw": {"space": "cosine", "ef_search": EF_SEARCH}}
 # Changes after which Chroma writes its graph (its own default), and the fewest that it takes.

@@ -2,7 +2,7 @@
 
 Flow: `store.py` -> **here** -> hits that it merges with those of the graph. Thousands of near-alike leaves, such as the
 rows of one table, take each other's links in the graph; a few leaves of another subject are then stored, but nothing
-leads to them, whatever the search effort or the number of links (measured: 10 to 12 of 12 found beside 8,000 rows, with
+leads to them, even with more search effort or more links (measured: 10 to 12 of 12 found beside 8,000 rows, with
 16 links a leaf as with 32, with 200 candidates as with 800). `python -m bench reach` measures it.
 """
 

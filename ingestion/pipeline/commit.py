@@ -20,8 +20,8 @@ def commit(corpus: Corpus, batch: Sequence[Step]) -> None:
     """
     changes = [step for step in batch if isinstance(step, Change)]
     gone = [doc_id for step in batch if isinstance(step, FileDone) for doc_id in step.gone]
-    # Of a file that goes on in the next batch a note without digest is kept: whatever happens before its end, the
-    # next run reads it again, and knows whose its documents are if it is gone by then.
+    # A file that continues in the next batch gets a note without a digest: if the run ends early, the next one reads
+    # the file again, or knows which documents it had if it is gone by then.
     notes = {step.note.source: step.note for step in batch if not isinstance(step, Skipped) and step.note}
     if changes or gone or notes:
         vectors = [change.vectors for change in changes if change.vectors is not None]

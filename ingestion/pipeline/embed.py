@@ -114,7 +114,7 @@ class Vectorizer:
             self._check()
             part = keys[start : start + SLICE_TEXTS]
             rows = embed_documents(self._embedding.embedder, [texts[key] for key in part])
-            # A row of its own each: a view would keep the whole slice in memory.
+            # Copies, because a view would keep the whole slice in memory.
             found |= {key: row.copy() for key, row in zip(part, rows, strict=True)}
             for change in changes:
                 change.embedded_share = len(found) / len(keys)

@@ -1,8 +1,8 @@
 """Bring files into a corpus: compare -> cut -> embed the leaves -> commit, each stage in its own thread.
 
 Flow: `build.py` -> **here** joins `diff.py` -> `chunk_embed.py` -> `commit.py` (`stages`), and counts what they did.
-What is known is not parsed, what was embedded is not embedded again, one unreadable file or record costs itself only,
-and what is committed stays whatever happens later.
+Known files are not parsed, embedded texts are not embedded again, other files and records are unaffected by an
+unreadable one, and what is committed stays.
 """
 
 import threading
@@ -105,7 +105,7 @@ class Pipeline:
         *,
         whole: bool = True,
     ) -> Summary:
-        """Ingest the files; whatever is committed stays when the run is stopped.
+        """Ingest the files; what is committed stays when the run is stopped.
 
         Args:
             entries: what was listed below `root`.

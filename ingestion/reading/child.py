@@ -2,8 +2,8 @@
 
 Flow: `sandbox.py` -> pipe -> **here** -> a task such as `reading` -> batches of items -> pipe -> `sandbox.py`.
 
-Started as `python -m ingestion.reading.child FD TIMEOUT_S MEMORY_MB TASK ARGUMENT`. Messages are JSON, so whatever a
-parser does to this process cannot run code in the other one. The alarm clock is this process's own and has no
+Started as `python -m ingestion.reading.child FD TIMEOUT_S MEMORY_MB TASK ARGUMENT`. Messages are JSON, so a
+compromised parser cannot run code in the other process. The alarm clock is this process's own and has no
 handler: the kernel ends a task that overstays even inside C code, and also when the program that asked is gone.
 """
 
@@ -74,7 +74,7 @@ def serve(connection: Connection, task: Task, timeout_s: float) -> None:
 
 
 def _next_batch(items: Items) -> bytes:
-    """Take the next items and encode them; whatever goes wrong becomes the last item."""
+    """Take the next items and encode them; an error becomes the last item."""
     batch: list[dict[str, Any]] = []
     chars = 0
     try:

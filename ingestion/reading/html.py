@@ -55,7 +55,7 @@ def _declared_encoding(data: bytes) -> str | None:
     name = match[1].decode("ascii").lower() if match else ""
     if name in _WESTERN:
         return "cp1252"
-    # A page whose declaration is legible as ASCII is not in UTF-16, whatever it says.
+    # A page whose declaration is legible as ASCII cannot be in UTF-16, even if it says so.
     return None if not name or name.startswith(("utf-16", "utf-32")) else name
 
 

@@ -10,7 +10,7 @@ class ReadOptions:
     Attributes:
         max_bytes: of a file that is read as a whole, decompressed.
         max_chars: of one document's text.
-        papers: every text file is a paper or an object of one, whatever its name.
+        papers: every text file is a paper or an object of one, by any name.
     """
 
     max_bytes: int

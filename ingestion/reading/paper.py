@@ -40,7 +40,7 @@ def paper_name(doc_id: str, *, anything: bool = False) -> tuple[str, str | None]
 
     Args:
         doc_id: the file.
-        anything: take whatever stands before the first dot for the id of a paper.
+        anything: accept any text before the first dot as the id of a paper.
     """
     match = _NAME.fullmatch(inner_name(PurePosixPath(doc_id).name))
     if match and (anything or _PLAIN_ID.fullmatch(match["paper"])):

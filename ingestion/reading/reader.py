@@ -28,7 +28,7 @@ class Reader:
 
     Args:
         settings: limits of size, time and memory.
-        papers: read every text file as a paper, or an object of one (`paper.py`), whatever its name.
+        papers: read every text file as a paper, or an object of one (`paper.py`), by any name.
         parser: what the child process runs, as `module:function`.
         stop: once it is set, a read that is under way ends with RunStopped.
     """

@@ -64,7 +64,7 @@ def documents(
 
 
 def to_document(record: Record | UnreadableError, name: str, file_id: str, spare_id: str) -> Document:
-    """Turn one record into a document; without an id of its own it is called `spare_id`.
+    """Turn one record into a document; if it has no id, `spare_id` is its id.
 
     Raises:
         UnreadableError: it has no text or an overlong id; or it is such an error itself.

@@ -37,8 +37,8 @@ def corpus_for_documents(
         documents: none makes an empty corpus.
         chunk: sizes of the passages.
         embedding: the model.
-        sentences: make single sentences the leaves, whatever `chunk` says of leaves. What of one is longer than the
-            model's window is not embedded.
+        sentences: make single sentences the leaves and ignore `chunk`'s leaf size. Of a sentence longer than the
+            model's window only the beginning is embedded.
 
     Raises:
         ModelError: the model failed.

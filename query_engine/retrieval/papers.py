@@ -4,7 +4,7 @@ Flow: `POST /vector`, `POST /hybrid` -> **here** -> leaves with their cosine dis
 path beside `engine.py`, for clients of ASK-xDD: it neither weighs evidence nor merges.
 
 A paragraph is a leaf. A paper is all documents with one `paper_id`: its text and its figures, tables and equations;
-any other document is a paper of its own, known by its doc_id. How papers are ingested is `docs/formats.md`'s matter.
+any other document is a separate paper, known by its doc_id. How papers are ingested: `docs/formats.md`.
 """
 
 import re

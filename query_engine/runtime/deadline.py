@@ -17,7 +17,7 @@ class Deadline:
     Args:
         timeout_s: seconds until it has passed.
         clock: seconds that never go back.
-        stop: see below; one of its own if None.
+        stop: see below; a new one if None.
 
     Attributes:
         stop: set when the client that waited for the work has left; safe to set and read from any thread.

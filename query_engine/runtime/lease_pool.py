@@ -83,7 +83,7 @@ class LeasePool(Generic[Item]):
         Raises:
             TooManyCorporaError: there is no room for it, and all that are open are in use.
             CorpusError: the pool is closed.
-            Exception: whatever opening it raises; the next call tries again.
+            Exception: opening failed; the next call tries again.
         """
         while True:
             entry, opens = self._entered(name)

@@ -71,7 +71,7 @@ class BackgroundIterator(Generic[Result]):
         Raises:
             TimeoutError: the deadline passed first.
             OutOfTimeError: the deadline's `stop` was set.
-            Exception: whatever the iterator raised.
+            Exception: from the iterator.
         """
         while True:
             deadline.check_wanted("while it was written")
@@ -121,7 +121,7 @@ async def in_thread(work: Callable[[], Result], stop: threading.Event | None = N
     """Return what `work` returns. When cancelled: set `stop`, wait until the thread has ended, then pass it on.
 
     Raises:
-        Exception: whatever `work` raises.
+        Exception: from `work`.
     """
     thread = asyncio.wrap_future(start_thread(work))
     try:
@@ -151,7 +151,7 @@ async def iterate_in_thread(
         stop: set when the reader has left; the generator is closed at its next item.
 
     Raises:
-        Exception: whatever the generator raises, after everything it had yielded.
+        Exception: from the generator, after everything it had yielded.
     """
     loop = asyncio.get_running_loop()
     items: asyncio.Queue[tuple[Result] | None] = asyncio.Queue()
@@ -213,7 +213,7 @@ class CancellableReader(Generic[Result]):
 
         Raises:
             StopAsyncIteration: there is nothing more.
-            Exception: whatever the generator raised.
+            Exception: from the generator.
         """
         assert self._coming is not None, "nothing was waited for"
         arrived, self._coming = self._coming, None

@@ -1,4 +1,4 @@
-"""End a stream of events before its deadline, whatever its stages are doing.
+"""End a stream of events before its deadline, even if a stage hangs.
 
 Flow: the engine's stages -> **here** -> the reader of `Engine.stream`. A thread that hangs cannot be ended: the reader
 gets the last event in time, and the thread is waited for behind it.
@@ -23,7 +23,7 @@ async def in_time(
     Closing it, and reading on behind the last event, sets the deadline's `stop` and waits for the stages' threads.
 
     Raises:
-        Exception: whatever `events` raises but OutOfTimeError.
+        Exception: from `events`, except OutOfTimeError.
     """
     reading = CancellableReader(events)
     try:

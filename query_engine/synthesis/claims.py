@@ -135,7 +135,7 @@ def content_words(text: str) -> frozenset[str]:
 
 
 def split_clauses(text: str) -> list[str]:
-    """Cut a sentence where a further claim may begin; a clause of less than two content words is none of its own."""
+    """Cut a sentence where a further claim may begin; one of less than two content words stays with its neighbour."""
     clauses: list[str] = []
     position = 0
     for match in [*_CLAUSE.finditer(text), None]:

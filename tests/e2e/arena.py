@@ -1,7 +1,7 @@
 """Read a `/run` stream the way the competition's arena does, and check what Treeline promises beyond the contract.
 
 Written from the arena's observed behaviour: each record replaces what the one before it set, nulls change nothing, the
-key `error` (whatever its value) is a failure that takes the answer away, everything after `complete` is dropped, and
+key `error` (with any value) is a failure that takes the answer away, everything after `complete` is dropped, and
 lines that do not begin with `data:` are ignored. On the screen equal addresses become one and `[n]` is renumbered.
 """
 

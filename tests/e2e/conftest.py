@@ -9,7 +9,7 @@ import pytest
 
 from tests.e2e.program import REPOSITORY, Program, run
 
-# A test run in the background ignores Ctrl-C, and whatever it starts would inherit that.
+# A test run in the background ignores Ctrl-C, and the programs it starts would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 FOLDER = Path(__file__).parent

@@ -1,4 +1,4 @@
-"""The rules of the competition's own tester, written anew: what it sends, what it accepts, when it exits with 1.
+"""The rules of the competition's own tester, reimplemented: what it sends, what it accepts, when it exits with 1.
 
     official.main(["--base-url", URL, "--test-mode", "full", "--validation-file", FILE, "--result-file", FILE])
 

@@ -93,7 +93,7 @@ def test_a_run_that_is_killed_many_times_ends_like_one_that_never_was(tmp_path: 
 
 
 def test_the_engine_in_process_is_killed_and_goes_on(variables: dict[str, str], folder: Path, tmp_path: Path) -> None:
-    # An index of its own: a service may hold the one that all tests here share.
+    # A separate index: a service may hold the one that all tests here share.
     variables = {**variables, "RAG_INDEX__DIR": str(tmp_path / "index")}
     ingestion = run(["-m", "ingestion", str(folder / "sources")], variables, folder)
     assert ingestion.returncode == 0, ingestion.stderr

@@ -20,7 +20,7 @@ CONVERSATION = {
 
 
 def test_a_dead_model_server_leaves_a_marked_answer_of_quotes(variables: dict[str, str], folder: Path) -> None:
-    # A corpus of its own: the one that all tests share is held by the shared service.
+    # A separate corpus: the one that all tests share is held by the shared service.
     own = {**variables, "RAG_INDEX__CORPUS": "dead-model"}
     assert run(["-m", "ingestion", str(folder / "sources")], own, folder).returncode == 0
     with socket.socket() as deaf:  # bound, but not listening: connections are refused

@@ -88,10 +88,10 @@ def test_query_tells_what_it_kept_and_forgets_it_when_told(service: Program) -> 
         first, again = (http.post("/query", json=body).json() for _ in range(2))
         streamed = http.post("/query/stream", json=body).text
         assert http.post("/cache/clear").json() == {"cleared": 1}
-        anew = http.post("/query", json=body).json()
+        repeated = http.post("/query", json=body).json()
 
-    assert [reply["cache_hit"] for reply in (first, again, anew)] == [False, True, False]
-    assert first["answer"] == again["answer"] == anew["answer"]
+    assert [reply["cache_hit"] for reply in (first, again, repeated)] == [False, True, False]
+    assert first["answer"] == again["answer"] == repeated["answer"]
     assert 0 < first["retrieved_count"] <= 3
     assert first["max_score"] == max(passage["score"] for passage in first["retrieved"])
     last = streamed.replace("\r\n", "\n").strip().split("\n\n")[-1]

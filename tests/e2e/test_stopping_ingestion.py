@@ -43,7 +43,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def small_leaves(tmp_path: Path, model_cache: Path) -> dict[str, str]:
-    """Return settings for a corpus of its own with short leaves."""
+    """Return settings for a separate corpus with short leaves."""
     chunks = {"RAG_CHUNK__ROOT_TOKENS": "400", "RAG_CHUNK__MIDDLE_TOKENS": "160", "RAG_CHUNK__LEAF_TOKENS": "52"}
     return {**chunks, "RAG_INDEX__DIR": str(tmp_path / "index"), "RAG_EMBED__CACHE_DIR": str(model_cache)}
 

@@ -8,7 +8,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 
 def make_pdf(*pages: str, title: str = "", password: str | None = None) -> bytes:
-    """Return a PDF with one page per text; a page may be empty, lines are parted by line feeds."""
+    """Return a PDF with one page per text; a page may be empty, lines are separated by line feeds."""
     buffer = BytesIO()
     encrypt = StandardEncryption(password, canPrint=0) if password else None
     canvas = Canvas(buffer, encrypt=encrypt)

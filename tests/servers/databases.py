@@ -75,7 +75,7 @@ class ChromaServer:
 
 
 class PostgresServer:
-    """A cluster of its own, run by an ordinary user: PostgreSQL refuses to run as root."""
+    """A separate cluster, run by an ordinary user: PostgreSQL refuses to run as root."""
 
     def __init__(self, folder: Path) -> None:
         assert POSTGRES

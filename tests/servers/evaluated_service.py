@@ -4,7 +4,7 @@
         ask(service.url)
     assert service.asked == ["q1"]
 
-It listens on a free loopback port, in threads of its own. It knows none of Treeline's other routes: it is a stranger's.
+It listens on a free loopback port, in separate threads. It has none of Treeline's other routes.
 """
 
 import json

@@ -2,7 +2,7 @@
 
     with ScriptedLLM(Script(text=judgement)) as server: ...
 
-For RAGAS's prompts it has rules; DeepEval's are answered with the same verdicts whatever they ask about.
+For RAGAS's prompts it has rules; DeepEval's always get the same verdicts.
 
 It splits texts into sentences, takes a sentence for supported where the other text holds it letter for letter, and
 reads out of an answer the question "What about ANSWER". Prompts are told apart by the schema that is asked for.

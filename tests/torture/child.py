@@ -44,7 +44,7 @@ class Job:
         index: folder of corpora.
         journal: file that events are appended to.
         prune: remove documents of vanished files.
-        rebuild: build the corpus anew.
+        rebuild: build the corpus again.
         fault: what goes wrong.
         max_file_bytes: no file of the process may grow beyond; 0 for no such bound.
     """
@@ -110,7 +110,7 @@ def ingest(job: Job) -> None:
             summary = ingestion.build.ingest(
                 job.files, settings, corpus=CORPUS, options=options, rebuild=job.rebuild, stop=signals.stop
             )
-    except Exception as error:  # noqa: BLE001  # whatever it is, the journal tells
+    except Exception as error:  # noqa: BLE001  # the journal reports it
         journal.tell("raised", error=type(error).__name__, message=str(error))
         sys.exit(1)
     journal.tell("done", **summary.to_dict())

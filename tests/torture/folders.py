@@ -1,6 +1,6 @@
 """A folder of documents in two generations, the same ones for the same seed.
 
-Every document has a word of its own, `canary...`, in each of its versions, by which it can be found.
+Every version of a document holds a unique word, `canary...`, by which it can be found.
 """
 
 import json

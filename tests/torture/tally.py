@@ -46,7 +46,7 @@ class Tally:
         """Play a case, count it under `name`; return whether its fault came to pass."""
         try:
             result = self._ground.play(case, number)
-        except Exception as error:  # noqa: BLE001  # whatever it is, the table tells
+        except Exception as error:  # noqa: BLE001  # the table reports it
             result = Result(struck=False, problems=_told(error))
         if not result.struck and not result.problems and case.kill_after_s is None:
             return False
@@ -73,7 +73,7 @@ class Tally:
         started = time.monotonic()
         try:
             play()
-        except Exception as error:  # noqa: BLE001  # whatever it is, the table tells
+        except Exception as error:  # noqa: BLE001  # the table reports it
             row = self.row(name)
             row["cases"] += 1
             row["corrupt"] += 1

@@ -73,3 +73,16 @@ def test_no_heading_stands_twice_on_a_page(page: Path) -> None:
     headings = re.findall(r"^#+ .+$", re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL), re.MULTILINE)
 
     assert sorted(headings) == sorted(set(headings))
+
+
+def test_the_rooms_are_the_folders_of_the_tree() -> None:
+    rooms = (ROOT / "CONTRIBUTING.md").read_text().split("## The rooms")[1].split("\n\n")[1]
+    parents: list[str] = []
+    named = []
+    for line in rooms.splitlines():
+        indent, folder, about = re.fullmatch(r"    ((?:  )*)(\w+/) +(.*)", line).groups()  # type: ignore[union-attr]
+        parents[len(indent) // 2 :] = [folder]
+        named += ["".join(parents) + inner for inner in ["", *re.findall(r"\b\w+/", about)]]
+
+    assert len(named) > 40
+    assert [folder for folder in named if not (ROOT / folder).is_dir()] == []

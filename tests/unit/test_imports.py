@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 HOME = Path(__file__).parents[2]
-# Only what was actually executed counts, so this needs an interpreter of its own.
+# Only what was actually executed counts, so this needs a separate interpreter.
 PROBE = "import json, sys, main; print(json.dumps(sorted(sys.modules)))"
 WITHOUT = """
 import importlib, pkgutil, sys

@@ -83,8 +83,8 @@ def make_examples(
 def holds_answer(case: Case, doc_id: str, text: str) -> bool:
     """Whether a leaf gives the answer away, as far as the case tells.
 
-    A short answer must stand in it, of a longer one `BEARING_SHARE` of its own words; if documents are named as
-    relevant, only in those.
+    It must contain a short answer, or `BEARING_SHARE` of the words that a longer one adds to the question. If documents
+    are named as relevant, only their leaves count.
     """
     documents = _relevant(case)
     if not case.answer or (documents and file_name(doc_id) not in documents):

@@ -1,7 +1,7 @@
 """Say in Markdown what the gate's classifier learnt, from what, and how well it does on what it has not seen.
 
-Flow: `fit.py` -> **here** -> `docs/gate.md`. Every figure is computed here; the prose around them must hold
-for any run.
+Flow: `fit.py` -> **here** -> `docs/gate.md` (`report`) and stdout (also `by_data_set`). Every figure is computed
+here; the prose around them must hold for any run.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -32,38 +32,36 @@ RELIABILITY_BINS = 5
 _INTRODUCTION = f"""# The gate, and how it was trained
 
 The gate decides whether the passages found hold an answer: a logistic regression over the features in
-`query_engine/answerability/features.py`, with the weights in `query_engine/answerability/gate.json`. The training
-command writes those weights and this page:
+`query_engine/answerability/features.py`. This command writes its weights
+(`query_engine/answerability/gate.json`) and this page:
 
     python -m training.gate --data DIR --write
 
-DIR holds the data sets; by default only those with licences for any use are taken. The sample corpus is never trained
-on.
+By default only data sets with licences for any use are taken. What is declined: [answers.md](answers.md).
 
 ## Examples
 
 No labels were written. Each question is searched with the service's settings:
 
 | kind | passages |
-| --- | --- |
+|---|---|
 | *{ANSWERED}* | as found, if one is from a document that answers |
-| *{PASSAGES_REMOVED}* | without the leaves that give the answer away: every leaf of relevant documents with a short answer; of a longer one, every leaf with {BEARING_SHARE:.0%} of the words it adds to the question. The hard ones: the subject remains |
-| *{DOCUMENTS_REMOVED}* | without the documents that answer; in a corpus of one subject others come close |
+| *{PASSAGES_REMOVED}* | without the leaves that give the answer away: every leaf of relevant documents with a short answer; of a longer one, every leaf with {BEARING_SHARE:.0%} of the words it adds to the question |
+| *{DOCUMENTS_REMOVED}* | without the documents that answer |
 | *{UNANSWERABLE}* | of questions that their data set marks so; weighed with *{PASSAGES_REMOVED}* |
 | *{FOREIGN}* | of every other corpus's questions |
 
 Every data set has the same weight; in each, *{ANSWERED}* counts {PRIOR:.0%} and the other kinds share the rest equally.
-That prior is an assumption, chosen by looking at the sample corpus's questions. The features were chosen among about 70
-by how they carried over to left-out data sets, with an eye on the sample and on near misses
-(`bench/quality/near_misses/`, in no example). So the figures of left-out sets are somewhat optimistic, and neither
-sample nor near misses are an unseen test. What is declined: [answers.md](answers.md)."""  # noqa: E501
+That prior was chosen by looking at the sample corpus, and the features among about 70 by left-out data sets, the sample
+and near misses (`bench/quality/near_misses/`). So the figures of left-out sets are somewhat optimistic, and neither
+sample nor near misses are an unseen test, although no example is from them."""  # noqa: E501
 
 _LIMITS = f"""## What to expect
 
 Foreign questions are recognised almost always, missing documents mostly. Where only the answering sentence is missing,
-words and vectors look nearly the same, and most such questions pass: the quotes are then about the subject, but no
-answer. Questions in other words than the documents' are declined too often. The examples themselves are uncertain: a
-leaf left in *{PASSAGES_REMOVED}*, or the rest of a corpus of one subject, may still answer."""
+words and vectors look nearly the same, and most such questions pass. Questions in other words than the documents' are
+declined too often. The examples are uncertain: a leaf left in *{PASSAGES_REMOVED}*, or the rest of a corpus of one
+subject, may still answer."""
 
 
 def report(examples: Sequence[Example], features: Sequence[str], threshold: float) -> str:
@@ -92,12 +90,25 @@ def report(examples: Sequence[Example], features: Sequence[str], threshold: floa
             f"On unseen questions: {FOLDS} folds over the questions, or trained on the other data sets only. Precision "
             f"and recall of *{ANSWERED}* at the default threshold of {threshold}.",
             _comparison({name: judge(examples, fit) for name, fit in fits.items()}, left_out, threshold),
-            f"By left-out data set; in brackets, {HAND}. ROC AUC of *{ANSWERED}* against each other kind, then the "
-            f"share declined at {threshold}.",
-            _by_set(left_out[TRAINED], left_out[HAND], threshold),
-            "Reliability on left-out data sets: of examples with about the same probability, the share answered.",
-            _reliability({name: left_out[name] for name in (TRAINED, HAND)}),
+            "By data set and by probability: [decision 0015](adr/0015-sentences-are-read-once.md#measurements).",
             _LIMITS,
+        ]
+    )
+
+
+def by_data_set(examples: Sequence[Example], features: Sequence[str], threshold: float) -> str:
+    """Return how well the classifier does on each left-out data set, and how far its probabilities can be trusted.
+
+    Args: those of `report`.
+    """
+    judged = judge(examples, partial(train, features=features), leave_sets_out=True)
+    return "\n\n".join(
+        [
+            f"By left-out data set: ROC AUC of *{ANSWERED}* against each other kind, then the share declined at "
+            f"{threshold}.",
+            _by_set(judged, threshold),
+            "Reliability on left-out data sets: of examples with about the same probability, the share answered.",
+            _reliability(judged),
         ]
     )
 
@@ -130,13 +141,13 @@ def _comparison(folds: dict[str, Judged], left_out: dict[str, Judged], threshold
     return _table(["judged by", "classifier", "ROC AUC", "log loss", "precision", "recall"], rows)
 
 
-def _by_set(trained: Judged, by_hand: Judged, threshold: float) -> str:
+def _by_set(judged: Judged, threshold: float) -> str:
     against = (PASSAGES_REMOVED, DOCUMENTS_REMOVED, FOREIGN)
     rows = []
-    for name in _sets(trained.examples):
-        aucs = [_pair(trained, by_hand, name, (ANSWERED, kind), Judged.roc_auc) for kind in against]
+    for name in _sets(judged.examples):
+        aucs = [_figure(judged, name, (ANSWERED, kind), Judged.roc_auc) for kind in against]
         declined = [
-            _pair(trained, by_hand, name, (kind,), lambda judged: float((judged.probabilities < threshold).mean()))
+            _figure(judged, name, (kind,), lambda some: float((some.probabilities < threshold).mean()))
             for kind in (ANSWERED, *against)
         ]
         rows.append([name, *aucs, *declined])
@@ -144,35 +155,29 @@ def _by_set(trained: Judged, by_hand: Judged, threshold: float) -> str:
     return _table(header, rows)
 
 
-def _pair(trained: Judged, by_hand: Judged, name: str, kinds: Sequence[str], figure: Callable[[Judged], float]) -> str:
-    """The figure of both on one set's examples of these kinds; a dash where the set has none of a kind."""
-    if not all(_count(trained.examples, name, kind) for kind in kinds):
+def _figure(judged: Judged, name: str, kinds: Sequence[str], figure: Callable[[Judged], float]) -> str:
+    """The figure on one set's examples of these kinds; a dash where the set has none of a kind."""
+    if not all(_count(judged.examples, name, kind) for kind in kinds):
         return "–"
-    first, second = (
-        figure(judged.only(lambda example: example.data_set == name and example.kind in kinds))
-        for judged in (trained, by_hand)
-    )
-    return f"{first:.2f} ({second:.2f})"
+    return f"{figure(judged.only(lambda example: example.data_set == name and example.kind in kinds)):.2f}"
 
 
-def _reliability(judged: dict[str, Judged]) -> str:
+def _reliability(judged: Judged) -> str:
     edges = np.linspace(0, 1, RELIABILITY_BINS + 1)
     rows = []
     for low, high in pairwise(edges):
-        cells = []
-        for one in judged.values():
-            here = (one.probabilities >= low) & ((one.probabilities < high) | (high == 1))
-            weights = one.weights[here]
-            means = [np.average(values[here], weights=weights) for values in (one.probabilities, one.answered)]
-            cells += [str(here.sum()), *(f"{mean:.2f}" for mean in means)] if here.any() else ["0", "–", "–"]
+        here = (judged.probabilities >= low) & ((judged.probabilities < high) | (high == 1))
+        weights = judged.weights[here]
+        means = (np.average(values[here], weights=weights) for values in (judged.probabilities, judged.answered))
+        cells = [str(here.sum()), *(f"{mean:.2f}" for mean in means)] if here.any() else ["0", "–", "–"]
         rows.append([f"{low:.1f}–{high:.1f}", *cells])
-    return _table(["probability", *(f"{name}: {of}" for name in judged for of in ("examples", "given", "was"))], rows)
+    return _table(["probability", "examples", "given", "was"], rows)
 
 
 def _table(header: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
     header = list(header)
-    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    head, *lines = (f"| {' | '.join(cells)} |" for cells in (header, *rows))
+    return "\n".join([head, f"|---|{'---:|' * (len(header) - 1)}", *lines])
 
 
 def _sets(examples: Sequence[Example]) -> list[str]:

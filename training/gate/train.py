@@ -23,7 +23,7 @@ from query_engine.schema.passage import Passage
 from settings import Settings
 from training.gate.examples import Example, make_examples
 from training.gate.fit import PRIOR, train
-from training.gate.report import report
+from training.gate.report import by_data_set, report
 from training.gate.search import HidingSearch
 
 # Of all that were tried, those that held up on data sets left out of the training.
@@ -32,7 +32,7 @@ REPORT = Path(__file__).parents[2] / "docs" / "gate.md"
 
 
 def train_gate(data_sets: Sequence[DataSet], settings: Settings, *, write: bool) -> str:
-    """Ask the data sets' questions of each of them, train, and return the report.
+    """Ask the data sets' questions of each of them, train, and return the report, with the figures by data set.
 
     Args:
         data_sets: two or more.
@@ -49,13 +49,14 @@ def train_gate(data_sets: Sequence[DataSet], settings: Settings, *, write: bool)
         foreign = [case for other, asked in cases.items() if other != data_set for case in asked]
         examples += _examples(data_set, cases[data_set], foreign, embedder, settings)
         print(f"{data_set.name}: {len(examples)} examples so far", file=sys.stderr)
-    page = report(examples, FEATURES, settings.answer.min_confidence)
+    threshold = settings.answer.min_confidence
+    page = report(examples, FEATURES, threshold)
     if write:
         stored = train(examples, FEATURES).to_dict()
         trained_on = {"sets": [data_set.name for data_set in data_sets], "examples": len(examples), "prior": PRIOR}
         classifier.SHIPPED.write_text(json.dumps({**stored, "trained_on": trained_on}, indent=1) + "\n")
         REPORT.write_text(page + "\n")
-    return page
+    return f"{page}\n\n{by_data_set(examples, FEATURES, threshold)}"
 
 
 def _examples(

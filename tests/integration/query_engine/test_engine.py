@@ -218,7 +218,7 @@ def test_passages_are_slices_of_their_documents(make: MakeEngine) -> None:
 
 
 def test_retrieval_serves_any_llamaindex_query_engine(make: MakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Without a model of its own LlamaIndex would look for a key of a paid service.
+    # Without an explicit model LlamaIndex would look for a key of a paid service.
     monkeypatch.setattr(LlamaSettings, "_llm", MockLLM())
     query_engine = RetrieverQueryEngine.from_args(make().retriever(), llm=MockLLM(), response_mode=ResponseMode.NO_TEXT)
 

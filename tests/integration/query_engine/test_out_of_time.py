@@ -33,7 +33,7 @@ QUESTION = "Who published the rotor limit in 1919?"
 
 
 class HungReranker:
-    """Waits for `release`, whatever the clock says, and then looks at its deadline."""
+    """Waits for `release`, past any deadline, and only then looks at it."""
 
     name = "cross_encoder"
 

@@ -35,7 +35,7 @@ def test_a_run_that_was_only_asked_is_scored_and_told(folder: RunFolder, capsys:
     assert err.count("RAGAS's metrics are left out") == 1
 
 
-def test_scores_are_made_anew_but_not_kept_twice(folder: RunFolder) -> None:
+def test_scores_are_recomputed_but_not_kept_twice(folder: RunFolder) -> None:
     main(["score", str(folder.path)])
     before = (folder.path / "scores.jsonl").read_bytes()
 

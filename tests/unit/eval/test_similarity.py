@@ -12,7 +12,7 @@ LIKENESS = Similarity(Vectors(WordHashEmbedding))
 REFERENCE = "Albert Betz published the limit of a rotor."
 
 
-def test_the_reference_itself_is_like_itself_whatever_marks_it_carries() -> None:
+def test_the_reference_is_like_itself_with_any_marks() -> None:
     scores = LIKENESS.score("Albert **Betz** published the limit of a rotor. [1]", REFERENCE)
 
     assert scores == {name: pytest.approx(1) for name in ("similarity", "matching", "rouge_l")}

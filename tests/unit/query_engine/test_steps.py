@@ -1,4 +1,4 @@
-"""What readers see rendered must not act, whatever questions and documents hold."""
+"""What readers see rendered must not act, with any content of questions and documents."""
 
 from query_engine import steps
 from query_engine.schema.citations import Checked

@@ -1,4 +1,4 @@
-"""Vectors that were damaged after a clean stop are refused; sound ones are opened, whatever happened before."""
+"""Vectors that were damaged after a clean stop are refused; sound ones are opened, also after a crash."""
 
 import shutil
 import subprocess

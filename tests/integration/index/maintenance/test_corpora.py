@@ -1,4 +1,4 @@
-"""Corpora are listed whoever holds them and whatever they have come to; one can be dropped or renamed."""
+"""Corpora are listed even if they are locked or damaged; one can be dropped or renamed."""
 
 import os
 from contextlib import closing

@@ -14,7 +14,7 @@ from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 from tests.fakes.filters import one
 
-# The question's words stand in the first ten documents alone: whoever filters afterwards finds nothing in the others.
+# Only the first ten documents hold the question's words: filtering after the search finds nothing in the others.
 NEAR = {f"near{number}.md": f"Betz limits rotor power {number}. Betz limits turbines." for number in range(10)}
 FAR = {f"far{number}.md": f"Fish climb ladders {number}. Betz swims {number}." for number in range(30)}
 QUESTION = word_vector("Betz limits rotor power")

@@ -1,4 +1,4 @@
-"""A corpus is embedded anew from its stored text: nothing is read from files, and nothing is lost on the way."""
+"""A corpus is embedded again from its stored text: nothing is read from files, and nothing is lost on the way."""
 
 import shutil
 import threading

@@ -163,7 +163,7 @@ def test_a_damaged_vector_database_is_found(folder: Path, damage: Callable[[Path
     assert repairs & {Repair.VECTORS, Repair.LEAVES}
 
 
-def test_what_a_dead_holder_tore_is_made_anew(folder: Path, sound: Path) -> None:
+def test_what_a_dead_holder_tore_is_rebuilt(folder: Path, sound: Path) -> None:
     (folder / "lock").write_text('{"pid": 1, "url": null}')
     flip(graph(folder, "data_level0.bin"))
 
@@ -171,7 +171,7 @@ def test_what_a_dead_holder_tore_is_made_anew(folder: Path, sound: Path) -> None
     assert_as_before(folder, sound)
 
 
-def test_lost_words_and_vectors_are_made_anew(folder: Path, sound: Path) -> None:
+def test_lost_words_and_vectors_are_rebuilt(folder: Path, sound: Path) -> None:
     shutil.rmtree(folder / "words")
     shutil.rmtree(folder / "vectors")
 

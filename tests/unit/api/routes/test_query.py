@@ -146,7 +146,7 @@ def test_both_routes_share_what_is_kept() -> None:
     assert found["retrieved"][0]["text"] == "Wind turns blades."
 
 
-def test_new_documents_and_other_questions_are_asked_anew() -> None:
+def test_new_documents_and_other_questions_are_not_served_from_the_cache() -> None:
     engine = FakeEngine(ANSWER)
     client = client_of(engine)
     for body in ({}, {"top_k": 5}, {"question": "What blows?"}, {"query_time": "2024-02-28"}):

@@ -14,7 +14,7 @@ QUESTIONS = [{"id": f"q{number}", "question": f"What is {number}?", "answer": "I
 
 
 class Tried:
-    """Runs the command in a folder of its own.
+    """Runs the command in a separate folder.
 
     Attributes:
         questions, out: the paths that it is given.

@@ -1,4 +1,4 @@
-"""CRAG: pages come along, alternatives in whatever spelling, and two answers mean something special."""
+"""CRAG: pages come along, alternatives in either spelling, and two answers mean something special."""
 
 import bz2
 import json

@@ -1,4 +1,4 @@
-"""Whoever reads a score can look up what it is."""
+"""Every score's meaning can be looked up."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ HOME = Path(__file__).parents[4]
 DOCUMENT = HOME / "docs" / "evaluation.md"
 
 
-def test_every_metric_says_what_it_is_and_has_a_name_of_its_own() -> None:
+def test_every_metric_has_a_definition_and_a_unique_name() -> None:
     assert {"retrieval", "answer", "citations", "abstention", "speed", "ragas_offline"} <= set(FAMILIES)
     assert all(name == metric.name and metric.about.endswith(".") for name, metric in METRICS.items())
 

@@ -130,7 +130,7 @@ def test_repeats_tell_how_far_the_judge_disagrees_with_itself(folder: RunFolder,
     assert len(folder.scores()) == 30
 
 
-def test_another_judge_judges_anew_and_is_not_mixed_with_the_first(folder: RunFolder, tmp_path: Path) -> None:
+def test_another_judge_judges_again_and_is_not_mixed_with_the_first(folder: RunFolder, tmp_path: Path) -> None:
     other = WHO.model_copy(update={"model": "other"})
 
     def down(*_: object) -> float:

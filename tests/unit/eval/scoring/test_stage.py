@@ -100,7 +100,7 @@ def test_a_row_without_reply_is_not_scored_again_and_again(folder: RunFolder) ->
     assert scorer.asked == [("3", 0)]
 
 
-def test_a_new_reply_to_a_question_is_scored_anew(folder: RunFolder) -> None:
+def test_a_new_reply_to_a_question_is_scored_again(folder: RunFolder) -> None:
     lost = RunFolder(folder.path.with_name("lost"))
     lost.create(folder.header(), (case("1"),))
     scorer = Counting()

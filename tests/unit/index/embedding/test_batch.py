@@ -1,4 +1,4 @@
-"""One array of vectors, whatever the embedder."""
+"""One array of vectors from any embedder."""
 
 import numpy as np
 import numpy.typing as npt

@@ -31,7 +31,7 @@ def test_the_connections_of_chromas_client_are_found_and_all_it_sends_goes_throu
         return httpx.Response(200, json={"nanosecond heartbeat": 1})
 
     connections = _connections(server)
-    assert connections.timeout == httpx.Timeout(None)  # Chroma's own; with a bound of its own ours could go
+    assert connections.timeout == httpx.Timeout(None)  # Chroma's own; if it set a bound, ours could go
     connections._transport = httpx.MockTransport(answer)
     server.heartbeat()
 

@@ -57,7 +57,7 @@ def test_known_files_that_fly_by_do_not_promise_an_early_end() -> None:
     assert 2000 < pace.eta_s < 3000
 
 
-def test_a_second_folder_starts_the_measurement_anew() -> None:
+def test_a_second_folder_restarts_the_measurement() -> None:
     clock = Clock()
     meter = PaceMeter(clock)
     clock.now += 10

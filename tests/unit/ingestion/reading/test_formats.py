@@ -117,9 +117,7 @@ def test_bad_files_are_refused_with_the_reason(tmp_path: Path, name: str, data: 
 
 @pytest.mark.parametrize("name", ["wind_power.txt.gz", "wind_power.TXT.BZ2", "wind_power.txt"])
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress])
-def test_compressed_text_is_read_whatever_its_name_says(
-    tmp_path: Path, name: str, compress: Callable[[bytes], bytes]
-) -> None:
+def test_compressed_text_is_read_under_any_name(tmp_path: Path, name: str, compress: Callable[[bytes], bytes]) -> None:
     document = read_one(tmp_path / name, compress("Größe".encode()))
 
     assert (document.doc_id, document.title, document.text) == (name, "wind power", "Größe")

@@ -1,4 +1,4 @@
-"""A part that is not covered is worded anew: by names that were found, or by what is missing."""
+"""A part that is not covered is reworded: by names that were found, or by what is missing."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Time limits within time limits, and the word that nobody waits."""
+"""Nested time limits, and cancellation."""
 
 import pytest
 

@@ -49,7 +49,7 @@ def library() -> Library:
 
 @pytest.fixture
 def threads(library: Library) -> Iterator[ThreadPoolExecutor]:
-    """Return threads for callers that wait; whatever is held is let go at the end."""
+    """Return threads for callers that wait; leases that are held are released at the end."""
     with ThreadPoolExecutor(8) as executor:
         yield executor
         for held in library.held.values():

@@ -1,4 +1,4 @@
-"""A stream of events ends in time, whatever its stages do."""
+"""A stream of events ends in time, even if a stage hangs or fails."""
 
 import asyncio
 import threading

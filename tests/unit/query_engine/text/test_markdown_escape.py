@@ -69,7 +69,7 @@ PARTS += [
 
 
 @given(st.lists(st.sampled_from(PARTS), max_size=30).map("".join))
-def test_nothing_that_renderers_act_on_is_left_whatever_the_text(text: str) -> None:
+def test_nothing_that_renderers_act_on_is_left_in_any_text(text: str) -> None:
     assert not re.search(
         r"!\[|\]\(|\]:|<[a-z/!?]|\bhttps?://\S|\bwww\.\S|\bjavascript:\S", as_text(text), re.IGNORECASE
     )

@@ -22,7 +22,7 @@ from training.gate.examples import (
     make_examples,
 )
 from training.gate.fit import PRIOR, example_weights, judge, train
-from training.gate.report import report
+from training.gate.report import by_data_set, report
 from training.gate.search import Hides
 
 FEATURES = ("sentence_similarity", "coverage")
@@ -163,6 +163,13 @@ def test_the_report_counts_the_examples_and_compares_the_classifiers() -> None:
     assert "| **all** | 20 | 20 | 20 | 0 | 20 |" in page
     assert "| 5 folds | trained | 1.000 |" in page
     assert "weighed by hand" in page
+
+
+def test_the_figures_by_data_set_are_the_classifiers_own() -> None:
+    shown = by_data_set(separable(20), FEATURES, 0.5)
+
+    assert re.search(r"^\| a \| 1\.00 \| 1\.00 \| 1\.00 \| 0\.00 \|", shown, re.MULTILINE)
+    assert re.search(r"^\| 0\.8–1\.0 \| 20 \| \d\.\d\d \| 1\.00 \|$", shown, re.MULTILINE)
 
 
 def test_the_guide_has_the_prose_of_the_report() -> None:

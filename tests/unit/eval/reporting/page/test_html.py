@@ -210,7 +210,7 @@ def test_of_very_many_questions_those_that_went_wrong_come_first(
 
 
 @pytest.mark.parametrize("only", [0, 5, 6])
-def test_a_run_of_one_question_has_a_page_whatever_came_of_it(tmp_path: Path, only: int) -> None:
+def test_a_run_of_one_question_has_a_page_for_any_outcome(tmp_path: Path, only: int) -> None:
     asked = SAMPLE_CASES[only]
     rows = [row for row in SAMPLE_ROWS if row.id == asked.id]
     tree = page(write_run(tmp_path / "a", [asked], rows, cells_of(asked.id)))

@@ -56,7 +56,7 @@ def test_a_metric_that_breaks_or_is_no_number_has_failed_alone() -> None:
     assert cells["ragas_rouge_score"] == scored(1)
 
 
-def test_contexts_are_compared_with_whatever_text_the_answer_rests_on() -> None:
+def test_contexts_are_compared_with_any_text_that_supports_the_answer() -> None:
     row = answered("Betz", passages=[seen("one"), seen("two")])
 
     cells = cells_of(row, answer="Betz", reference_context="one")

@@ -184,7 +184,7 @@ def test_a_better_leaf_is_not_moved_back_by_many_joins_that_each_move_it_little(
     assert B[1] in shown
 
 
-def test_leaves_join_in_whatever_order_they_rank() -> None:
+def test_leaves_join_in_any_order_of_rank() -> None:
     assert texts(merge(hits((DOCUMENT, 0), (DOCUMENT, 2), (DOCUMENT, 1)), 8000)) == [" ".join(A[:3])]
 
 

@@ -34,7 +34,7 @@ def test_the_first_leaves_are_reordered_and_the_others_follow() -> None:
     assert reranked() == "dbca"
 
 
-def test_the_fused_scores_are_dealt_out_anew_and_every_other_score_and_rank_stays_with_its_leaf() -> None:
+def test_fused_scores_are_reassigned_by_rank_and_every_other_score_and_rank_stays_with_its_leaf() -> None:
     best = rerank("?", HITS, LengthReranker(), texts_of, RerankSettings(pool_k=3)).hits
 
     assert [hit.score for hit in best] == [0.9, 0.5, 0.4, 0.1]
