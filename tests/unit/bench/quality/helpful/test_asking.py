@@ -19,7 +19,7 @@ DOCUMENTS = {"wind.txt": TEXT}
 class ScriptedEngine:
     """Quotes the first word, and doubts it."""
 
-    async def stream(self, inquiry: Inquiry) -> AsyncIterator[Event]:
+    async def stream(self, _inquiry: Inquiry) -> AsyncIterator[Event]:
         yield Token("Wind")
         citation = Citation(1, "wind.txt", "wind.txt#00000", 0, 4, "Wind", None, "Wind")
         doubt = AnswerWarning("low_confidence", "Perhaps.")
@@ -65,7 +65,7 @@ async def test_a_quote_counts_as_true_where_the_document_says_so() -> None:
         return SystemAnswer("Wind", tuple(quotes))
 
     case = Case(id="1", question="What turns?")
-    (row,) = await ask_all([(7, case)], System("ours", ask, DOCUMENTS.get), lambda _, answer: {"quotes": 5.0})
+    (row,) = await ask_all([(7, case)], System("ours", ask, DOCUMENTS.get), lambda *_: {"quotes": 5.0})
 
     assert row.verbatim == 2
     assert asked == [WARM_UP, "What turns?"]

@@ -137,7 +137,7 @@ def test_a_region_ends_where_its_last_words_first_follow_and_may_not_be_long() -
 
 @pytest.mark.parametrize("documents", [{}, {"salt.md": " nothing of it "}], ids=["no document", "other text"])
 def test_a_region_that_is_not_in_its_document_is_named(documents: dict[str, str]) -> None:
-    with pytest.raises(BadCasesError, match="Question '1' has a region in guides/salt.md that is not there: 'The sun"):
+    with pytest.raises(BadCasesError, match="Question '1' has a region in guides/salt"):
         check_regions([case()], documents)
 
 

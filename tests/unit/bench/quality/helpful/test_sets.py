@@ -72,5 +72,5 @@ def test_a_question_is_scored_by_its_own_set(data: Path) -> None:
 def test_a_row_of_another_set_is_named(data: Path) -> None:
     (data / "open_questions" / "questions.jsonl").write_text('{"id": "1", "question": "Q?", "corpus": "wind"}')
 
-    with pytest.raises(BadCasesError, match="Line 1 of .* is no case"):
+    with pytest.raises(BadCasesError, match=r"Line 1 of .* is no case"):
         read_asked(data, ["open_questions"], None)
