@@ -15,9 +15,9 @@ from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bench.arguments import choose_sets, parse
+from bench.arguments import choose_sets, parse, set_names
 from bench.build import (
     answer_over_pages,
     measure_answers_under_load,
@@ -26,6 +26,7 @@ from bench.build import (
     measure_latency,
     open_engine,
     open_stock,
+    open_systems,
     our_retrieval,
     stored_text,
 )
@@ -39,6 +40,9 @@ from eval.cases import Case, read_cases
 from eval.questions.reading import read_questions
 from settings import VERSION, Settings, load_settings
 
+if TYPE_CHECKING:
+    from bench.quality.helpful.asking import Answered
+
 _OURS = {True: OURS, False: f"{OURS}, leaves only"}
 
 
@@ -48,6 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     measures = {
         "retrieval": _retrieval,
         "answers": _answers,
+        "helpful": _helpful,
         "crag": _crag,
         "ingest": _ingest,
         "hostile": _hostile,
@@ -97,6 +102,36 @@ def _answers(arguments: argparse.Namespace, settings: Settings) -> int:
     print(answers_table.quality_table(answered), end="\n\n")
     print(answers_table.silence_table(answered))
     _keep("answers", {name: [row.to_dict() for row in rows] for name, rows in answered.items()}, settings)
+    return 0
+
+
+def _helpful(arguments: argparse.Namespace, settings: Settings) -> int:
+    from bench.quality.helpful import asking, sets, table  # noqa: PLC0415  # for the reason that `build.py` gives
+
+    data = arguments.data or settings.bench.data or Path()
+    names, absent = sets.choose(data, set_names(arguments))
+    for name in absent:
+        print(f"{name}: skipped, it is not in {data}", file=sys.stderr)
+    corpora, lacking = sets.read_asked(data, names, arguments.limit)
+    for lacked, ids in lacking.items():
+        print(f"{lacked}: {len(ids)} questions skipped, {data / lacked} holds no corpus", file=sys.stderr)
+    answered: dict[str, dict[str, list[asking.Answered]]] = {}
+    for corpus in corpora:
+        for system in open_systems(corpus.data_set, settings, ours_only=arguments.ours_only):
+            for name, cases in corpus.cases.items():
+                rows = asyncio.run(asking.ask_all(cases, system, corpus.score))
+                answered.setdefault(name, {}).setdefault(system.name, []).extend(rows)
+    for name, systems in answered.items():
+        print(f"{name}\n\n{table.table(systems, sets.MEASURES[name])}\n")
+    print(f"{describe(machine())}.")
+    figures = {
+        name: {system: table.figures(rows, sets.MEASURES[name]) for system, rows in systems.items()}
+        for name, systems in answered.items()
+    }
+    _keep("helpful", figures, settings)
+    for name, systems in answered.items():
+        for label, rows in systems.items():
+            _keep_rows(settings.bench.dir / "helpful" / name / f"{label.replace(' ', '_')}.jsonl", rows)
     return 0
 
 
@@ -217,6 +252,13 @@ def _compare(arguments: argparse.Namespace, _settings: Settings) -> int:
 
 def _cases(data_set: DataSet, limit: int | None) -> tuple[Case, ...]:
     return read_cases(data_set.questions)[:limit]
+
+
+def _keep_rows(path: Path, rows: Sequence["Answered"]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    in_order = sorted(rows, key=lambda row: row.place)
+    path.write_text("".join(f"{json.dumps(row.to_dict(), ensure_ascii=False)}\n" for row in in_order))
+    print(f"answers: {path}", file=sys.stderr)
 
 
 def _keep(name: str, sets: dict[str, Any], settings: Settings) -> None:

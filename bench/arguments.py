@@ -37,6 +37,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         help="answers over the web pages that come with each question: score, time",
         description="Answer each question of a CRAG file from an in-memory index of the pages that come with it.",
     ).add_argument("--data", type=Path, help="the file, or a folder that holds it, or holds it in `crag/`")
+    _add_helpful(commands, [asked])
     _add_ingest(commands, [sets])
     hostile = commands.add_parser(
         "hostile",
@@ -89,14 +90,18 @@ def limit_option() -> argparse.ArgumentParser:
     return parser
 
 
+def set_names(arguments: argparse.Namespace) -> list[str]:
+    """Return the names given by `--sets`; none means all."""
+    return [name.strip() for name in arguments.sets.split(",") if name.strip()]
+
+
 def choose_sets(arguments: argparse.Namespace, settings: Settings) -> list[DataSet]:
     """Return the data sets that `sets_options` named; folders that hold none are listed on stderr.
 
     Raises:
         NoDataSetError: a named set, or any at all, is missing.
     """
-    names = [name.strip() for name in arguments.sets.split(",") if name.strip()]
-    chosen, others = find_sets(arguments.data or settings.bench.data, names)
+    chosen, others = find_sets(arguments.data or settings.bench.data, set_names(arguments))
     for name in others:
         print(f"{name}: skipped, it has no questions.jsonl with corpus/ or corpus.jsonl", file=sys.stderr)
     return chosen
@@ -115,6 +120,20 @@ def _add_retrieval(commands: _Commands, parents: list[argparse.ArgumentParser]) 
         help="measure ours only with, or only without merging leaves into larger passages (default: both)",
     )
     parser.add_argument("--ours-only", action="store_true", help="leave the stock recipe out")
+
+
+def _add_helpful(commands: _Commands, parents: list[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "helpful",
+        parents=parents,
+        help="what natural questions get: facts, topic, length, declined near misses, beside two baselines",
+        description="Ask the questions of open_questions, office, clapnq and squad2, as far as they are there. Answers "
+        "are our engine's, the first leaf of our retrieval, and the first passage of the stock recipe. open_questions "
+        "is about the corpora sample, bedrock, squad and aragog beside it, squad2 about that of squad.",
+    )
+    parser.add_argument("--data", type=Path, help="folder of data sets (default: RAG_BENCH__DATA)")
+    parser.add_argument("--sets", default="", help="comma-separated names of the sets to use (default: all)")
+    parser.add_argument("--ours-only", action="store_true", help="leave the baselines out")
 
 
 def _add_ingest(commands: _Commands, parents: list[argparse.ArgumentParser]) -> None:

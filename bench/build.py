@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from bench.baseline.llamaindex import StockRecipe
     from bench.quality.crag import Answered
     from bench.quality.grounding import Fate
+    from bench.quality.helpful.asking import System
     from bench.quality.reach import Reach
     from bench.speed.scoring import Scoring
     from query_engine.engine import Engine
@@ -118,6 +119,29 @@ def our_retrieval(engine: "Engine", settings: Settings, *, merge: bool) -> Retri
 
     options = settings.retrieval.model_copy(update={"budget_chars": max(BUDGETS_CHARS), "merge": merge})
     return lambda question: engine.retrieve(Inquiry(question), options).passages
+
+
+def open_systems(data_set: DataSet, settings: Settings, *, ours_only: bool) -> "Iterator[System]":
+    """Yield our engine, then the baselines unless `ours_only`, over one corpus; each is closed when the next one opens.
+
+    The baselines search by another engine: one that knows the questions' vectors already would answer too fast.
+
+    Raises:
+        RagError: whatever ingestion or the engine raises.
+    """
+    from bench.quality.helpful import systems  # noqa: PLC0415
+    from query_engine.inquiry import Inquiry  # noqa: PLC0415
+
+    with open_engine(data_set, settings) as engine:
+        yield systems.ours(engine, stored_text(engine))
+    if ours_only:
+        return
+    leaves_only = settings.retrieval.model_copy(update={"merge": False})
+    with open_engine(data_set, settings) as engine:
+        text_of = stored_text(engine)
+        yield systems.first_leaf(lambda question: engine.retrieve(Inquiry(question), leaves_only).passages, text_of)
+        with closing(open_stock(data_set, engine, settings)) as stock:
+            yield systems.stock(stock.retrieve, text_of)
 
 
 def stored_text(engine: "Engine") -> Callable[[str], str | None]:

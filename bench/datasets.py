@@ -59,9 +59,14 @@ def find_sets(data: Path | None, names: Sequence[str] = ()) -> tuple[list[DataSe
     return list(sets.values()), others
 
 
+def find_corpus(folder: Path) -> Path | None:
+    """Return the corpus that lies in `folder`, None if there is none."""
+    return next((path for path in (folder / "corpus", folder / "corpus.jsonl") if path.exists()), None)
+
+
 def _data_set(folder: Path, name: str | None = None) -> DataSet | None:
     questions = folder / "questions.jsonl"
-    corpus = next((path for path in (folder / "corpus", folder / "corpus.jsonl") if path.exists()), None)
+    corpus = find_corpus(folder)
     if corpus is None or not questions.is_file():
         return None
     return DataSet(name or folder.resolve().name, corpus, questions)

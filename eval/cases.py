@@ -9,7 +9,7 @@ named. What a case makes measurable is decided in `metrics.py`.
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -93,8 +93,20 @@ class Case(BaseModel):
         return self.answer is None and "answer" in self.model_fields_set
 
 
+AnyCase = TypeVar("AnyCase", bound=Case)
+
+
 def read_cases(path: Path) -> tuple[Case, ...]:
-    """Read a JSONL file of cases, in file order; blank lines are passed over.
+    """Read a JSONL file of cases; see `read_cases_as`."""
+    return read_cases_as(path, Case)
+
+
+def read_cases_as(path: Path, kind: type[AnyCase]) -> tuple[AnyCase, ...]:
+    """Read a JSONL file of cases of one kind, in file order; blank lines are passed over.
+
+    Args:
+        path: of the file.
+        kind: `Case`, or a class of cases of which more is known.
 
     Raises:
         BadCasesError: the file cannot be read or is empty, a line is no case, or two cases share an id.
@@ -106,15 +118,15 @@ def read_cases(path: Path) -> tuple[Case, ...]:
             f"{path} cannot be read: {error}.", "Name a UTF-8 file with one JSON object a line."
         ) from error
     rows = ((f"Line {number} of {path}", line) for number, line in enumerate(lines, start=1) if line.strip())
-    return collect(rows, lambda line, _number: Case.model_validate_json(line), str(path))
+    return collect(rows, lambda line, _number: kind.model_validate_json(line), str(path))
 
 
 def collect(
     rows: Iterable[tuple[str, str]],
-    to_case: Callable[[str, int], Case | None],
+    to_case: Callable[[str, int], AnyCase | None],
     source: str,
     remedy: str = "A case is a JSON object with at least `id` and `question`.",
-) -> tuple[Case, ...]:
+) -> tuple[AnyCase, ...]:
     """Return the cases of rows, in their order.
 
     Args:
@@ -126,7 +138,7 @@ def collect(
     Raises:
         BadCasesError: a row is no case, two share an id, or there is none.
     """
-    cases: dict[str, Case] = {}
+    cases: dict[str, AnyCase] = {}
     places: dict[str, str] = {}
     for number, (place, row) in enumerate(rows, start=1):
         try:

@@ -108,13 +108,50 @@ def test_answers_are_measured_on_a_corpus_that_changed_since_the_last_run(
     assert capsys.readouterr().out.startswith("| set | category | answerable |")
 
 
+def test_natural_questions_are_asked_of_three_systems_and_the_answers_can_be_read(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    question = {
+        "id": "n1",
+        "corpus": "power",
+        "form": "fact",
+        "question": "What turns the rotor of a turbine?",
+        "answer": "The wind",
+        "nuggets": [{"text": "wind", "vital": True, "any": ["the wind turns"]}],
+        "regions": [{"doc": "rotor.txt", "quote_start": "The wind", "quote_end": "4 megawatts."}],
+    }
+    elsewhere = question | {"id": "n2", "corpus": "absent"}
+    questions = data.parent / "open_questions" / "questions.jsonl"
+    questions.parent.mkdir()
+    questions.write_text("\n".join(map(json.dumps, [question, elsewhere])))
+
+    assert main(["helpful", "--data", str(data.parent)]) == 0
+
+    shown = capsys.readouterr()
+    rows = shown.out.splitlines()
+    assert rows[0] == "open_questions"
+    assert rows[2] == "| measure | ours | ours, even | ours, odd | first leaf | stock |"
+    assert "| helpful (n = 1) | 1.000 | 1.000 | – | 1.000 | 1.000 |" in rows
+    assert "office: skipped, it is not in" in shown.err
+    assert "absent: 1 questions skipped" in shown.err
+    kept = data.parent / "bench"
+    figures = json.loads((kept / "helpful.json").read_text())["sets"]["open_questions"]
+    assert figures["stock"]["means"]["vital recall"] == {"value": 1.0, "n": 1}
+    for system in ("ours", "first_leaf", "stock"):
+        (line,) = (kept / "helpful" / "open_questions" / f"{system}.jsonl").read_text().splitlines()
+        answer = json.loads(line)
+        assert answer["id"] == "n1"
+        assert answer["verbatim"] == len(answer["citations"]) > 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
+        (["helpful", "--data", "absent"], "error[no_data_set]: There is no data set of natural questions in "),
         (["retrieval", "--data", "absent"], "error[no_data_set]: There is no data set in absent."),
         (["answers", "--data", "power", "--sets", "solar"], "There is no data set 'solar' in power. There are: power."),
     ],
-    ids=["no data", "unknown set"],
+    ids=["no natural questions", "no data", "unknown set"],
 )
 def test_a_missing_data_set_is_one_line_and_exit_code_1(
     data: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str

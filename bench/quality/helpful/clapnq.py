@@ -1,0 +1,107 @@
+"""Score an answer to a CLAPNQ question: real search questions, answered by people from one passage of Wikipedia.
+
+Flow: `sets.py` (questions) -> **here** -> `table.py`. Pure.
+
+People wrote the references, and marked the sentences of the passage that they took them from. So an answer is compared
+twice: word by word with what was written, and by the sentences it chose. Marks `[n]` and bold do not count in either.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Self
+
+from pydantic import model_validator
+
+from bench.quality.helpful.ascii_words import ascii_words
+from bench.quality.helpful.asking import SystemAnswer
+from eval.cases import Case, Text
+from eval.metrics import Scores
+from eval.similarity import longest_common_subsequence
+
+MEASURES = {
+    "ROUGE-L": 3,
+    "recall": 3,
+    "sentence precision": 3,
+    "sentence recall": 3,
+    "sentence F1": 3,
+    "characters": 0,
+    "declined answerable": 3,
+    "declined unanswerable": 3,
+    "gold cited": 3,
+}
+# An answer holds a sentence if it has so much of its words, in their order.
+HELD_SHARE = 0.8
+
+
+class ClapnqCase(Case):
+    """A question and its gold passage; `answer` None: the passage is about the subject but does not answer.
+
+    Attributes:
+        passage: doc_id of the gold passage.
+        sentences: of that passage.
+        answers: the references.
+        selected: for each annotator, the numbers of the sentences that the reference rests on.
+    """
+
+    passage: Text
+    sentences: tuple[str, ...]
+    answers: tuple[Text, ...] = ()
+    selected: tuple[tuple[int, ...], ...] = ()
+
+    @model_validator(mode="after")
+    def _has_references(self) -> Self:
+        if self.answer is not None and not any(map(ascii_words, self.answers)):
+            raise ValueError("an answerable question needs a reference in `answers`")
+        return self
+
+
+def score(case: ClapnqCase, answer: SystemAnswer) -> Scores:
+    """Return the measures that the question allows.
+
+    `ROUGE-L` (F1) and `recall` (of single words): with the nearest reference, 0 if declined. `sentence precision`,
+    `recall` and `F1`: the sentences of the gold passage that the answer holds against those an annotator marked, the
+    annotator with the best F1. `characters`: length, of an answer that was given. `gold cited`: 1 if that answer cites
+    the gold passage. `declined answerable`, `declined unanswerable`: 1 if nothing was answered.
+    """
+    declined = float(answer.declined)
+    if case.answer is None:
+        return {"declined unanswerable": declined}
+    text = answer.text or ""
+    said = ascii_words(re.sub(r"\[\d+\]|\*\*", " ", text))
+    references = [words for reference in case.answers if (words := ascii_words(reference))]
+    held = {number for number, sentence in enumerate(case.sentences) if _holds(said, ascii_words(sentence))}
+    precision, recall, f1 = _choice(held, case.selected)
+    scores = {
+        "ROUGE-L": max(_rouge_l(said, reference) for reference in references),
+        "recall": max((Counter(said) & Counter(words)).total() / len(words) for words in references),
+        "sentence precision": precision,
+        "sentence recall": recall,
+        "sentence F1": f1,
+        "declined answerable": declined,
+    }
+    if declined:
+        return scores
+    cited = any(citation.doc_id == case.passage for citation in answer.citations)
+    return scores | {"characters": float(len(text)), "gold cited": float(cited)}
+
+
+def _rouge_l(said: Sequence[str], reference: Sequence[str]) -> float:
+    shared = longest_common_subsequence(said, reference)
+    return 2 * shared / (len(said) + len(reference)) if shared else 0.0
+
+
+def _holds(said: Sequence[str], sentence: Sequence[str]) -> bool:
+    return bool(sentence) and longest_common_subsequence(sentence, said) >= HELD_SHARE * len(sentence)
+
+
+def _choice(held: Collection[int], selected: Sequence[Collection[int]]) -> tuple[float, float, float]:
+    """Return precision, recall and F1 of the sentences held, by the annotator who agrees best."""
+    best = (0.0, 0.0, -1.0)
+    for marked in map(set, selected):
+        if marked:
+            shared = len(marked & set(held))
+            f1 = 2 * shared / (len(held) + len(marked))
+            if f1 > best[2]:
+                best = (shared / max(1, len(held)), shared / len(marked), f1)
+    return best if best[2] >= 0 else (0.0, 0.0, 0.0)

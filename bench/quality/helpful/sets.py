@@ -1,0 +1,119 @@
+"""The data sets of natural questions: which there are, how each is scored, which corpus each question asks.
+
+Flow: a folder of data sets -> **here** -> `build.py` (systems over a corpus) -> `asking.py`, which scores by **here**
+-> `table.py`.
+
+Unlike those of `bench/datasets.py`, these sets need no corpus beside their questions: `open_questions` is about four
+corpora, `squad2` about the one of `squad`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.datasets import DataSet, NoDataSetError, find_corpus
+from bench.quality.helpful import clapnq, nuggets, squad2
+from bench.quality.helpful.asking import SystemAnswer
+from bench.quality.helpful.clapnq import ClapnqCase
+from bench.quality.helpful.nuggets import NuggetCase
+from bench.quality.helpful.sources import read_folded
+from bench.quality.helpful.squad2 import Squad2Case
+from eval.cases import Case, read_cases_as
+from eval.metrics import Scores, file_name
+
+KINDS: Mapping[str, type[NuggetCase | ClapnqCase | Squad2Case]] = {
+    "open_questions": NuggetCase,
+    "office": NuggetCase,
+    "clapnq": ClapnqCase,
+    "squad2": Squad2Case,
+}
+# Measures with their digits, by set.
+MEASURES: Mapping[str, Mapping[str, int]] = {
+    "open_questions": nuggets.MEASURES,
+    "office": nuggets.MEASURES,
+    "clapnq": clapnq.MEASURES,
+    "squad2": squad2.MEASURES,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one corpus is asked.
+
+    Attributes:
+        data_set: the corpus; its index bears its name.
+        cases: set -> its questions about this corpus, each with its place in the set.
+        documents: file name -> folded text of the documents that the questions' regions lie in.
+    """
+
+    data_set: DataSet
+    cases: dict[str, list[tuple[int, Case]]]
+    documents: dict[str, str]
+
+    def score(self, case: Case, answer: SystemAnswer) -> Scores:
+        """Return the measures of the case's own set."""
+        match case:
+            case NuggetCase():
+                return nuggets.score(case, answer, self.documents)
+            case ClapnqCase():
+                return clapnq.score(case, answer)
+            case Squad2Case():
+                return squad2.score(case, answer)
+        raise TypeError(f"There is no scorer for {type(case).__name__}.")
+
+
+def choose(data: Path, names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the names of the sets to ask, and of those that are not there.
+
+    Args:
+        data: the folder of data sets.
+        names: take only these; all if empty.
+
+    Raises:
+        NoDataSetError: a named set, or any at all, is missing.
+    """
+    there = [name for name in KINDS if (data / name / "questions.jsonl").is_file()]
+    if missing := [name for name in names if name not in there]:
+        fact = f"There is no data set {missing[0]!r} of natural questions in {data}."
+        raise NoDataSetError(fact, f"There are: {', '.join(there) or 'none'}.")
+    if not there:
+        raise NoDataSetError(
+            f"There is no data set of natural questions in {data.resolve()}.",
+            f"Name by --data a folder that holds at least one of: {', '.join(KINDS)}.",
+        )
+    chosen = [name for name in KINDS if name in (names or there)]
+    return chosen, [] if names else [name for name in KINDS if name not in there]
+
+
+def read_asked(data: Path, names: Sequence[str], limit: int | None) -> tuple[list[Asked], dict[str, list[str]]]:
+    """Read the questions of the sets, grouped by the corpus they ask.
+
+    Args:
+        data: the folder of data sets.
+        names: of the sets.
+        limit: only so many questions of each set, the first ones.
+
+    Returns:
+        What each corpus is asked, and for each corpus that `data` lacks the ids of its questions.
+
+    Raises:
+        BadCasesError: a line is no question of its set, or a region is not in its document.
+    """
+    by_corpus: dict[str, dict[str, list[tuple[int, Case]]]] = {}
+    for name in names:
+        for place, case in enumerate(read_cases_as(data / name / "questions.jsonl", KINDS[name])[:limit]):
+            corpus = name if isinstance(case, ClapnqCase) else case.corpus
+            by_corpus.setdefault(corpus, {}).setdefault(name, []).append((place, case))
+    asked, lacking = [], {}
+    for corpus, cases in by_corpus.items():
+        path = find_corpus(data / corpus)
+        if path is None:
+            lacking[corpus] = [case.id for group in cases.values() for _, case in group]
+            continue
+        with_regions = [case for group in cases.values() for _, case in group if isinstance(case, NuggetCase)]
+        wanted = {file_name(region.doc) for case in with_regions for region in case.regions}
+        documents = read_folded(path, wanted) if wanted else {}
+        nuggets.check_regions(with_regions, documents)
+        questions = data / next(iter(cases)) / "questions.jsonl"
+        asked.append(Asked(DataSet(corpus, path, questions), cases, documents))
+    return asked, lacking

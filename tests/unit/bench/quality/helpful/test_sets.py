@@ -1,0 +1,76 @@
+"""Sets are found by name, and their questions grouped by the corpus that they ask."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.datasets import NoDataSetError
+from bench.quality.helpful.asking import SystemAnswer
+from bench.quality.helpful.sets import choose, read_asked
+from eval.cases import BadCasesError, Case
+
+
+def nugget_row(number: int, corpus: str, **changes: Any) -> dict[str, Any]:
+    return {
+        "id": str(number),
+        "question": "What turns?",
+        "answer": "The rotor",
+        "corpus": corpus,
+        "form": "fact",
+        "nuggets": [{"text": "rotor", "vital": True, "any": ["rotor"]}],
+        "regions": [{"doc": "wind.txt", "quote_start": "The wind", "quote_end": "rotor"}],
+    } | changes
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Two sets: one about the corpora wind and sun, of which sun is absent; one about squad."""
+    rows = [nugget_row(1, "wind"), nugget_row(2, "sun"), nugget_row(3, "wind")]
+    near_miss = {"id": "4", "question": "Who?", "answer": None, "relevant_docs": ["a.txt"], "corpus": "wind"}
+    for name, questions in (("open_questions", rows), ("squad2", [near_miss])):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "questions.jsonl").write_text("\n".join(map(json.dumps, questions)))
+    (tmp_path / "wind" / "corpus").mkdir(parents=True)
+    (tmp_path / "wind" / "corpus" / "wind.txt").write_text("The wind turns the rotor.")
+    return tmp_path
+
+
+def test_sets_that_are_not_there_are_named(data: Path) -> None:
+    assert choose(data, []) == (["open_questions", "squad2"], ["office", "clapnq"])
+    assert choose(data, ["squad2"]) == (["squad2"], [])
+
+
+def test_a_named_set_must_be_there(data: Path) -> None:
+    with pytest.raises(NoDataSetError, match="There is no data set 'office' of natural questions"):
+        choose(data, ["office"])
+    with pytest.raises(NoDataSetError, match="There is no data set of natural questions"):
+        choose(data / "wind", [])
+
+
+def test_each_corpus_is_asked_the_questions_of_all_sets_about_it(data: Path) -> None:
+    asked, lacking = read_asked(data, ["open_questions", "squad2"], None)
+
+    (wind,) = asked
+    assert (wind.data_set.name, wind.data_set.corpus) == ("wind", data / "wind" / "corpus")
+    places = {name: [(place, case.id) for place, case in cases] for name, cases in wind.cases.items()}
+    assert places == {"open_questions": [(0, "1"), (2, "3")], "squad2": [(0, "4")]}
+    assert lacking == {"sun": ["2"]}
+
+
+def test_a_question_is_scored_by_its_own_set(data: Path) -> None:
+    ((asked,), _) = read_asked(data, ["open_questions", "squad2"], 1)
+    scores = {name: asked.score(cases[0][1], SystemAnswer(None)) for name, cases in asked.cases.items()}
+
+    assert scores["open_questions"]["vital recall"] == 0.0
+    assert scores["squad2"]["declined or low_confidence near misses"] == 1.0
+    with pytest.raises(TypeError, match="no scorer for Case"):
+        asked.score(Case(id="1", question="Q?"), SystemAnswer(None))
+
+
+def test_a_row_of_another_set_is_named(data: Path) -> None:
+    (data / "open_questions" / "questions.jsonl").write_text('{"id": "1", "question": "Q?", "corpus": "wind"}')
+
+    with pytest.raises(BadCasesError, match=r"Line 1 of .* is no case"):
+        read_asked(data, ["open_questions"], None)
