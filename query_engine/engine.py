@@ -5,9 +5,10 @@ Flow: `/run`, `/evaluate`, the command line and the evaluation harness are views
     question (made to stand on its own) -> plan -> leaves (dense + lexical, fused) -> merged passages, for each part
         -> gate -> synthesizers (`synthesis/fallback_chain.py`) -> citations -> done
 
-Built by `build.py`. What a stage does is its own module's business; the engine orders them, tells the reader what
-happened, and falls back to quotes from the same passages if a model fails. The stages are a plain iterator, run in one
-thread; `Engine.stream` reads it from the event loop and enforces the deadline.
+Small talk and questions about the collection itself are answered from the catalogue (`collection/answers.py`), without
+a search. Built by `build.py`. What a stage does is its own module's business; the engine orders them, tells the reader
+what happened, and falls back to quotes from the same passages if a model fails. The stages are a plain iterator, run in
+one thread; `Engine.stream` reads it from the event loop and enforces the deadline.
 """
 
 import hashlib
@@ -24,6 +25,8 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from index.corpus import Corpus
 from query_engine import steps
 from query_engine.answerability.classifier import Confidence, assess
+from query_engine.collection.answers import answer_about_collection
+from query_engine.collection.rows import show_rows
 from query_engine.inquiry import Inquiry
 from query_engine.question.condense import Condenser
 from query_engine.question.decompose import ONE_PASS, Plan, Planner
@@ -144,6 +147,9 @@ class Engine:
             answer.join()
 
     def _answer(self, inquiry: Inquiry, answer: Answer, deadline: Deadline) -> Iterator[Event]:
+        asked, answer.fingerprint = answer.question, self.fingerprint()
+        if (yield from answer_about_collection(self.corpus, answer, inquiry.filters)):
+            return
         if inquiry.turns:
             yield steps.looking_back(len(inquiry.turns))
             condensed = self._condenser.condense(inquiry.turns, answer.question, deadline)
@@ -151,8 +157,9 @@ class Engine:
             answer.warnings += condensed.warnings
             yield steps.condensed(condensed)
         question = answer.question
+        if question != asked and (yield from answer_about_collection(self.corpus, answer, inquiry.filters)):
+            return
         yield steps.searching(question, self.corpus.name)
-        answer.fingerprint = self.fingerprint()
         if not self.corpus.documents.count():
             yield steps.empty(self.corpus.name)
             yield answer.done("no_retrieval", message=steps.EMPTY.format(corpus=self.corpus.name))
@@ -176,6 +183,9 @@ class Engine:
         yield from map(steps.left_out, retrieval.warnings)
         yield from steps.found(answer.passages)
         yield Retrieved(answer.passages)
+        alone = len(self._synthesizers) == 1  # a language model reads rows by itself
+        if alone and (yield from show_rows(question, answer, self.corpus.lexical_index)):
+            return
         confidence = gathering.confidence(self._judge(question, retrieval.passages))
         if confidence.value < self._settings.answer.min_confidence:
             yield steps.declined(confidence)

@@ -49,6 +49,28 @@ def condensed(found: Condensed) -> Step:
     return Step("conversation", told)
 
 
+def small_talk() -> Step:
+    """Say that nothing was searched, because nothing was asked."""
+    return Step("conversation", "**Small talk**: there is nothing to search for.")
+
+
+def about_collection(kind: str, documents: int) -> Step:
+    """Say that the question is about the collection and is answered without a search."""
+    told = {
+        "list": "its documents are listed from the catalogue",
+        "count": "its documents are counted in the catalogue",
+        "overview": "it is described by a sentence of each document",
+        "summary": "a document is summed up by its own sentences",
+        "contents": "a document is summed up by its own sentences",
+    }[kind]
+    return Step("collection", f"**A question about the collection** of {_count(documents, 'document')}: {told}.")
+
+
+def rows_shown(rows: int) -> Step:
+    """Say that rows are shown where a number was asked for."""
+    return Step("write", f"**Rows instead of a number**: {rows} of the rows found fit; quotes cannot count them.")
+
+
 def remembered() -> Step:
     """Say that the answer was given before."""
     return Step("cache", "**Answered before** from the same documents and settings; what follows is that answer.")
