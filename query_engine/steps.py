@@ -11,6 +11,7 @@ from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
 from query_engine.question.condense import Condensed
 from query_engine.question.decompose import Plan
+from query_engine.question.spelling import Correction
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.citations import Checked, Shown
 from query_engine.schema.events import Step
@@ -47,6 +48,12 @@ def condensed(found: Condensed) -> Step:
     if found.warnings:
         told += f" {found.warnings[0].text}"
     return Step("conversation", told)
+
+
+def spelled(corrections: Sequence[Correction]) -> Step:
+    """Say which words were taken for others."""
+    read = ", ".join(f"“{as_text(one.typed)}” as “{as_text(one.meant)}”" for one in corrections)
+    return Step("spelling", f"**Read** {read}: the documents do not have the word as it was typed.")
 
 
 def small_talk() -> Step:

@@ -1,7 +1,8 @@
 """Lists, finds and counts the documents of a corpus without reading their texts into memory.
 
-Flow: `documents` and `delete` on the command line, `GET /documents`, `GET /stats`, a question's filters, questions about
-the collection -> **here** -> the database. Whole documents are `store.py`'s business, what a filter may say `filters.py`'s.
+Flow: `documents` and `delete` on the command line, `GET /documents`, `GET /stats`, a question's filters, questions
+about the collection -> **here** -> the database. Whole documents are `store.py`'s business, what a filter may say
+`filters.py`'s.
 """
 
 from collections.abc import Iterable

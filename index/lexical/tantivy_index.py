@@ -24,6 +24,7 @@ MAX_QUERY_TERMS = 64
 # Sums of that many different powers of two are exact in a score's 24 bits.
 MARKS = 24
 KEPT_NAMES = 20_000
+KEPT_LETTERS = 64
 # What a term's frequency multiplies its weight by at most: k1 + 1 of tantivy's BM25, whose k1 is 1.2.
 MAX_FREQUENCY_FACTOR = 2.2
 STOP_WORDS = frozenset(
@@ -60,6 +61,7 @@ class LexicalIndex:
             self._index.register_tokenizer(ANALYZER, self._analyzer)
             self._index.reload()
         self._name_terms = lru_cache(KEPT_NAMES)(self._analyze_names)
+        self._terms_by_letter = lru_cache(KEPT_LETTERS)(self._read_terms)
 
     def add(self, leaves: Iterable[tuple[str, str, str, str]]) -> None:
         """Add (node id, version, text, names) rows and commit."""
@@ -114,6 +116,19 @@ class LexicalIndex:
     def name_weight(self, term: str) -> float:
         """Return what `weight` returns, counted over the names of the leaves' documents."""
         return self._weight("names", term)
+
+    def has(self, term: str) -> bool:
+        """Say whether a leaf, or the name of a document, holds a term."""
+        with self._failures():
+            searcher = self._index.searcher()
+            return any(searcher.doc_freq(field, term) for field in ("text", "names"))
+
+    def beginning(self, letter: str, chars: int) -> Mapping[str, int]:
+        """Return the terms of so many letters that begin so, each with the number of leaves that hold it.
+
+        Those of a letter are read from the index once, and again when it has changed.
+        """
+        return self._terms_by_letter(letter).get(chars, {})
 
     def search(
         self, terms: Mapping[str, float], names: Iterable[str], top_k: int, versions: Collection[str] | None = None
@@ -170,6 +185,14 @@ class LexicalIndex:
             hits = searcher.search(query, limit=searcher.num_docs, count=False).hits
             return [str(searcher.doc(address)["node_id"][0]) for _, address in hits]
 
+    def _read_terms(self, letter: str) -> dict[int, dict[str, int]]:
+        by_length: dict[int, dict[str, int]] = {}
+        with self._failures():
+            for term, leaves in self._index.searcher().terms_with_prefix("text", letter):
+                if term.isalpha():
+                    by_length.setdefault(len(term), {})[term] = leaves
+        return by_length
+
     def _analyze_names(self, title: str, doc_id: str) -> NameTerms:
         return NameTerms(frozenset(self.terms(title)), frozenset(self.terms(document_names(title, doc_id))))
 
@@ -213,6 +236,7 @@ class LexicalIndex:
             finally:
                 writer.wait_merging_threads()
             self._index.reload()
+            self._terms_by_letter.cache_clear()
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
