@@ -6,9 +6,11 @@ weighs words (the gate, the extractive synthesizer), so that all of them agree.
 """
 
 import math
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +18,7 @@ import tantivy
 
 from index.disk import failure
 from index.lexical.document_names import document_names
+from index.lexical.language import function_words, question_language
 
 ANALYZER = "treeline_en"
 # A name is short: a hit in it says less about the leaf than a hit in its own text.
@@ -32,6 +35,9 @@ STOP_WORDS = frozenset(
     "its me my no not of on or our should so such than that the their them then there these they this those to was we "
     "were what when where which who whom whose why will with would you your".split()
 )
+
+# Kana and Chinese characters.
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
 
 
 class NameTerms(NamedTuple):
@@ -67,7 +73,8 @@ class LexicalIndex:
         """Add (node id, version, text, names) rows and commit."""
         with self._writer() as writer:
             for node_id, version, text, names in leaves:
-                writer.add_document(tantivy.Document(node_id=node_id, version=version, text=text, names=names))
+                fields = {"text": bigrams(text), "names": bigrams(names)}
+                writer.add_document(tantivy.Document(node_id=node_id, version=version, **fields))
 
     def delete(self, versions: Sequence[str]) -> None:
         """Remove all leaves of these document versions and commit; unknown versions are no error."""
@@ -91,8 +98,11 @@ class LexicalIndex:
             return int(found.count)
 
     def terms(self, text: str) -> list[str]:
-        """Return the terms of `text` in order: lower-case, without accents, stemmed; stop words included."""
-        return list(self._analyzer.analyze(text))
+        """Return the terms of `text` in order: lower-case, without accents, stemmed; stop words included.
+
+        Chinese and Japanese are cut into overlapping pairs of characters.
+        """
+        return list(self._analyzer.analyze(bigrams(text)))
 
     def name_terms(self, title: str, doc_id: str) -> NameTerms:
         """Return the terms of a document's names; those asked for last are kept."""
@@ -247,8 +257,15 @@ class LexicalIndex:
 
 
 def content_words(question: str) -> list[str]:
-    """Return the question's words, as they are written, without stop words and possessive endings."""
-    return [word for word in question.replace("'s", " ").split() if word.strip("?!.,;:()\"'").lower() not in STOP_WORDS]
+    """Return the question's words, as written, without the stop words of its language and possessive endings."""
+    language = question_language(question)
+    stop = STOP_WORDS if language == "en" else STOP_WORDS | function_words(language)
+    return [word for word in question.replace("'s", " ").split() if word.strip("?!.,;:()\"'¿¡").lower() not in stop]
+
+
+def bigrams(text: str) -> str:
+    """Return the text with Chinese and Japanese, which have no blanks, cut into overlapping pairs of characters."""
+    return _UNSPACED.sub(lambda run: f" {' '.join(map(''.join, pairwise(run[0]))) or run[0]} ", text)
 
 
 def _analyzer() -> Any:

@@ -18,8 +18,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 from spellchecker import SpellChecker
 
+from index.lexical.language import question_language
 from index.lexical.tantivy_index import STOP_WORDS
-from query_engine.question.language import question_language
 
 MAX_CHARS = 1000
 MIN_CHARS = 4

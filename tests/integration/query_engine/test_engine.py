@@ -321,3 +321,9 @@ async def test_spelling_can_be_switched_off(make: MakeEngine) -> None:
     assert "spelling" not in {
         event.kind for event in (await answer(engine, "Who publishd it?"))[0] if isinstance(event, Step)
     }
+
+
+async def test_a_question_that_is_declined_is_told_so_in_its_language(make: MakeEngine) -> None:
+    _, done = await answer(make(), "Wie viele Leute dürfen bei einer Führung mitgehen?")
+
+    assert done.message == "I don't know. Die Dokumente beantworten diese Frage nicht."

@@ -1,7 +1,8 @@
 """Name the language of a question, by its script and its function words.
 
-Flow: question -> **here** -> spelling, search and replies in that language. Models of languages want whole paragraphs
-(`ingestion/reading/language.py`); a question has six words, but two of them ask. Pure.
+Flow: question -> **here** -> `tantivy_index.py` leaves its function words out; spelling; replies in that language.
+Models of languages want whole paragraphs (`ingestion/reading/language.py`); a question has six words, but two of them
+ask. Pure.
 """
 
 import re
@@ -16,7 +17,8 @@ _SCRIPTS = (
 )
 # Words that no other of these languages has, or that ask; what two of them share counts for both.
 _WORDS = {
-    "en": "the of and is are was were what who whom whose which where when why how do does did can could should "
+    "en": "a i as no do if or be not so he she we you they me my your his her our the of and is are was were what "
+    "who whom whose which where when why how do does did can could should "
     "would will "
     "has have had in on at to for from with by about an this that these those there it its many much long",
     "de": "der die das den dem des ein eine einen einem einer und oder ist sind war waren was wer wen wem wessen "
@@ -42,6 +44,8 @@ _WORDS = {
 _SETS = {language: frozenset(words.split()) for language, words in _WORDS.items()}
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 MAX_CHARS = 1000
+# One word is no proof: "die casting" is English.
+MIN_VOTES = 2
 
 
 def question_language(question: str) -> str:
@@ -52,5 +56,12 @@ def question_language(question: str) -> str:
             return language
     words = [word.casefold().replace("’", "'") for word in _WORD.findall(asked)]
     votes = {language: sum(word in known for word in words) for language, known in _SETS.items()}
-    # English stands first: it wins a tie.
-    return max(votes, key=votes.__getitem__)
+    if "¿" in asked:
+        votes["es"] += MIN_VOTES
+    best = max(votes, key=votes.__getitem__)  # English stands first: it wins a tie
+    return best if votes[best] >= MIN_VOTES else "en"
+
+
+def function_words(language: str) -> frozenset[str]:
+    """Return the words of a language that say nothing about a question's subject; none for unknown ones."""
+    return _SETS.get(language, frozenset())

@@ -1,6 +1,6 @@
 import pytest
 
-from query_engine.question.language import question_language
+from index.lexical.language import question_language
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,8 @@ from query_engine.question.language import question_language
 )
 def test_the_language_of_a_question_is_told_by_its_script_and_function_words(question: str, language: str) -> None:
     assert question_language(question) == language
+
+
+@pytest.mark.parametrize("question", ["die casting", "Who has a car as a gift?", "solar", "What did he do in Paris?"])
+def test_a_single_word_of_another_language_is_no_proof(question: str) -> None:
+    assert question_language(question) == "en"
