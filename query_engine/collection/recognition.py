@@ -8,14 +8,15 @@ document of that name exists is the business of `naming.py`. Pure.
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 # Longer questions are about something.
 MAX_CHARS = 200
 
 Kind = Literal["greeting", "thanks", "farewell", "who", "list", "count", "overview", "summary", "contents"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 SMALL_TALK: tuple[Kind, ...] = ("greeting", "thanks", "farewell", "who")
-# These end in a document's name.
+# These hold a document's name, in groups that are called by the kind and a number.
 NAMING: tuple[Kind, ...] = ("summary", "contents")
 
 
@@ -83,15 +84,15 @@ _ENGLISH: dict[Kind, str] = {
     r"|(?:what|which) (?:topics|subjects|themes)(?: do(?:es)?| are| is| can)?(?: you| covered| there| included|"
     rf" (?:{_THEM}))(?: (?:cover|know|have|deal with|know about|answer|discuss))?{_WHERE}?"
     r"|what (?:do you know|can you tell me|can you answer)(?: about)?|what can i ask(?: you)?(?: about)?",
-    "summary": r"(?:summari[sz]e|sum up|recap|outline)(?: for me)? (?P<name1>.+?)(?: for me| in short| briefly)?"
+    "summary": r"(?:summari[sz]e|sum up|recap|outline)(?: for me)? (?P<summary1>.+?)(?: for me| in short| briefly)?"
     r"|(?:give me |write |i need |make |provide |show me )?(?:a |an |the )?(?:short |brief |quick |one-page )?"
-    r"(?:summary|overview|outline|gist|synopsis|abstract|recap) (?:of|for|from) (?P<name2>.+)"
-    r"|tl;?dr(?: of| for)?:? (?P<name3>.+)",
-    "contents": r"what(?: is|'s| does| do| are) (?P<name1>.+?) (?:all )?(?:about|say|contain|cover|deal with|state)"
-    r"|what(?: is|'s| are) (?:written |said |stated )?(?:in|inside) (?P<name2>.+)"
+    r"(?:summary|overview|outline|gist|synopsis|abstract|recap) (?:of|for|from) (?P<summary2>.+)"
+    r"|tl;?dr(?: of| for)?:? (?P<summary3>.+)",
+    "contents": r"what(?: is|'s| does| do| are) (?P<contents1>.+?) (?:all )?(?:about|say|contain|cover|deal with|state)"
+    r"|what(?: is|'s| are) (?:written |said |stated )?(?:in|inside) (?P<contents2>.+)"
     r"|what (?:are|is) the (?:main |key |most important |central )+(?:points?|ideas?|topics?|takeaways?|contents?|"
-    r"message|statements?|findings?)(?: (?:of|in|from)) (?P<name3>.+)"
-    r"|what(?: is|'s) the (?:gist|content|essence|subject|topic) of (?P<name4>.+)",
+    r"message|statements?|findings?)(?: (?:of|in|from)) (?P<contents3>.+)"
+    r"|what(?: is|'s) the (?:gist|content|essence|subject|topic) of (?P<contents4>.+)",
 }
 _DE_DOCS = r"(?:dokumente?n?|dateien|datei|unterlagen|quellen|texte?n?)"
 _GERMAN: dict[Kind, str] = {
@@ -109,11 +110,11 @@ _GERMAN: dict[Kind, str] = {
     rf"|wovon handeln (?:diese|die|deine|ihre) {_DE_DOCS}|was steht in (?:diesen|den|allen) {_DE_DOCS}"
     rf"|fass(?:e|en sie)?(?: bitte)? (?:alle|die|diese) (?:dokumente|dateien|unterlagen|texte) zusammen"
     r"|welche themen (?:gibt es|kennst du|kennen sie|deckst du ab)|was weißt du",
-    "summary": r"fass(?:e|en sie|t)?(?: mir)?(?: bitte)? (?P<name1>.+?) zusammen|zusammenfassung (?:von|des|der) "
-    r"(?P<name2>.+)"
-    r"|(?P<name3>.+) zusammenfassen",
-    "contents": r"was steht i[nm] (?P<name1>.+)|(?:worum|um was) geht es i[nm] (?P<name2>.+)|wovon handelt "
-    r"(?P<name3>.+)",
+    "summary": r"fass(?:e|en sie|t)?(?: mir)?(?: bitte)? (?P<summary1>.+?) zusammen|zusammenfassung (?:von|des|der) "
+    r"(?P<summary2>.+)"
+    r"|(?P<summary3>.+) zusammenfassen",
+    "contents": r"was steht i[nm] (?P<contents1>.+)|(?:worum|um was) geht es i[nm] (?P<contents2>.+)|wovon handelt "
+    r"(?P<contents3>.+)",
 }
 _FR_DOCS = r"(?:documents?|fichiers?|sources?|textes?)"
 _FRENCH: dict[Kind, str] = {
@@ -132,10 +133,10 @@ _FRENCH: dict[Kind, str] = {
     rf"documents"
     r"|quels (?:sujets|thèmes) (?:couvres[- ]tu|couvrez[- ]vous|y a[- ]t[- ]il)",
     "summary": r"(?:résume[rz]?|fai(?:s|tes)(?:[- ]moi)? un résumé d(?:e|u)|(?:un )?résumé d(?:e|u))(?:[- ]moi)? "
-    r"(?P<name1>.+)",
-    "contents": r"(?:qu'y a[- ]t[- ]il|qu'est[- ]ce qu'il y a) dans (?P<name1>.+)|de quoi (?:parle|traite) "
-    r"(?P<name2>.+)"
-    r"|que (?:dit|contient) (?P<name3>.+)",
+    r"(?P<summary1>.+)",
+    "contents": r"(?:qu'y a[- ]t[- ]il|qu'est[- ]ce qu'il y a) dans (?P<contents1>.+)|de quoi (?:parle|traite) "
+    r"(?P<contents2>.+)"
+    r"|que (?:dit|contient) (?P<contents3>.+)",
 }
 _ES_DOCS = r"(?:documentos?|archivos?|ficheros?|fuentes?|textos?)"
 _SPANISH: dict[Kind, str] = {
@@ -149,22 +150,22 @@ _SPANISH: dict[Kind, str] = {
     "overview": rf"de qué (?:tratan|hablan|van) (?:estos|los|tus|estas|las) {_ES_DOCS}|resume (?:todos )?(?:los"
     rf"|estos) documentos"
     r"|qué temas (?:cubres|hay|conoces)",
-    "summary": r"(?:resume|resumir|hazme un resumen de|(?:un )?resumen de)l? (?P<name1>.+)",
-    "contents": r"qué (?:hay|dice|pone) en (?P<name1>.+)|de qué (?:trata|habla|va) (?P<name2>.+)"
-    r"|qué (?:dice|contiene) (?P<name3>.+)",
+    "summary": r"(?:resume|resumir|hazme un resumen de|(?:un )?resumen de)l? (?P<summary1>.+)",
+    "contents": r"qué (?:hay|dice|pone) en (?P<contents1>.+)|de qué (?:trata|habla|va) (?P<contents2>.+)"
+    r"|qué (?:dice|contiene) (?P<contents3>.+)",
 }
 
 
-def _compiled(patterns: dict[Kind, str], before: str = "", after: str = "") -> dict[Kind, re.Pattern[str]]:
-    return {kind: re.compile(f"{before}(?:{pattern}){after}", re.IGNORECASE) for kind, pattern in patterns.items()}
+def _groups(patterns: dict[Kind, str]) -> str:
+    """Return one pattern with a group of each kind's name; the first one that fits counts."""
+    return "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in patterns.items())
 
 
-# "outline" and "overview" stand in several patterns: the first one that fits counts.
-PATTERNS: dict[str, dict[Kind, re.Pattern[str]]] = {
-    "en": _compiled(_ENGLISH, _ASKS, r"(?:,? please| for me| exactly)?"),
-    "de": _compiled(_GERMAN, "(?:bitte,? )?", "(?:,? bitte)?"),
-    "fr": _compiled(_FRENCH, "", "(?:,? s'il (?:vous|te) plaît)?"),
-    "es": _compiled(_SPANISH, "(?:por favor,? )?", "(?:,? por favor)?"),
+PATTERNS = {
+    "en": re.compile(f"{_ASKS}(?:{_groups(_ENGLISH)})(?:,? please| for me| exactly)?", re.IGNORECASE),
+    "de": re.compile(f"(?:bitte,? )?(?:{_groups(_GERMAN)})(?:,? bitte)?", re.IGNORECASE),
+    "fr": re.compile(f"(?:{_groups(_FRENCH)})(?:,? s'il (?:vous|te) plaît)?", re.IGNORECASE),
+    "es": re.compile(f"(?:por favor,? )?(?:{_groups(_SPANISH)})(?:,? por favor)?", re.IGNORECASE),
 }
 # What is said before a name without being part of it; "the document on bioenergy" is about bioenergy.
 _ARTICLE = re.compile(
@@ -188,11 +189,14 @@ def recognise(question: str) -> Request | None:
     if len(question) > MAX_CHARS:
         return None
     asked = " ".join(question.replace("’", "'").split()).strip("¿¡ ").rstrip(" ?!.…:)")
-    for language, patterns in PATTERNS.items():
-        for kind, pattern in patterns.items():
-            if match := pattern.fullmatch(asked):
-                named = next(filter(None, match.groups()), "") if kind in NAMING else ""
-                return _naming(kind, language, named)
+    for language, pattern in PATTERNS.items():
+        if match := pattern.fullmatch(asked):
+            groups = match.groupdict()
+            kind = next(kind for kind in KINDS if groups[kind] is not None)
+            named = next(
+                (groups[name] for name in groups if name.startswith(kind) and name != kind and groups[name]), ""
+            )
+            return _naming(kind, language, named)
     return None
 
 

@@ -20,10 +20,10 @@ SHOWN_ROWS = 10
 FIRST_PASSAGES = 2
 
 _COUNTS = {
-    "en": re.compile(r"\s*(?:how many|what is the (?:number|total|sum|average|mean)|count|(?:the )?number of)\b", re.I),
-    "de": re.compile(r"\s*(?:wie ?viele|was ist die (?:anzahl|summe)|zähle)\b", re.I),
-    "fr": re.compile(r"\s*(?:combien|quel est le (?:nombre|total))\b", re.I),
-    "es": re.compile(r"[\s¿]*(?:cuánt[oa]s|cuál es el (?:número|total))\b", re.I),
+    "en": re.compile(r"(?:how many|what is the (?:number|total|sum|average|mean)|count|(?:the )?number of)\b", re.I),
+    "de": re.compile(r"(?:wie ?viele|was ist die (?:anzahl|summe)|zähle)\b", re.I),
+    "fr": re.compile(r"(?:combien|quel est le (?:nombre|total))\b", re.I),
+    "es": re.compile(r"¿?(?:cuánt[oa]s|cuál es el (?:número|total))\b", re.I),
 }
 _GENERIC = "many number total sum average mean count there all wie viele gibt combien hay"
 _ROW = re.compile(r"(?:^[^\s:|#][^:\n|]{0,40}: .*\n?)+", re.MULTILINE)
@@ -38,7 +38,7 @@ def show_rows(question: str, answer: Answer, words: TermWeights) -> Generator[Ev
         answer: with the passages that were found; it grows.
         words: the corpus's terms.
     """
-    language = next((language for language, pattern in _COUNTS.items() if pattern.match(question)), None)
+    language = next((language for language, pattern in _COUNTS.items() if pattern.match(question.strip())), None)
     if language is None:
         return False
     rows = list(_fitting(question, answer.passages, words))
