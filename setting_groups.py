@@ -289,6 +289,9 @@ class AnswerSettings(Group):
     sentence_leaves: bool = Field(
         False, description="Over given pages, make each sentence a leaf; ingested documents are unaffected."
     )
+    spelling: bool = Field(
+        True, description="Read mistyped words of a question as the corpus's words; a step tells it."
+    )
     plan: bool = Field(True, description="Search separately for each part of a multi-part question.")
     plan_timeout_s: float = Field(
         10, gt=0, le=600, description="Time limit of planning by a language model; afterwards grammar rules take over."

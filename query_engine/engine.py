@@ -5,9 +5,10 @@ Flow: `/run`, `/evaluate`, the command line and the evaluation harness are views
     question (made to stand on its own) -> plan -> leaves (dense + lexical, fused) -> merged passages, for each part
         -> gate -> synthesizers (`synthesis/fallback_chain.py`) -> citations -> done
 
-Built by `build.py`. What a stage does is its own module's business; the engine orders them, tells the reader what
-happened, and falls back to quotes from the same passages if a model fails. The stages are a plain iterator, run in one
-thread; `Engine.stream` reads it from the event loop and enforces the deadline.
+Small talk and questions about the collection itself are answered from the catalogue (`collection/answers.py`), without
+a search. Built by `build.py`. What a stage does is its own module's business; the engine orders them, tells the reader
+what happened, and falls back to quotes from the same passages if a model fails. The stages are a plain iterator, run in
+one thread; `Engine.stream` reads it from the event loop and enforces the deadline.
 """
 
 import hashlib
@@ -24,13 +25,17 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from index.corpus import Corpus
 from query_engine import steps
 from query_engine.answerability.classifier import Confidence, assess
+from query_engine.collection.answers import answer_about_collection
+from query_engine.collection.rows import show_rows
 from query_engine.inquiry import Inquiry
 from query_engine.question.condense import Condenser
 from query_engine.question.decompose import ONE_PASS, Plan, Planner
+from query_engine.question.spelling import Correction, corrected
 from query_engine.question.validation import clean_question
 from query_engine.reader.reading import LeafReader
 from query_engine.retrieval.expansion.steering import Steering
 from query_engine.retrieval.hybrid import LeafRetriever
+from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.retrieval.merging.retriever import MergingRetriever
 from query_engine.retrieval.multi_part import Gathering, SearchContext
 from query_engine.retrieval.papers import PaperSearch
@@ -148,15 +153,11 @@ class Engine:
             answer.join()
 
     def _answer(self, inquiry: Inquiry, answer: Answer, deadline: Deadline) -> Iterator[Event]:
-        if inquiry.turns:
-            yield steps.looking_back(len(inquiry.turns))
-            condensed = self._condenser.condense(inquiry.turns, answer.question, deadline)
-            answer.question = clean_question(condensed.question)
-            answer.warnings += condensed.warnings
-            yield steps.condensed(condensed)
+        answer.fingerprint = self.fingerprint()
+        if (yield from self._read(inquiry, answer, deadline)):
+            return
         question = answer.question
         yield steps.searching(question, self.corpus.name)
-        answer.fingerprint = self.fingerprint()
         if not self.corpus.documents.count():
             yield steps.empty(self.corpus.name)
             yield answer.done("no_retrieval", message=steps.EMPTY.format(corpus=self.corpus.name))
@@ -180,6 +181,9 @@ class Engine:
         yield from map(steps.left_out, retrieval.warnings)
         yield from steps.found(answer.passages)
         yield Retrieved(answer.passages)
+        # A language model reads rows by itself.
+        if len(self._synthesizers) == 1 and (yield from show_rows(question, answer, self.corpus.lexical_index)):
+            return
         confidence = gathering.confidence(self._judge(question, retrieval.passages))
         if confidence.value < self._settings.answer.min_confidence:
             yield steps.declined(confidence)
@@ -196,6 +200,26 @@ class Engine:
         else:
             yield steps.nothing_written(confidence)
             yield answer.done("generated_no_answer_but_confident")
+
+    def _read(self, inquiry: Inquiry, answer: Answer, deadline: Deadline) -> Generator[Event, None, bool]:
+        """Make the question one that can be searched for; return True if it was about the collection, and answered."""
+        asked = answer.question
+        if (yield from answer_about_collection(self.corpus, answer, inquiry.filters)):
+            return True
+        if inquiry.turns:
+            yield steps.looking_back(len(inquiry.turns))
+            condensed = self._condenser.condense(inquiry.turns, asked, deadline)
+            answer.question = clean_question(condensed.question)
+            answer.warnings += condensed.warnings
+            yield steps.condensed(condensed)
+        if self._settings.answer.spelling:
+            answer.question, corrections = self._spelled(answer.question)
+            if corrections:
+                yield steps.spelled(corrections)
+        return answer.question != asked and (yield from answer_about_collection(self.corpus, answer, inquiry.filters))
+
+    def _spelled(self, question: str) -> tuple[str, tuple[Correction, ...]]:
+        return corrected(question, self.corpus.lexical_index, partial(leaf_texts, self.corpus.documents))
 
     def _plan(self, question: str, deadline: Deadline) -> Plan:
         return self._planner.plan(question, deadline) if self._settings.answer.plan else ONE_PASS

@@ -11,6 +11,7 @@ from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
 from query_engine.question.condense import Condensed
 from query_engine.question.decompose import Plan
+from query_engine.question.spelling import Correction
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.citations import Checked, Shown
 from query_engine.schema.events import Step
@@ -47,6 +48,34 @@ def condensed(found: Condensed) -> Step:
     if found.warnings:
         told += f" {found.warnings[0].text}"
     return Step("conversation", told)
+
+
+def spelled(corrections: Sequence[Correction]) -> Step:
+    """Say which words were taken for others."""
+    read = ", ".join(f"“{as_text(one.typed)}” as “{as_text(one.meant)}”" for one in corrections)
+    return Step("spelling", f"**Read** {read}: the documents do not have the word as it was typed.")
+
+
+def small_talk() -> Step:
+    """Say that nothing was searched, because nothing was asked."""
+    return Step("conversation", "**Small talk**: there is nothing to search for.")
+
+
+def about_collection(kind: str, documents: int) -> Step:
+    """Say that the question is about the collection and is answered without a search."""
+    told = {
+        "list": "its documents are listed from the catalogue",
+        "count": "its documents are counted in the catalogue",
+        "overview": "it is described by a sentence of each document",
+        "summary": "a document is summed up by its own sentences",
+        "contents": "a document is summed up by its own sentences",
+    }[kind]
+    return Step("collection", f"**A question about the collection** of {_count(documents, 'document')}: {told}.")
+
+
+def rows_shown(rows: int) -> Step:
+    """Say that rows are shown where a number was asked for."""
+    return Step("write", f"**Rows instead of a number**: {rows} of the rows found fit; quotes cannot count them.")
 
 
 def remembered() -> Step:

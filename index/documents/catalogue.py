@@ -1,7 +1,8 @@
 """Lists, finds and counts the documents of a corpus without reading their texts into memory.
 
-Flow: `documents` and `delete` on the command line, `GET /documents`, `GET /stats`, a question's filters -> **here** ->
-the database. Whole documents are `store.py`'s business, what a filter may say `filters.py`'s.
+Flow: `documents` and `delete` on the command line, `GET /documents`, `GET /stats`, a question's filters, questions
+about the collection -> **here** -> the database. Whole documents are `store.py`'s business, what a filter may say
+`filters.py`'s.
 """
 
 from collections.abc import Iterable
@@ -17,6 +18,15 @@ from index.documents.store import BATCH_ROWS, Metadata
 from index.documents.tables import documents, failures_named
 
 LARGEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentName:
+    """What one document is called, and the version to read it by."""
+
+    doc_id: str
+    title: str
+    version: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +131,20 @@ class Catalogue:
         if source is not None:
             query = query.where(documents.c.source == source)
         return [_to_brief(row) for row in self._rows(query)]
+
+    def names(self, filters: object | None = None) -> list[DocumentName]:
+        """Return what all documents are called, ordered by doc_id.
+
+        Args:
+            filters: only documents that meet this filter; see `filters.where`.
+
+        Raises:
+            FilterError: the filter is empty or has no meaning.
+        """
+        query = sa.select(*(documents.c[name] for name in ("doc_id", "title", "version"))).order_by(documents.c.doc_id)
+        if filters is not None:
+            query = query.where(where(filters))
+        return [DocumentName(row.doc_id, row.title, row.version) for row in self._rows(query)]
 
     def sources(self, doc_ids: Iterable[str]) -> dict[str, str]:
         """Return doc_id -> source for the documents that exist."""

@@ -6,9 +6,11 @@ weighs words (the gate, the extractive synthesizer), so that all of them agree.
 """
 
 import math
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +18,7 @@ import tantivy
 
 from index.disk import failure
 from index.lexical.document_names import document_names
+from index.lexical.language import function_words, question_language
 
 ANALYZER = "treeline_en"
 # A name is short: a hit in it says less about the leaf than a hit in its own text.
@@ -24,6 +27,7 @@ MAX_QUERY_TERMS = 64
 # Sums of that many different powers of two are exact in a score's 24 bits.
 MARKS = 24
 KEPT_NAMES = 20_000
+KEPT_LETTERS = 64
 # What a term's frequency multiplies its weight by at most: k1 + 1 of tantivy's BM25, whose k1 is 1.2.
 MAX_FREQUENCY_FACTOR = 2.2
 STOP_WORDS = frozenset(
@@ -31,6 +35,9 @@ STOP_WORDS = frozenset(
     "its me my no not of on or our should so such than that the their them then there these they this those to was we "
     "were what when where which who whom whose why will with would you your".split()
 )
+
+# Kana and Chinese characters.
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
 
 
 class NameTerms(NamedTuple):
@@ -60,12 +67,14 @@ class LexicalIndex:
             self._index.register_tokenizer(ANALYZER, self._analyzer)
             self._index.reload()
         self._name_terms = lru_cache(KEPT_NAMES)(self._analyze_names)
+        self._terms_by_letter = lru_cache(KEPT_LETTERS)(self._read_terms)
 
     def add(self, leaves: Iterable[tuple[str, str, str, str]]) -> None:
         """Add (node id, version, text, names) rows and commit."""
         with self._writer() as writer:
             for node_id, version, text, names in leaves:
-                writer.add_document(tantivy.Document(node_id=node_id, version=version, text=text, names=names))
+                fields = {"text": bigrams(text), "names": bigrams(names)}
+                writer.add_document(tantivy.Document(node_id=node_id, version=version, **fields))
 
     def delete(self, versions: Sequence[str]) -> None:
         """Remove all leaves of these document versions and commit; unknown versions are no error."""
@@ -89,8 +98,11 @@ class LexicalIndex:
             return int(found.count)
 
     def terms(self, text: str) -> list[str]:
-        """Return the terms of `text` in order: lower-case, without accents, stemmed; stop words included."""
-        return list(self._analyzer.analyze(text))
+        """Return the terms of `text` in order: lower-case, without accents, stemmed; stop words included.
+
+        Chinese and Japanese are cut into overlapping pairs of characters.
+        """
+        return list(self._analyzer.analyze(bigrams(text)))
 
     def name_terms(self, title: str, doc_id: str) -> NameTerms:
         """Return the terms of a document's names; those asked for last are kept."""
@@ -114,6 +126,19 @@ class LexicalIndex:
     def name_weight(self, term: str) -> float:
         """Return what `weight` returns, counted over the names of the leaves' documents."""
         return self._weight("names", term)
+
+    def has(self, term: str) -> bool:
+        """Say whether a leaf, or the name of a document, holds a term."""
+        with self._failures():
+            searcher = self._index.searcher()
+            return any(searcher.doc_freq(field, term) for field in ("text", "names"))
+
+    def beginning(self, letter: str, chars: int) -> Mapping[str, int]:
+        """Return the terms of so many letters that begin so, each with the number of leaves that hold it.
+
+        Those of a letter are read from the index once, and again when it has changed.
+        """
+        return self._terms_by_letter(letter).get(chars, {})
 
     def search(
         self, terms: Mapping[str, float], names: Iterable[str], top_k: int, versions: Collection[str] | None = None
@@ -170,6 +195,14 @@ class LexicalIndex:
             hits = searcher.search(query, limit=searcher.num_docs, count=False).hits
             return [str(searcher.doc(address)["node_id"][0]) for _, address in hits]
 
+    def _read_terms(self, letter: str) -> dict[int, dict[str, int]]:
+        by_length: dict[int, dict[str, int]] = {}
+        with self._failures():
+            for term, leaves in self._index.searcher().terms_with_prefix("text", letter):
+                if term.isalpha():
+                    by_length.setdefault(len(term), {})[term] = leaves
+        return by_length
+
     def _analyze_names(self, title: str, doc_id: str) -> NameTerms:
         return NameTerms(frozenset(self.terms(title)), frozenset(self.terms(document_names(title, doc_id))))
 
@@ -213,6 +246,7 @@ class LexicalIndex:
             finally:
                 writer.wait_merging_threads()
             self._index.reload()
+            self._terms_by_letter.cache_clear()
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
@@ -223,8 +257,15 @@ class LexicalIndex:
 
 
 def content_words(question: str) -> list[str]:
-    """Return the question's words, as they are written, without stop words and possessive endings."""
-    return [word for word in question.replace("'s", " ").split() if word.strip("?!.,;:()\"'").lower() not in STOP_WORDS]
+    """Return the question's words, as written, without the stop words of its language and possessive endings."""
+    language = question_language(question)
+    stop = STOP_WORDS if language == "en" else STOP_WORDS | function_words(language)
+    return [word for word in question.replace("'s", " ").split() if word.strip("?!.,;:()\"'¿¡").lower() not in stop]
+
+
+def bigrams(text: str) -> str:
+    """Return the text with Chinese and Japanese, which have no blanks, cut into overlapping pairs of characters."""
+    return _UNSPACED.sub(lambda run: f" {' '.join(map(''.join, pairwise(run[0]))) or run[0]} ", text)
 
 
 def _analyzer() -> Any:

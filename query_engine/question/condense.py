@@ -2,9 +2,10 @@
 
 Flow: earlier turns and a new question -> **here** -> a question that names what it is about -> engine.
 
-A language model rewrites it where one is set. Without one, or where its reply cannot be trusted, a question that points
-back ("How tall is it?", "And in winter?") takes along the content words of the question before, in brackets. The rules
-are English; a question in which they see nothing stays as it is. The engine tells readers which it was.
+A language model rewrites it where one is set. Without one, or where its reply cannot be trusted, rules do: a fragment
+("and in 2023?", "during probation?", "why?") completes the question before; any other question that points back ("How
+tall is it?") takes along its content words, and a name from the answer, in brackets. The rules are English, but for
+"and"; a question in which they see nothing stays as it is. The engine tells readers which it was.
 """
 
 import re
@@ -33,7 +34,7 @@ _POINTS_BACK = re.compile(
     re.IGNORECASE,
 )
 _BEGINS_ELLIPTIC = re.compile(
-    r"(?:and|but|or|so|also|then|what about|how about|what if)\b"
+    r"(?:and|but|or|so|also|then|what about|how about|what if|und|aber|et|mais|y|pero)\b"
     # "In winter?" leans on something, "In which year did Nobel die?" does not.
     r"|(?:in|on|at|for|with|without|since|during|after|before)\b"
     r"(?!.*\b(?:which|what|whom|whose|is|are|was|were|do|does|did|can|could|will|would|should|has|have|had)\b)",
@@ -43,8 +44,31 @@ _BEGINS_ELLIPTIC = re.compile(
 _LABEL = re.compile(r"^\W*(?:the )?(?:standalone )?question(?: on its own)?\s*:", re.IGNORECASE)
 _BOLD = re.compile(r"\*\*(.{2,80}?)\*\*")
 _GENERIC = frozenset(
-    "tell explain describe define show give list name mean means called happen happens work works".split()
+    "tell explain describe define show give list name mean means called happen happens work works summarise summarize "
+    "summary document documents please thanks thank hello hi hey ok okay great good yes bye".split()
 )
+_FRAGMENT = re.compile(
+    r"(?:(?:and|but|or|also|then|so)[,\s]+)?(?:what about\s+|how about\s+)?"
+    r"(?P<phrase>(?P<preposition>in|on|at|for|with|without|since|during|after|before|under|by|from|between)\s"
+    r"[^?!.]{1,60})[?!.\s]*",
+    re.IGNORECASE,
+)
+_ONE_WORD = re.compile(
+    r"(?:(?:and|but|so)[,\s]+)?(?P<asks>why|when|where|how)(?: (?:so|exactly|is that|was that))?[?!.\s]*", re.I
+)
+_AUXILIARIES = "is|are|was|were|do|does|did|can|could|will|would|should|must|may|has|have|had"
+_ASKED = re.compile(rf"(?:(?:why|when|where|how)\s+)?(?P<rest>(?:{_AUXILIARIES})\s.+)", re.IGNORECASE)
+_VERB = re.compile(rf"\b(?:{_AUXILIARIES}|which|what|who|whom|whose|how|why|when|where)\b", re.IGNORECASE)
+_YEAR = re.compile(r"\b(?:1[0-9]|20)\d\d\b")
+_PREPOSITION = re.compile(
+    r"\s(in|on|at|for|with|without|since|during|after|before|under|by|from|between)\s", re.IGNORECASE
+)
+_ABOUT_YEAR = re.compile(r"\b(?:what|how) about (?=\d{4}\b)", re.IGNORECASE)
+_ONLY_YEAR = re.compile(r"\w+ ((?:1[0-9]|20)\d\d)")
+# Names in a sentence: runs of capitalised words.
+_PERSON = re.compile(r"\b(?:he|him|his|she|her|hers|they|them|their|theirs)\b", re.IGNORECASE)
+_RUN_OF_NAMES = re.compile(r"(?<![.!?:] )(?<!\A)\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*|\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)+")
+_DECLINED = re.compile(r"I don['’]t know\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,23 +144,66 @@ class Condenser:
 
 def carry_words(turns: Sequence[Turn], question: str) -> Condensed:
     """Add what the questions before were about, if the question points back; see the module's head."""
+    if len(question) <= MAX_QUESTION_CHARS and (whole := _completed(turns, question)):
+        return Condensed(whole, "words")
     about: list[str] = []
     for turn in turns:
         if turn.role == "assistant":
-            # The answer's short form, where it is a name: "she" may be who was asked for.
-            names = [name for name in _BOLD.findall(turn.text)[:1] if name[:1].isupper()]
-            about += [word for name in names for word in _WORD.findall(name)]
+            about += [word for word in _answer_names(turn.text, question) if word not in about]
         else:
             # A question that stands on its own begins a new subject.
             about = [*_subject(turn.text), *(about if points_back(turn.text) else [])]
     said = {word.casefold() for word in _WORD.findall(question)}
-    carried = [word for word in dict.fromkeys(about) if word.casefold() not in said][:MAX_CARRIED_WORDS]
+    dated = bool(_YEAR.search(question))
+    carried = [
+        word
+        for word in dict.fromkeys(about)
+        # Another year is what the question is about.
+        if word.casefold() not in said and not (dated and _YEAR.fullmatch(word))
+    ][:MAX_CARRIED_WORDS]
     # A question that long names its subject.
     if not carried or len(question) > MAX_QUESTION_CHARS or not points_back(question):
         return Condensed(question, "unchanged")
     # Before the question mark: what follows it would look like a second question.
     asked = question.rstrip("?!. ")
     return Condensed(f"{asked} ({' '.join(carried)}){question[len(asked) :]}", "words")
+
+
+def _completed(turns: Sequence[Turn], question: str) -> str | None:
+    """Return the question before with what a fragment changes in it; None if this is no fragment."""
+    question = _ABOUT_YEAR.sub("in ", question)
+    fragment, one_word = _FRAGMENT.fullmatch(question.strip()), _ONE_WORD.fullmatch(question.strip())
+    if not one_word and (not fragment or _VERB.search(fragment["phrase"])):
+        return None
+    places = [place for place, turn in enumerate(turns) if turn.role == "user" and _subject(turn.text)]
+    if not places:
+        return None
+    before = carry_words(turns[: places[-1]], turns[places[-1]].text).question.rstrip("?!. ")
+    if len(before) > MAX_QUESTION_CHARS:
+        return None
+    if one_word:
+        asked = _ASKED.fullmatch(before)
+        return f"{one_word['asks'].capitalize()} {asked['rest'][0].lower()}{asked['rest'][1:]}?" if asked else None
+    assert fragment is not None, "one of the two matched"
+    preposition = fragment["preposition"].lower()
+    phrase = preposition + fragment["phrase"].strip()[len(preposition) :]
+    if (year := _ONLY_YEAR.fullmatch(phrase)) and len(_YEAR.findall(before)) == 1:
+        return f"{_YEAR.sub(year[1], before)}?"
+    # "How much is it in summer?" - "In winter?"
+    *_, last = [None, *_PREPOSITION.finditer(before)]
+    kept = before[: last.start()] if last and last[1].lower() == preposition else before
+    return f"{kept} {phrase}?"
+
+
+def _answer_names(answer: str, question: str) -> list[str]:
+    """Return the words of a name that an answer gave: its short form, or the first name if a person is asked about."""
+    if _DECLINED.match(answer):
+        return []
+    # The answer's short form, where it is a name: "she" may be who was asked for.
+    names = [name for name in _BOLD.findall(answer)[:1] if name[:1].isupper()]
+    if not names and _PERSON.search(question):
+        names = _RUN_OF_NAMES.findall(_plain(answer)[:MAX_QUESTION_CHARS])[:1]
+    return [word for name in names for word in _WORD.findall(name)]
 
 
 def points_back(question: str) -> bool:

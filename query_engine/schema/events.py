@@ -19,7 +19,8 @@ class Step:
     """One thing the engine did, as Markdown for people.
 
     Attributes:
-        kind: `conversation`, `cache`, `search`, `plan`, `found`, `merged`, `gate`, `write` or `warning`.
+        kind: `conversation`, `cache`, `collection`, `spelling`, `search`, `plan`, `found`, `merged`, `gate`, `write` or
+            `warning`.
         text: what happened, one short paragraph or list.
     """
 
@@ -80,7 +81,8 @@ class Done:
         passages: what the answer was written from, best first.
         gate_reason: `no_retrieval`, `generated_no_answer_low_confidence`, `generated_no_answer_but_confident` or
             `generated_answer`.
-        synthesizer: who wrote it: `extractive`, `huggingface`, `openvino` or `openai`; None without an answer.
+        synthesizer: who wrote it: `extractive`, `huggingface`, `openvino` or `openai`; `catalogue` where documents are
+            listed or counted, `small_talk` where nothing was asked; None without an answer.
         warnings: for everything that lowered the quality (a failed model, a missing node), and
             `low_confidence` where the passages perhaps do not answer the question.
         timings_ms: by stage: `retrieve`, `write`, `total`.

@@ -16,6 +16,7 @@ from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent
 from llama_index_instrumentation import get_dispatcher
 
 from errors import LLMError, OutOfTimeError, RagError
+from index.lexical.language import question_language
 from query_engine import steps
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import BackgroundIterator
@@ -24,6 +25,7 @@ from query_engine.schema.citations import Citations
 from query_engine.schema.events import Done, Event, Restarted, Token
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.base import Synthesizer
+from query_engine.translations import in_language
 
 # Kept free for quoting, which takes a tenth of a second on an idle machine.
 QUOTING_S = 5.0
@@ -72,7 +74,7 @@ class Answer:
         self.timings_ms["total"] = ms_since(self._started)
         return Done(
             answer=text,
-            message=text or message,
+            message=text or in_language(message, question_language(self.question)),
             citations=self.citations.all(self.cited) if text else (),
             passages=self.passages,
             gate_reason=gate_reason,

@@ -19,11 +19,15 @@ LABEL_CHARS = 32
 # A sentence ends at . ! ? (with closing quotes or brackets) before space and something that can begin a sentence,
 # unless the dot belongs to an abbreviation, an initial or a numbered item. A run of stops is read once and from its
 # beginning: a model may write 100,000 of them.
-_END = re.compile(r"(?<![.!?])[.!?]++[\"'”’)\]]*+(?=\s++[\"'“‘(\[]*+[A-Z0-9\u00c0-\u024f\u0370-\uffff])")
+# Chinese and Japanese need no space after a stop; Hindi ends a sentence by a danda, Arabic asks by its own mark.
+_END = re.compile(
+    r"(?<![.!?])[.!?]++[\"'”’)\]]*+(?=\s++[\"'“‘(\[¿¡]*+[A-Z0-9\u00c0-\u024f\u0370-\uffff])"
+    r"|(?<![。！？।؟])[。！？।؟]++[」』”’）]*+"
+)
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[])(?:[A-Z]|[A-Z](?:\.[A-Z])+|e\.g|i\.e|etc|cf|ca|c|vs|nos|vol|ed|eds|fig|figs|eq|eqs|sec|al|approx|est|"
     r"dr|mr|mrs|ms|ext|tel|prof|st|jr|sr|inc|ltd|co|corp|gen|col|lt|rev|hon|sen|rep|gov|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|"
-    r"nov|dec|\d{1,3})$",
+    r"nov|dec|bzw|ggf|evtl|vgl|inkl|zzgl|bspw|hrsg|mme|mlle|sra|pág|núm|\d{1,3})$",
     re.IGNORECASE,
 )
 # What a line begins with that may begin a sentence, and what it ends with where the sentence goes on.
@@ -106,7 +110,7 @@ def _in_block(text: str, start: int, end: int) -> list[Sentence]:
             begin = left + len(text[left:right]) - len(text[left:right].lstrip())
             stop = begin + len(text[begin:right].rstrip())
             if stop > begin:
-                whole = text[stop - 1] in ".!?\"'”’)]:;" and not row
+                whole = text[stop - 1] in ".!?\"'”’)]:;。！？।؟」』）" and not row
                 found.append(Sentence(begin, stop, "heading" if heading else "prose" if whole else "line"))
     return found
 

@@ -302,3 +302,29 @@ async def test_planning_can_be_switched_off_and_simple_questions_never_plan(make
 
     for events in (simple, off):
         assert not [event for event in events if isinstance(event, Step) and event.kind == "plan"]
+
+
+async def test_a_mistyped_word_is_read_as_the_corpus_has_it_and_told(make: MakeEngine) -> None:
+    events, done = await answer(make(), "Who publishd the rotor limmit in 1919?")
+
+    told = [event.text for event in events if isinstance(event, Step) and event.kind == "spelling"]
+    assert told == [
+        "**Read** “publishd” as “published”, “limmit” as “limit”: the documents do not have the word as it was typed."
+    ]
+    assert done.answer is not None
+    assert "Albert Betz" in done.answer
+
+
+async def test_spelling_can_be_switched_off(make: MakeEngine) -> None:
+    engine = make()
+    engine._settings = Settings(answer=AnswerSettings(spelling=False))
+
+    assert "spelling" not in {
+        event.kind for event in (await answer(engine, "Who publishd it?"))[0] if isinstance(event, Step)
+    }
+
+
+async def test_a_question_that_is_declined_is_told_so_in_its_language(make: MakeEngine) -> None:
+    _, done = await answer(make(), "Wie viele Leute dürfen bei einer Führung mitgehen?")
+
+    assert done.message == "I don't know. Die Dokumente beantworten diese Frage nicht."

@@ -56,6 +56,61 @@ def test_a_name_that_was_the_answer_comes_along() -> None:
     assert carry_words(turns, "When was he born?").question == "When was he born (invented dynamite Alfred Nobel)?"
 
 
+@pytest.mark.parametrize(
+    ("before", "question", "whole"),
+    [
+        ("What is the notice period?", "And during probation?", "What is the notice period during probation?"),
+        ("What was the revenue in 2022?", "and in 2023?", "What was the revenue in 2023?"),
+        ("What was the revenue in 2022?", "What about 2023?", "What was the revenue in 2023?"),
+        ("What was the revenue in 2022?", "In Germany in 2023?", "What was the revenue in Germany in 2023?"),
+        ("Is the museum open in January?", "And in July?", "Is the museum open in July?"),
+        ("Is the museum closed on Mondays?", "why?", "Why is the museum closed on Mondays?"),
+        ("When does the museum open?", "And where?", "Where does the museum open?"),
+    ],
+)
+def test_a_fragment_completes_the_question_before(before: str, question: str, whole: str) -> None:
+    condensed = carry_words((user(before), assistant("So it is. [1]")), question)
+
+    assert (condensed.question, condensed.how) == (whole, "words")
+
+
+def test_a_fragment_completes_what_an_earlier_one_completed_across_small_talk() -> None:
+    turns = (user("Is the museum open in May?"), assistant("Yes."), user("And in July?"), assistant("Yes."))
+
+    assert (
+        carry_words((*turns, user("thanks"), assistant("!")), "In August?").question == "Is the museum open in August?"
+    )
+
+
+def test_why_takes_the_words_along_where_there_is_nothing_to_complete() -> None:
+    assert carry_words((user("What is the notice period?"), assistant("Long.")), "why?").question == (
+        "why (notice period)?"
+    )
+
+
+def test_a_person_whom_the_answer_names_in_passing_is_asked_about() -> None:
+    turns = (user("What is penicillin?"), assistant("Penicillin was discovered by Alexander Fleming. [1]"))
+
+    assert "Alexander Fleming" in carry_words(turns, "Where was he born?").question
+    assert "Alexander" not in carry_words(turns, "Who found it?").question
+    assert (
+        "Alexander" not in carry_words((turns[0], assistant("I don't know. Ask Bob Stone.")), "Where is he?").question
+    )
+
+
+def test_another_year_takes_the_place_of_the_one_before() -> None:
+    turns = (user("Who paid most in 2022?"), assistant("Acme. [1]"))
+
+    assert carry_words(turns, "What did they pay in 2023?").question == "What did they pay in 2023 (paid most)?"
+
+
+def test_a_summary_leaves_its_document_as_the_subject() -> None:
+    assert (
+        carry_words((user("Summarise the lease"), assistant("..")), "Who signed it?").question
+        == "Who signed it (lease)?"
+    )
+
+
 def test_a_model_rewrites_the_question_and_sees_the_turns_as_plain_text() -> None:
     llm = FakeLLM(says=['"Who built the ', 'Eiffel Tower?"\n', "When was the ", "Eiffel Tower built?"])
 

@@ -120,3 +120,18 @@ def test_an_extension_keeps_its_number() -> None:
         "Director: Orla Penhallow, ext. 1100.",
         "Ring before ten.",
     ]
+
+
+def test_chinese_hindi_and_arabic_sentences_end_at_their_own_stops() -> None:
+    text = "请在入口处购票。馆内禁止吸烟！「为什么？」潮湿。"
+    found = [text[one.start : one.end] for one in split_sentences(text)]
+
+    assert found == ["请在入口处购票。", "馆内禁止吸烟！", "「为什么？」", "潮湿。"]
+    assert [one.kind for one in split_sentences("यह एक वाक्य है। यह दूसरा है।")] == ["prose", "prose"]
+    assert len(split_sentences("متى يفتح المتحف؟ يفتح الساعة العاشرة.")) == 2
+
+
+def test_a_german_abbreviation_ends_no_sentence() -> None:
+    text = "Gruppen zahlen bzw. Firmen zahlen inkl. Steuer den Preis. Kinder nicht."
+
+    assert [text[one.start : one.end] for one in split_sentences(text)] == [text[:-14].rstrip(), "Kinder nicht."]

@@ -1,0 +1,67 @@
+"""Name the language of a question, by its script and its function words.
+
+Flow: question -> **here** -> `tantivy_index.py` leaves its function words out; spelling; replies in that language.
+Models of languages want whole paragraphs (`ingestion/reading/language.py`); a question has six words, but two of them
+ask. Pure.
+"""
+
+import re
+
+_SCRIPTS = (
+    ("ja", re.compile(r"[\u3040-\u30ff]")),
+    ("zh", re.compile(r"[\u3400-\u9fff]")),
+    ("ko", re.compile(r"[\uac00-\ud7af]")),
+    ("ru", re.compile(r"[\u0400-\u04ff]")),
+    ("ar", re.compile(r"[\u0600-\u06ff]")),
+    ("hi", re.compile(r"[\u0900-\u097f]")),
+)
+# Words that no other of these languages has, or that ask; what two of them share counts for both.
+_WORDS = {
+    "en": "a i as no do if or be not so he she we you they me my your his her our the of and is are was were what "
+    "who whom whose which where when why how do does did can could should "
+    "would will "
+    "has have had in on at to for from with by about an this that these those there it its many much long",
+    "de": "der die das den dem des ein eine einen einem einer und oder ist sind war waren was wer wen wem wessen "
+    "welche "
+    "welcher welches welchen wo wann warum wieso wie viel viele kann können darf dürfen muss müssen soll hat haben "
+    "wird "
+    "werden in im am zu zum zur für von vom mit bei auf aus über nach nicht es man ich sie",
+    "fr": "le la les un une des du de et ou est sont était étaient que quoi qui quel quelle quels quelles où quand "
+    "pourquoi comment combien peut peuvent doit faut a ont au aux dans sur pour par avec ce cette ces il elle on ne "
+    "pas "
+    "qu'est est-ce",
+    "es": "el la los las un una unos unas del de y o es son era eran fue qué que quién quiénes cuál cuáles dónde "
+    "cuándo "
+    "por cómo cuánto cuánta cuántos cuántas puede pueden debe hay tiene tienen en al para con se no lo su",
+    "it": "il lo la i gli le un uno una di del della dei delle e o è sono era erano che chi quale quali dove quando "
+    "perché come quanto quanta quanti quante può possono deve ha hanno al alla nel nella per con si non",
+    "pt": "o a os as um uma de do da dos das e ou é são era foi que quem qual quais onde quando por porque como quanto "
+    "quantos quantas pode podem deve há tem têm em no na nos nas ao à para com se não",
+    "nl": "de het een en of is zijn was waren wat wie welke waar wanneer waarom hoe veel kan kunnen mag moet heeft "
+    "hebben "
+    "wordt worden in op aan te van voor met bij door niet er dit dat deze",
+}
+_SETS = {language: frozenset(words.split()) for language, words in _WORDS.items()}
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+MAX_CHARS = 1000
+# One word is no proof: "die casting" is English.
+MIN_VOTES = 2
+
+
+def question_language(question: str) -> str:
+    """Return the ISO 639 code of the language of a question; `en` where nothing speaks for another one."""
+    asked = question[:MAX_CHARS]
+    for language, script in _SCRIPTS:
+        if script.search(asked):
+            return language
+    words = [word.casefold().replace("’", "'") for word in _WORD.findall(asked)]
+    votes = {language: sum(word in known for word in words) for language, known in _SETS.items()}
+    if "¿" in asked:
+        votes["es"] += MIN_VOTES
+    best = max(votes, key=votes.__getitem__)  # English stands first: it wins a tie
+    return best if votes[best] >= MIN_VOTES else "en"
+
+
+def function_words(language: str) -> frozenset[str]:
+    """Return the words of a language that say nothing about a question's subject; none for unknown ones."""
+    return _SETS.get(language, frozenset())

@@ -1,0 +1,1 @@
+"""Questions about the collection rather than its contents: lists, overviews, summaries; and small talk."""

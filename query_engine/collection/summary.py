@@ -1,0 +1,207 @@
+"""Sum a document up by its own sentences, without a language model and without embedding anything.
+
+Flow: `answers.py` asks for so many sentences -> **here**, from the vectors that ingestion stored -> quotes in document
+order. Leaves are chosen by maximal marginal relevance to the document's centroid (Carbonell and Goldstein, SIGIR 1998):
+near to what the whole is about, far from each other. Of each leaf the sentence is taken whose words are the most
+frequent ones of the document (SumBasic: Nenkova and Vanderwende, 2005).
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from index.corpus import Corpus
+from index.documents.span_tree import node_id
+from index.documents.store import StoredDocument
+from query_engine.retrieval.merging.group import Group
+from query_engine.schema.passage import Passage
+from query_engine.text.sentences import Sentence, split_sentences
+
+# Of larger documents only the leaves of the parents that are chosen first are read.
+MAX_LEAVES = 200
+# How much a leaf loses for resembling one that is chosen already.
+REDUNDANCY = 0.5
+# The beginning says more often than any other place what a document is about.
+LEAD_BONUS = 0.15
+MIN_WORDS, MAX_SENTENCE_CHARS = 6, 400
+# What a sentence of Chinese or Japanese has of letters.
+MIN_LETTERS_UNSPACED = 12
+MAX_HEADINGS, MAX_HEADING_CHARS = 12, 80
+
+_SPACED = re.compile(r"\w+")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_HEADING = re.compile(r"^#{1,6}[ \t]+(\S[^\n]*)$", re.MULTILINE)
+_NUMBERED = re.compile(r"(?:\d{1,3}[.)]?|[IVX]{1,5}[.)])\s+")
+_BEGINS = re.compile(r"[\"“‘(¿¡]*\w")
+# Heads of e-mails, rules and rows of labels are no sentences; what points back cannot stand alone.
+_HEAD = re.compile(r"\b(?:from|to|cc|date|sent|subject|von|an|gesendet|betreff)\s?:", re.IGNORECASE)
+_LABEL = re.compile(r"[^\s:][^:\n]{0,30}:\s")
+_POINTS_BACK = re.compile(
+    r"(?:it|its|they|their|he|she|his|her|this|these|those|that|such|then|thus|hence|however|but|also|until then|"
+    r"otherwise|er|sie|dies|diese|dieser|ils?|elles?|cela)\b",
+    re.IGNORECASE,
+)
+# What authors call important themselves (cue words: Edmundson, Journal of the ACM, 1969).
+_CUE = re.compile(
+    r"\b(?:decisions?|decided|agreed|resolved|concludes?|conclusions?|in (?:summary|short)|overall|we (?:show|find"
+    r"|propose|"
+    r"present|introduce)|results?|purpose|aims?|beschl(?:uss|ossen)|décid[eé]\w*|decid\w+)\b",
+    re.IGNORECASE,
+)
+
+Vectors = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """A sentence or heading of a document: `[start, end)` of its text, inside `passage`."""
+
+    passage: Passage
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """Its words on one line."""
+        return " ".join(self.passage.text[self.start - self.passage.start : self.end - self.passage.start].split())
+
+
+def summarise(corpus: Corpus, document: StoredDocument, sentences: int) -> list[Extract]:
+    """Return at most so many sentences that say what a document is about, in its order."""
+    positions, vectors = _leaf_vectors(corpus, document, sentences)
+    counts = Counter(term for term in corpus.lexical_index.terms(document.text) if len(term) > 2)
+    ranked = _by_relevance(vectors, _lead(positions))
+    chosen: dict[int, Extract] = {}
+    said: set[str] = set()
+    for place in ranked:
+        if len(chosen) == sentences:
+            break
+        best = _best_sentence(corpus, document, positions[place], counts, said)
+        if best is not None and best.start not in chosen:
+            chosen[best.start] = best
+            said.add(best.text)
+    return [chosen[start] for start in sorted(chosen)]
+
+
+def headings(document: StoredDocument) -> list[Extract]:
+    """Return the headings of a document that divide it, without its title; none if it has a single one."""
+    found = [(match.start(1), match.end(1), match[0].index(" ")) for match in _HEADING.finditer(document.text)]
+    title = document.title.casefold()
+    found = [one for one in found if document.text[one[0] : one[1]].strip().casefold() not in title]
+    if not found:
+        return []
+    level = min(depth for *_, depth in found)
+    top = [(start, end) for start, end, depth in found if depth == level and end - start <= MAX_HEADING_CHARS]
+    if len(top) < 2:
+        return []
+    return [_extract(document, *_unnumbered(document.text, start, end)) for start, end in top[:MAX_HEADINGS]]
+
+
+def centroid(parents: Vectors, document: StoredDocument) -> Vectors:
+    """Return the unit vector of a document: the mean of its roots, shape (dimension,)."""
+    roots = [place for place, span in enumerate(document.tree.spans[: len(parents)]) if span.level == 0]
+    return _unit(parents[roots].mean(axis=0) if roots else parents.mean(axis=0))
+
+
+def diverse(vectors: Vectors, count: int) -> list[int]:
+    """Return the places of at most so many vectors, near to all and far from each other, the best first."""
+    return _by_relevance(vectors)[:count]
+
+
+def _leaf_vectors(corpus: Corpus, document: StoredDocument, sentences: int) -> tuple[list[int], Vectors]:
+    """Return the positions of the leaves to choose from, and their unit vectors."""
+    tree = document.tree
+    positions = list(tree.leaves)
+    if len(positions) > MAX_LEAVES:
+        parents = corpus.documents.parent_vectors([document.version])[document.version]
+        lowest = [place for place in range(tree.first_leaf) if tree[place].level == 1]
+        near = [lowest[place] for place in diverse(parents[lowest], 3 * sentences)]
+        first = positions[0]
+        positions = sorted({first, *(leaf for parent in near for leaf in tree.children.get(parent, []))})
+    names = [node_id(document.version, position) for position in positions]
+    stored = corpus.vectors.fetch(names)
+    kept = [(position, stored[name]) for position, name in zip(positions, names, strict=True) if name in stored]
+    return [position for position, _ in kept], np.array([vector for _, vector in kept], np.float32)
+
+
+def _by_relevance(vectors: Vectors, bonus: Mapping[int, float] | None = None) -> list[int]:
+    """Return all places, ordered by maximal marginal relevance to the mean of the vectors."""
+    if not len(vectors):
+        return []
+    relevance = vectors @ _unit(vectors.mean(axis=0))
+    for place, more in (bonus or {}).items():
+        relevance[place] += more
+    likeness = np.zeros(len(vectors), np.float32)
+    order: list[int] = []
+    open_places = np.ones(len(vectors), bool)
+    while open_places.any():
+        worth = np.where(open_places, relevance - REDUNDANCY * likeness, -np.inf)
+        place = int(np.argmax(worth))
+        open_places[place] = False
+        order.append(place)
+        likeness = np.maximum(likeness, vectors @ vectors[place])
+    return order
+
+
+def _lead(positions: Sequence[int]) -> dict[int, float]:
+    return {0: LEAD_BONUS} if positions else {}
+
+
+def _best_sentence(
+    corpus: Corpus, document: StoredDocument, position: int, counts: Mapping[str, int], said: set[str]
+) -> Extract | None:
+    span = document.tree[position]
+    text = document.text[span.start : span.end]
+    best, most = None, 0.0
+    for sentence in split_sentences(text):
+        words = text[sentence.start : sentence.end]
+        if not _says_something(words, sentence) or " ".join(words.split()) in said:
+            continue
+        terms = {term for term in corpus.lexical_index.terms(words) if len(term) > 2}
+        frequent = sum(math.log(1 + counts[term]) for term in terms) / math.sqrt(len(terms) or 1)
+        worth = (frequent or 1.0) * _factor(words, sentence)
+        if worth > most:
+            best, most = sentence, worth
+    if best is None:
+        return None
+    leaf = Group(document, position, span.start, span.end).passage()
+    return Extract(leaf, span.start + best.start, span.start + best.end)
+
+
+def _factor(words: str, sentence: Sentence) -> float:
+    factor = 1.0 if sentence.kind == "prose" else 0.6
+    if _CUE.search(words):
+        factor *= 1.4
+    elif _LABEL.match(words):
+        factor *= 0.6
+    return factor * (0.6 if _POINTS_BACK.match(words) else 1)
+
+
+def _says_something(words: str, sentence: Sentence) -> bool:
+    if sentence.kind == "heading" or words.rstrip().endswith(("?", "？")) or len(words) > MAX_SENTENCE_CHARS:
+        return False
+    if not _BEGINS.match(words) or len(_HEAD.findall(words)) > 1:
+        return False
+    return len(_SPACED.findall(words)) >= MIN_WORDS or len(_UNSPACED.findall(words)) >= MIN_LETTERS_UNSPACED
+
+
+def _extract(document: StoredDocument, start: int, end: int) -> Extract:
+    position = document.tree.leaves[document.tree.ordinal_at(start)]
+    span = document.tree[position]
+    return Extract(Group(document, position, span.start, max(span.end, end)).passage(), start, end)
+
+
+def _unnumbered(text: str, start: int, end: int) -> tuple[int, int]:
+    number = _NUMBERED.match(text, start, end)
+    begin = number.end() if number else start
+    return begin, begin + len(text[begin:end].rstrip(" #"))
+
+
+def _unit(vector: Vectors) -> Vectors:
+    unit: Vectors = (vector / (float(np.linalg.norm(vector)) or 1.0)).astype(np.float32)
+    return unit

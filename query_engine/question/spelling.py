@@ -1,0 +1,274 @@
+"""Read a mistyped word of a question as the word of the corpus that was meant.
+
+Flow: engine -> **here**, against the terms of the word index -> the question that is searched for, and a step that
+tells. A word is touched only where the corpus does not have it, no dictionary has it, and the corpus has a word that
+slips of the fingers turn into it: a letter left out, doubled, swapped or replaced. Rare but correct words are the
+danger, so short words, names and words built of known ones have stricter rules. Numbers and abbreviations are never
+touched.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+from spellchecker import SpellChecker
+
+from index.lexical.language import question_language
+from index.lexical.tantivy_index import STOP_WORDS
+
+MAX_CHARS = 1000
+MIN_CHARS = 4
+# From so many letters on a word may have two slips.
+TWO_SLIPS_CHARS = 8
+# Shorter words have too many neighbours: of them only letters left out or swapped are put right.
+SHORT_CHARS = 5
+MIN_NAME_CHARS = 6
+# How many terms of the index are looked up in leaves, and in how many leaves.
+TRIED_TERMS, READ_LEAVES = 4, 5
+# A word that so many leaves hold is no rare name.
+FREQUENT_LEAVES = 20
+DICTIONARIES = frozenset({"en", "de", "fr", "es", "it", "pt", "nl"})
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_PREFIXES = (
+    "aero anti auto axi bi bio co counter cyber de di dis electro en extra geo hydro hyper il im in infra inter "
+    "intra ir macro mega "
+    "meta micro mid mis mono multi nano neo neuro non over para photo poly post pre pro pseudo quasi re semi sub super "
+    "tele thermo trans tri ultra un under uni"
+).split()
+_SUFFIXES = "able ally ed er ers es ing ings ion ions ish ism ist ists ity ive less like ly ment ness s wise".split()
+# British and American spellings of the same word.
+_BRITISH = tuple(
+    tuple(pair.split("/"))
+    for pair in (
+        "is/iz ys/yz our/or tre/ter ogue/og ence/ense lled/led lling/ling ller/ler lment/llment haem/hem paed/ped "
+        "foet/fet oest/est oedem/edem anaes/anes rrhoea/rrhea paleo/palaeo"
+    ).split()
+)
+# The dictionary also has words that hardly anybody uses; it counts uses in subtitles of films.
+MIN_USES = 500
+
+TextsOf = Callable[[Sequence[str]], Sequence[str]]
+"""Returns the texts of leaves, by their node ids."""
+
+
+class Vocabulary(Protocol):
+    """The terms of a corpus; `LexicalIndex` is one."""
+
+    def terms(self, text: str) -> list[str]:
+        """Terms of a text, in order."""
+        ...
+
+    def has(self, term: str) -> bool:
+        """Whether a leaf, or the name of a document, holds the term."""
+        ...
+
+    def beginning(self, letter: str, chars: int) -> Mapping[str, int]:
+        """Terms of so many letters that begin so, each with the number of leaves that hold it."""
+        ...
+
+    def search(self, terms: Mapping[str, float], names: Sequence[str], top_k: int) -> list[tuple[str, float]]:
+        """Leaves that hold the terms, best first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A word as it was typed, and as it was read."""
+
+    typed: str
+    meant: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A word of the corpus that may have been meant.
+
+    Attributes:
+        slips: 1 or 2.
+        unlikely: 0 for letters left out, doubled or swapped, 1 for others.
+        leaves: how many hold it.
+    """
+
+    slips: int
+    unlikely: int
+    leaves: int
+    word: str
+
+    def order(self) -> tuple[int, int, int, str]:
+        return self.slips, self.unlikely, -self.leaves, self.word
+
+
+def corrected(question: str, vocabulary: Vocabulary, texts_of: TextsOf) -> tuple[str, tuple[Correction, ...]]:
+    """Return the question with its mistyped words put right, and what was put right.
+
+    Args:
+        question: as it would be searched for.
+        vocabulary: of the corpus.
+        texts_of: returns the texts of leaves.
+    """
+    if len(question) > MAX_CHARS or (language := question_language(question)) not in DICTIONARIES:
+        return question, ()
+    pieces, made, last = [], [], 0
+    for match in _WORD.finditer(question):
+        word = match[0].removesuffix("'s").removesuffix("’s")
+        if _glued(question, match.start(), match.end()) or not _may_be_mistyped(word, vocabulary, language):
+            continue
+        begins = not question[: match.start()].strip(" ¿¡\"'")
+        meant = _meant(word, vocabulary, texts_of, language, begins=begins)
+        if meant is None:
+            continue
+        pieces += [question[last : match.start()], meant]
+        last = match.start() + len(word)
+        made.append(Correction(word, meant))
+    return "".join([*pieces, question[last:]]), tuple(made)
+
+
+def _glued(question: str, start: int, end: int) -> bool:
+    """Whether a word is part of something that is no word: a file's name, an address, a number with its unit."""
+    before, after = question[start - 1 : start], question[end : end + 2]
+    return before.isdigit() or before in {"@", "/", "_", ".", "#", "\\"} or bool(re.match(r"[\d@/_\\'’]|[.:]\w", after))
+
+
+def _may_be_mistyped(word: str, vocabulary: Vocabulary, language: str) -> bool:
+    """Whether neither the corpus nor a dictionary has a word, which is no abbreviation."""
+    if len(word) < MIN_CHARS or not word.isalpha() or not (word.islower() or word.istitle()):
+        return False
+    folded = _folded(word)
+    if language == "en" and not word.isascii():
+        return False  # a foreign word
+    terms = vocabulary.terms(word)
+    if folded in STOP_WORDS or len(terms) != 1 or vocabulary.has(terms[0]):
+        return False
+    return not any(_in_dictionary(word.lower(), code) for code in {"en", language})
+
+
+def _in_dictionary(word: str, language: str) -> bool:
+    """Whether a word, or what it is built of, is in a dictionary."""
+    known = _dictionary(language)
+    forms = {word, _folded(word)}
+    if language != "en":
+        return any(form in known for form in forms)
+    forms |= {form.replace(british, american) for form in forms for british, american in _BRITISH}
+    forms |= {form.removesuffix(suffix) + end for form in forms for suffix in _SUFFIXES if form.endswith(suffix)
+              for end in ("", "e") if len(form) - len(suffix) > MIN_CHARS}  # fmt: skip
+    if any(form in known for form in forms):
+        return True
+    for prefix in _PREFIXES:
+        if word.startswith(prefix) and len(word) - len(prefix) >= MIN_CHARS and word[len(prefix) :] in known:
+            return True
+    cuts = range(MIN_CHARS, len(word) - MIN_CHARS + 1)
+    return any(known[half] >= MIN_USES for cut in cuts for half in [min(word[:cut], word[cut:], key=known.__getitem__)])
+
+
+def _meant(typed: str, vocabulary: Vocabulary, texts_of: TextsOf, language: str, *, begins: bool) -> str | None:
+    """Return the word of the corpus that was meant, in the case of the mistyped one; None if there is none.
+
+    Args:
+        typed: the mistyped word.
+        vocabulary: of the corpus.
+        texts_of: returns the texts of leaves.
+        language: of the question.
+        begins: it is the question's first word, whose capital says nothing.
+    """
+    as_name = typed.istitle() and not begins
+    folded = _folded(typed)
+    neighbours = _dictionary(language).known(_dictionary(language).edit_distance_1(typed.lower()))
+    near = [*_listed(folded, neighbours, vocabulary), *_words_near(folded, vocabulary, texts_of)]
+    found = [one for one in near if _likely(typed, one, as_name=as_name)]
+    if not found:
+        return None
+    best = min(found, key=_Found.order)
+    common = _dictionary(language)[best.word.lower()] >= MIN_USES
+    if (best.slips > 1 or best.unlikely) and not common and best.leaves < FREQUENT_LEAVES:
+        return None
+    term = vocabulary.terms(best.word)
+    for other in neighbours:
+        # The dictionary has a word that is nearer, and the corpus does not have it.
+        if (1, _unlikely(folded, _folded(other))) < best.order()[:2] and vocabulary.terms(other) != term:
+            return None
+    return (
+        best.word.capitalize()
+        if typed.istitle()
+        else best.word.lower()
+        if best.word.lower() in _dictionary(language)
+        else best.word
+    )
+
+
+def _listed(typed: str, neighbours: Iterable[str], vocabulary: Vocabulary) -> Iterator[_Found]:
+    """Yield the words of the dictionary that the corpus has in some form."""
+    for word in sorted(neighbours):
+        terms = vocabulary.terms(word)
+        leaves = vocabulary.beginning(terms[0][0], len(terms[0])).get(terms[0], 0) if len(terms) == 1 else 0
+        if leaves:
+            yield _Found(1, _unlikely(typed, _folded(word)), leaves, word)
+
+
+def _words_near(typed: str, vocabulary: Vocabulary, texts_of: TextsOf) -> Iterator[_Found]:
+    """Yield the words of the corpus with few slips between them and a word, as leaves have them."""
+    slips = 2 if len(typed) >= TWO_SLIPS_CHARS else 1
+    for term, leaves in _terms_near(vocabulary.terms(typed)[0], slips, vocabulary):
+        hits = vocabulary.search({term: 1.0}, (), READ_LEAVES)
+        seen = {found for text in texts_of([name for name, _ in hits]) for found in _WORD.findall(text)}
+        for word in sorted(seen):
+            distance = OSA.distance(typed, _folded(word), score_cutoff=slips)
+            if 0 < distance <= slips and vocabulary.terms(word) == [term]:
+                yield _Found(distance, _unlikely(typed, _folded(word)), leaves, word)
+
+
+def _likely(typed: str, found: _Found, *, as_name: bool) -> bool:
+    """Whether a word can be meant, by stricter rules where a word is short or a name."""
+    same_initial = _folded(typed)[0] == _folded(found.word)[0]
+    if len(typed) <= SHORT_CHARS and (found.unlikely or not same_initial):
+        return False
+    if (found.slips > 1 or found.unlikely) and not same_initial:
+        return False
+    if not as_name:
+        return True
+    if found.leaves < FREQUENT_LEAVES and (found.unlikely or len(typed) < MIN_NAME_CHARS):
+        return False
+    return found.word.istitle() and same_initial
+
+
+def _terms_near(term: str, slips: int, vocabulary: Vocabulary) -> list[tuple[str, int]]:
+    """Return terms of the corpus with few slips between them and this one, the nearest and most frequent first."""
+    near = []
+    for letter in sorted({term[0], term[1:2]}):
+        for chars in range(len(term) - slips, len(term) + slips + 1):
+            terms = vocabulary.beginning(letter, chars)
+            found = process.extract(term, terms.keys(), scorer=OSA.distance, score_cutoff=slips, limit=None)
+            near += [(distance, -terms[other], other) for other, distance, _ in found]
+    return [(other, -negative) for _, negative, other in sorted(near)[:TRIED_TERMS]]
+
+
+def _unlikely(typed: str, meant: str) -> int:
+    """Return 0 where letters were left out, doubled or swapped, 1 where one was replaced or put in."""
+    if sorted(typed) == sorted(meant):
+        return 0
+    return 0 if _is_subsequence(typed, meant) or _undoubled(typed) == _undoubled(meant) else 1
+
+
+def _is_subsequence(short: str, long: str) -> bool:
+    letters = iter(long)
+    return all(letter in letters for letter in short)
+
+
+def _undoubled(word: str) -> str:
+    return re.sub(r"(.)\1", r"\1", word)
+
+
+def _folded(word: str) -> str:
+    parts = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(letter for letter in parts if not unicodedata.combining(letter))
+
+
+@cache
+def _dictionary(language: str) -> SpellChecker:
+    """Return the words of a language, read when they are first needed; English takes 0.1 s and 16 MB."""
+    return SpellChecker(language=language, distance=1)

@@ -1,0 +1,189 @@
+"""Questions about the collection over real stores: what is listed, summed up and cited, and what is searched for."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from index.corpus import Corpus
+from query_engine.engine import Engine
+from query_engine.inquiry import Inquiry
+from query_engine.question.condense import Turn
+from query_engine.schema.events import Done, Event, Retrieved, Step, Token
+from query_engine.synthesis.extractive import ExtractiveSynthesizer
+from settings import Settings
+from tests.fakes.corpora import make_corpus
+from tests.fakes.embedding import WordHashEmbedding
+
+MINUTES = (
+    "# Minutes of the board\n\nThe board met in the reading room on a cold evening. Decision: the roof is repaired in "
+    "September by the firm of Finch. The price of a ticket rises by sixty pence in April. It rained."
+)
+TEXTS = {
+    "board/minutes-2026.md": MINUTES,
+    "lease.md": "# 1 Rent\n\nThe tenant pays nine hundred pounds on the first day of each month.\n\n"
+    "# 2 Notice\n\nEither side may end the lease with three months of notice. The landlord repairs the boiler.",
+    "visit/lease-of-boats.md": "Boats are let by the hour at the quay behind the museum. Children wear life jackets.",
+    "bread.md": "Flour and water are mixed and left to rise overnight. The oven is heated to 230 degrees.",
+    "tools.md": "kind | town\n\nkind: drill bit\ntown: Lyon\n\nkind: drill bit\ntown: Lyon\n\nkind: saw\ntown: Lyon\n\n"
+    "kind: drill bit\ntown: Nice\n\nkind: hammer\ntown: Lyon",
+}
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Iterator[Corpus]:
+    opened = make_corpus(tmp_path / "house", TEXTS, WordHashEmbedding())
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def engine(corpus: Corpus) -> Engine:
+    embedder = WordHashEmbedding()
+    return Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)], Settings())
+
+
+async def ask(engine: Engine, question: str, **more: Any) -> tuple[list[Event], Done]:
+    events = [event async for event in engine.stream(Inquiry(question, **more))]
+    done = events[-1]
+    assert isinstance(done, Done)
+    return events, done
+
+
+def steps_of(events: list[Event]) -> list[str]:
+    return [event.kind for event in events if isinstance(event, Step)]
+
+
+@pytest.mark.parametrize("question", ["hi", "Thanks!", "who are you?", "Hallo", "bonjour", "¿Quién eres?"])
+async def test_small_talk_gets_one_friendly_line_without_a_search(engine: Engine, question: str) -> None:
+    events, done = await ask(engine, question)
+
+    assert done.answer == done.message != ""
+    assert "I don't know" not in done.message
+    assert (done.gate_reason, done.synthesizer, done.citations, done.passages) == (
+        "generated_answer",
+        "small_talk",
+        (),
+        (),
+    )
+    assert steps_of(events) == ["conversation"]
+
+
+async def test_small_talk_is_answered_by_an_empty_corpus(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path / "empty", {}, WordHashEmbedding())
+    embedder = WordHashEmbedding()
+    engine = Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)], Settings())
+
+    assert "0 documents" in (await ask(engine, "hello"))[1].message
+    assert (await ask(engine, "What documents do you have?"))[1].gate_reason == "no_retrieval"
+    corpus.close()
+
+
+async def test_documents_are_listed_and_counted_within_the_filter(engine: Engine) -> None:
+    only = {"filters": [{"key": "doc_id", "operator": "in", "value": ["bread.md", "lease.md"]}]}
+
+    events, done = await ask(engine, "What documents do you have?")
+    assert all(doc_id in done.message for doc_id in TEXTS)
+    assert done.synthesizer == "catalogue"
+    assert "collection" in steps_of(events)
+    filtered = (await ask(engine, "list all documents", filters=only))[1].message
+    assert [doc_id for doc_id in TEXTS if doc_id in filtered] == ["lease.md", "bread.md"]
+    assert "There are 5 documents" in (await ask(engine, "How many documents are there?"))[1].message
+    assert (
+        "There are 2 documents in this collection: 2 md."
+        in (await ask(engine, "How many documents are there?", filters=only))[1].message
+    )
+
+
+async def test_a_summary_quotes_a_document_in_its_order_and_cites_each_sentence(engine: Engine) -> None:
+    events, done = await ask(engine, "Summarise the minutes")
+
+    assert {citation.doc_id for citation in done.citations} == {"board/minutes-2026.md"}
+    for citation in done.citations:
+        assert MINUTES[citation.start : citation.end] == citation.quote
+    starts = [citation.start for citation in done.citations]
+    assert starts == sorted(starts)
+    assert "Decision: the roof is repaired in September" in done.message
+    assert done.message.count("[1]") == len(done.citations)
+    assert done.synthesizer == "extractive"
+    assert "".join(event.text for event in events if isinstance(event, Token)).strip() == done.answer
+    assert next(event for event in events if isinstance(event, Retrieved)).passages == done.passages
+
+
+async def test_a_document_is_found_by_its_title_or_name_or_a_mistyped_word(engine: Engine) -> None:
+    for question in (
+        "What is in lease.md?",
+        "summarise the minuts",
+        "Summarise minutes-2026.md",
+        "what is the lease about?",
+    ):
+        events, done = await ask(engine, question)
+        assert steps_of(events) == ["collection"], question
+        assert done.citations, question
+
+
+async def test_headings_say_what_a_document_is_about(engine: Engine) -> None:
+    _, done = await ask(engine, "Summarise lease.md")
+
+    assert "It has these parts: Rent; Notice [1]" in done.message
+
+
+async def test_the_document_is_meant_that_the_name_says_most_of(engine: Engine) -> None:
+    _, done = await ask(engine, "Summarise the lease")
+
+    assert {citation.doc_id for citation in done.citations} == {"lease.md"}
+
+
+async def test_several_documents_of_a_name_are_all_shown(tmp_path: Path) -> None:
+    texts = {f"minutes-{year}.md": f"The board met in {year} and spoke of roofs and boats." for year in (2024, 2025)}
+    corpus = make_corpus(tmp_path / "years", texts, WordHashEmbedding())
+    embedder = WordHashEmbedding()
+    engine = Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)], Settings())
+
+    both, one = (await ask(engine, "Summarise the minutes"))[1], (await ask(engine, "Summarise the minutes 2025"))[1]
+    corpus.close()
+
+    assert both.message.startswith("Several documents fit that name:")
+    assert [citation.doc_id for citation in both.citations] == list(texts)
+    assert [citation.doc_id for citation in one.citations] == ["minutes-2025.md"]
+
+
+async def test_a_topic_finds_the_document_whose_text_is_about_it(engine: Engine) -> None:
+    _, done = await ask(engine, "Summarise the document on life jackets")
+
+    assert {citation.doc_id for citation in done.citations} == {"visit/lease-of-boats.md"}
+
+
+async def test_all_documents_are_described_by_a_sentence_each(engine: Engine) -> None:
+    _, done = await ask(engine, "What are these about?")
+
+    assert {"bread.md", "lease.md", "board/minutes-2026.md"} <= {citation.doc_id for citation in done.citations}
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What are the documents needed for a visa?", "Summarise the causes of the war", "What is in rye bread?",
+     "What is the tenant about?"],
+)  # fmt: skip
+async def test_what_names_no_document_is_searched_for(engine: Engine, question: str) -> None:
+    assert "search" in steps_of((await ask(engine, question))[0])
+
+
+async def test_small_talk_after_a_conversation_takes_nothing_from_it(engine: Engine) -> None:
+    turns = (Turn("user", "Who repairs the roof?"), Turn("assistant", "The firm of Finch. [1]"))
+
+    assert steps_of((await ask(engine, "thanks", turns=turns))[0]) == ["conversation"]
+
+
+async def test_rows_are_shown_where_they_should_be_counted(engine: Engine) -> None:
+    _, done = await ask(engine, "How many drill bits are in Lyon?")
+
+    assert "cannot count" in done.message
+    assert done.message.count("kind: drill bit, town: Lyon") == 2
+    assert "Nice" not in done.message
+    assert done.gate_reason == "generated_answer"
+
+
+async def test_a_count_that_no_rows_answer_is_quoted(engine: Engine) -> None:
+    assert "cannot count" not in (await ask(engine, "How many months of notice end the lease?"))[1].message
