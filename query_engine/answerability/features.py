@@ -6,17 +6,19 @@ what was learnt is what is applied. Decides nothing.
 """
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
-from query_engine.reader.reading import Reading
+from query_engine.reader.reading import Reading, ReadUnit
 from query_engine.schema.passage import Passage
 from query_engine.text.term_weights import TermWeights, question_weights
 
 READ_PASSAGES = 5
+_WORD = re.compile(r"\w[\w.,-]*\w|\w")
 # What the reader says where it read nothing: as sure a no as it ever gives.
 NOTHING_READ = -6.0
 
@@ -32,7 +34,9 @@ class Features:
         unit_leaf: log-odds that the leaf of the best sentence answers.
         unit_coverage: share of the question's words, weighted by rarity, that the best sentence, the one before it, its
             heading and its title hold, 0..1.
-        coverage: the same of one of the first `READ_PASSAGES` passages and its title at best, 0..1.
+        figures_missing: share of the question's words with digits (years, codes, amounts) that the leaf of the best
+            sentence, its headings and its title do not hold, 0..1; 0 where the question has none.
+        coverage: the same as `unit_coverage` of one of the first `READ_PASSAGES` passages and its title at best, 0..1.
         length: ln(1 + number of the question's words); a long question is seldom covered as fully as a short one.
         rarity: mean weight of the question's words as a share of the most that a word can weigh, 0..1; words that the
             corpus hardly knows speak against it.
@@ -44,6 +48,7 @@ class Features:
     leaf: float
     unit_leaf: float
     unit_coverage: float
+    figures_missing: float
     coverage: float
     length: float
     rarity: float
@@ -70,12 +75,23 @@ def measure(
         leaf=max((leaf.scores.passage for leaf in reading.leaves), default=NOTHING_READ),
         unit_leaf=best.leaf.scores.passage if best else NOTHING_READ,
         unit_coverage=best.covered if best else 0.0,
+        figures_missing=_figures_missing(question, best),
         coverage=max(_covered(terms, weights) for terms in held),
         length=math.log1p(len(weights)),
         # No leaf holds the empty term, so nothing weighs more.
         rarity=sum(map(words.weight, weights)) / (len(weights) or 1) / words.weight(""),
         missing=tuple(term for term in weights if not any(term in terms for terms in held)),
     )
+
+
+def _figures_missing(question: str, best: ReadUnit | None) -> float:
+    figures = {word for word in _WORD.findall(question.lower()) if any(map(str.isdigit, word))}
+    if not figures or best is None:
+        return 0.0
+    leaf, units = best.leaf, best.leaf.layout.units
+    shown = leaf.text[units[leaf.read.start].start : units[leaf.read.stop - 1].end]
+    held = set(_WORD.findall("\n".join((leaf.passage.title, *leaf.path, shown)).lower()))
+    return len(figures - held) / len(figures)
 
 
 def _covered(terms: frozenset[str], weights: dict[str, float]) -> float:

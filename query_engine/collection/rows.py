@@ -13,7 +13,7 @@ from query_engine.schema.events import Event
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.fallback_chain import Answer
 from query_engine.text.markdown_escape import as_text
-from query_engine.text.quotable import TermWeights
+from query_engine.text.term_weights import TermWeights
 
 SHOWN_ROWS = 10
 # One of so many passages, the best ones, must hold rows.

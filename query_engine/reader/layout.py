@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Literal
 
-from query_engine.text.sentences import Sentence, split_sentences, split_sentences_of_blocks
+from query_engine.text.sentences import Sentence, split_sentences_of_blocks
 
 BlockKind = Literal["paragraph", "list", "steps", "table", "record", "heading", "code"]
 
@@ -23,7 +23,8 @@ RECORD_LINE_CHARS = 160
 _BULLET = re.compile(r"\s*[-*+•▪◦‣]\s")
 _NUMBERED = re.compile(r"\s*\(?(?:\d{1,3}|[a-z])[.)]\s")
 _BARE_NUMBER = re.compile(r"^(\d{1,2}) (?=[A-Z])", re.MULTILINE)
-_FENCE = re.compile(r"\s*(?:```|~~~)")
+_CHUNK = re.compile(r"(?:[^\n]*\S[^\n]*\n?)+")
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _FIGURE = re.compile(r"\d")
 # A line of a few words without figures or marks, such as a heading of a text file.
 _LABEL = re.compile(r"(?:[^\W\d][\w'’&-]*[ \t]*){1,6}")
@@ -134,45 +135,44 @@ def _labelled(unit: Unit) -> Unit:
 def _paragraphs(text: str) -> Iterator[tuple[BlockKind, list[Sentence]]]:
     """Yield paragraphs, list items, rows and headings with their sentences; of records, each line as a sentence."""
     fenced = False
-    for start, end, sentences in split_sentences_of_blocks(text):
-        own = text[start:end]
-        if _FENCE.match(own):
-            fenced = not fenced
-            yield "code", sentences
-        elif fenced:
-            yield "code", sentences
-        elif sentences and sentences[0].kind == "heading":
-            yield "heading", sentences
-        elif own.lstrip().startswith("|"):
-            yield "table", sentences
-        elif _BULLET.match(own):
-            yield "list", sentences
-        elif _NUMBERED.match(own):
-            yield "steps", sentences
+    for chunk in _CHUNK.finditer(text):
+        own, start = chunk[0], chunk.start()
+        if fenced or _FENCE.match(own):
+            fenced ^= len(_FENCE.findall(own)) % 2 == 1
+            yield "code", _lines(own, start)
         elif (steps := _bare_steps(own, start)) is not None:
             yield from (("steps", [step]) for step in steps)
         else:
-            yield from _runs(own, start, sentences)
+            yield from _runs(own, start)
 
 
-def _runs(text: str, offset: int, sentences: list[Sentence]) -> Iterator[tuple[BlockKind, list[Sentence]]]:
-    """Take rows and `key: value` lines out of a paragraph, as tables of Word and HTML files and records are read."""
+def _runs(text: str, offset: int) -> Iterator[tuple[BlockKind, list[Sentence]]]:
+    """Tell rows of tables and `key: value` lines, two or more together, from the sentences beside them."""
     lines = _lines(text, offset)
     kinds = [_kind_of_line(text[line.start - offset : line.end - offset]) for line in lines]
     runs = [(kind, [line for _, line in run]) for kind, run in groupby(zip(kinds, lines, strict=True), itemgetter(0))]
     runs = [("paragraph" if len(run) < 2 and len(lines) > 1 else kind, run) for kind, run in runs]
-    if all(kind == "paragraph" for kind, _ in runs):
-        yield "paragraph", sentences
-        return
-    for kind, run in runs:
+    for kind, joined in groupby(runs, itemgetter(0)):
+        run = [line for _, part in joined for line in part]
         if kind == "table":
             yield from (("table", [line]) for line in run)
         elif kind == "record":
             yield "record", run
         else:
             start = run[0].start
-            own = split_sentences(text[start - offset : run[-1].end - offset])
-            yield "paragraph", [Sentence(one.start + start, one.end + start, one.kind) for one in own]
+            yield from _prose(text[start - offset : run[-1].end - offset], start)
+
+
+def _prose(text: str, offset: int) -> Iterator[tuple[BlockKind, list[Sentence]]]:
+    for start, end, sentences in split_sentences_of_blocks(text):
+        kind: BlockKind = "paragraph"
+        if sentences and sentences[0].kind == "heading":
+            kind = "heading"
+        elif _BULLET.match(text[start:end]):
+            kind = "list"
+        elif _NUMBERED.match(text[start:end]):
+            kind = "steps"
+        yield kind, [Sentence(one.start + offset, one.end + offset, one.kind) for one in sentences]
 
 
 def _bare_steps(text: str, offset: int) -> list[Sentence] | None:
@@ -204,9 +204,11 @@ def _rows_joined(
 
 
 def _kind_of_line(line: str) -> BlockKind:
-    if " | " in line:
+    if " | " in line or line.startswith("|"):
         return "table"
-    return "record" if len(line) <= RECORD_LINE_CHARS and _KEY_VALUE.match(line) else "paragraph"
+    if len(line) > RECORD_LINE_CHARS or _BULLET.match(line) or _NUMBERED.match(line):
+        return "paragraph"
+    return "record" if _KEY_VALUE.match(line) else "paragraph"
 
 
 def _grouped(

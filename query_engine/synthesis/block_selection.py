@@ -103,7 +103,7 @@ def choose(reading: Reading, max_words: int) -> list[ChosenBlock]:
     for one in reading.units:
         if _key(one.leaf, one.place) in quoted or (chosen and not _adds(one, chosen)):
             continue
-        block = _grown(one, reading.question, quoted)
+        block = _grown(one, reading.question, max_words, quoted)
         if chosen and block.words > room:
             continue
         chosen.append(block)
@@ -123,7 +123,7 @@ def _adds(one: ReadUnit, chosen: Sequence[ChosenBlock]) -> bool:
     return one.worth >= least and not any(_says_same(one.text, block.text()) for block in chosen)
 
 
-def _grown(one: ReadUnit, question: str, quoted: Container[tuple[str, int]]) -> ChosenBlock:
+def _grown(one: ReadUnit, question: str, max_words: int, quoted: Container[tuple[str, int]]) -> ChosenBlock:
     """Return the units of a unit's block that answer with it; of what a line leads in, all that it leads in."""
     leaf, block = one.leaf, one.block
     much = asks_for_much(question)
@@ -132,7 +132,7 @@ def _grown(one: ReadUnit, question: str, quoted: Container[tuple[str, int]]) -> 
     elif block.kind in {"list", "steps"}:
         places = _items(one, whole_if_several=much)
     else:
-        places = set(_answering(one, much=much))
+        places = _shortened(one, set(_answering(one, much=much)), max_words)
     return ChosenBlock(leaf, tuple(sorted(place for place in places if _key(leaf, place) not in quoted)), one.worth)
 
 
@@ -155,6 +155,18 @@ def _answering(one: ReadUnit, *, much: bool) -> Iterator[int]:
     for place in one.block.units:
         if place == one.place or (scores.get(place, -math.inf) >= least and not leaf.layout.units[place].label):
             yield place
+
+
+def _shortened(one: ReadUnit, places: set[int], max_words: int) -> set[int]:
+    """Return as many of these units as fit, the likeliest ones, and always the unit itself."""
+    scores = dict(zip(one.leaf.read, one.leaf.scores.units, strict=True))
+    kept, room = {one.place}, max_words - len(one.text.split())
+    for place in sorted(places - kept, key=lambda place: -scores[place]):
+        words = _words(one.leaf, range(place, place + 1))
+        if words <= room:
+            kept.add(place)
+            room -= words
+    return kept
 
 
 def _items(one: ReadUnit, *, whole_if_several: bool) -> set[int]:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from query_engine.answerability.classifier import SHIPPED, Classifier, Weight, assess, read_classifier
-from query_engine.answerability.features import Features, measure
+from query_engine.answerability.features import NOTHING_READ, Features, measure
 from query_engine.schema.passage import Passage
-from query_engine.text.term_weights import EMBEDDED_SENTENCES
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.engines import a_passage
+from tests.fakes.reading import a_leaf_reader
 from tests.unit.query_engine.synthesis.test_extractive import PlainWords
 
 QUESTION = "Who published the rotor limit?"
@@ -25,11 +25,12 @@ def found(text: str, **scores: float) -> Passage:
 
 
 def measured(*passages: Passage, question: str = QUESTION) -> Features:
-    return measure(question, passages, PlainWords(), WordHashEmbedding())
+    reading = a_leaf_reader().read(question, passages)
+    return measure(question, passages, PlainWords(), WordHashEmbedding(), reading)
 
 
 def confidence(*passages: Passage) -> float:
-    return assess(QUESTION, passages, PlainWords(), WordHashEmbedding()).value
+    return assess(QUESTION, passages, PlainWords(), WordHashEmbedding(), a_leaf_reader()).value
 
 
 def test_without_passages_there_is_no_confidence() -> None:
@@ -41,7 +42,9 @@ def test_passages_that_say_it_are_trusted_and_others_are_not() -> None:
 
 
 def test_words_that_no_passage_holds_are_named() -> None:
-    judged = assess(QUESTION, [found("Betz published it.", dense=0.5)], PlainWords(), WordHashEmbedding())
+    judged = assess(
+        QUESTION, [found("Betz published it.", dense=0.5)], PlainWords(), WordHashEmbedding(), a_leaf_reader()
+    )
 
     assert set(judged.missing) == {"rotor", "limit"}
     assert judged.coverage == pytest.approx(1 / 3)
@@ -51,22 +54,24 @@ def test_coverage_is_that_of_the_best_passage_not_of_all_together() -> None:
     assert measured(found("Betz published it."), found("The rotor limit.")).coverage == pytest.approx(2 / 3)
 
 
-def test_the_nearest_sentence_counts_however_long_its_passage() -> None:
+def test_the_best_sentence_counts_however_long_its_passage() -> None:
     alone, within = measured(found(ANSWER, dense=0.5)), measured(found(f"{OTHER} {ANSWER} {OTHER}", dense=0.5))
 
-    assert within.sentence_similarity == pytest.approx(alone.sentence_similarity)
-    assert alone.sentence_similarity > measured(found(OTHER)).sentence_similarity
+    assert within.unit == pytest.approx(alone.unit)
+    assert alone.unit > measured(found(OTHER)).unit
+    assert alone.unit_coverage == 1
 
 
-def test_only_sentences_that_hold_most_of_the_words_are_embedded() -> None:
-    embedder = WordHashEmbedding()
-    measure(QUESTION, [found(" ".join(f"Rotor number {i} stands here." for i in range(30)))], PlainWords(), embedder)
-
-    assert embedder.texts_embedded <= EMBEDDED_SENTENCES + 1  # the passage itself: no search by meaning found it
+def test_passages_without_a_sentence_are_as_good_as_unread() -> None:
+    assert measured(found("# Rotor", dense=0.3)).unit == NOTHING_READ
 
 
-def test_passages_without_a_sentence_are_judged_by_their_leaves() -> None:
-    assert measured(found("Rotor", dense=0.3)).sentence_similarity == 0.3
+def test_years_and_codes_that_the_best_leaf_lacks_are_counted() -> None:
+    year = "Who published the rotor limit in 1919?"
+
+    assert measured(found(f"{ANSWER} It was 1919."), question=year).figures_missing == 0
+    assert measured(found(f"{ANSWER} It was 1920."), question=year).figures_missing == 1
+    assert measured(found(ANSWER)).figures_missing == 0
 
 
 def test_passages_found_by_words_alone_are_compared_in_meaning_too() -> None:
@@ -89,7 +94,7 @@ def test_a_question_without_a_word_is_measured() -> None:
 
 def test_the_probability_is_the_sigmoid_of_the_weighed_deviations() -> None:
     classifier = Classifier(0.5, (Weight("coverage", 0.4, 0.2, 1.0), Weight("similarity", 0.5, 0.1, -2.0)))
-    features = Features(0.4, 0.0, 0.6, 0.0, 0.0, ())
+    features = replace(measured(found(ANSWER)), similarity=0.4, coverage=0.6)
 
     assert classifier.probability(features) == pytest.approx(1 / (1 + math.exp(-(0.5 + 1.0 + 2.0))))
 

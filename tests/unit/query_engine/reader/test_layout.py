@@ -105,14 +105,21 @@ def test_steps_may_have_bare_numbers() -> None:
 def test_units_of_a_span_are_those_of_which_most_lies_in_it() -> None:
     layout, _ = laid_out(MINUTES)
     start = MINUTES.index("Present")
+    units = [layout.units[place] for place in layout.inside(start, start + 30)]
 
-    assert [MINUTES[unit.start : unit.end] for unit in layout.units[slice(*_ends(layout.inside(start, start + 30)))]] == [
-        "Present were Ada and Bo."
-    ]
+    assert [MINUTES[unit.start : unit.end] for unit in units] == ["Present were Ada and Bo."]
 
 
-def _ends(places: range) -> tuple[int, int]:
-    return places.start, places.stop
+def test_list_items_with_colons_are_no_record() -> None:
+    _, blocks = laid_out("- Orla: sign the contract\n- Dario: ask the fund\n")
+
+    assert blocks == [("list", ["Orla: sign the contract", "Dario: ask the fund"])]
+
+
+def test_code_is_one_block_though_it_has_blank_lines() -> None:
+    _, blocks = laid_out("Run:\n\n```\na | b\n\nc | d\n```\n\nDone it is.")
+
+    assert [kind for kind, _ in blocks] == ["paragraph", "code", "paragraph"]
 
 
 def test_a_stretch_begins_and_ends_with_a_line() -> None:

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from query_engine.reader.model import PassageText, encode, read_tokenizer, scores_of, shipped_reader
-from query_engine.reader.model import SHIPPED
+from query_engine.reader.model import SHIPPED, PassageText, encode, read_tokenizer, scores_of, shipped_reader
 
 TEXT = "Albert Betz published the limit of a rotor in 1919. Towers are made of steel or concrete."
 UNITS = ((0, 51), (52, len(TEXT)))
@@ -14,7 +13,9 @@ PASSAGE = PassageText("Wind", TEXT, UNITS)
 
 
 def test_the_shipped_reader_finds_the_sentence_that_answers() -> None:
-    asked, other = shipped_reader().read("Who published the rotor limit?", [PASSAGE, PassageText("Cooking", TEXT[52:], ((0, 37),))])
+    asked, other = shipped_reader().read(
+        "Who published the rotor limit?", [PASSAGE, PassageText("Cooking", TEXT[52:], ((0, 37),))]
+    )
 
     assert asked.units[0] > 0 > asked.units[1]
     assert asked.passage > other.passage
