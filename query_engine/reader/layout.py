@@ -18,6 +18,8 @@ BlockKind = Literal["paragraph", "list", "steps", "table", "record", "heading", 
 
 # A stretch begins and ends so many characters around the leaf, or at the document's end.
 AROUND_CHARS = 1500
+# A line that consists of addresses and points in time to such a share tells people nothing.
+MACHINE_SHARE = 0.4
 # A longer line that begins like `key: value` is prose.
 RECORD_LINE_CHARS = 160
 _BULLET = re.compile(r"\s*[-*+•▪◦‣]\s")
@@ -26,6 +28,7 @@ _BARE_NUMBER = re.compile(r"^(\d{1,2}) (?=[A-Z])", re.MULTILINE)
 _CHUNK = re.compile(r"(?:[^\n]*\S[^\n]*\n?)+")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _FIGURE = re.compile(r"\d")
+_MACHINE_WORDS = re.compile(r"\b(?:https?:\s?//|www\.)\S+|(?<!\S)[^\s@]++@\S+\.\w+|\b\d{4}-\d\d-\d\dT[\d:.+Z-]*")
 # A line of a few words without figures or marks, such as a heading of a text file.
 _LABEL = re.compile(r"(?:[^\W\d][\w'’&-]*[ \t]*){1,6}")
 _RULE = re.compile(r"[\s|:–-]+")
@@ -252,5 +255,7 @@ def _is_rule(text: str) -> bool:
 
 def _is_label(text: str, sentence: Sentence) -> bool:
     if sentence.kind == "heading" or text.endswith("?") or _RULE.fullmatch(text):
+        return True
+    if sum(len(match[0]) for match in _MACHINE_WORDS.finditer(text)) > MACHINE_SHARE * len(text):
         return True
     return sentence.kind == "line" and _LABEL.fullmatch(text) is not None

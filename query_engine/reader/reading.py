@@ -5,6 +5,7 @@ quotes it. Both take the same reading, so that each leaf is read once a question
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
@@ -22,6 +23,8 @@ from query_engine.text.term_weights import TermWeights, question_weights
 # Reading a leaf takes some 5 ms on two cores.
 READ_LEAVES = 8
 WINDOW_CHARS = 850
+# A line without a full stop that so many of the documents share is a menu, a footer or a notice.
+SHARED_BY_DOCUMENTS = 3
 UNKNOWN_SIMILARITY = 0.3
 # What counts for a unit: what the reader says of it and of its leaf, the leaf's place in the ranking, the leaf's
 # similarity to the question, and the share of the question's words that it holds with what stands above it.
@@ -55,6 +58,13 @@ class ReadLeaf:
     layout: Layout
     read: range
     scores: Scores
+
+    def words_read(self) -> str | None:
+        """The words that the reader takes for the short answer."""
+        if self.scores.words is None:
+            return None
+        start = self.layout.units[self.read.start].start
+        return self.text[start + self.scores.words[0] : start + self.scores.words[1]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +162,13 @@ class LeafReader:
 
     def _units(self, question: str, leaves: Sequence[ReadLeaf]) -> tuple[ReadUnit, ...]:
         weights = question_weights(question, self._words)
+        everywhere = _shared_lines(leaves)
         found: dict[tuple[str, int], ReadUnit] = {}
         for leaf in leaves:
             for place, score in zip(leaf.read, leaf.scores.units, strict=True):
                 unit = leaf.layout.units[place]
-                if unit.label or not math.isfinite(score):
+                line = " ".join(leaf.text[unit.start : unit.end].split())
+                if unit.label or line in everywhere or not math.isfinite(score):
                     continue
                 held = set(self._words.terms(with_context(leaf, place)))
                 covered = sum(weight for term, weight in weights.items() if term in held)
@@ -165,6 +177,16 @@ class LeafReader:
                 if key not in found or found[key].worth < one.worth:
                     found[key] = one
         return tuple(sorted(found.values(), key=lambda one: -one.worth))
+
+
+def _shared_lines(leaves: Sequence[ReadLeaf]) -> frozenset[str]:
+    """Return the lines that are no sentences and stand in several of the documents: menus, footers, notices."""
+    holders: defaultdict[str, set[str]] = defaultdict(set)
+    for leaf in leaves:
+        for unit in (leaf.layout.units[place] for place in leaf.read):
+            if (line := " ".join(leaf.text[unit.start : unit.end].split()))[-1:] not in {".", "!", "?", ":"}:
+                holders[line].add(leaf.passage.doc_id)
+    return frozenset(line for line, documents in holders.items() if len(documents) >= SHARED_BY_DOCUMENTS)
 
 
 def with_context(leaf: ReadLeaf, place: int) -> str:

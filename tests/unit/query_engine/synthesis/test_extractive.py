@@ -28,8 +28,8 @@ class PlainWords:
         return math.log(10)
 
 
-def write(question: str, passages: Sequence[Passage], max_words: int = 30) -> tuple[str, Citations]:
-    synthesizer, citations = ExtractiveSynthesizer(a_leaf_reader(), max_words), Citations()
+def write(question: str, passages: Sequence[Passage], max_words: int = 30, *, words: str = "") -> tuple[str, Citations]:
+    synthesizer, citations = ExtractiveSynthesizer(a_leaf_reader(words=words), max_words), Citations()
     return "".join(synthesizer.write(question, passages, citations, threading.Event())), citations
 
 
@@ -43,7 +43,7 @@ COOKING = a_passage("cook.md", "Boil the pasta for nine minutes. Drain it well a
 def test_the_sentence_that_holds_the_words_comes_first_with_its_mark() -> None:
     text, _ = write("Who published the limit of a rotor?", [COOKING, BETZ])
 
-    assert text.startswith("**Albert Betz** published the limit of a rotor in 1919. [1]")
+    assert text.startswith("Albert Betz published the limit of a rotor in 1919. [1]")
 
 
 def test_every_quote_is_the_text_at_its_span() -> None:
@@ -90,15 +90,20 @@ def test_what_is_said_again_in_nearly_the_same_words_is_left_out_but_other_figur
 
 
 def test_the_first_quote_shows_what_is_asked_for_in_bold_and_cites_it_as_it_stands() -> None:
-    text, citations = write("In which year was the rotor limit published?", [BETZ])
+    question = "In which year was the rotor limit published?"
+    text, citations = write(question, [BETZ], words="1919")
 
+    assert write(question, [BETZ])[0].startswith("Albert Betz published the limit of a rotor in 1919. [1]")
+    assert write(question, [BETZ], words="steel")[0].startswith(
+        "Albert Betz published the limit of a rotor in 1919. [1]"
+    )
     assert text.startswith("Albert Betz published the limit of a rotor in **1919**. [1]")
     assert citations.all()[0].quote == "Albert Betz published the limit of a rotor in 1919."
 
 
 def test_a_first_sentence_that_leaves_open_whom_it_is_about_is_led_by_the_title() -> None:
     chopin = replace(a_passage("c.md", "In 1835 he obtained citizenship in France."), title="Frédéric Chopin")
-    text, citations = write("When did he obtain citizenship?", [chopin])
+    text, citations = write("When did he obtain citizenship?", [chopin], words="1835")
 
     assert text == "Frédéric Chopin: In **1835** he obtained citizenship in France. [1]"
     assert citations.all()[0].quote == "In 1835 he obtained citizenship in France."
