@@ -1,8 +1,9 @@
 """Tell in one line that a package is missing, and how to get it; imported first by every program of the project.
 
-Flow: `main.py` and each `__main__.py` import **this** before anything that is installed -> an import fails -> one line
-on stderr, exit code 1. Most often the program was started by another Python than the one of `.venv`. Packages that
-only some commands need are asked for where they are used, with a remedy of their own.
+Flow: `main.py` and each `__main__.py` (for `python -m treeline` its `__init__.py`) import **this** before anything that
+is installed -> an import fails -> one line on stderr, exit code 1. Most often the program was started by another Python
+than the one of `.venv`. Packages that only some commands need are asked for where they are used, with a remedy of their
+own.
 """
 
 import os

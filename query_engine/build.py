@@ -3,8 +3,9 @@
 Flow: `main.py`, the command line, the evaluation and the measurements -> **here** -> `engine.py`.
 """
 
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from errors import (
     IndexDamagedError,
     IndexMismatchError,
     RagError,
+    StoreUnavailableError,
     TooManyCorporaError,
     UnknownCorpusError,
 )
@@ -40,6 +42,9 @@ from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from query_engine.synthesis.high_precision import HighPrecisionSynthesizer
 from query_engine.synthesis.quoting import QuotingSynthesizer
 from settings import Settings
+
+# A server that does not answer is asked again after so long.
+RETRY_S = 10.0
 
 
 class Engines:
@@ -71,6 +76,7 @@ class Engines:
         self._open_engines = LeasePool(self._open, _close, settings.index.open_corpora, open_files.has_room_for)
         self._refused: dict[str, CorpusError] = {}
         self._on_disk: dict[str, int] = {}
+        self._next_retry_s = 0.0  # on the monotonic clock
 
     def lease(self, name: str | None = None, *, create: bool = False) -> Lease[Engine]:
         """Return the engine of a corpus (None: the default one), opening it if need be; give it back after use.
@@ -143,8 +149,11 @@ class Engines:
     def look_at_disk(self) -> None:
         """Look for a corpus that holds a document, without opening any, so that `status` knows of it; blocks.
 
-        Those that are open or were refused are left out: more is known of them.
+        Those that are open or were refused are left out: more is known of them. Only those that were refused because
+        a server did not answer are opened, if `RETRY_S` have passed since the last time: nothing else tells whether
+        it does now.
         """
+        self._retry_unavailable()
         found: dict[str, int] = {}
         known = self._open_engines.open_items().keys() | self._refused.keys()
         for name in self.names():
@@ -160,6 +169,15 @@ class Engines:
     def close(self) -> None:
         """Close every corpus."""
         self._open_engines.close()
+
+    def _retry_unavailable(self) -> None:
+        if time.monotonic() < self._next_retry_s:
+            return
+        for name, error in list(self._refused.items()):
+            if isinstance(error, StoreUnavailableError):
+                with suppress(CorpusError):  # `status` tells of it
+                    self.lease(name).release()
+        self._next_retry_s = time.monotonic() + RETRY_S
 
     def _named(self, name: str | None) -> str:
         return name or self._settings.index.corpus

@@ -7,10 +7,10 @@ question; the engine reads it together with those before it.
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from api.answering.cached import ask_or_recall
@@ -24,6 +24,7 @@ from api.views.negotiation import JSONReply
 from errors import IndexDamagedError, UnknownCorpusError
 from index.layout.manifest import Manifest
 from query_engine.inquiry import Inquiry
+from query_engine.runtime.threads import in_thread
 from query_engine.schema.events import Event, Step
 
 router = APIRouter(prefix="/v1")
@@ -45,13 +46,13 @@ def model(name: str, service: ServiceDep) -> JSONReply:
 @router.post("/chat/completions", response_model=None)
 async def chat(body: ChatBody, request: Request, service: ServiceDep, runner: RunnerDep) -> Response:
     """Answer the last message, whole or in chunks."""
-    await run_in_threadpool(_check_model, service, body.model)
+    await in_thread(partial(_check_model, service, body.model))  # not of the pool, which slow work can exhaust
     inquiry = Inquiry(
         body.question,
         body.filters,
         steering_of(body.steering),
         body.turns,
-        top_k=body.top_k,
+        top_k=body.max_passages,
         query_time=body.query_time,
     )
     asked = await ask_or_recall(service, runner, body.model, inquiry)

@@ -2,6 +2,7 @@
 
 Flow: last known state of corpora and models -> **here** -> JSON. Neither touches a model, opens a corpus or waits for
 anything that may be busy, a thread of the pool included: a probe every few seconds must cost nothing, and come back.
+What has to be looked at to answer `/ready` is looked at in a separate thread, which may outlive the probe.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ from fastapi import APIRouter
 
 from api.dependencies import ServiceDep
 from api.views.negotiation import JSONReply
-from errors import CorpusLockedError
+from errors import CorpusLockedError, StoreUnavailableError
 from settings import VERSION
 
 LIBRARIES = ("llama-index-core", "chromadb", "tantivy")
@@ -47,7 +48,7 @@ async def health(service: ServiceDep) -> JSONReply:
 async def ready(service: ServiceDep) -> JSONReply:
     """Say what is loaded; 503 when an index is damaged or refused, or when no corpus holds a document."""
     status = service.engines.status()
-    if not _documents(status):
+    if not _documents(status) or _server_failed(status):
         await asyncio.wait({service.disk_look.begin(service.engines.look_at_disk)}, timeout=LOOK_S)
         status = service.engines.status()
     reasons = _broken(status)
@@ -70,6 +71,11 @@ async def ready(service: ServiceDep) -> JSONReply:
 def _broken(status: dict[str, Any]) -> list[str]:
     """Say why corpora were refused; one that another process holds is in good order."""
     return [why["detail"] for why in status["refused"].values() if why["code"] != CorpusLockedError.code]
+
+
+def _server_failed(status: dict[str, Any]) -> bool:
+    """Say whether a corpus was refused because a server did not answer, which may be over."""
+    return any(why["code"] == StoreUnavailableError.code for why in status["refused"].values())
 
 
 def _documents(status: dict[str, Any]) -> int:

@@ -3,7 +3,8 @@
 Flow: JSON -> **here** -> `routes/chat.py`. One rule for fields: a value that demands another kind of answer (a forced
 tool, a JSON form, several choices) is refused, since its client could not read ours. Everything else that has no
 influence is passed over unread, and the reply names it: clients offer tools by default, the settings decide how answers
-are written, and a quoted answer has no temperature.
+are written, and a quoted answer has no temperature. `top_k` is a sampling option here, as with other servers that take
+it, and 0 or -1 switches it off there; how many passages are read is `max_passages`.
 """
 
 import json
@@ -85,7 +86,7 @@ class ChatBody(BaseModel):
     stream_options: StreamOptions | None = None
     filters: Filters | None = None
     steering: SteeringBody | None = None
-    top_k: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
+    max_passages: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
     query_time: QueryTime | None = None
     n: Any = None
     logprobs: Any = None

@@ -213,7 +213,10 @@ class Comparison:
             moved = replace(known, root=self._root) if known.root != self._root and not elsewhere else None
             return FileDone(source, file.size, moved, unchanged=len(stored), failures=known.failures)
         if known and elsewhere:
-            reason = f"The name {source!r} is taken by {known.path}. Keep the two apart by --root NAME."
+            reason = (
+                f"The document id {source!r}, a path below the ingested folder, is taken by {known.path}. "
+                'Put a prefix before this one: --root NAME, over HTTP {"root": "NAME"}.'
+            )
             return FileDone(source, file.size, failures=(reason,))
         return _Unread(file, replace(note, digest=digest), stored)
 
@@ -239,7 +242,9 @@ class Comparison:
                 continue
             document = self._named(item, source)
             if owner := self._other_owner(document.doc_id, source, stored):
-                failures.append(f"The document id {document.doc_id!r} is taken by {owner}.")
+                failures.append(
+                    f"The document id {document.doc_id!r} is taken by {owner}. Give one of the two another id."
+                )
                 again = True
                 continue
             if document.doc_id in present:

@@ -18,6 +18,7 @@ PROGRAMS = [
             "bench",
             "training.gate",
             "training.fusion_weights",
+            "treeline",
         )
     ),
 ]
@@ -42,6 +43,10 @@ def test_every_program_says_what_is_missing_and_how_to_get_it(program: list[str]
     assert str(ROOT / ".venv/bin/python") in line
 
 
+def test_the_library_leaves_the_error_to_the_program_that_uses_it() -> None:
+    assert "Traceback" in run("-c", "import treeline").stderr
+
+
 def test_a_bug_keeps_its_traceback() -> None:
     for bug in ("import errors.nowhere", "1 / 0"):
         ended = run("-c", f"import missing_packages; {bug}")
@@ -51,11 +56,8 @@ def test_a_bug_keeps_its_traceback() -> None:
 
 
 def test_no_program_is_left_out() -> None:
-    # `treeline` is installed by pip, together with what it needs.
     entries = {
-        path
-        for path in ROOT.glob("*/**/__main__.py")
-        if path.relative_to(ROOT).parts[0] not in ("tests", "var", "treeline")
+        path for path in ROOT.glob("*/**/__main__.py") if path.relative_to(ROOT).parts[0] not in ("tests", "var")
     }
     entries = {path for path in entries if ".venv" not in path.parts}
 

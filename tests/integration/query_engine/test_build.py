@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from api.jobs.ingester import Ingester
-from errors import IndexMismatchError
+from errors import IndexMismatchError, StoreUnavailableError
+from index.corpus import Corpus
 from index.layout.lock import CorpusLock
 from ingestion.schema import RunOptions
+from query_engine import build
 from query_engine.build import Engines
 from query_engine.inquiry import Inquiry
 from settings import EmbedSettings, IndexSettings, Settings
@@ -126,6 +128,30 @@ def test_a_refused_corpus_is_remembered_and_opened_again_only_for_a_question(eng
 
     engines.lease("c0").release()
     assert engines.status()["refused"] == {}
+
+
+def test_a_corpus_whose_server_was_down_is_opened_again_after_a_while(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[str] = []
+
+    def open_down(name: str, *_: object, **__: object) -> Corpus:
+        tries.append(name)
+        raise StoreUnavailableError("The vector server is down.", "Start it.")
+
+    with monkeypatch.context() as down:
+        down.setattr(build, "open_corpus", open_down)
+        with pytest.raises(StoreUnavailableError):
+            engines.lease("c0")
+        engines.look_at_disk()
+        engines.look_at_disk()  # too soon
+        assert engines.status()["refused"]["c0"]["code"] == "store_unavailable"
+    assert tries == ["c0", "c0"]
+
+    monkeypatch.setattr(engines, "_next_retry_s", 0.0)
+    engines.look_at_disk()
+    status = engines.status()
+    assert (status["refused"], status["corpora"]["c0"]["documents"]) == ({}, 1)
 
 
 IN_A_CHILD = """

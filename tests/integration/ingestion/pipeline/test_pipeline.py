@@ -153,7 +153,7 @@ def test_an_id_that_its_file_gave_up_goes_to_one_file_only(library: Library) -> 
 
     failures = library.ingest_step_by_step()
 
-    assert failures == ["The document id 'same' is taken by two.jsonl."]
+    assert failures == ["The document id 'same' is taken by two.jsonl. Give one of the two another id."]
     assert library.corpus.documents.source_of("same") == "two.jsonl"
 
 
@@ -172,7 +172,10 @@ def test_a_file_of_another_root_is_not_overwritten_by_one_of_the_same_name(libra
 
     summary = library.ingest(files=other)
 
-    assert "taken by" in summary.failed[0]["reason"]
+    reason = summary.failed[0]["reason"]
+    assert f"taken by {library.files / 'water.txt'}" in reason
+    assert "--root NAME" in reason
+    assert '{"root": "NAME"}' in reason
     assert leaves_with(library.corpus.lexical_index, "dams", 5)
 
 

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from api.app import create_app
 from api.jobs.queue import Jobs
-from errors import CorpusLockedError, IndexDamagedError
+from errors import CorpusLockedError, IndexDamagedError, StoreUnavailableError
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.lease_pool import Lease
 from settings import VERSION, ServeSettings, Settings
@@ -113,6 +113,20 @@ def test_without_an_open_corpus_the_disk_is_looked_at_and_nothing_is_opened() ->
 
     assert client_of(engines).get("/ready").status_code == 200
     assert engines.looks == 1
+
+
+def test_a_corpus_whose_server_was_down_is_looked_at_again() -> None:
+    class Recovers(FakeEngines):
+        def look_at_disk(self) -> None:
+            super().look_at_disk()
+            if self.looks == 2:
+                self.facts["refused"] = {}
+
+    down = refused(StoreUnavailableError, StoreUnavailableError.code)
+    engines = Recovers({"default": FakeEngine()}, facts={"refused": down})
+
+    with client_of(engines) as client:
+        assert [client.get("/ready").status_code for _ in range(2)] == [503, 200]
 
 
 def test_the_disk_is_not_looked_at_while_an_open_corpus_holds_documents() -> None:
