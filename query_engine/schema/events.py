@@ -19,7 +19,7 @@ class Step:
     """One thing the engine did, as Markdown for people.
 
     Attributes:
-        kind: `conversation`, `cache`, `search`, `plan`, `found`, `merged`, `gate`, `write` or `warning`.
+        kind: `conversation`, `cache`, `search`, `plan`, `found`, `merged`, `gate`, `write`, `think` or `warning`.
         text: what happened, one short paragraph or list.
     """
 
@@ -36,9 +36,17 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """The next piece of the answer; concatenated, all of them since the last `Restarted` are the answer."""
+    """The next piece of the answer; concatenated, the texts of all since the last `Restarted` are the answer.
+
+    Attributes:
+        text: stands, unless the answer is restarted; may be empty.
+        unchecked: what a language model has written after it and is not yet compared with the passages, so it may be
+            taken back. It replaces that of the token before and is no part of the answer: for views that can correct
+            what they showed.
+    """
 
     text: str
+    unchecked: str = ""
 
 
 @dataclass(frozen=True, slots=True)

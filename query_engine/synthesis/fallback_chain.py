@@ -21,9 +21,9 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import BackgroundIterator
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.citations import Citations
-from query_engine.schema.events import Done, Event, Restarted, Token
+from query_engine.schema.events import Done, Event, Restarted, Step, Token
 from query_engine.schema.passage import Passage
-from query_engine.synthesis.base import Synthesizer
+from query_engine.synthesis.base import Piece, Synthesizer
 
 # Kept free for quoting, which takes a tenth of a second on an idle machine.
 QUOTING_S = 5.0
@@ -56,7 +56,7 @@ class Answer:
         self.timings_ms: dict[str, float] = {}
         self.fingerprint = ""
         self._started = time.perf_counter()
-        self._models: list[BackgroundIterator[tuple[str, int]]] = []
+        self._models: list[BackgroundIterator[tuple[Piece, int]]] = []
         self.begin(None)
 
     def begin(self, synthesizer: str | None) -> None:
@@ -82,13 +82,16 @@ class Answer:
             fingerprint=self.fingerprint,
         )
 
-    def add(self, piece: str, cited: int) -> Token:
-        """Append a piece of text, by whose end so many quotes were recorded."""
+    def add(self, piece: Piece, cited: int) -> Event:
+        """Append a piece, by whose end so many quotes were recorded, and return its event."""
+        if isinstance(piece, Step):
+            return piece
+        token = Token(piece) if isinstance(piece, str) else piece
         self.cited = cited
-        self.text += piece
-        return Token(piece)
+        self.text += token.text
+        return token
 
-    def read(self, model: Synthesizer, question: str) -> BackgroundIterator[tuple[str, int]]:
+    def read(self, model: Synthesizer, question: str) -> BackgroundIterator[tuple[Piece, int]]:
         """Begin to read a language model in a thread that belongs to this answer: pieces with the quotes recorded then.
 
         A model that is being given up goes on citing for a moment. So the citations are bound now, lest it cites among
@@ -96,7 +99,7 @@ class Answer:
         """
         passages, citations = self.passages, self.citations
 
-        def pieces(stop: threading.Event) -> Iterator[tuple[str, int]]:
+        def pieces(stop: threading.Event) -> Iterator[tuple[Piece, int]]:
             for piece in model.write(question, passages, citations, stop):
                 yield piece, citations.recorded
 
