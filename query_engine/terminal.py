@@ -6,7 +6,7 @@ as it grows; what differs from the text before is erased and written again. A pi
 
 import shutil
 import unicodedata
-from os.path import commonprefix
+from os.path import commonpath
 from typing import TextIO
 
 
@@ -30,7 +30,7 @@ class GrowingText:
 
     def show(self, text: str) -> None:
         """Show this text in place of the one before, of which a pipe has to get the beginning of this one."""
-        kept = commonprefix([self.shown, text])
+        kept = commonpath([self.shown, text])
         if self.correctable and kept != self.shown:
             columns = self._columns or shutil.get_terminal_size().columns
             # A row is written from its beginning: where in it a character stands is the terminal's business.

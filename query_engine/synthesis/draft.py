@@ -93,7 +93,7 @@ class Draft:
         return (lead if self.words else lead.lstrip()) + as_text(text)
 
     def passed(self, begun: MarkedSentence | None) -> str:
-        """Return what can be shown of the sentence that has begun and was not yet; empty where sentences are checked."""
+        """Return what can be shown now of the sentence that has begun; empty where sentences are checked."""
         beginning = "" if self._rules.checked else self.unchecked(begun)
         piece = beginning[len(self._passed) :]
         self._passed += piece

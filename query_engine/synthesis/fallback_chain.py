@@ -10,6 +10,7 @@ import re
 import threading
 import time
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
 
 from llama_index.core.base.response.schema import Response
 from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent, SynthesizeStartEvent
@@ -87,6 +88,7 @@ class Answer:
         if isinstance(piece, Step):
             return piece
         token = Token(piece) if isinstance(piece, str) else piece
+        token = replace(token, citations=self.citations.between(self.cited, cited))
         self.cited = cited
         self.text += token.text
         return token

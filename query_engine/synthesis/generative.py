@@ -1,9 +1,9 @@
 """Let a language model write the answer, show what of it the passages support, and cite where.
 
 Flow: engine (passages that passed the gate) -> prompt -> language model -> reply without reasoning -> sentences with
-their marks -> `draft.py` -> **here** -> pieces of text with `[n]`, one a sentence, and meanwhile the unchecked beginning
-of the next one as it grows; without checks, text as it comes. Thoughts become steps. Works with any LlamaIndex LLM; how
-one is built, stopped and timed out is `llms/`.
+their marks -> `draft.py` -> **here** -> pieces of text with `[n]`, one a sentence, and meanwhile the unchecked
+beginning of the next one as it grows; without checks, text as it comes. Thoughts become steps. Works with any
+LlamaIndex LLM; how one is built, stopped and timed out is `llms/`.
 """
 
 import threading
@@ -26,7 +26,6 @@ from query_engine.synthesis.citation_marks import MarkedSentences
 from query_engine.synthesis.draft import UNSUPPORTED, Draft, Rules
 from query_engine.synthesis.grounding import Evidence
 from query_engine.synthesis.map_reduce import LongEvidence
-
 
 # Of the reasoning that is told in steps.
 MOST_THOUGHT_CHARS = 4000

@@ -18,8 +18,8 @@ from query_engine.synthesis.generative import GenerativeSynthesizer
 from settings import LLMSettings, Settings
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.llm import passage
-from tests.servers.scripted_llm import Script, ScriptedLLM, echo, obey
 from tests.fakes.synthesizers import text_of
+from tests.servers.scripted_llm import Script, ScriptedLLM, echo, obey
 
 WIND = passage("Wind is moving air. Blades turn in it.")
 

@@ -20,9 +20,9 @@ from query_engine.synthesis.generative import GenerativeSynthesizer
 from settings import AnswerSettings, LLMSettings, Settings
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.llm import passage
+from tests.fakes.synthesizers import text_of, texts_of
 from tests.fakes.words import FakeWords
 from tests.servers.scripted_llm import Request, Script, ScriptedLLM
-from tests.fakes.synthesizers import text_of, texts_of
 
 CONTEXT_TOKENS, ANSWER_TOKENS = 1400, 60
 NAMES = ("Ada", "Bela", "Cora", "Dora", "Edna", "Fara", "Gala", "Hedi")
