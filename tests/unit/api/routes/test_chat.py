@@ -95,7 +95,13 @@ def test_numbers_are_plain_and_no_sources_are_listed_where_links_are_switched_of
 
 
 def test_what_is_not_checked_yet_is_never_sent_since_it_cannot_be_taken_back() -> None:
-    script = [*STEPS, Token("", "Lima"), Token("Wind ", "has"), Token("turns.", ""), a_done("Wind turns.", citations=())]
+    script = [
+        *STEPS,
+        Token("", "Lima"),
+        Token("Wind ", "has"),
+        Token("turns.", ""),
+        a_done("Wind turns.", citations=()),
+    ]
 
     assert content_of(chunks_in(ask(client_of(FakeEngine(script)), stream=True).text)) == "Wind turns."
 

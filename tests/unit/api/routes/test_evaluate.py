@@ -105,4 +105,6 @@ def test_the_response_ends_with_its_addresses_where_that_is_set() -> None:
 def test_a_declined_question_has_no_references() -> None:
     client = client_of(FakeEngine([*STEPS, a_done(None)]), serve={"evaluate_references": True})
 
-    assert "References" not in client.post("/evaluate", json={"query": "What?", "iid": "7"}).json()["generated_response"]
+    assert (
+        "References" not in client.post("/evaluate", json={"query": "What?", "iid": "7"}).json()["generated_response"]
+    )
