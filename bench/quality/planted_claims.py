@@ -252,7 +252,7 @@ def _merged_across(window: _Window, windows: Sequence[_Window], rng: random.Rand
 
 
 def _merge(sentence: str, others: Sequence[str]) -> str | None:
-    """Put the predicate of the first other sentence that has a named subject of the same number to this one's subject."""
+    """Put another sentence's predicate to this one's subject: of the first with a named subject of the same number."""
     own = _NAMED_SUBJECT.match(sentence)
     for other in others if own else ():
         match = _NAMED_SUBJECT.match(other)
