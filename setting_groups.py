@@ -43,6 +43,12 @@ class ServeSettings(Group):
         le=1000,
         description="Questions answered at once; one per core (at least two) if unset. Raise it for a remote model.",
     )
+    chat_links: bool = Field(
+        True, description="In chat completions, make each `[n]` a link and end the answer with a list of sources."
+    )
+    evaluate_references: bool = Field(
+        False, description="End `generated_response` of `/evaluate` with the address of each `[n]`."
+    )
     queue: int = Field(16, ge=0, le=10_000, description="Questions that may wait for a slot; further ones get 429.")
     log_format: Literal["console", "json"] = Field("console", description="Format of the log lines on stderr.")
 

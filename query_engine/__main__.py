@@ -23,6 +23,7 @@ from index.layout.lock import check_free
 from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Done, Restarted, Step, Token
 from query_engine.schema.passage import Passage
+from query_engine.terminal import GrowingText
 from settings import Settings, load_settings
 
 if TYPE_CHECKING:  # see `_ask_here`
@@ -77,21 +78,31 @@ def _ask_here(arguments: argparse.Namespace, corpus: str, settings: Settings) ->
 
 
 async def _print_answer(engine: "Engine", inquiry: Inquiry) -> None:
+    answer, screen = "", GrowingText(sys.stdout)
+    later: list[str] = []  # steps that come while a line of the answer is open
     async with aclosing(engine.stream(inquiry)) as events:
         async for event in events:
             match event:
+                case Step(_, text) if screen.shown:
+                    later.append(text)
                 case Step(_, text):
                     print(text, file=sys.stderr)
-                case Token(text):
-                    print(text, end="", flush=True)
+                case Token(text, unchecked):
+                    answer += text
+                    screen.show(answer + unchecked if screen.correctable else answer)
                 case Restarted(reason):
+                    screen.show(answer)
                     print(f"\n[withdrawn: {reason}]\n", flush=True)
+                    answer, screen = "", GrowingText(sys.stdout)
                 case Done():
-                    _print_end(event)
+                    screen.show(answer)
+                    _print_end(event, later)
 
 
-def _print_end(done: Done) -> None:
+def _print_end(done: Done, steps: Sequence[str]) -> None:
     print("" if done.answer else done.message)
+    for text in steps:
+        print(text, file=sys.stderr)
     for number, title, place in dict.fromkeys((c.number, c.title, c.url or c.doc_id) for c in done.citations):
         print(f"  [{number}] {title} - {place}")
     for warning in done.warnings:
@@ -126,13 +137,13 @@ def _ask_service(url: str, headers: Mapping[str, str], arguments: argparse.Names
         # Not through a proxy: the service is on this machine.
         with httpx.stream("POST", f"{url}/run", json=body, headers=headers, timeout=600, trust_env=False) as reply:
             _check(reply, url)
-            shown, record = "", {}
+            screen, record = GrowingText(sys.stdout), {}
             for line in reply.iter_lines():
                 if line.startswith("data:"):
                     record = json.loads(line.removeprefix("data:"))
-                    text = record.get("final_report") or ""
-                    print(text.removeprefix(shown), end="", flush=True)
-                    shown = text
+                    # A record may be corrected by the next one, until it is the last.
+                    if screen.correctable or record.get("complete"):
+                        screen.show(record.get("final_report") or "")
         print()
         for number, link in enumerate(record.get("citations") or [], start=1):
             print(f"  [{number}] {link}")

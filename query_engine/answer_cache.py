@@ -1,7 +1,8 @@
 """Keep whole answers for a while, so that a question that was just answered is not worked on again.
 
 Flow: `api/answering/cached.py` -> **here** -> the events of an earlier answer, or of the engine and then kept. What is
-kept are the events themselves: a reader of a cached answer gets what the first one got, and one step more.
+kept are the events themselves: a reader of a cached answer gets what the first one got, and one step more; only what
+was not checked yet is left out.
 
 An answer belongs to the documents and settings it was made from: its key holds the engine's fingerprint, so it is found
 no more once a document came, went or changed. Failures are not kept, nor is an answer with a warning that may be gone a
@@ -16,7 +17,7 @@ from dataclasses import replace
 from cachetools import TTLCache
 
 from query_engine import steps
-from query_engine.schema.events import Done, Event
+from query_engine.schema.events import Done, Event, Token
 
 # What the same documents and settings would bring about again.
 LASTING_WARNINGS = frozenset({"low_confidence", "passages_left_out", "steering_skipped"})
@@ -53,7 +54,10 @@ class AnswerCache:
         async with aclosing(events):
             key = await current_key()
             async for event in events:
-                seen.append(event)
+                if not isinstance(event, Token):
+                    seen.append(event)
+                elif event.text:
+                    seen.append(replace(event, unchecked=""))
                 if isinstance(event, Done) and _lasts(event) and await current_key() == key:
                     self._keep(key, seen)
                 yield event

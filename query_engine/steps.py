@@ -195,6 +195,11 @@ def writing(synthesizer: str) -> Step:
     return Step("write", f"**Writing**: {SYNTHESIZERS[synthesizer]}.")
 
 
+def thinking(thought: str) -> Step:
+    """Tell a paragraph of what the model thinks before it answers."""
+    return Step("think", f"**Thinking**: {as_text(thought)}")
+
+
 def unread(shown: Shown) -> Step:
     """Say that the synthesizer did not read all passages."""
     kind = "warning" if shown.out_of_context else "write"

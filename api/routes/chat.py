@@ -6,6 +6,7 @@ question; the engine reads it together with those before it.
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -20,6 +21,7 @@ from api.dependencies import Service, ServiceDep
 from api.schemas.chat import ChatBody
 from api.schemas.requests import steering_of
 from api.views.chat import ChatView, Completion, to_completion
+from api.views.linked import without_links
 from api.views.negotiation import JSONReply
 from errors import IndexDamagedError, UnknownCorpusError
 from index.layout.manifest import Manifest
@@ -51,12 +53,19 @@ async def chat(body: ChatBody, request: Request, service: ServiceDep, runner: Ru
         body.question,
         body.filters,
         steering_of(body.steering),
-        body.turns,
+        # Answers come back in the conversation as they were shown.
+        tuple(replace(turn, text=without_links(turn.text)) for turn in body.turns),
         top_k=body.max_passages,
         query_time=body.query_time,
     )
     asked = await ask_or_recall(service, runner, body.model, inquiry)
-    completion = Completion(body.model, service.links(request, asked.corpus), body.prompt, body.ignored)
+    completion = Completion(
+        body.model,
+        service.links(request, asked.corpus),
+        body.prompt,
+        body.ignored,
+        linked=service.settings.serve.chat_links,
+    )
     if body.stream:
         usage = body.stream_options is not None and bool(body.stream_options.include_usage)
         return sse_response(stream_records(asked.events, ChatView(completion, include_usage=usage), Pace()))

@@ -20,4 +20,6 @@ async def evaluate(body: EvaluateBody, request: Request, service: ServiceDep, ru
     """Answer; `query_id` is the request's `iid`, `generated_response` is never empty."""
     asked = await runner.ask(body.query, body)
     done = await finish(asked.events, request)
-    return JSONReply(to_reply(done, body.iid, service.links(request, asked.corpus)))
+    links = service.links(request, asked.corpus)
+    with_references = service.settings.serve.evaluate_references
+    return JSONReply(to_reply(done, body.iid, links, with_references=with_references))

@@ -2,7 +2,8 @@
 
 Flow: engine events -> **here** -> JSON, or `answering/sse.py`. Pure.
 
-The steps are `reasoning_content`, the answer is `content`. Beside OpenAI's fields stand `citations`, one for each
+The steps are `reasoning_content`, the answer is `content`, in which each `[n]` is a link unless the settings say
+otherwise, and a list of sources ends it. Beside OpenAI's fields stand `citations`, one for each
 quoted place, and `treeline`: what `/query` says about an answer. Sent text cannot be withdrawn here: if a language
 model breaks off and another synthesizer takes over, a line of the text says so.
 """
@@ -16,9 +17,10 @@ from uuid import uuid4
 
 from api.views.deltas import DeltaView, sse
 from api.views.evaluate import citation_of, message_of
+from api.views.linked import sources, urls_of, with_links
 from api.views.links import Links
 from api.views.openai_errors import to_error
-from query_engine.schema.events import Done, Step
+from query_engine.schema.events import Citation, Done, Event, Restarted, Step, Token
 
 DONE = b"data: [DONE]\n\n"
 WITHDRAWN = "\n\n---\n\n*The text above is withdrawn: {reason} The answer starts over.*\n\n"
@@ -36,6 +38,7 @@ class Completion:
         links: into it.
         prompt: the text of all messages.
         ignored: names of what was sent and has no influence on the answer.
+        linked: whether each `[n]` is a link and a list of sources ends the content.
         id: of the reply.
         created: Unix time in seconds.
     """
@@ -44,6 +47,7 @@ class Completion:
     links: Links
     prompt: str
     ignored: Sequence[str] = ()
+    linked: bool = False
     id: str = field(default_factory=lambda: f"chatcmpl-{uuid4().hex}")
     created: int = field(default_factory=lambda: int(time.time()))
 
@@ -60,6 +64,14 @@ class Completion:
             "total_tokens": prompt + answer + steps,
             "completion_tokens_details": {"reasoning_tokens": steps},
         }
+
+    def shown(self, text: str, citations: Sequence[Citation]) -> str:
+        """Return a piece of the answer as content."""
+        return with_links(text, urls_of(citations, self.links)) if self.linked else text
+
+    def footer(self, done: Done) -> str:
+        """Return what ends the content."""
+        return sources(done.citations, self.links) if self.linked else ""
 
     def extras(self, done: Done) -> dict[str, Any]:
         """Return what stands beside OpenAI's fields."""
@@ -80,7 +92,8 @@ class Completion:
 
 def to_completion(completion: Completion, done: Done, steps: Sequence[Step]) -> dict[str, Any]:
     """Return a whole reply as JSON-ready values."""
-    content, reasoning = message_of(done), "".join(map(_told, steps))
+    content = completion.shown(message_of(done), done.citations) + completion.footer(done)
+    reasoning = "".join(map(_told, steps))
     message = {"role": "assistant", "content": content, "reasoning_content": reasoning, "refusal": None}
     return {
         **completion.head("chat.completion"),
@@ -103,7 +116,20 @@ class ChatView(DeltaView):
         self._completion = completion
         self._include_usage = include_usage
         self._content = self._reasoning = ""
+        self._cited: list[Citation] = []
         self._put([self._chunk({"role": "assistant", "content": ""})])
+
+    def take(self, event: Event) -> None:
+        """Fold one event into the state."""
+        match event:
+            case Token(citations=citations):
+                self._cited += citations
+            case Done(citations=citations):
+                self._flush()
+                self._cited = list(citations)
+        super().take(event)
+        if isinstance(event, Restarted):
+            self._cited = []
 
     def step(self, step: Step) -> Iterable[bytes]:
         """Return a chunk of reasoning."""
@@ -113,16 +139,17 @@ class ChatView(DeltaView):
 
     def text(self, piece: str) -> Iterable[bytes]:
         """Return a chunk of content."""
-        self._content += piece
-        return [self._chunk({"content": piece})]
+        return self._written_as(self._completion.shown(piece, self._cited))
 
     def restart(self, reason: str) -> Iterable[bytes]:
         """Return a chunk of content that says it."""
-        return self.text(WITHDRAWN.format(reason=reason))
+        return self._written_as(WITHDRAWN.format(reason=reason))
 
     def end(self, done: Done, written: str) -> Iterable[bytes]:
         """Return what is missing from the content, the chunk that ends it, the usage if it is wanted, and the mark."""
-        messages = [*self.text(missing)] if (missing := _missing(message_of(done), written)) else []
+        missing = self._completion.shown(_missing(message_of(done), written), self._cited)
+        rest = missing + self._completion.footer(done)
+        messages = [*self._written_as(rest)] if rest else []
         messages.append(self._chunk({}, finish_reason="stop", **self._completion.extras(done)))
         if self._include_usage:
             usage = self._completion.usage(self._content, self._reasoning)
@@ -132,6 +159,10 @@ class ChatView(DeltaView):
     def failure(self, reason: str, code: str) -> Iterable[bytes]:
         """Return the error, and the mark."""
         return [sse(to_error(200, reason, code)), DONE]
+
+    def _written_as(self, content: str) -> Iterable[bytes]:
+        self._content += content
+        return [self._chunk({"content": content})]
 
     def _chunk(self, delta: dict[str, Any], finish_reason: str | None = None, **extras: Any) -> bytes:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}

@@ -8,6 +8,7 @@ and where they stand, citations, who wrote the answer) travels in the extra keys
 
 from typing import Any
 
+from api.views.linked import references
 from api.views.links import Links
 from query_engine.schema.events import Citation, Done
 from query_engine.schema.passage import Passage
@@ -20,11 +21,18 @@ def message_of(done: Done) -> str:
     return done.message.strip() or NO_MESSAGE
 
 
-def to_reply(done: Done, iid: str, links: Links) -> dict[str, Any]:
-    """Return the reply as JSON-ready values; `query_id` is `iid`, `context_sources[i]` belongs to `contexts[i]`."""
+def to_reply(done: Done, iid: str, links: Links, *, with_references: bool = False) -> dict[str, Any]:
+    """Return the reply as JSON-ready values; `query_id` is `iid`, `context_sources[i]` belongs to `contexts[i]`.
+
+    Args:
+        done: the finished answer.
+        iid: of the question.
+        links: into the corpus it was written from.
+        with_references: whether the addresses of the citations end the response, for judges that read nothing else.
+    """
     return {
         "query_id": iid,
-        "generated_response": message_of(done),
+        "generated_response": message_of(done) + (references(done.citations, links) if with_references else ""),
         "citations": [citation_of(citation, links) for citation in done.citations],
         "contexts": [passage.text for passage in done.passages],
         "context_sources": [_source_of(passage) for passage in done.passages],

@@ -3,7 +3,7 @@
 Flow: data set -> **here** -> `grounding.py`, whose scripted synthesizer writes them. Made by rule and seed, so that
 every run has the same. True ones are quoted, framed, shortened, joined, turned round, reworded, or are the data set's
 own reference answers; false ones have a number or a name changed, are denied, come from elsewhere, claim something on
-top, or compute.
+top, compute, put one sentence's predicate to another one's subject, repeat themselves, or exchange who does it to whom.
 """
 
 import random
@@ -14,6 +14,7 @@ from itertools import cycle
 
 from eval.cases import Case
 from query_engine.schema.passage import Passage
+from query_engine.synthesis.claims import content_words
 from query_engine.text.sentences import split_sentences
 
 WINDOW_SENTENCES = 6
@@ -42,6 +43,19 @@ _ADDITIONS = (
     ", which made its inventor a wealthy man",
     ", while competitors abandoned the idea",
     ", and a second version is planned in Canada",
+)
+# A sentence whose subject is named, and plainly ends before its verb.
+_NAMED_SUBJECT = re.compile(
+    r"^(?!(?:It|He|She|They|This|These|That|Those|There|Here|His|Her|Its|Their|Such|Both|Some|Many|Most|Other|Another|"
+    r"One|In|On|At|By|For|From|With|When|While|After|Before|During|Since|If|As|However|What|Who|Which|To|Under)\b)"
+    r"((?:[\w'-]+ ){1,6}?)(is|are|was|were|has|have|can|could|will|would) ((?:[^,;:]){20,})\.$"
+)
+_PLURAL = frozenset({"are", "were", "have"})
+_ROLES = re.compile(
+    r"^(?:(?!(?:They|Some|Other|Others|Most|Many|Comparing|The|This|These|That|Both|She)\b)"
+    r"(?P<name>[A-Z][a-z]{2,}(?: [A-Z][a-z]{2,})*) (?P<did>[a-z]+ed) (?P<other>[A-Z][a-z]{2,}(?: [A-Z][a-z]{2,})*)"
+    r"|The (?P<thing>[a-z]+(?: [a-z]+)?) (?P<does>[a-z]+(?:es|ed|ts|ns)) (?:the|a|an) (?P<object>[a-z]{4,}))"
+    r"(?=[.,;]| (?:of|in|to|at|for|and|from|on|with|that|which|alive|as|under|over|between)\b)(?P<rest>.*)$"
 )
 _SUMS = ("which makes {} in total", "an average of {} a year", "that is {} times as much")
 
@@ -90,10 +104,13 @@ class _Window:
     document: int
 
 
-_Make = Callable[[_Window], str | None]
+_Mixed = tuple[str, _Window]
+"""A sentence that mixes a window's with another one's."""
+_Make = Callable[[_Window], str | _Mixed | None]
+_Made = tuple[str, str | _Mixed, _Window]
 
 
-def _turns(makers: dict[str, _Make], windows: Sequence[_Window], count: int) -> Iterator[tuple[str, str, _Window]]:
+def _turns(makers: dict[str, _Make], windows: Sequence[_Window], count: int) -> Iterator[_Made]:
     """Let each maker in turn make one from the next window that suits it."""
     left = dict.fromkeys(makers, 0)
     made = 0
@@ -101,21 +118,20 @@ def _turns(makers: dict[str, _Make], windows: Sequence[_Window], count: int) -> 
         while left[kind] < len(windows):
             window = windows[left[kind]]
             left[kind] += 1
-            if text := makers[kind](window):
-                yield kind, text, window
+            if made_text := makers[kind](window):
+                yield kind, made_text, window
                 made += 1
                 break
         if made == count or all(used >= len(windows) for used in left.values()):
             return
 
 
-def _planted(
-    made: tuple[str, str, _Window], windows: Sequence[_Window], rng: random.Random, *, supported: bool
-) -> Planted:
-    kind, text, window = made
+def _planted(made: _Made, windows: Sequence[_Window], rng: random.Random, *, supported: bool) -> Planted:
+    kind, said, window = made
+    text, mixed = (said, []) if isinstance(said, str) else (said[0], [said[1]])
     # What is foreign here must not stand in another passage by chance.
     others = [other for other in windows if other.document != window.document and text not in other.sentences]
-    shown = [window, *rng.sample(others, PASSAGES - 1)]
+    shown = [window, *mixed, *rng.sample(others, PASSAGES - 1 - len(mixed))]
     rng.shuffle(shown)
     passages = tuple(_passage(each) for each in shown)
     return Planted(text, supported, kind, passages, shown.index(window) + 1)
@@ -223,7 +239,50 @@ def _computed(window: _Window, _windows: Sequence[_Window], rng: random.Random) 
     return f"{window.sentences[0][:-1]}, {total}." if match else None
 
 
-_False = Callable[[_Window, Sequence[_Window], random.Random], str | None]
+def _merged(window: _Window, _windows: Sequence[_Window], _rng: random.Random) -> str | None:
+    return _merge(window.sentences[0], window.sentences[1:])
+
+
+def _merged_across(window: _Window, windows: Sequence[_Window], rng: random.Random) -> _Mixed | None:
+    others = [other for other in windows if other.document != window.document]
+    for other in rng.sample(others, min(len(others), 20)):
+        if text := _merge(window.sentences[0], other.sentences):
+            return text, other
+    return None
+
+
+def _merge(sentence: str, others: Sequence[str]) -> str | None:
+    """Put another sentence's predicate to this one's subject: of the first with a named subject of the same number."""
+    own = _NAMED_SUBJECT.match(sentence)
+    for other in others if own else ():
+        match = _NAMED_SUBJECT.match(other)
+        if match is None or (match[2] in _PLURAL) != (own[2] in _PLURAL):
+            continue
+        if not content_words(own[1]) or content_words(own[1]) & content_words(other):
+            continue
+        return f"{own[1]}{match[2]} {match[3]}."
+    return None
+
+
+def _repeated(window: _Window, _windows: Sequence[_Window], _rng: random.Random) -> str | None:
+    sentence = window.sentences[0][:-1]
+    return f"{sentence} and {sentence[0].lower()}{sentence[1:]}." if len(sentence.split()) < 20 else None
+
+
+def _swapped(window: _Window, _windows: Sequence[_Window], _rng: random.Random) -> str | None:
+    """Exchange who does something and to whom, in the first sentence of the window that says it simply."""
+    for sentence in window.sentences:
+        match = _ROLES.match(sentence)
+        if match is None or not sentence.endswith("."):
+            continue
+        if match["name"]:
+            return f"{match['other']} {match['did']} {match['name']}{match['rest']}"
+        if match["thing"]:
+            return f"The {match['object']} {match['does']} the {match['thing']}{match['rest']}"
+    return None
+
+
+_False = Callable[[_Window, Sequence[_Window], random.Random], str | _Mixed | None]
 _FALSE: dict[str, _False] = {
     "number changed": _number,
     "name swapped": _name,
@@ -231,6 +290,10 @@ _FALSE: dict[str, _False] = {
     "denied": _denied,
     "claim added": _added,
     "computed": _computed,
+    "merged, one passage": _merged,
+    "merged, two passages": _merged_across,
+    "repeated": _repeated,
+    "roles swapped": _swapped,
 }
 
 

@@ -3,13 +3,18 @@
 Flow: `huggingface.py`, `openvino.py`, `openai.py` -> **this value** -> `build.py`.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, ChatResponseGen, MessageRole
 from llama_index.core.llms import LLM
 from llama_index.core.llms.callbacks import llm_chat_callback
+
+from query_engine.llms.reply import Thought
+
+# Where LlamaIndex's models put a piece of reasoning.
+THINKING = "thinking_delta"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,7 @@ class LoadedModel:
 
 
 def chat_stream(llm: LLM, messages: Sequence[ChatMessage], pieces: Generator[str, None, None]) -> ChatResponseGen:
-    """Yield pieces of text as LlamaIndex chat responses, with LlamaIndex's events.
+    """Yield pieces of text as LlamaIndex chat responses, with LlamaIndex's events; thoughts beside the text.
 
     `pieces` is closed with this stream, at once: LlamaIndex's own wrappers leave that to the garbage collector, and an
     event handler that keeps an exception keeps the model running.
@@ -44,10 +49,23 @@ def chat_stream(llm: LLM, messages: Sequence[ChatMessage], pieces: Generator[str
         def generate() -> ChatResponseGen:
             text = ""
             for piece in pieces:
-                text += piece
-                yield ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, content=text), delta=piece)
+                thought = isinstance(piece, Thought)
+                text += "" if thought else piece
+                yield ChatResponse(
+                    message=ChatMessage(role=MessageRole.ASSISTANT, content=text),
+                    delta="" if thought else piece,
+                    additional_kwargs={THINKING: str(piece)} if thought else {},
+                )
 
         return generate()
 
     with closing(pieces):
         yield from responses(llm, messages)
+
+
+def said(stream: ChatResponseGen) -> Iterator[str]:
+    """Yield what a chat stream brings: thoughts as `Thought`, other pieces as they are."""
+    for chunk in stream:
+        if thought := chunk.additional_kwargs.get(THINKING):
+            yield Thought(thought)
+        yield chunk.delta or ""

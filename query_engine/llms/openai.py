@@ -29,6 +29,7 @@ from loopback import may_use_proxy
 from query_engine.llms import server_errors as failures
 from query_engine.llms.base import LoadedModel, chat_stream
 from query_engine.llms.local import HEARTBEAT_S
+from query_engine.llms.reply import Thought
 from settings import LLMSettings
 
 # A reader waits meanwhile, and the answer can be quoted from the passages at once: better soon than perfect.
@@ -67,7 +68,8 @@ class ServerLLM(OpenAILike):
                         yield ""
                         continue
                     piece, waiting = waiting.result(), None
-                    started, received = time.monotonic(), received + bool(piece)
+                    arrived = bool(piece) and not isinstance(piece, Thought)
+                    started, received = time.monotonic(), received + arrived
                     yield piece
             except StopAsyncIteration:
                 return
@@ -80,7 +82,7 @@ class ServerLLM(OpenAILike):
                 runner.run(stream.aclose())
 
     async def _receive(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str, None]:
-        """Yield each piece of text, and an empty one for each piece of reasoning."""
+        """Yield each piece of text and of reasoning."""
         limit = (self.max_tokens or 0) * MAX_BYTES_PER_TOKEN + MAX_EXTRA_BYTES
 
         async def watch(response: httpx.Response) -> None:
@@ -98,7 +100,7 @@ class ServerLLM(OpenAILike):
             ),
         ) as client:
             async for chunk in await self._open(client, messages):
-                text, reasons, ends = _read(chunk)
+                text, thought, ends = _read(chunk)
                 chunks += 1
                 pieces += bool(text)
                 finished = finished or ends
@@ -106,7 +108,9 @@ class ServerLLM(OpenAILike):
                     raise failures.endless(
                         f"{pieces} pieces of text when asked for {self.max_tokens} tokens", "llm_endless"
                     )
-                if text or reasons:
+                if thought:
+                    yield Thought(thought)
+                if text:
                     yield text
         if not finished:
             raise failures.cut(pieces) if chunks else failures.garbage()
@@ -168,8 +172,8 @@ class _LimitedStream(httpx.AsyncByteStream):
         await self._stream.aclose()
 
 
-def _read(chunk: Any) -> tuple[str, bool, bool]:
-    """Return a chunk's text, whether it holds reasoning, and whether it ends the answer.
+def _read(chunk: Any) -> tuple[str, str, bool]:
+    """Return a chunk's text, its reasoning, and whether it ends the answer.
 
     The client library checks nothing of what a server sends.
     """
@@ -177,13 +181,15 @@ def _read(chunk: Any) -> tuple[str, bool, bool]:
     if not isinstance(choices, list):
         raise failures.garbage()
     if not choices:
-        return "", False, False
+        return "", "", False
     delta = getattr(choices[0], "delta", None)
     text = getattr(delta, "content", None)
     if not isinstance(text, str | None):
         raise failures.garbage()
-    reasons = bool(getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None))
-    return text or "", reasons, bool(getattr(choices[0], "finish_reason", None))
+    thought = getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None)
+    if not isinstance(thought, str | None):
+        raise failures.garbage()
+    return text or "", thought or "", bool(getattr(choices[0], "finish_reason", None))
 
 
 def _translated(error: Exception, received: int, timeout_s: float) -> LLMError:

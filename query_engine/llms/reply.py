@@ -2,7 +2,8 @@
 
 Flow: raw pieces from a language model -> **here** -> `synthesis/citation_marks.py`. Removed on the way: control
 characters, lone surrogates, `<think>` passages, and document borders that a small model repeats. An answer that opens
-with "I don't know" is an abstention: nothing of it is let through, so its first words wait until it is clear.
+with "I don't know" is an abstention: nothing of it is let through, so its first words wait until it is clear. Thoughts,
+in `<think>` or in a server's own field for them, are handed out by the paragraph, apart from the answer.
 """
 
 import re
@@ -18,6 +19,16 @@ _DECLINED = re.compile(
     r"(?:i don't know|i do not know)(?:\W*\Z|\s*[,;:(\[–—-].*|\s+(?:the answer|based on|from the|because|since|as)\b.*)"
 )
 _LONGEST_OPENING_CHARS = 160
+_PARAGRAPH_END = re.compile(r"\n\s*\n")
+_SENTENCE_END = re.compile(r"[.!?]\s")
+# A paragraph of thoughts that goes on for longer is handed out sentence by sentence.
+_LONGEST_THOUGHT_CHARS = 400
+
+
+class Thought(str):
+    """A piece of a model's reasoning that its server sends apart from the answer."""
+
+    __slots__ = ()
 
 
 class Reply:
@@ -25,13 +36,14 @@ class Reply:
 
     Attributes:
         declined: the model said that it does not know; nothing was let through.
-        reasoned: a `<think>` passage was removed.
+        reasoned: the model reasoned; nothing of it was let through.
     """
 
     def __init__(self) -> None:
         self.declined = False
         self.reasoned = False
         self._thinking = False
+        self._thoughts = ""
         self._tag = ""
         self._opening: str | None = ""
 
@@ -41,12 +53,28 @@ class Reply:
         Raises:
             LLMError: the model closed a passage of reasoning that it had not opened.
         """
-        return self._opened(self._untagged("".join(filter(_printable, piece))))
+        text = "".join(filter(_printable, piece))
+        if isinstance(piece, Thought):
+            self.reasoned = True
+            self._thoughts += text
+            return ""
+        return self._opened(self._untagged(text))
+
+    def thoughts(self) -> list[str]:
+        """Return the paragraphs of reasoning that ended since the last call; all end where the answer begins."""
+        *whole, rest = _PARAGRAPH_END.split(self._thoughts)
+        if self._opening is None and not self._thinking:
+            whole, rest = [*whole, rest], ""
+        elif len(rest) > _LONGEST_THOUGHT_CHARS and (ends := [end.end() for end in _SENTENCE_END.finditer(rest)]):
+            whole, rest = [*whole, rest[: ends[-1]]], rest[ends[-1] :]
+        self._thoughts = rest
+        return [thought.strip() for thought in whole if thought.strip()]
 
     def finish(self) -> str:
         """Return what was held back; the reply is over."""
         tag, self._tag = self._tag, ""
-        text = self._opened("" if self._thinking else tag)
+        text = self._opened(self._sorted(tag))
+        self._thinking = False
         opening, self._opening = self._opening, None
         if opening and _declines(opening):
             self.declined = True
@@ -57,13 +85,20 @@ class Reply:
         buffer = self._tag + text
         kept, position = "", 0
         for match in _TAG.finditer(buffer):
-            kept += "" if self._thinking else buffer[position : match.start()]
+            kept += self._sorted(buffer[position : match.start()])
             position = match.end()
             self._switch(match[0].lower())
         rest = buffer[position:]
         begun = _TAG_BEGUN.search(rest, max(0, len(rest) - 16))
         self._tag = begun[0] if begun and _begins_tag(begun[0].lower()) else ""
-        return kept + ("" if self._thinking else rest[: len(rest) - len(self._tag)])
+        return kept + self._sorted(rest[: len(rest) - len(self._tag)])
+
+    def _sorted(self, text: str) -> str:
+        """Return the text if it belongs to the answer; keep it if it is a thought."""
+        if self._thinking:
+            self._thoughts += text
+            return ""
+        return text
 
     def _switch(self, tag: str) -> None:
         if tag.startswith("<think"):

@@ -2,8 +2,9 @@
 
 Flow: a synthesizer asks for a number for what it is about to yield -> **here** -> `Done.citations`.
 
-A number stands for a document (its address, if it has one) and is given at its first use, so numbers rise through
-the text, none is unused, and what was streamed never has to be renumbered. Which sentence deserves a citation is the
+A number stands for one link: a document's own address, or a quoted place of a document that has none, since that is
+shown by a page on which the place is marked. It is given at its first use, so numbers rise through the text, none is
+unused, and what was streamed never has to be renumbered. Which sentence deserves a citation is the
 synthesizers' business.
 """
 
@@ -76,7 +77,7 @@ class Citations:
     def __init__(self) -> None:
         self.checked = Checked()
         self.shown = Shown()
-        self._numbers: dict[str, int] = {}
+        self._numbers: dict[str | tuple[str, int, int], int] = {}
         # In the order in which they were recorded.
         self._quotes: dict[tuple[str, int, int], Citation] = {}
 
@@ -87,13 +88,18 @@ class Citations:
 
     def cite(self, passage: Passage, start: int, end: int) -> int:
         """Record the quote `[start, end)` (document offsets, inside `passage`) and return its number, 1 or more."""
-        number = self._numbers.setdefault(passage.url or passage.doc_id, len(self._numbers) + 1)
+        place = passage.doc_id, start, end
+        number = self._numbers.setdefault(passage.url or place, len(self._numbers) + 1)
         quote = passage.text[start - passage.start : end - passage.start]
         self._quotes.setdefault(
-            (passage.doc_id, start, end),
+            place,
             Citation(number, passage.doc_id, passage.chunk_id, start, end, quote, passage.url, passage.title),
         )
         return number
+
+    def between(self, first: int, last: int) -> tuple[Citation, ...]:
+        """Return the quotes that were recorded after the first `first`, up to `last` of them all, in that order."""
+        return tuple(list(self._quotes.values())[first:last])
 
     def all(self, recorded: int | None = None) -> tuple[Citation, ...]:
         """Return the citations ordered by number, then by place.

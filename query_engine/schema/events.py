@@ -19,8 +19,8 @@ class Step:
     """One thing the engine did, as Markdown for people.
 
     Attributes:
-        kind: `conversation`, `cache`, `collection`, `spelling`, `search`, `plan`, `found`, `merged`, `gate`, `write` or
-            `warning`.
+        kind: `conversation`, `cache`, `collection`, `spelling`, `search`, `plan`, `found`, `merged`, `gate`, `write`,
+            `think` or `warning`.
         text: what happened, one short paragraph or list.
     """
 
@@ -37,9 +37,19 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """The next piece of the answer; concatenated, all of them since the last `Restarted` are the answer."""
+    """The next piece of the answer; concatenated, the texts of all since the last `Restarted` are the answer.
+
+    Attributes:
+        text: stands, unless the answer is restarted; may be empty.
+        unchecked: what a language model has written after it and is not yet compared with the passages, so it may be
+            taken back. It replaces that of the token before and is no part of the answer: for views that can correct
+            what they showed.
+        citations: what `text` cites for the first time.
+    """
 
     text: str
+    unchecked: str = ""
+    citations: tuple["Citation", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +64,8 @@ class Citation:
     """A place in a document that supports the answer.
 
     Attributes:
-        number: the `n` of the `[n]` marks in the answer. A number stands for one document; several quotes of that
-            document share it.
+        number: the `n` of the `[n]` marks in the answer. Each quoted place has its own; only quotes of documents with
+            the same `url` share one.
         start: offset of the quote in the document's text; `text[start:end] == quote`.
         url: the document's own address, or None: views then link to this service's document page.
     """

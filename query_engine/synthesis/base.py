@@ -10,7 +10,11 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from query_engine.schema.citations import Citations
+from query_engine.schema.events import Step, Token
 from query_engine.schema.passage import Passage
+
+Piece = str | Token | Step
+"""Text that stands; a token, where text follows it that is not checked yet; or what a model thinks, as a step."""
 
 
 class Synthesizer(Protocol):
@@ -21,7 +25,7 @@ class Synthesizer(Protocol):
 
     def write(
         self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
-    ) -> Iterator[str]:
+    ) -> Iterator[Piece]:
         """Yield the answer piece by piece, with `[n]` marks numbered by `citations`.
 
         Runs in a worker thread. Returns soon after `stop` is set. Yields nothing when the passages hold no answer.

@@ -42,6 +42,12 @@ class MarkedSentences:
         self._held = ""
         self._plain = ""
         self._marks: list[tuple[int, int]] = []
+        self._begun: MarkedSentence | None = None
+
+    @property
+    def begun(self) -> MarkedSentence | None:
+        """The sentence that has begun and may go on, with the space after it; what may become a mark is left out."""
+        return self._begun
 
     def feed(self, piece: str) -> list[MarkedSentence]:
         """Take the next piece of text and return the sentences that are finished by it."""
@@ -82,6 +88,12 @@ class MarkedSentences:
             lead, heading = self._plain[lead_from:start], sentence.kind == "heading"
             sentences.append(MarkedSentence(lead, self._plain[start:end], marks, heading))
             lead_from, marks_from = end, limit
+        self._begun = None
+        if not last and found:
+            open_, start = found[-1], found[-1].start + _item_chars(self._plain, found[-1].start)
+            text, lead = self._plain[start:], self._plain[lead_from:start]
+            open_marks = tuple((at - start, rank) for at, rank in self._marks if at >= marks_from)
+            self._begun = MarkedSentence(lead, text, open_marks, open_.kind == "heading")
         self._plain = self._plain[lead_from:]
         self._marks = [(at - lead_from, rank) for at, rank in self._marks if at >= marks_from]
         return sentences

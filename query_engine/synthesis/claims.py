@@ -61,6 +61,14 @@ _CLAUSE = re.compile(
     r"were|has|have|had|can|will)\b))\s*+",
     re.IGNORECASE,
 )
+# A sentence that so begins speaks of what was named before it.
+_REFERS_BACK = re.compile(
+    r"^\W*(?:(?:in|on|by|since|after|for|with|from|to|at|of|but|and|then|also|however|here)\b[^,.]{0,30}?,?\s+)?"
+    r"(?:he|she|it|they|his|her|its|their|this|these|that|those|such|both|one|some|another|others?)\b",
+    re.IGNORECASE,
+)
+_JOINING = frozenset({"and", "or", "but"})
+_LEAST_REPEATED_WORDS = 3
 _LEAST_CLAUSE_WORDS = 2
 _DENIED_WORDS = 2
 
@@ -78,6 +86,9 @@ class Claim:
         affirmed: stems of the content words that follow none; a word may stand in both.
         sides: for each pair of opposites that one side of occurs in it, (pair, side).
         addresses: of the web.
+        order: the words as they come, each at its first place.
+        once: those that come only once.
+        agent: it says "by", as the passive does of who acts.
     """
 
     words: frozenset[str]
@@ -88,6 +99,9 @@ class Claim:
     affirmed: frozenset[str]
     sides: frozenset[tuple[int, int]]
     addresses: frozenset[str]
+    order: tuple[str, ...]
+    once: frozenset[str]
+    agent: bool
 
 
 def read_claim(text: str) -> Claim:
@@ -100,6 +114,7 @@ def read_claim(text: str) -> Claim:
     affirmed: set[str] = set()
     names: set[str] = set()
     denied: set[str] = set()
+    order: dict[str, int] = {}
     open_denials = 0
     opening = None
     for position, (word, low) in enumerate(zip(plain, lower, strict=True)):
@@ -109,6 +124,7 @@ def read_claim(text: str) -> Claim:
             continue
         stem = stem_of(low)
         (denied if open_denials else affirmed).add(stem)
+        order[stem] = order.get(stem, 0) + 1
         open_denials = max(0, open_denials - 1)
         if word[0].isupper():
             if position and _inside(text, spelt[position].start()):
@@ -125,7 +141,43 @@ def read_claim(text: str) -> Claim:
         frozenset(affirmed),
         frozenset(sides),
         addresses,
+        tuple(order),
+        frozenset(word for word, times in order.items() if times == 1),
+        "by" in lower,
     )
+
+
+def exchanges_roles(claim: Claim, held: Claim) -> bool:
+    """Whether two words change places around a third: "A hit B" and "B hit A", but not "in 1919 A hit B"."""
+    if claim.agent != held.agent:
+        return False  # one of the two is passive: places change and roles do not
+    place = {word: at for at, word in enumerate(held.order) if word in claim.once & held.once}
+    common = [place[word] for word in claim.order if word in place]
+    # Around the pivot, one word that stands behind it there comes before it here, and the other way round.
+    return any(
+        any(before > pivot for before in common[:at]) and any(after < pivot for after in common[at + 1 :])
+        for at, pivot in enumerate(common)
+    )
+
+
+def repeats_itself(text: str) -> bool:
+    """Whether the same three or more words come twice in a row, joined or not."""
+    words = [match[0].lower() for match in _WORD.finditer(text)]
+    last: dict[tuple[str, ...], int] = {}
+    for at in range(len(words) - _LEAST_REPEATED_WORDS + 1):
+        beginning = tuple(words[at : at + _LEAST_REPEATED_WORDS])
+        first = last.get(beginning)
+        last[beginning] = at
+        if first is not None:
+            end = at - 1 if words[at - 1] in _JOINING else at
+            if end - first >= _LEAST_REPEATED_WORDS and words[first:end] == words[at : at + end - first]:
+                return True
+    return False
+
+
+def refers_back(text: str) -> bool:
+    """Whether a sentence begins with a word for what was named before it."""
+    return _REFERS_BACK.match(text) is not None
 
 
 def content_words(text: str) -> frozenset[str]:

@@ -3,8 +3,11 @@
 Flow: `citation_marks.py` hands over finished sentences -> `grounding.py` judges -> **here** -> text with `[n]`,
 numbered by `schema/citations.py`. A sentence is shown once all is settled about it, so nothing that was streamed is
 withdrawn and numbers rise through the text. Headings, and phrases that claim nothing, wait for a sentence to lead.
+How a sentence begins is known before it has ended, unless it is left out or replaced: that far it may be shown as
+unchecked text, and without checks as text that stands.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -21,6 +24,11 @@ UNSUPPORTED = "llm_unsupported"
 
 # Shorter ones may well be said twice.
 LEAST_REPEATED_WORDS = 4
+# Where a sentence may end, and with it the part of it that is sure to be shown as it stands.
+_MAY_END = re.compile(r"[.!?]++[\"'”’)\]]*+(?=\s)|\n")
+_LAST_WORD = re.compile(r"(?<!\S)\S++\Z")
+# `split_sentences` cuts longer ones, wherever they stand.
+_LONGEST_BEGUN_CHARS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +68,46 @@ class Draft:
         self._bereft = False
         self._said: set[str] = set()
         self._quoted: set[Quote] = set()
+        self._passed = ""
         self.words = 0
         self.ended = False
 
+    def unchecked(self, begun: MarkedSentence | None) -> str:
+        """Return what the sentence that has begun will be shown as, as far as it goes, if it turns out supported.
+
+        Args:
+            begun: its marks are not shown before they are settled, nor is what follows them.
+        """
+        too_long = self._rules.max_words and self.words
+        if begun is None or begun.heading or self.ended or too_long:
+            return ""
+        text = begun.text[:_LONGEST_BEGUN_CHARS]
+        limits = [at for at, _ in begun.marks if 0 < at <= len(text)]
+        if end := _MAY_END.search(text):
+            limits.append(end.start())
+        # Without a limit the last word may go on.
+        text = (text[: min(limits)] if limits else _LAST_WORD.sub("", text)).rstrip()
+        if not content_words(text) or self._may_repeat(text):
+            return ""
+        lead = _stronger(self._lead, begun.lead)
+        return (lead if self.words else lead.lstrip()) + as_text(text)
+
+    def passed(self, begun: MarkedSentence | None) -> str:
+        """Return what can be shown now of the sentence that has begun; empty where sentences are checked."""
+        beginning = "" if self._rules.checked else self.unchecked(begun)
+        piece = beginning[len(self._passed) :]
+        self._passed += piece
+        return piece
+
     def add(self, sentence: MarkedSentence) -> str:
-        """Return what is shown for the next sentence, with the space before it; empty if it is not shown."""
+        """Return what is shown for the next sentence, with the space before it; empty if it is not shown.
+
+        What of it was `passed` already is left out.
+        """
+        passed, self._passed = self._passed, ""
+        return self._added(sentence).removeprefix(passed)
+
+    def _added(self, sentence: MarkedSentence) -> str:
         said = " ".join(sentence.text.split())
         words = len(said.split())
         too_long = self._rules.max_words and self.words and self.words + words > self._rules.max_words
@@ -89,6 +132,10 @@ class Draft:
         shown = (lead if self.words else lead.lstrip()) + shown
         self.words += len(shown.split())
         return shown
+
+    def _may_repeat(self, text: str) -> bool:
+        begun = " ".join(text.split())
+        return any(said.startswith(begun) for said in self._said)
 
     def _settled(self, sentence: MarkedSentence) -> str:
         ranks = dict.fromkeys(rank for _, rank in sentence.marks if 1 <= rank <= len(self._passages))

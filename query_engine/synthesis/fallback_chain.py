@@ -10,6 +10,7 @@ import re
 import threading
 import time
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
 
 from llama_index.core.base.response.schema import Response
 from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent, SynthesizeStartEvent
@@ -22,9 +23,9 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import BackgroundIterator
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.citations import Citations
-from query_engine.schema.events import Done, Event, Restarted, Token
+from query_engine.schema.events import Done, Event, Restarted, Step, Token
 from query_engine.schema.passage import Passage
-from query_engine.synthesis.base import Synthesizer
+from query_engine.synthesis.base import Piece, Synthesizer
 from query_engine.translations import in_language
 
 # Kept free for quoting, which takes a tenth of a second on an idle machine.
@@ -58,7 +59,7 @@ class Answer:
         self.timings_ms: dict[str, float] = {}
         self.fingerprint = ""
         self._started = time.perf_counter()
-        self._models: list[BackgroundIterator[tuple[str, int]]] = []
+        self._models: list[BackgroundIterator[tuple[Piece, int]]] = []
         self.begin(None)
 
     def begin(self, synthesizer: str | None) -> None:
@@ -84,13 +85,17 @@ class Answer:
             fingerprint=self.fingerprint,
         )
 
-    def add(self, piece: str, cited: int) -> Token:
-        """Append a piece of text, by whose end so many quotes were recorded."""
+    def add(self, piece: Piece, cited: int) -> Event:
+        """Append a piece, by whose end so many quotes were recorded, and return its event."""
+        if isinstance(piece, Step):
+            return piece
+        token = Token(piece) if isinstance(piece, str) else piece
+        token = replace(token, citations=self.citations.between(self.cited, cited))
         self.cited = cited
-        self.text += piece
-        return Token(piece)
+        self.text += token.text
+        return token
 
-    def read(self, model: Synthesizer, question: str) -> BackgroundIterator[tuple[str, int]]:
+    def read(self, model: Synthesizer, question: str) -> BackgroundIterator[tuple[Piece, int]]:
         """Begin to read a language model in a thread that belongs to this answer: pieces with the quotes recorded then.
 
         A model that is being given up goes on citing for a moment. So the citations are bound now, lest it cites among
@@ -98,7 +103,7 @@ class Answer:
         """
         passages, citations = self.passages, self.citations
 
-        def pieces(stop: threading.Event) -> Iterator[tuple[str, int]]:
+        def pieces(stop: threading.Event) -> Iterator[tuple[Piece, int]]:
             for piece in model.write(question, passages, citations, stop):
                 yield piece, citations.recorded
 

@@ -1,8 +1,9 @@
 """Let a language model write the answer, show what of it the passages support, and cite where.
 
 Flow: engine (passages that passed the gate) -> prompt -> language model -> reply without reasoning -> sentences with
-their marks -> `draft.py` -> **here** -> pieces of text with `[n]`, one a sentence. Works with any LlamaIndex LLM;
-how one is built, stopped and timed out is `llms/`.
+their marks -> `draft.py` -> **here** -> pieces of text with `[n]`, one a sentence, and meanwhile the unchecked
+beginning of the next one as it grows; without checks, text as it comes. Thoughts become steps. Works with any
+LlamaIndex LLM; how one is built, stopped and timed out is `llms/`.
 """
 
 import threading
@@ -13,14 +14,21 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
 
 from errors import LLMError
+from query_engine import steps
+from query_engine.llms.base import said
 from query_engine.llms.reply import Reply, nothing_written
 from query_engine.prompting.builder import Prompt, PromptBuilder
 from query_engine.schema.citations import Citations, Shown
+from query_engine.schema.events import Step, Token
 from query_engine.schema.passage import Passage
+from query_engine.synthesis.base import Piece
 from query_engine.synthesis.citation_marks import MarkedSentences
 from query_engine.synthesis.draft import UNSUPPORTED, Draft, Rules
 from query_engine.synthesis.grounding import Evidence
 from query_engine.synthesis.map_reduce import LongEvidence
+
+# Of the reasoning that is told in steps.
+MOST_THOUGHT_CHARS = 4000
 
 
 class GenerativeSynthesizer:
@@ -57,8 +65,12 @@ class GenerativeSynthesizer:
 
     def write(
         self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
-    ) -> Iterator[str]:
+    ) -> Iterator[Piece]:
         """Yield the answer sentence by sentence; nothing without passages or when the model declines.
+
+        Yields:
+            The text of a sentence once it is settled, tokens with what is unchecked of the next one, and what the model
+            thinks, as steps.
 
         Raises:
             LLMError: the model failed, wrote nothing, or nothing that the passages support.
@@ -67,14 +79,22 @@ class GenerativeSynthesizer:
             return
         deltas, draft = self._begun(question, passages, citations, stop)
         sentences, reply = MarkedSentences(), Reply()
+        thoughts, unchecked = _Thoughts(reply), ""
         with closing(deltas):
             for delta in deltas:
-                for sentence in sentences.feed(reply.feed(delta)):
-                    if piece := draft.add(sentence):
-                        yield piece
+                shown = "".join(map(draft.add, sentences.feed(reply.feed(delta))))
+                yield from thoughts.steps()
+                shown += draft.passed(sentences.begun)
+                before, unchecked = unchecked, draft.unchecked(sentences.begun) if self._rules.checked else ""
+                if unchecked != before:
+                    yield Token(shown, unchecked)
+                elif shown:
+                    yield shown
                 if reply.declined or draft.ended:
                     break
-        for sentence in [*sentences.feed(reply.finish()), *sentences.finish()]:
+        finished = [*sentences.feed(reply.finish()), *sentences.finish()]
+        yield from thoughts.steps()
+        for sentence in finished:
             if not stop.is_set() and (piece := draft.add(sentence)):
                 yield piece
         if not (draft.words or reply.declined or stop.is_set()):
@@ -96,12 +116,27 @@ class GenerativeSynthesizer:
         return reading.deltas(stop), Draft(spread.passages, evidence, citations, self._rules)
 
     def _deltas(self, prompt: Prompt, stop: threading.Event) -> Generator[str, None, None]:
-        """What the model says, until it ends or `stop` is set."""
+        """What the model says and thinks, until it ends or `stop` is set."""
         with closing(self._llm.stream_chat(prompt.messages)) as stream:
-            for chunk in stream:
+            for piece in said(stream):
                 if stop.is_set():
                     return
-                yield chunk.delta or ""
+                yield piece
+
+
+class _Thoughts:
+    """What a model thinks, as steps: the first of it, since a model may think for longer than a reader reads."""
+
+    def __init__(self, reply: Reply) -> None:
+        self._reply = reply
+        self._chars = 0
+
+    def steps(self) -> Iterator[Step]:
+        """Yield those that came since the last call."""
+        for thought in self._reply.thoughts():
+            if self._chars < MOST_THOUGHT_CHARS:
+                yield steps.thinking(thought)
+            self._chars += len(thought)
 
 
 def _nothing_shown(reply: Reply, citations: Citations) -> LLMError:

@@ -2,8 +2,10 @@
 
 Flow: `draft.py` hands over each finished sentence -> **here** -> a verdict: supported by these quotes, or not, with
 the quote that may stand in its place. Each clause must be held by one or two neighbouring sentences of a passage: its
-numbers and names all, nothing denied that they affirm, most of its words; or fewer words where the meaning is close.
-What becomes of the sentence is `draft.py`'s business.
+numbers and names all, nothing denied that they affirm, nobody in another's role, most of its words; or fewer words
+where the meaning is close. Two neighbours hold a clause together only if the second speaks of what the first one names.
+Words that a clause takes from elsewhere in the passages speak against it: it may merge two facts. What becomes of the
+sentence is `draft.py`'s business.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,12 +16,22 @@ import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from query_engine.schema.passage import Passage
-from query_engine.synthesis.claims import Claim, read_claim, split_clauses
+from query_engine.synthesis.claims import (
+    Claim,
+    exchanges_roles,
+    read_claim,
+    refers_back,
+    repeats_itself,
+    split_clauses,
+)
 from query_engine.text.sentences import split_sentences
 
 # Chosen on planted sentences of SQuAD and Cranfield; `python -m bench grounding` prints how they do elsewhere.
 SURE_SHARE = 0.8
 LEAST_SHARE, LEAST_SUM = 0.35, 1.2
+# Of a clause's words, those that only other sentences of the passages hold; and how many open a sentence as its subject.
+FOREIGN_SHARE = 0.5
+SUBJECT_WORDS = 3
 QUOTE_SIMILARITY = 0.6
 EMBEDDED_QUOTES = 6
 
@@ -50,12 +62,19 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where support may stand: what is said there, in the document's title, and anywhere in the passage."""
+    """Where support may stand: what is said there, in the document's title, and anywhere in the passage.
+
+    Attributes:
+        sentences: what each of its sentences says.
+        meant: words that it may stand for, since it speaks of what was named before.
+    """
 
     quote: Quote
     claim: Claim
+    sentences: tuple[Claim, ...]
     title: Claim
     around: frozenset[str]
+    meant: frozenset[str]
 
 
 class Evidence:
@@ -72,6 +91,10 @@ class Evidence:
         self._pairs: dict[int, list[_Place]] = {}
         for rank, passage in enumerate(passages, 1):
             self._sentences[rank], self._pairs[rank] = _places(rank, passage)
+        places = [place for places in self._sentences.values() for place in places]
+        self._words = frozenset[str]().union(*(place.claim.words for place in places))
+        self._subjects = frozenset(word for place in places for word in place.claim.order[:SUBJECT_WORDS])
+        self._texts = [" ".join(passage.text.split()) for passage in passages]
 
     def check(self, sentence: str, cited: Sequence[int] = ()) -> Verdict:
         """Look for support in the cited passages, then in the others; blocks for some milliseconds.
@@ -80,9 +103,9 @@ class Evidence:
             sentence: without marks.
             cited: ranks of what it names as its sources; others are asked too, since it may have named the wrong one.
         """
-        clauses = split_clauses(sentence)
+        clauses = [] if repeats_itself(sentence) and not self._said(sentence) else split_clauses(sentence)
         others = [rank for rank in self._sentences if rank not in cited]
-        for ranks in (cited, others):
+        for ranks in (cited, others) if clauses else ():
             if quotes := self._support(clauses, ranks):
                 return Verdict(True, tuple(dict.fromkeys(quotes)))
         return Verdict(False, self._nearest(sentence))
@@ -117,7 +140,11 @@ class Evidence:
         claim = read_claim(clause)
         if not claim.words and not claim.numbers:
             return None
-        shares = [(share, place.quote) for place in places if (share := _share_held(claim, place)) >= LEAST_SHARE]
+        shares = [
+            (share, place.quote)
+            for place in places
+            if (share := _share_held(claim, place)) >= LEAST_SHARE and not self._merges(claim, place)
+        ]
         # Single sentences come first among equals: sorting is stable.
         ranked = sorted(shares, key=lambda each: -each[0])
         if not ranked or ranked[0][0] >= SURE_SHARE:
@@ -128,6 +155,19 @@ class Evidence:
             ((share + similarity, (share, quote)) for (share, quote), similarity in scored), key=_first
         )
         return quote if best >= LEAST_SUM else None
+
+    def _said(self, sentence: str) -> bool:
+        said = " ".join(sentence.split()).rstrip(".")
+        return any(said in text for text in self._texts)
+
+    def _merges(self, claim: Claim, place: _Place) -> bool:
+        """Whether the claim says of one thing what the place says of another, as far as words tell."""
+        known = place.claim.words | place.title.words | place.meant
+        foreign = [word for word in claim.order if word not in known and word in self._words]
+        if not foreign:
+            return False
+        another_subject = foreign[0] == claim.order[0] and foreign[0] in self._subjects
+        return another_subject or len(foreign) / len(claim.order) >= FOREIGN_SHARE
 
     def _nearest(self, sentence: str) -> tuple[Quote, ...]:
         wanted = read_claim(sentence).words
@@ -156,7 +196,7 @@ def _share_held(claim: Claim, place: _Place) -> float:
         return 0.0
     if claim.names - held.words - title.words - place.around:
         return 0.0
-    if _contradicts(claim, held):
+    if _contradicts(claim, held) or any(exchanges_roles(claim, sentence) for sentence in place.sentences):
         return 0.0
     known = held.words | title.words
     if not claim.words:
@@ -173,13 +213,20 @@ def _contradicts(claim: Claim, held: Claim) -> bool:
 
 
 def _places(rank: int, passage: Passage) -> tuple[list[_Place], list[_Place]]:
-    """The passage's sentences, and its pairs of neighbours."""
+    """The passage's sentences, and its pairs of neighbours of which the second refers back."""
     title, around = read_claim(passage.title), read_claim(passage.text).words
 
-    def place(start: int, end: int) -> _Place:
+    def place(start: int, end: int, sentences: tuple[Claim, ...] = ()) -> _Place:
         text = passage.text[start:end]
-        return _Place(Quote(rank, passage.start + start, passage.start + end, text), read_claim(text), title, around)
+        quote, claim = Quote(rank, passage.start + start, passage.start + end, text), read_claim(text)
+        meant = read_claim(passage.text[:start]).words if refers_back(text) else frozenset[str]()
+        return _Place(quote, claim, sentences or (claim,), title, around, meant)
 
     spans = [(sentence.start, sentence.end) for sentence in split_sentences(passage.text)] or [(0, len(passage.text))]
-    pairs = [(first[0], second[1]) for first, second in pairwise(spans)]
-    return [place(*span) for span in spans], [place(*span) for span in pairs]
+    single = [place(*span) for span in spans]
+    pairs = [
+        place(start, end, (first.claim, second.claim))
+        for (first, second), ((start, _), (_, end)) in zip(pairwise(single), pairwise(spans), strict=True)
+        if refers_back(second.quote.text)
+    ]
+    return single, pairs

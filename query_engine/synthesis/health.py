@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from errors import LLMError
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
-from query_engine.synthesis.base import Synthesizer
+from query_engine.synthesis.base import Piece, Synthesizer
 from query_engine.synthesis.draft import UNSUPPORTED
 
 
@@ -31,7 +31,7 @@ class MonitoredSynthesizer:
 
     def write(
         self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
-    ) -> Iterator[str]:
+    ) -> Iterator[Piece]:
         """Yield what the watched synthesizer yields.
 
         Raises:

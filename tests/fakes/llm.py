@@ -14,8 +14,9 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms import CustomLLM
 from pydantic import Field
 
-from query_engine.llms.base import LoadedModel
+from query_engine.llms.base import THINKING, LoadedModel
 from query_engine.llms.helper import PromptHelper
+from query_engine.llms.reply import Thought
 from query_engine.schema.passage import Passage
 
 
@@ -47,7 +48,12 @@ class FakeLLM(CustomLLM):
                     piece()
                     continue
                 self.given += 1
-                yield ChatResponse(message=ChatMessage(), delta=piece)
+                thought = isinstance(piece, Thought)
+                yield ChatResponse(
+                    message=ChatMessage(),
+                    delta="" if thought else piece,
+                    additional_kwargs={THINKING: str(piece)} if thought else {},
+                )
         finally:
             self.closed += 1
 

@@ -1,10 +1,25 @@
 """Synthesizers that follow a script."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from query_engine.schema.citations import Citations
+from query_engine.schema.events import Step, Token
 from query_engine.schema.passage import Passage
+from query_engine.synthesis.base import Piece
+
+
+def texts_of(pieces: Iterable[Piece]) -> Iterator[str]:
+    """Yield the text that stands, piece by piece."""
+    for piece in pieces:
+        text = "" if isinstance(piece, Step) else piece.text if isinstance(piece, Token) else piece
+        if text:
+            yield text
+
+
+def text_of(pieces: Iterable[Piece]) -> str:
+    """Return all text that stands."""
+    return "".join(texts_of(pieces))
 
 
 class ScriptedSynthesizer:
@@ -16,14 +31,14 @@ class ScriptedSynthesizer:
 
     name = "openai"
 
-    def __init__(self, *script: str | Exception, endless: bool = False) -> None:
+    def __init__(self, *script: Piece | Exception, endless: bool = False) -> None:
         self._script = script
         self._endless = endless
         self.stopped = threading.Event()
 
     def write(
         self, _question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
-    ) -> Iterator[str]:
+    ) -> Iterator[Piece]:
         try:
             for piece in self._script:
                 if isinstance(piece, Exception):

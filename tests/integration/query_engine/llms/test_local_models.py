@@ -19,6 +19,7 @@ from query_engine.synthesis.generative import GenerativeSynthesizer
 from settings import EmbedSettings, LLMSettings, Settings
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.llm import passage
+from tests.fakes.synthesizers import text_of
 
 pytestmark = pytest.mark.slow
 
@@ -63,7 +64,7 @@ def test_the_author_writes_and_cites(model: LoadedModel) -> None:
 
     pieces = synthesizer_of(model).write("Where does the Itaipu dam stand?", [dam], citations, threading.Event())
 
-    assert re.search(r"Parana.*\[1\]", "".join(pieces))
+    assert re.search(r"Parana.*\[1\]", text_of(pieces))
     assert [each.quote for each in citations.all()] == [dam.text]
 
 

@@ -12,11 +12,13 @@ import pytest
 from errors import LLMError
 from query_engine.llms.build import build_model
 from query_engine.schema.citations import Citations
+from query_engine.schema.events import Step
 from query_engine.synthesis.build import build_synthesizer
 from query_engine.synthesis.generative import GenerativeSynthesizer
 from settings import LLMSettings, Settings
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.llm import passage
+from tests.fakes.synthesizers import text_of
 from tests.servers.scripted_llm import Script, ScriptedLLM, echo, obey
 
 WIND = passage("Wind is moving air. Blades turn in it.")
@@ -36,7 +38,7 @@ def synthesizer_of(base_url: str, **llm: Any) -> GenerativeSynthesizer:
 
 def answer(base_url: str, question: str = "What is wind?", **llm: Any) -> str:
     synthesizer = synthesizer_of(base_url, **llm)
-    return "".join(synthesizer.write(question, [WIND], Citations(), threading.Event()))
+    return text_of(synthesizer.write(question, [WIND], Citations(), threading.Event()))
 
 
 def test_an_answer_streams_from_the_server(server: ScriptedLLM) -> None:
@@ -51,10 +53,13 @@ def test_an_answer_streams_from_the_server(server: ScriptedLLM) -> None:
     assert server.wait_until(lambda server: server.open_streams == 0)
 
 
-def test_reasoning_of_the_server_is_no_part_of_the_answer(server: ScriptedLLM) -> None:
+def test_reasoning_of_the_server_is_a_step_and_no_part_of_the_answer(server: ScriptedLLM) -> None:
     server.play(Script(reasoning="Let me see.", text="Moving air [1]."))
 
-    assert answer(server.base_url) == "Moving air [1]."
+    pieces = list(synthesizer_of(server.base_url).write("What is wind?", [WIND], Citations(), threading.Event()))
+
+    assert text_of(pieces) == "Moving air [1]."
+    assert pieces[0] == Step("think", "**Thinking**: Let me see.")
 
 
 def test_a_wish_of_the_question_reaches_an_obedient_server(server: ScriptedLLM) -> None:
@@ -217,7 +222,7 @@ def test_many_answers_at_once_keep_apart(server: ScriptedLLM) -> None:
 
     def ask(number: int) -> None:
         question = f"say number {number}."
-        answers[number] = "".join(synthesizer.write(question, [WIND], Citations(), threading.Event()))
+        answers[number] = text_of(synthesizer.write(question, [WIND], Citations(), threading.Event()))
 
     readers = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
     for reader in readers:

@@ -21,6 +21,7 @@ from settings import AnswerSettings, LLMSettings, Settings
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.llm import passage
 from tests.fakes.reading import a_leaf_reader
+from tests.fakes.synthesizers import text_of, texts_of
 from tests.servers.scripted_llm import Request, Script, ScriptedLLM
 
 CONTEXT_TOKENS, ANSWER_TOKENS = 1400, 60
@@ -114,7 +115,7 @@ def test_the_last_prompt_holds_the_notes_as_documents_of_the_same_ranks_and_is_s
     server.play(Script(text=noting))
     pieces = synthesizer(server).write("Who planted lime trees?", PASSAGES, Citations(), threading.Event())
 
-    assert next(iter(pieces)) == "Ada planted 11 lime trees [1]."
+    assert next(texts_of(pieces)) == "Ada planted 11 lime trees [1]."
     last = documents(server.requests[-1])
     assert "<DOC rank=2>\nBela\nBela planted 12 lime trees\n</DOC>" in last.replace("trees.", "trees")
     assert FILLER.strip() not in last
@@ -216,7 +217,7 @@ def test_what_a_model_makes_up_in_a_group_is_not_noted(server: ScriptedLLM) -> N
     server.play(Script(text=inventing))
     citations = Citations()
 
-    told = "".join(synthesizer(server).write("Who planted lime trees?", PASSAGES, citations, threading.Event()))
+    told = text_of(synthesizer(server).write("Who planted lime trees?", PASSAGES, citations, threading.Event()))
 
     assert "Hedi planted 18 lime trees" in told
     assert "Lima" not in documents(server.requests[-1])
@@ -226,7 +227,7 @@ def test_what_a_model_makes_up_in_a_group_is_not_noted(server: ScriptedLLM) -> N
 def test_without_the_check_everything_is_noted(server: ScriptedLLM) -> None:
     server.play(Script(text="Lima a des parcs."))
 
-    told = "".join(
+    told = text_of(
         synthesizer(server, grounding=False).write("Who planted lime trees?", PASSAGES, Citations(), threading.Event())
     )
 
@@ -246,7 +247,7 @@ def test_notes_that_never_grow_shorter_come_to_an_end_and_what_had_no_room_is_to
     ]
     citations = Citations()
 
-    told = "".join(
+    told = text_of(
         synthesizer(server, max_new_tokens=400).write("What do the boxes hold?", long, citations, threading.Event())
     )
 

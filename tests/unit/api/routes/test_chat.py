@@ -13,11 +13,13 @@ from query_engine.question.condense import Turn
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Restarted, Retrieved, Step, Token
-from tests.fakes.engines import FakeEngine, Script, a_done, a_passage
+from tests.fakes.engines import FakeEngine, Script, a_citation, a_done, a_passage
 from tests.fakes.http import client_of
 
 STEPS = (Step("search", "**Searching**"), Retrieved((a_passage(),)), Step("write", "**Writing**"))
-ANSWER = (*STEPS, Token("Wind "), Token("turns blades. [1]"), a_done())
+ANSWER = (*STEPS, Token("Wind "), Token("turns blades. [1]", citations=(a_citation(),)), a_done())
+PAGE = "http://testserver/documents/guide/wind.md?corpus=default&start=10&end=28#cited"
+LINKED = f"Wind turns blades. [[1]]({PAGE})\n\n**Sources**\n\n1. [Wind]({PAGE})"
 USER = {"role": "user", "content": "What turns?"}
 TOOL = {"type": "function", "function": {"name": "clock", "parameters": {"type": "object", "properties": {}}}}
 CALL = {"id": "call_1", "type": "function", "function": {"name": "clock", "arguments": "{}"}}
@@ -55,7 +57,7 @@ def test_a_whole_reply_holds_the_answer_the_steps_and_the_citations() -> None:
 
     assert (reply["object"], reply["model"]) == ("chat.completion", "default")
     assert choice["finish_reason"] == "stop"
-    assert choice["message"]["content"] == "Wind turns blades. [1]"
+    assert choice["message"]["content"] == LINKED
     assert choice["message"]["reasoning_content"] == "**Searching**\n\n**Writing**\n\n"
     assert reply["citations"][0]["quote"] == "Wind turns blades."
     assert reply["citations"][0]["url"].startswith("http://testserver/documents/guide/wind.md?")
@@ -89,6 +91,26 @@ def test_the_usage_comes_last_when_it_is_wanted() -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True])
+def test_numbers_are_plain_and_no_sources_are_listed_where_links_are_switched_off(stream: bool) -> None:
+    reply = ask(client_of(FakeEngine(ANSWER), serve={"chat_links": False}), stream=stream)
+
+    content = content_of(chunks_in(reply.text)) if stream else reply.json()["choices"][0]["message"]["content"]
+    assert content == "Wind turns blades. [1]"
+
+
+def test_what_is_not_checked_yet_is_never_sent_since_it_cannot_be_taken_back() -> None:
+    script = [
+        *STEPS,
+        Token("", "Lima"),
+        Token("Wind ", "has"),
+        Token("turns.", ""),
+        a_done("Wind turns.", citations=()),
+    ]
+
+    assert content_of(chunks_in(ask(client_of(FakeEngine(script)), stream=True).text)) == "Wind turns."
+
+
+@pytest.mark.parametrize("stream", [False, True])
 def test_what_the_documents_do_not_answer_is_said_in_words(stream: bool) -> None:
     reply = ask(client_of(FakeEngine([*STEPS, a_done(None)])), stream=stream)
     if stream:
@@ -107,7 +129,7 @@ def test_earlier_messages_reach_the_engine_as_turns() -> None:
         client_of(engine),
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "What is wind?"},
-        {"role": "assistant", "content": [{"type": "text", "text": "Moving air. [1]"}]},
+        {"role": "assistant", "content": [{"type": "text", "text": LINKED.replace("Wind turns blades", "Moving air")}]},
         {"role": "assistant", "content": None},
         {"role": "user", "content": [{"type": "text", "text": "What does it "}, {"type": "text", "text": "turn?"}]},
     )
@@ -211,7 +233,7 @@ def test_what_open_webui_sends_is_answered(name: str, ignored: list[str]) -> Non
         content, facts = content_of(chunks), next(chunk for chunk in chunks if "treeline" in chunk)
     else:
         content, facts = reply.json()["choices"][0]["message"]["content"], reply.json()
-    assert content == "Wind turns blades. [1]"
+    assert content == LINKED
     assert facts["treeline"]["ignored"] == ignored
 
 
@@ -301,7 +323,7 @@ def test_text_that_was_sent_and_then_withdrawn_is_followed_by_a_word_about_it() 
 
     assert content.startswith("Wind\n")
     assert "withdrawn: It broke." in content
-    assert content.endswith("It turns.")
+    assert content.partition("**Sources**")[0].endswith("It turns.\n\n")
 
 
 def test_an_answer_that_changed_at_its_end_is_told_whole() -> None:
@@ -310,7 +332,7 @@ def test_an_answer_that_changed_at_its_end_is_told_whole() -> None:
     )
 
     assert content.startswith("Wnd.\n")
-    assert content.endswith("The answer:*\n\nWind.")
+    assert content.partition("**Sources**")[0].endswith("The answer:*\n\nWind.\n\n")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Citation numbers: given at first use, one a document."""
+"""Citation numbers: given at first use, one a link."""
 
 from query_engine.schema.citations import Citations
 from tests.fakes.engines import a_passage
@@ -21,12 +21,21 @@ def test_the_quote_is_the_text_at_its_place() -> None:
     assert citations.all()[0].quote == "turns"
 
 
-def test_two_quotes_of_one_document_share_its_number() -> None:
+def test_each_quote_of_a_document_without_an_address_has_its_number() -> None:
     citations = Citations()
-    for start in (15, 10):
+    for start in (15, 10, 15):
         citations.cite(a_passage(), start, start + 4)
 
-    assert [(citation.number, citation.start) for citation in citations.all()] == [(1, 10), (1, 15)]
+    assert [(citation.number, citation.start) for citation in citations.all()] == [(1, 15), (2, 10)]
+
+
+def test_quotes_are_told_as_they_were_recorded() -> None:
+    citations = Citations()
+    for start in (15, 10, 12):
+        citations.cite(a_passage(url="https://example.org/a"), start, start + 4)
+
+    assert [citation.start for citation in citations.between(0, 2)] == [15, 10]
+    assert [citation.start for citation in citations.between(2, 3)] == [12]
 
 
 def test_documents_at_one_address_share_a_number() -> None:

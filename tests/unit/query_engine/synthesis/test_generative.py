@@ -3,15 +3,22 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from errors import LLMError
+from query_engine.llms.reply import Thought
 from query_engine.prompting.builder import PromptBuilder
 from query_engine.schema.citations import Citations, Shown
+from query_engine.schema.events import Step, Token
 from query_engine.schema.passage import Passage
-from query_engine.synthesis.draft import Rules
+from query_engine.synthesis.citation_marks import MarkedSentences
+from query_engine.synthesis.draft import Draft, Rules
 from query_engine.synthesis.generative import GenerativeSynthesizer
+from query_engine.synthesis.grounding import Evidence
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.llm import FakeLLM, passage
+from tests.fakes.synthesizers import text_of, texts_of
 
 BETZ = "Albert Betz published the limit in 1919: at best 59.3 per cent of the energy can be captured."
 WIND = passage(f"Wind is moving air. {BETZ} Three blades won for practical reasons.", "wind.md", start=100)
@@ -28,7 +35,7 @@ def write(*says: Any, passages: Sequence[Passage] = PASSAGES) -> tuple[str, Cita
     citations = Citations()
     llm = FakeLLM(says=list(says))
     pieces = synthesizer(llm).write("What is the Betz limit?", passages, citations, threading.Event())
-    return "".join(pieces), citations
+    return text_of(pieces), citations
 
 
 def test_ranks_become_numbers_in_order_of_use_with_the_supporting_sentence() -> None:
@@ -77,14 +84,14 @@ def test_an_answer_without_any_support_is_a_failure_and_nothing_of_it_is_shown()
     pieces = synthesizer(llm).write("?", PASSAGES, Citations(), threading.Event())
 
     with pytest.raises(LLMError, match="Nothing that the language model wrote has support") as failure:
-        next(iter(pieces))
+        next(texts_of(pieces))
     assert failure.value.code == "llm_unsupported"
 
 
 def test_a_sentence_is_yielded_as_soon_as_the_next_one_begins() -> None:
     says = ["Wind is", " moving air [2].", " A", " cell turns light into", " electricity [1]."]
     llm = FakeLLM(says=says)
-    pieces = iter(synthesizer(llm).write("?", PASSAGES, Citations(), threading.Event()))
+    pieces = texts_of(synthesizer(llm).write("?", PASSAGES, Citations(), threading.Event()))
 
     assert next(pieces) == "Wind is moving air [1]."
     assert llm.given == 3
@@ -94,7 +101,7 @@ def test_a_sentence_is_yielded_as_soon_as_the_next_one_begins() -> None:
 def test_a_made_up_number_gives_way_to_the_quote_that_holds_the_true_one() -> None:
     answer, citations = write("At best 73 per cent of the energy can be captured [2]. Wind is moving air [2].")
 
-    assert answer == f"{BETZ} [1] Wind is moving air [1]."
+    assert answer == f"{BETZ} [1] Wind is moving air [2]."
     assert (citations.checked.supported, citations.checked.replaced, citations.checked.dropped) == (1, 1, 0)
 
 
@@ -125,7 +132,7 @@ def test_unchecked_sentences_are_all_shown_with_the_nearest_quote() -> None:
     llm = FakeLLM(says=["La limite de Betz est 16/27 [2]. Voilà."])
     citations = Citations()
 
-    answer = "".join(synthesizer(llm, Rules(checked=False)).write("?", PASSAGES, citations, threading.Event()))
+    answer = text_of(synthesizer(llm, Rules(checked=False)).write("?", PASSAGES, citations, threading.Event()))
 
     assert answer == "La limite de Betz est 16/27 [1]. Voilà."
     assert citations.all()[0].quote == BETZ
@@ -134,9 +141,9 @@ def test_unchecked_sentences_are_all_shown_with_the_nearest_quote() -> None:
 def test_an_answer_ends_before_the_sentence_that_makes_it_too_long() -> None:
     llm = FakeLLM(says=["Wind is moving air [2]. Three blades won for practical reasons [2]. It has no moving parts."])
 
-    answer = "".join(synthesizer(llm, Rules(max_words=12)).write("?", PASSAGES, Citations(), threading.Event()))
+    answer = text_of(synthesizer(llm, Rules(max_words=12)).write("?", PASSAGES, Citations(), threading.Event()))
 
-    assert answer == "Wind is moving air [1]. Three blades won for practical reasons [1]."
+    assert answer == "Wind is moving air [1]. Three blades won for practical reasons [2]."
 
 
 def test_an_abstention_yields_nothing_and_ends_the_model() -> None:
@@ -157,7 +164,7 @@ def test_a_stop_closes_the_model_within_one_token() -> None:
     stop = threading.Event()
     llm = FakeLLM(says=["Wind is moving air. ", "It", stop.set, " has", " no parts."])
 
-    assert list(synthesizer(llm).write("?", PASSAGES, Citations(), stop)) == ["Wind is moving air. [1]"]
+    assert list(texts_of(synthesizer(llm).write("?", PASSAGES, Citations(), stop))) == ["Wind is moving air. [1]"]
     assert (llm.given, llm.closed) == (3, 1)
 
 
@@ -174,7 +181,7 @@ def test_leaving_the_answer_closes_the_model() -> None:
 def test_a_model_in_a_loop_is_stopped() -> None:
     llm = FakeLLM(says=["Wind is moving air. "] * 50)
 
-    answer = "".join(synthesizer(llm).write("?", PASSAGES, Citations(), threading.Event()))
+    answer = text_of(synthesizer(llm).write("?", PASSAGES, Citations(), threading.Event()))
 
     assert answer == "Wind is moving air. [1]"
     assert llm.given <= 3
@@ -224,3 +231,82 @@ def test_links_and_images_of_a_model_are_shown_as_text() -> None:
     answer, _ = write("Wind is ![moving](javascript:air) <b>air</b> [2].")
 
     assert answer == "Wind is [moving] (air) < b>air< /b> [1]."
+
+
+def test_what_is_not_checked_yet_is_shown_word_by_word_and_replaced_by_what_stands() -> None:
+    llm = FakeLLM(says=["Wind is mov", "ing air [2].", " Lima has", " many", " parks [1].", " It"])
+    pieces = list(synthesizer(llm).write("?", PASSAGES, Citations(), threading.Event()))
+
+    assert pieces == [
+        Token("", "Wind is"),
+        Token("", "Wind is moving air"),
+        Token("Wind is moving air [1].", " Lima"),
+        Token("", " Lima has"),
+        Token("", " Lima has many parks"),
+        Token("", ""),
+    ]
+
+
+def test_unchecked_text_holds_no_mark_and_no_link_before_they_are_settled() -> None:
+    llm = FakeLLM(says=["Wind [2] is moving ![air](javascript:air) ", "here [2]. It has no moving parts ", "[1]."])
+    pieces = list(synthesizer(llm).write("?", PASSAGES, Citations(), threading.Event()))
+
+    assert [piece.unchecked for piece in pieces if isinstance(piece, Token)] == ["Wind", " It has no moving parts"]
+
+
+def test_without_checks_words_stand_as_they_come_and_the_mark_when_the_sentence_ends() -> None:
+    llm = FakeLLM(says=["La limite ", "de Betz est ", "16/27 [2", "]. Voi", "là."])
+    pieces = synthesizer(llm, Rules(checked=False)).write("?", PASSAGES, Citations(), threading.Event())
+
+    assert list(pieces) == ["La limite", " de Betz est", " 16/27", " [1].", " Voilà."]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["Wind", " moves", " air", " 3.5", ".", ". ", " [2]", " [7]", "\n", "\n- ", "\n## ", " 2. ", "<b"]
+        )
+    ),
+    st.integers(1, 9),
+    st.sampled_from([None, 6]),
+)
+def test_without_checks_the_words_that_went_ahead_begin_the_same_sentences(
+    words: list[str], size: int, most: int | None
+) -> None:
+    said = f"Air moves {''.join(words)} blades."
+    parts = [said[start : start + size] for start in range(0, len(said), size)]
+    rules = Rules(checked=False, max_words=most)
+    reading, citations = MarkedSentences(), Citations()
+    whole = Draft(PASSAGES, Evidence(PASSAGES, WordHashEmbedding()), citations, rules)
+    finished = [sentence for part in parts for sentence in reading.feed(part)]
+    expected = "".join(map(whole.add, [*finished, *reading.finish()]))
+
+    llm = FakeLLM(says=parts)
+
+    assert text_of(synthesizer(llm, rules).write("?", PASSAGES, Citations(), threading.Event())) == expected
+
+
+def test_thoughts_become_steps_paragraph_by_paragraph_and_never_text() -> None:
+    llm = FakeLLM(says=["<think>Which wind", "?\n\nThe <b>one", " that moves.</think>", "Wind is moving air [2]."])
+    pieces = list(synthesizer(llm).write("?", PASSAGES, Citations(), threading.Event()))
+
+    assert [piece.text for piece in pieces if isinstance(piece, Step)] == [
+        "**Thinking**: Which wind?",
+        "**Thinking**: The < b>one that moves.",
+    ]
+    assert text_of(pieces) == "Wind is moving air [1]."
+
+
+def test_reasoning_that_comes_beside_the_text_becomes_steps_too() -> None:
+    llm = FakeLLM(says=[Thought("Let me "), Thought("see."), "Wind is moving air [2]."])
+    pieces = list(synthesizer(llm).write("?", PASSAGES, Citations(), threading.Event()))
+
+    assert pieces[0] == Step("think", "**Thinking**: Let me see.")
+    assert text_of(pieces) == "Wind is moving air [1]."
+
+
+def test_only_the_beginning_of_long_thoughts_is_told() -> None:
+    llm = FakeLLM(says=["<think>", *["Hm, what is wind? "] * 1000, "</think>", "Wind is moving air [2]."])
+    pieces = list(synthesizer(llm).write("?", PASSAGES, Citations(), threading.Event()))
+
+    assert 4000 <= sum(len(piece.text) for piece in pieces if isinstance(piece, Step)) < 5000

@@ -83,3 +83,57 @@ def test_an_unsupported_sentence_has_the_nearest_quote_if_one_is_near() -> None:
 
 def test_a_passage_without_sentences_is_evidence_as_a_whole() -> None:
     assert not evidence(passage("   ", start=5)).check("Anything goes.").supported
+
+
+MINUTES = passage(
+    "The battery supplier raised its price. The group liked the new colour. "
+    "The motor of the other cutter fails when dust gets in. It was built by Ada."
+)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The battery supplier fails when dust gets in.",  # another sentence's subject
+        "The new colour raised its price.",
+        "The group liked when dust gets in.",
+        "The price of the new colour fails when dust gets in.",
+    ],
+)
+def test_two_facts_that_are_merged_into_one_sentence_are_not_supported(sentence: str) -> None:
+    assert not evidence(MINUTES, SUN).check(sentence, [1]).supported
+
+
+def test_facts_of_two_passages_that_are_merged_are_not_supported() -> None:
+    assert not evidence(MINUTES, SUN).check("The battery supplier turns light into electricity.", [2]).supported
+
+
+@pytest.mark.parametrize("sentence", ["The motor of the other cutter was built by Ada.", "The motor fails in dust."])
+def test_what_a_sentence_refers_back_to_may_be_named(sentence: str) -> None:
+    assert evidence(MINUTES, SUN).check(sentence, [1]).supported
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The wind is strong and the wind is strong.",
+        "The wind is strong, the wind is strong.",
+        "Wind is strong, wind is strong.",
+    ],
+)
+def test_a_sentence_that_says_the_same_twice_is_not_supported(sentence: str) -> None:
+    assert not evidence(passage("The wind is strong. The sea is calm.")).check(sentence).supported
+
+
+def test_a_repetition_that_a_passage_holds_is_supported() -> None:
+    refrain = "Row the boat and row the boat."
+
+    assert evidence(passage(f"They sang. {refrain}")).check(refrain).supported
+
+
+def test_who_does_it_to_whom_is_not_exchanged() -> None:
+    cave = passage("Apollo flayed Marsyas alive in a cave. He nailed the skin of Marsyas to a tree.")
+
+    assert not evidence(cave).check("Marsyas flayed Apollo alive in a cave.").supported
+    assert evidence(cave).check("In a cave, Apollo flayed Marsyas alive.").supported
+    assert evidence(cave).check("Marsyas was flayed alive by Apollo in a cave.").supported

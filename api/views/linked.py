@@ -1,0 +1,65 @@
+"""Citations that can be clicked in a text: numbers that are links, and lists of what they stand for.
+
+Flow: an answer with `[n]`, and its citations -> **here** -> `chat.py`, `evaluate.py`; the addresses are `links.py`'s.
+Chat clients show Markdown and know nothing of citations beside the text. What they send back as the conversation loses
+its links again. Pure.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from api.views.links import Links
+from query_engine.schema.events import Citation
+from query_engine.text.markdown_escape import as_text
+
+_MARK = re.compile(r"\[(\d{1,3})\](?!\()")
+_LINKED_MARK = re.compile(r"\[\[(\d{1,3})\]\]\([^()\s]*\)")
+_SOURCES = "\n\n**Sources**\n\n"
+
+
+def with_links(text: str, urls: Mapping[int, str]) -> str:
+    """Return the text with `[[n]](url)` for each `[n]` that has an address."""
+
+    def linked(mark: re.Match[str]) -> str:
+        url = urls.get(int(mark[1]))
+        return mark[0] if url is None else f"[{mark[0]}]({_in_parentheses(url)})"
+
+    return _MARK.sub(linked, text)
+
+
+def without_links(text: str) -> str:
+    """Return a text as it was before `with_links` and `sources`."""
+    return _LINKED_MARK.sub(r"[\1]", text.partition(_SOURCES)[0])
+
+
+def urls_of(citations: Iterable[Citation], links: Links) -> dict[int, str]:
+    """Return the address of each number; quotes that share a number share the first one's."""
+    urls: dict[int, str] = {}
+    for citation in citations:
+        urls.setdefault(citation.number, links.of(citation))
+    return urls
+
+
+def sources(citations: Sequence[Citation], links: Links) -> str:
+    """Return a list of the citations' documents as Markdown, in the order of their numbers; empty without citations."""
+    titles = {citation.number: citation.title or citation.doc_id for citation in reversed(citations)}
+    lines = [
+        f"{number}. [{_in_brackets(titles[number])}]({_in_parentheses(url)})"
+        for number, url in sorted(urls_of(citations, links).items())
+    ]
+    return _SOURCES + "\n".join(lines) if lines else ""
+
+
+def references(citations: Sequence[Citation], links: Links) -> str:
+    """Return the addresses of the numbers as plain lines, `[n] url`; empty without citations."""
+    lines = [f"[{number}] {url}" for number, url in sorted(urls_of(citations, links).items())]
+    return "\n\nReferences:\n" + "\n".join(lines) if lines else ""
+
+
+def _in_brackets(title: str) -> str:
+    return re.sub(r"([\[\]\\])", r"\\\1", as_text(" ".join(title.split())))
+
+
+def _in_parentheses(url: str) -> str:
+    """Return an address that ends no Markdown link too early."""
+    return url.replace("(", "%28").replace(")", "%29").replace("<", "%3C").replace(">", "%3E")

@@ -1,0 +1,46 @@
+"""Numbers as links, and lists of sources."""
+
+from dataclasses import replace
+
+import pytest
+
+from api.views.linked import references, sources, with_links, without_links
+from api.views.links import Links
+from tests.fakes.engines import a_citation
+
+LINKS = Links("http://here", "default")
+WEB = a_citation(2, "b.html", "https://example.org/a_(b)")
+
+
+def test_numbers_with_an_address_become_links_and_others_stay() -> None:
+    assert with_links("Air [1][2]. [3](x)", {1: "http://a", 3: "http://c"}) == "Air [[1]](http://a)[2]. [3](x)"
+
+
+def test_an_address_with_parentheses_does_not_end_its_link() -> None:
+    assert with_links("[2]", {2: str(WEB.url)}) == "[[2]](https://example.org/a_%28b%29)"
+
+
+def test_sources_are_listed_in_the_order_of_their_numbers_under_titles_that_hold_no_link() -> None:
+    first = replace(a_citation(1, "a.md"), title="A [b](http://evil)")
+
+    assert sources([WEB, first], LINKS) == (
+        "\n\n**Sources**\n\n"
+        "1. [A \\[b\\] (evil)](http://here/documents/a.md?corpus=default&start=10&end=28#cited)\n"
+        "2. [Wind](https://example.org/a_%28b%29)"
+    )
+
+
+def test_quotes_of_one_number_are_listed_once() -> None:
+    assert references([WEB, replace(WEB, start=20)], LINKS) == "\n\nReferences:\n[2] https://example.org/a_(b)"
+
+
+@pytest.mark.parametrize("make", [sources, references])
+def test_without_citations_nothing_is_listed(make: object) -> None:
+    assert make([], LINKS) == ""  # type: ignore[operator]
+
+
+def test_a_text_loses_its_links_again() -> None:
+    text = "Air moves. [1] It turns. [2]"
+    shown = with_links(text, {1: LINKS.of(a_citation()), 2: str(WEB.url)}) + sources([a_citation(), WEB], LINKS)
+
+    assert without_links(shown) == text
