@@ -134,6 +134,11 @@ class OpenVINOEmbedding(BaseEmbedding):
 
 
 def compile_model(path: Path, options: dict[str, str]) -> Any:
+    """Return the model at `path`, compiled for the CPU with OpenVINO's `options`.
+
+    Raises:
+        ModelError: it cannot be loaded.
+    """
     # OpenVINO gives the thread that compiles another stack for signals, and takes it away with the model. Of two models
     # the second one puts back the first one's, which may be gone by then: the next signal would end the process. So the
     # thread is one that no signal meets.
@@ -142,6 +147,6 @@ def compile_model(path: Path, options: dict[str, str]) -> Any:
             return elsewhere.submit(openvino.Core().compile_model, path, "CPU", options).result()
     except RuntimeError as error:
         raise ModelError(
-            f"The converted embedding model {path} cannot be loaded: {str(error).splitlines()[0]}.",
+            f"The converted model {path} cannot be loaded: {str(error).splitlines()[0]}.",
             f"Delete {path.parent}; it is made again at the next start.",
         ) from error

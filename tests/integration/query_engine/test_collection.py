@@ -15,6 +15,7 @@ from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
+from tests.fakes.reading import a_leaf_reader
 
 MINUTES = (
     "# Minutes of the board\n\nThe board met in the reading room on a cold evening. Decision: the roof is repaired in "
@@ -41,7 +42,9 @@ def corpus(tmp_path: Path) -> Iterator[Corpus]:
 @pytest.fixture
 def engine(corpus: Corpus) -> Engine:
     embedder = WordHashEmbedding()
-    return Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)], Settings())
+    return Engine(
+        corpus, embedder, a_leaf_reader(corpus), [ExtractiveSynthesizer(a_leaf_reader(corpus), 60)], Settings()
+    )
 
 
 async def ask(engine: Engine, question: str, **more: Any) -> tuple[list[Event], Done]:
@@ -73,7 +76,9 @@ async def test_small_talk_gets_one_friendly_line_without_a_search(engine: Engine
 async def test_small_talk_is_answered_by_an_empty_corpus(tmp_path: Path) -> None:
     corpus = make_corpus(tmp_path / "empty", {}, WordHashEmbedding())
     embedder = WordHashEmbedding()
-    engine = Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)], Settings())
+    engine = Engine(
+        corpus, embedder, a_leaf_reader(corpus), [ExtractiveSynthesizer(a_leaf_reader(corpus), 60)], Settings()
+    )
 
     assert "0 documents" in (await ask(engine, "hello"))[1].message
     assert (await ask(engine, "What documents do you have?"))[1].gate_reason == "no_retrieval"
@@ -139,7 +144,9 @@ async def test_several_documents_of_a_name_are_all_shown(tmp_path: Path) -> None
     texts = {f"minutes-{year}.md": f"The board met in {year} and spoke of roofs and boats." for year in (2024, 2025)}
     corpus = make_corpus(tmp_path / "years", texts, WordHashEmbedding())
     embedder = WordHashEmbedding()
-    engine = Engine(corpus, embedder, [ExtractiveSynthesizer(corpus.lexical_index, embedder, 60)], Settings())
+    engine = Engine(
+        corpus, embedder, a_leaf_reader(corpus), [ExtractiveSynthesizer(a_leaf_reader(corpus), 60)], Settings()
+    )
 
     both, one = (await ask(engine, "Summarise the minutes"))[1], (await ask(engine, "Summarise the minutes 2025"))[1]
     corpus.close()

@@ -66,7 +66,12 @@ def engine(corpus: Corpus, reranker: Reranker, deadline_s: float) -> Engine:
     pipeline = RetrievalPipeline((), Reranking(reranker, texts_of, RerankSettings(timeout_s=600)))
     settings = Settings(answer=AnswerSettings(deadline_s=deadline_s))
     return Engine(
-        corpus, embedder, a_leaf_reader(corpus), [ExtractiveSynthesizer(a_leaf_reader(corpus), 60)], settings, pipeline
+        corpus,
+        embedder,
+        a_leaf_reader(corpus),
+        [ExtractiveSynthesizer(a_leaf_reader(corpus), 60)],
+        settings,
+        pipeline=pipeline,
     )
 
 

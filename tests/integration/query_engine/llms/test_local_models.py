@@ -19,7 +19,7 @@ from query_engine.synthesis.generative import GenerativeSynthesizer
 from settings import EmbedSettings, LLMSettings, Settings
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.llm import passage
-from tests.fakes.synthesizers import text_of
+from tests.fakes.synthesizers import text_of, texts_of
 
 pytestmark = pytest.mark.slow
 
@@ -82,7 +82,7 @@ def test_a_stream_that_is_closed_stops_the_model_and_frees_it(llm: LocalLLM) -> 
 def test_a_stop_ends_the_answer_early(model: LoadedModel) -> None:
     stop = threading.Event()
     written: list[str] = []
-    for piece in synthesizer_of(model).write("Tell all about wind.", [passage(WIND * 5)], Citations(), stop):
+    for piece in texts_of(synthesizer_of(model).write("Tell all about wind.", [passage(WIND * 5)], Citations(), stop)):
         written.append(piece)
         stop.set()
 

@@ -74,7 +74,7 @@ def engine(corpus: Corpus, reranker: Reranker | None = None, *expansions: Expans
         a_leaf_reader(corpus),
         [ExtractiveSynthesizer(a_leaf_reader(corpus), 60)],
         Settings(),
-        pipeline,
+        pipeline=pipeline,
     )
 
 

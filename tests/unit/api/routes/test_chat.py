@@ -12,7 +12,7 @@ from errors import LLMError
 from query_engine.question.condense import Turn
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
-from query_engine.schema.events import Restarted, Retrieved, Step, Token
+from query_engine.schema.events import Event, Restarted, Retrieved, Step, Token
 from tests.fakes.engines import FakeEngine, Script, a_citation, a_done, a_passage
 from tests.fakes.http import client_of
 
@@ -99,7 +99,7 @@ def test_numbers_are_plain_and_no_sources_are_listed_where_links_are_switched_of
 
 
 def test_what_is_not_checked_yet_is_never_sent_since_it_cannot_be_taken_back() -> None:
-    script = [
+    script: list[Event] = [
         *STEPS,
         Token("", "Lima"),
         Token("Wind ", "has"),

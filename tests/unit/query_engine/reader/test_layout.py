@@ -1,6 +1,6 @@
 """How a stretch of a document is laid out in blocks and units."""
 
-from query_engine.reader.layout import Layout, heading_path, lay_out, stretch
+from query_engine.reader.layout import BlockKind, Layout, heading_path, lay_out, stretch
 
 MINUTES = """# Board meeting
 
@@ -27,7 +27,7 @@ Workshop: ext. 11
 """
 
 
-def laid_out(text: str) -> tuple[Layout, list[tuple[str, list[str]]]]:
+def laid_out(text: str) -> tuple[Layout, list[tuple[BlockKind, list[str]]]]:
     layout = lay_out(text, 0, len(text))
     shown = [
         (block.kind, [text[layout.units[place].start : layout.units[place].end] for place in block.units])

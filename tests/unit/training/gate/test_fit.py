@@ -25,12 +25,12 @@ from training.gate.fit import PRIOR, example_weights, judge, train
 from training.gate.report import by_data_set, report
 from training.gate.search import Hides
 
-FEATURES = ("sentence_similarity", "coverage")
+FEATURES = ("unit", "coverage")
 CASE = Case(id="1", question="Who set the limit?", answer="Albert Betz", relevant_docs=("wind.md",))
 
 
-def features(sentence_similarity: float, coverage: float) -> Features:
-    return Features(sentence_similarity, sentence_similarity, coverage, 2.0, 0.5, ())
+def features(unit: float, coverage: float) -> Features:
+    return Features(unit, unit, unit, unit, coverage, 0.0, coverage, 2.0, 0.5, ())
 
 
 def separable(count: int = 60) -> list[Example]:
