@@ -18,6 +18,7 @@ PROGRAMS = [
             "bench",
             "training.gate",
             "training.fusion_weights",
+            "training.reader",
             "treeline",
         )
     ),

@@ -27,11 +27,9 @@ from training.gate.fit import PRIOR, train
 from training.gate.report import by_data_set, report
 from training.gate.search import HidingSearch
 
-# Of all that were tried, those that held up on data sets left out of the training.
-FEATURES = (
-    *("similarity", "unit", "leaf", "unit_leaf", "unit_coverage", "figures_missing"),
-    *("coverage", "length", "rarity"),
-)
+# Those that told near misses from answered questions on data sets left out of the training. `similarity` does so on
+# large corpora only: it made the gate decline a third of the questions to a folder of sixteen documents.
+FEATURES = ("unit", "leaf", "unit_leaf", "unit_coverage")
 # So many of the other sets' questions are asked of each corpus: nearly all are easy.
 FOREIGN_CASES = 60
 REPORT = Path(__file__).parents[2] / "docs" / "gate.md"

@@ -40,7 +40,7 @@ def test_passages_come_with_the_promised_keys() -> None:
 def test_an_explanation_names_the_leaves_with_scores_and_ranks_and_why_passages_were_merged_or_not() -> None:
     engine = FakeEngine()
     hits = (
-        LeafHit("0a1b2c.5", 0.9, {"dense": 0.8, "lexical": 3.5}, {"dense": 2, "lexical": 1}),
+        LeafHit("0a1b2c.5", 0.9, {"dense": 0.8, "lexical": 3.5}, {"dense": 2, "lexical": 1}, 40, 90),
         LeafHit("0a1b2c.4", 0.5, {"dense": 0.7}, {"dense": 3}),
     )
     engine.found = (
@@ -60,14 +60,32 @@ def test_an_explanation_names_the_leaves_with_scores_and_ranks_and_why_passages_
                     "score": 0.9,
                     "scores": {"dense": 0.8, "lexical": 3.5},
                     "ranks": {"dense": 2, "lexical": 1},
+                    "start": 40,
+                    "end": 90,
                 },
-                {"node_id": "0a1b2c.4", "score": 0.5, "scores": {"dense": 0.7}, "ranks": {"dense": 3}},
+                {
+                    "node_id": "0a1b2c.4",
+                    "score": 0.5,
+                    "scores": {"dense": 0.7},
+                    "ranks": {"dense": 3},
+                    "start": 0,
+                    "end": 0,
+                },
             ],
             "merged": "2 matching leaves follow each other",
             "not_merged": None,
         },
         {
-            "leaves": [{"node_id": "0a1b2c.4", "score": 0.9, "scores": {"dense": 0.8}, "ranks": {"dense": 1}}],
+            "leaves": [
+                {
+                    "node_id": "0a1b2c.4",
+                    "score": 0.9,
+                    "scores": {"dense": 0.8},
+                    "ranks": {"dense": 1},
+                    "start": 0,
+                    "end": 0,
+                }
+            ],
             "merged": None,
             "not_merged": "The next one is too far away",
         },
