@@ -24,8 +24,9 @@ from index.embedding.model_cache import converted_model
 # What stays floating-point in the int8 model is computed in bf16: some 5 % faster, and as close to the exact vectors.
 PRECISION_HINTS = {"fp32": "f32", "bf16": "bf16", "int8": "bf16"}
 BATCH_TEXTS = 16
-# OpenVINO keeps code and buffers for every shape it has met, some 0.3 GB for texts of every length.
-WIDTH_STEP = 8
+# Widths are multiples of it: OpenVINO keeps code and buffers for every shape it has met. Leaves take 58 MB in steps of
+# 24 and 96 MB in steps of 8, at the same speed within 5 %.
+WIDTH_STEP = 24
 CORES_PER_STREAM = 4
 
 
@@ -92,8 +93,9 @@ class OpenVINOEmbedding(BaseEmbedding):
         """
         vectors = np.empty((len(texts), self._model.dimension), np.float32)
         encodings = self._model.input_tokenizer.encode_batch(texts)
-        # Texts of like length share a batch, so that little is computed on padding.
-        order = sorted(range(len(texts)), key=lambda i: len(encodings[i]))
+        # Texts of like length share a batch, so that little is computed on padding. The longest come first: their
+        # buffers serve the others, while buffers that grow from batch to batch leave holes that memory keeps.
+        order = sorted(range(len(texts)), key=lambda i: len(encodings[i]), reverse=True)
         batches = [order[i : i + BATCH_TEXTS] for i in range(0, len(order), BATCH_TEXTS)]
 
         def run(rows: list[int]) -> None:

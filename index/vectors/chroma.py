@@ -34,8 +34,9 @@ EF_SEARCH = 200
 READ_TIMEOUT = httpx.Timeout(3, connect=2)
 WRITE_TIMEOUT = httpx.Timeout(120, connect=2)
 PAGE = 5000
-# Chroma in this process lets nothing else run while it takes vectors: some 1.5 ms each.
-UPSERT_ROWS = 128
+# Chroma in this process lets nothing else run during a call: some 0.5 ms a vector on an idle machine, ten times that on
+# a busy one. A request to the service meets several calls, since each time it waits for its socket the next one begins.
+UPSERT_ROWS = 32
 # Chroma puts each value of a condition into an SQLite variable of its own, and SQLite takes 32,766 of them.
 MAX_VALUES = 10_000
 _CONFIGURATION: Any = {"hnsw": {"space": "cosine", "ef_search": EF_SEARCH}}

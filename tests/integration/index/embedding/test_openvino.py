@@ -6,14 +6,17 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from tokenizers import Encoding
 
 from errors import ModelError, SettingsError
 from index.build import Embedding
+from index.embedding import openvino
 from index.embedding.batch import embed_documents
-from index.embedding.model import EmbeddingModel, TokenCounter, load_embedding_model
+from index.embedding.model import EmbeddingModel, TokenCounter, load_embedding_model, token_arrays
 from index.embedding.model_cache import converted_model
 from index.embedding.openvino import OpenVINOEmbedding
 from settings import ChunkSettings, EmbedSettings, Settings
@@ -52,6 +55,25 @@ def test_order_and_batching_do_not_change_a_vector(make: Callable[..., OpenVINOE
     alone = [embedder.encode([text])[0] for text in TEXTS]
 
     assert np.allclose(embedder.encode(TEXTS * 10), np.array(alone * 10), atol=1e-5)
+
+
+def test_batches_have_few_widths_and_the_widest_comes_first(
+    make: Callable[..., OpenVINOEmbedding], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    widths: list[int] = []
+
+    def noted(encodings: list[Encoding], names: list[str], width: int | None = None) -> dict[str, Any]:
+        assert width is not None
+        widths.append(width)
+        return token_arrays(encodings, names, width)
+
+    embedder = make("fp32")
+    monkeypatch.setattr(openvino, "token_arrays", noted)
+    monkeypatch.setattr(openvino, "ThreadPoolExecutor", lambda _: ThreadPoolExecutor(1))  # in order
+    embedder.encode(["wind " * words for words in range(1, 241)])
+
+    assert widths == sorted(widths, reverse=True)
+    assert len(set(widths)) <= 11
 
 
 def test_many_threads_share_one_model(make: Callable[..., OpenVINOEmbedding]) -> None:
