@@ -105,6 +105,10 @@ def _print_end(done: Done, steps: Sequence[str]) -> None:
         print(text, file=sys.stderr)
     for number, title, place in dict.fromkeys((c.number, c.title, c.url or c.doc_id) for c in done.citations):
         print(f"  [{number}] {title} - {place}")
+    if done.nearest:
+        print("\nClosest passages:")
+    for one in done.nearest:
+        print(f"  - {one.title} - {one.url or one.doc_id}\n    {' '.join(one.quote.split())}")
     for warning in done.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     if done.synthesizer:

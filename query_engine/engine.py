@@ -25,6 +25,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from index.corpus import Corpus
 from query_engine import steps
 from query_engine.answerability.classifier import Confidence, assess
+from query_engine.answerability.missing_words import missing_words
 from query_engine.collection.answers import answer_about_collection
 from query_engine.collection.rows import show_rows
 from query_engine.inquiry import Inquiry
@@ -32,6 +33,7 @@ from query_engine.question.condense import Condenser
 from query_engine.question.decompose import ONE_PASS, Plan, Planner
 from query_engine.question.spelling import Correction, corrected
 from query_engine.question.validation import clean_question
+from query_engine.reader.nearest import nearest_sentences
 from query_engine.reader.reading import LeafReader
 from query_engine.retrieval.expansion.steering import Steering
 from query_engine.retrieval.hybrid import LeafRetriever
@@ -44,7 +46,7 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import iterate_in_thread
 from query_engine.runtime.time_limit import in_time
 from query_engine.schema.answer_warning import AnswerWarning
-from query_engine.schema.events import Event, Retrieved
+from query_engine.schema.events import Done, Event, Retrieved
 from query_engine.schema.passage import Passage
 from query_engine.schema.query import Query
 from query_engine.schema.retrieval_result import Retrieval
@@ -160,7 +162,7 @@ class Engine:
         yield steps.searching(question, self.corpus.name)
         if not self.corpus.documents.count():
             yield steps.empty(self.corpus.name)
-            yield answer.done("no_retrieval", message=steps.EMPTY.format(corpus=self.corpus.name))
+            yield answer.done("no_retrieval", message=steps.EMPTY, corpus=self.corpus.name)
             return
         versions = self._versions(inquiry.filters)
         if versions is not None and not versions:
@@ -187,7 +189,8 @@ class Engine:
         confidence = gathering.confidence(self._judge(question, retrieval.passages))
         if confidence.value < self._settings.answer.min_confidence:
             yield steps.declined(confidence)
-            yield answer.done("generated_no_answer_low_confidence" if retrieval.passages else "no_retrieval")
+            reason = "generated_no_answer_low_confidence" if retrieval.passages else "no_retrieval"
+            yield self._declined(answer, reason, confidence, retrieval.passages)
             return
         if confidence.value < self._settings.answer.low_confidence:
             answer.warnings.append(LOW_CONFIDENCE)
@@ -199,7 +202,17 @@ class Engine:
             yield answer.done("generated_answer")
         else:
             yield steps.nothing_written(confidence)
-            yield answer.done("generated_no_answer_but_confident")
+            yield self._declined(answer, "generated_no_answer_but_confident", confidence, retrieval.passages)
+
+    def _declined(self, answer: Answer, reason: str, confidence: Confidence, found: Sequence[Passage]) -> Done:
+        """Close an answer that is none: with what was missing, and with the places where a reader may look."""
+        if not found:
+            return answer.done(reason, steps.NOTHING_FOUND)
+        answer.nearest = nearest_sentences(self._reader, answer.question, answer.passages)
+        missing = missing_words(answer.question, confidence, found, self.corpus.lexical_index)
+        if not missing:
+            return answer.done(reason)
+        return answer.done(reason, steps.UNMENTIONED, words=", ".join(f'"{word}"' for word in missing))
 
     def _read(self, inquiry: Inquiry, answer: Answer, deadline: Deadline) -> Generator[Event, None, bool]:
         """Make the question one that can be searched for; return True if it was about the collection, and answered."""

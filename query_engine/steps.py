@@ -18,10 +18,14 @@ from query_engine.schema.events import Step
 from query_engine.schema.passage import Passage
 from query_engine.text.markdown_escape import as_text
 
-TOO_LATE = "I don't know: the time for this question was over before an answer was found. Please ask again later."
-NO_ANSWER = "I don't know: the documents do not answer this question."
-EMPTY = "I don't know: the corpus '{corpus}' holds no documents yet. Bring some in with `python -m ingestion PATH`."
-FILTERED_OUT = "I don't know: no document meets the filter. List them with `GET /documents`, which takes it as well."
+# Every declined question is answered with this sentence first: programs and evaluations know it by that.
+DONT_KNOW = "I don't know."
+TOO_LATE = f"{DONT_KNOW} The time for this question was over before an answer was found. Please ask again later."
+NOTHING_FOUND = f"{DONT_KNOW} No passage was found for this question."
+NO_ANSWER = f"{DONT_KNOW} The passages found do not answer this."
+UNMENTIONED = f"{DONT_KNOW} None of the passages found mentions {{words}}."
+EMPTY = f"{DONT_KNOW} The corpus '{{corpus}}' holds no documents yet. Bring some in with `python -m ingestion PATH`."
+FILTERED_OUT = f"{DONT_KNOW} No document meets the filter. List them with `GET /documents`, which takes it as well."
 SYNTHESIZERS = {
     "extractive": "quoting the sentences that answer (no language model)",
     "huggingface": "a Hugging Face model writes from these passages",

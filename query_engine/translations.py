@@ -6,19 +6,40 @@ programs know a declined question by it. English messages are `steps.py`'s.
 
 from query_engine import steps
 
-FIRST_SENTENCE = "I don't know."
 # The most spoken languages that `index.lexical.language` tells apart.
 _FOLLOWING = {
     steps.NO_ANSWER: {
-        "ar": "الوثائق لا تجيب عن هذا السؤال.",
-        "de": "Die Dokumente beantworten diese Frage nicht.",
-        "es": "Los documentos no responden a esta pregunta.",
-        "fr": "Les documents ne répondent pas à cette question.",
-        "hi": "दस्तावेज़ इस प्रश्न का उत्तर नहीं देते।",
-        "ja": "文書にはこの質問への答えがありません。",
-        "pt": "Os documentos não respondem a esta pergunta.",
-        "ru": "В документах нет ответа на этот вопрос.",
-        "zh": "文档没有回答这个问题。",
+        "ar": "المقاطع التي عُثر عليها لا تجيب عن هذا السؤال.",
+        "de": "Die gefundenen Stellen beantworten diese Frage nicht.",
+        "es": "Los pasajes encontrados no responden a esta pregunta.",
+        "fr": "Les passages trouvés ne répondent pas à cette question.",
+        "hi": "मिले हुए अंश इस प्रश्न का उत्तर नहीं देते।",
+        "ja": "見つかった文章にはこの質問への答えがありません。",
+        "pt": "Os trechos encontrados não respondem a esta pergunta.",
+        "ru": "В найденных отрывках нет ответа на этот вопрос.",
+        "zh": "找到的段落没有回答这个问题。",
+    },
+    steps.UNMENTIONED: {
+        "ar": "لا يذكر أي من المقاطع التي عُثر عليها {words}.",
+        "de": "Keine der gefundenen Stellen erwähnt {words}.",
+        "es": "Ninguno de los pasajes encontrados menciona {words}.",
+        "fr": "Aucun des passages trouvés ne mentionne {words}.",
+        "hi": "मिले हुए किसी भी अंश में {words} का उल्लेख नहीं है।",
+        "ja": "見つかった文章のどれにも{words}は出てきません。",
+        "pt": "Nenhum dos trechos encontrados menciona {words}.",
+        "ru": "Ни в одном из найденных отрывков не упоминается {words}.",
+        "zh": "找到的段落都没有提到{words}。",
+    },
+    steps.NOTHING_FOUND: {
+        "ar": "لم يُعثر على أي مقطع يخص هذا السؤال.",
+        "de": "Zu dieser Frage wurde keine Stelle gefunden.",
+        "es": "No se encontró ningún pasaje sobre esta pregunta.",
+        "fr": "Aucun passage n'a été trouvé pour cette question.",
+        "hi": "इस प्रश्न के लिए कोई अंश नहीं मिला।",
+        "ja": "この質問に関する文章は見つかりませんでした。",
+        "pt": "Nenhum trecho foi encontrado para esta pergunta.",
+        "ru": "По этому вопросу не найдено ни одного отрывка.",
+        "zh": "没有找到与这个问题有关的段落。",
     },
     steps.TOO_LATE: {
         "ar": "انتهى الوقت المخصص لهذا السؤال. يرجى المحاولة لاحقًا.",
@@ -34,12 +55,13 @@ _FOLLOWING = {
 }
 
 
-def in_language(message: str, language: str) -> str:
+def in_language(message: str, language: str, **values: str) -> str:
     """Return a message that declines a question, in a language; as it is where there is no translation.
 
     Args:
         message: one of `steps.py`.
         language: ISO 639 code, see `index.lexical.language.question_language`.
+        values: what stands in the message's braces.
     """
     following = _FOLLOWING.get(message, {}).get(language)
-    return message if following is None else f"{FIRST_SENTENCE} {following}"
+    return (message if following is None else f"{steps.DONT_KNOW} {following}").format(**values)

@@ -42,7 +42,7 @@ from query_engine.schema.events import Done, Event, Step
 
 # Of the time limit, for an engine that has no time left to say so and for the last record.
 LAST_WORDS_SHARE = 0.02
-TOO_BUSY = "I don't know: the service was too busy to look for an answer in time. Please ask again later."
+TOO_BUSY = f"{steps.DONT_KNOW} The service was too busy to look for an answer in time. Please ask again later."
 
 STOPPING = AnswerWarning("stopping", "The service was being stopped, so this answer had only seconds left.")
 
@@ -278,7 +278,7 @@ def _out_of_time(where: str) -> OutOfTimeError:
 async def _nothing_to_read(error: UnknownCorpusError) -> Events:
     yield Step("search", "**Searching** the default corpus.")
     yield Step("found", f"**Nothing to search**: {error}")
-    yield _unanswered(f"I don't know: this service has no documents yet. {error}", error)
+    yield _unanswered(f"{steps.DONT_KNOW} This service has no documents yet. {error}", error)
 
 
 def _unanswered(message: str, error: RagError) -> Done:

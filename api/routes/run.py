@@ -4,6 +4,8 @@ Flow: body -> `answering/runner.py` -> **here** -> one server-sent event a recor
 is).
 """
 
+from functools import partial
+
 from fastapi import APIRouter, Request
 from sse_starlette import EventSourceResponse
 
@@ -11,6 +13,7 @@ from api.answering.runner import RunnerDep
 from api.answering.sse import Pace, sse_response, stream_records
 from api.dependencies import ServiceDep
 from api.schemas.requests import RunBody
+from api.views.linked import closest_passages
 from api.views.run import RunView
 
 router = APIRouter()
@@ -20,5 +23,6 @@ router = APIRouter()
 async def run(body: RunBody, request: Request, service: ServiceDep, runner: RunnerDep) -> EventSourceResponse:
     """Stream snapshots of the answer; the last record is `complete` and holds the whole answer."""
     asked = await runner.ask(body.question, body)
-    view = RunView(service.links(request, asked.corpus).numbered)
+    links = service.links(request, asked.corpus)
+    view = RunView(links.numbered, partial(closest_passages, links=links))
     return sse_response(stream_records(asked.events, view, Pace()))

@@ -3,9 +3,9 @@
 Flow: engine events -> **here** -> JSON, or `answering/sse.py`. Pure.
 
 The steps are `reasoning_content`, the answer is `content`, in which each `[n]` is a link unless the settings say
-otherwise, and a list of sources ends it. Beside OpenAI's fields stand `citations`, one for each
-quoted place, and `treeline`: what `/query` says about an answer. Sent text cannot be withdrawn here: if a language
-model breaks off and another synthesizer takes over, a line of the text says so.
+otherwise, and a list of sources ends it; the closest passages end a declined one, collapsed. Beside OpenAI's fields
+stand `citations`, one for each quoted place, and `treeline`: what `/query` says about an answer. Sent text cannot be
+withdrawn here: if a language model breaks off and another synthesizer takes over, a line of the text says so.
 """
 
 import math
@@ -16,8 +16,8 @@ from typing import Any
 from uuid import uuid4
 
 from api.views.deltas import DeltaView, sse
-from api.views.evaluate import citation_of, message_of
-from api.views.linked import sources, urls_of, with_links
+from api.views.evaluate import citation_of, message_of, nearest_of
+from api.views.linked import folded_closest_passages, sources, urls_of, with_links
 from api.views.links import Links
 from api.views.openai_errors import to_error
 from query_engine.schema.events import Citation, Done, Event, Restarted, Step, Token
@@ -38,7 +38,7 @@ class Completion:
         links: into it.
         prompt: the text of all messages.
         ignored: names of what was sent and has no influence on the answer.
-        linked: whether each `[n]` is a link and a list of sources ends the content.
+        linked: whether each `[n]` is a link and a list of sources, or of the closest passages, ends the content.
         id: of the reply.
         created: Unix time in seconds.
     """
@@ -71,7 +71,9 @@ class Completion:
 
     def footer(self, done: Done) -> str:
         """Return what ends the content."""
-        return sources(done.citations, self.links) if self.linked else ""
+        if not self.linked:
+            return ""
+        return sources(done.citations, self.links) + folded_closest_passages(done.nearest, self.links)
 
     def extras(self, done: Done) -> dict[str, Any]:
         """Return what stands beside OpenAI's fields."""
@@ -83,6 +85,7 @@ class Completion:
                 "cache_hit": done.cache_hit,
                 "synthesizer": done.synthesizer,
                 "warnings": list(map(str, done.warnings)),
+                "nearest": [nearest_of(one, self.links) for one in done.nearest],
                 "ignored": list(self.ignored),
                 "timings_ms": done.timings_ms,
                 "fingerprint": done.fingerprint,

@@ -10,10 +10,11 @@ from typing import Any
 
 from api.views.linked import references
 from api.views.links import Links
-from query_engine.schema.events import Citation, Done
+from query_engine.schema.events import Citation, Done, Nearest
 from query_engine.schema.passage import Passage
+from query_engine.steps import DONT_KNOW
 
-NO_MESSAGE = "I don't know: nothing was written for this question."
+NO_MESSAGE = f"{DONT_KNOW} Nothing was written for this question."
 
 
 def message_of(done: Done) -> str:
@@ -56,6 +57,18 @@ def citation_of(citation: Citation, links: Links) -> dict[str, Any]:
         "quote": citation.quote,
         "url": links.of(citation),
         "title": citation.title,
+    }
+
+
+def nearest_of(nearest: Nearest, links: Links) -> dict[str, Any]:
+    """Return a place close to a declined question as JSON-ready values; `url` as for a citation. Not in this reply."""
+    return {
+        "doc_id": nearest.doc_id,
+        "title": nearest.title,
+        "url": links.of(nearest),
+        "start": nearest.start,
+        "end": nearest.end,
+        "quote": nearest.quote,
     }
 
 

@@ -1,6 +1,7 @@
 """Citations that can be clicked in a text: numbers that are links, and lists of what they stand for.
 
-Flow: an answer with `[n]`, and its citations -> **here** -> `chat.py`, `evaluate.py`; the addresses are `links.py`'s.
+Flow: an answer with `[n]`, and its citations; a declined one, and what is nearest -> **here** -> `chat.py`, `run.py`,
+`evaluate.py`; the addresses are `links.py`'s.
 Chat clients show Markdown and know nothing of citations beside the text. What they send back as the conversation loses
 its links again. Pure.
 """
@@ -9,12 +10,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from api.views.links import Links
-from query_engine.schema.events import Citation
+from query_engine.schema.events import Citation, Nearest
 from query_engine.text.markdown_escape import as_text
 
 _MARK = re.compile(r"\[(\d{1,3})\](?!\()")
 _LINKED_MARK = re.compile(r"\[\[(\d{1,3})\]\]\([^()\s]*\)")
 _SOURCES = "\n\n**Sources**\n\n"
+_CLOSEST = "\n\n**Closest passages**\n\n"
+_FOLDED, _FOLDED_END = "\n\n<details><summary>Closest passages</summary>\n\n", "\n\n</details>"
 
 
 def with_links(text: str, urls: Mapping[int, str]) -> str:
@@ -28,8 +31,8 @@ def with_links(text: str, urls: Mapping[int, str]) -> str:
 
 
 def without_links(text: str) -> str:
-    """Return a text as it was before `with_links` and `sources`."""
-    return _LINKED_MARK.sub(r"[\1]", text.partition(_SOURCES)[0])
+    """Return a text as it was before `with_links` and `sources`, or `folded_closest_passages`."""
+    return _LINKED_MARK.sub(r"[\1]", text.partition(_SOURCES)[0].partition(_FOLDED)[0])
 
 
 def urls_of(citations: Iterable[Citation], links: Links) -> dict[int, str]:
@@ -48,6 +51,24 @@ def sources(citations: Sequence[Citation], links: Links) -> str:
         for number, url in sorted(urls_of(citations, links).items())
     ]
     return _SOURCES + "\n".join(lines) if lines else ""
+
+
+def closest_passages(nearest: Sequence[Nearest], links: Links) -> str:
+    """Return a list of the places, each a link and its words, as Markdown; empty without places."""
+    return _CLOSEST + _listed(nearest, links) if nearest else ""
+
+
+def folded_closest_passages(nearest: Sequence[Nearest], links: Links) -> str:
+    """Return `closest_passages` collapsed: shown by a click."""
+    return _FOLDED + _listed(nearest, links) + _FOLDED_END if nearest else ""
+
+
+def _listed(nearest: Sequence[Nearest], links: Links) -> str:
+    # A quote in brackets would look like a citation mark.
+    return "\n".join(
+        f"- [{_in_brackets(one.title or one.doc_id)}]({_in_parentheses(links.of(one))}): {_in_brackets(one.quote)}"
+        for one in nearest
+    )
 
 
 def references(citations: Sequence[Citation], links: Links) -> str:

@@ -1,6 +1,6 @@
 """Make the addresses that answers cite.
 
-Flow: citations of a finished answer -> **here** -> `/run`, `/evaluate`. Pure.
+Flow: citations of a finished answer, places close to a declined one -> **here** -> `/run`, `/evaluate`. Pure.
 
 A document that has a URL is cited by it; any other gets an absolute link to this service's document page.
 Only http and https addresses leave the service: a `javascript:` link in a document's metadata must never reach a page.
@@ -9,7 +9,7 @@ Only http and https addresses leave the service: a `javascript:` link in a docum
 from collections.abc import Sequence
 from urllib.parse import quote, urlencode, urlsplit
 
-from query_engine.schema.events import Citation
+from query_engine.schema.events import Citation, Nearest
 
 
 class Links:
@@ -32,11 +32,11 @@ class Links:
         query = urlencode({"corpus": self._corpus, "start": start, "end": end})
         return f"{self._base}/documents/{path}?{query}#cited"
 
-    def of(self, citation: Citation) -> str:
+    def of(self, place: Citation | Nearest) -> str:
         """Return the document's own address, or the link to its page here."""
-        if citation.url is not None and is_web_url(citation.url):
-            return citation.url
-        return self.document(citation.doc_id, citation.start, citation.end)
+        if place.url is not None and is_web_url(place.url):
+            return place.url
+        return self.document(place.doc_id, place.start, place.end)
 
     def numbered(self, citations: Sequence[Citation]) -> list[str]:
         """Return one address for each `[n]`, in the order of n; several quotes of a document share the first's."""

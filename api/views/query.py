@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from api.views.deltas import DeltaView, sse
-from api.views.evaluate import citation_of, message_of
+from api.views.evaluate import citation_of, message_of, nearest_of
 from api.views.links import Links
 from query_engine.schema.events import Done, Step
 from query_engine.schema.passage import Passage
@@ -20,6 +20,8 @@ from query_engine.schema.passage import Passage
 
 def to_query_reply(done: Done, links: Links, *, include_context: bool) -> dict[str, Any]:
     """Return the reply as JSON-ready values; `answer` is null and `citations` empty where the documents do not answer.
+
+    `nearest` then holds where an answer would most likely stand.
 
     Args:
         done: the finished answer.
@@ -30,6 +32,7 @@ def to_query_reply(done: Done, links: Links, *, include_context: bool) -> dict[s
     return {
         "answer": done.answer,
         "citations": [citation_of(citation, links) for citation in done.citations],
+        "nearest": [nearest_of(one, links) for one in done.nearest],
         "retrieved": [_retrieved(passage) for passage in passages] if include_context else None,
         "retrieved_count": len(passages),
         "max_score": max((passage.score for passage in passages), default=None),

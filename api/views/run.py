@@ -17,7 +17,7 @@ from typing import NamedTuple, Required, TypedDict
 
 from api.views.evaluate import message_of
 from api.views.truncate import fit, json_bytes
-from query_engine.schema.events import Citation, Done, Event, Restarted, Step, Token
+from query_engine.schema.events import Citation, Done, Event, Nearest, Restarted, Step, Token
 
 SEPARATOR = "|||---|||"
 WRITING = "**Writing** the answer."
@@ -63,6 +63,7 @@ class RunView:
 
     Args:
         cite: turns the citations of a finished answer into one address for each `[n]`, in order.
+        show_nearest: writes what follows the sentence of a declined answer; empty if nothing does.
 
     Attributes:
         urgent: what was taken since the last record should be shown at once.
@@ -70,8 +71,13 @@ class RunView:
         complete: the last record has been made.
     """
 
-    def __init__(self, cite: Callable[[Sequence[Citation]], list[str]]) -> None:
+    def __init__(
+        self,
+        cite: Callable[[Sequence[Citation]], list[str]],
+        show_nearest: Callable[[Sequence[Nearest]], str],
+    ) -> None:
         self._cite = cite
+        self._show_nearest = show_nearest
         self._steps = _Steps()
         self._answer = self._unchecked = ""
         self._sent: _Sent | None = None
@@ -95,8 +101,8 @@ class RunView:
             case Restarted():
                 self._answer = self._unchecked = ""
                 self.urgent = self.unsent = False
-            case Done(citations=citations):
-                self._end(message_of(event), {"citations": self._cite(citations)})
+            case Done(citations=citations, nearest=nearest):
+                self._end(message_of(event) + self._show_nearest(nearest), {"citations": self._cite(citations)})
 
     def fail(self, reason: str, code: str = "internal") -> None:  # noqa: ARG002  # a record has no place for it
         """End because the engine failed; `reason` is a sentence for people, `code` for programs.

@@ -81,6 +81,24 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class Nearest:
+    """A place that is close to a question without answering it.
+
+    Attributes:
+        url: the document's own address, or None: views then link to this service's document page.
+        start: offset of the quote in the document's text; `text[start:end] == quote`.
+        quote: a sentence or its beginning, never empty.
+    """
+
+    doc_id: str
+    title: str
+    url: str | None
+    start: int
+    end: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """The finished answer.
 
@@ -98,6 +116,7 @@ class Done:
         timings_ms: by stage: `retrieve`, `write`, `total`.
         fingerprint: hash of settings, models and index version; equal fingerprints give comparable answers.
         cache_hit: the answer was given before and kept; `timings_ms` then holds only `total`.
+        nearest: without an answer, where one would most likely stand: at most 3 places, each in another document.
     """
 
     answer: str | None
@@ -110,6 +129,7 @@ class Done:
     timings_ms: dict[str, float]
     fingerprint: str
     cache_hit: bool = False
+    nearest: tuple[Nearest, ...] = ()
 
 
 Event = Step | Retrieved | Token | Restarted | Done

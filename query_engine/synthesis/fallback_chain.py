@@ -19,11 +19,12 @@ from llama_index_instrumentation import get_dispatcher
 from errors import LLMError, OutOfTimeError, RagError
 from index.lexical.language import question_language
 from query_engine import steps
+from query_engine.reader.nearest import first_words
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import BackgroundIterator
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.citations import Citations
-from query_engine.schema.events import Done, Event, Restarted, Step, Token
+from query_engine.schema.events import Done, Event, Nearest, Restarted, Step, Token
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.base import Piece, Synthesizer
 from query_engine.translations import in_language
@@ -45,6 +46,7 @@ class Answer:
         question: as it is searched for.
         query_time: when it was asked, in the client's words; language models are told.
         passages, warnings, timings_ms, fingerprint: of the last event, see `events.Done`.
+        nearest: likewise; while it is empty, a declined answer takes the first words of the passages.
         synthesizer: who writes; None before anyone did.
         text: what it wrote.
         citations: what it cited.
@@ -55,6 +57,7 @@ class Answer:
         self.question = question
         self.query_time = query_time
         self.passages: tuple[Passage, ...] = ()
+        self.nearest: tuple[Nearest, ...] = ()
         self.warnings: list[AnswerWarning] = []
         self.timings_ms: dict[str, float] = {}
         self.fingerprint = ""
@@ -69,13 +72,13 @@ class Answer:
         self.citations = Citations()
         self.cited = 0
 
-    def done(self, gate_reason: str, message: str = steps.NO_ANSWER) -> Done:
-        """Close the answer."""
+    def done(self, gate_reason: str, message: str = steps.NO_ANSWER, **values: str) -> Done:
+        """Close the answer; without text by a message of `steps.py`, `values` standing in its braces."""
         text = self.text.strip() or None
         self.timings_ms["total"] = ms_since(self._started)
         return Done(
             answer=text,
-            message=text or in_language(message, question_language(self.question)),
+            message=text or in_language(message, question_language(self.question), **values),
             citations=self.citations.all(self.cited) if text else (),
             passages=self.passages,
             gate_reason=gate_reason,
@@ -83,6 +86,7 @@ class Answer:
             warnings=tuple(self.warnings),
             timings_ms=self.timings_ms,
             fingerprint=self.fingerprint,
+            nearest=() if text else self.nearest or first_words(self.passages),
         )
 
     def add(self, piece: Piece, cited: int) -> Event:

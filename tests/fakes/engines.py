@@ -18,7 +18,7 @@ from query_engine.retrieval.papers import PaperQuestion, Paragraph
 from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.lease_pool import Lease
 from query_engine.schema.answer_warning import AnswerWarning
-from query_engine.schema.events import Citation, Done, Event
+from query_engine.schema.events import Citation, Done, Event, Nearest
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import Passage
 from settings import RetrievalSettings
@@ -50,14 +50,19 @@ def a_citation(number: int = 1, doc_id: str = "guide/wind.md", url: str | None =
     return Citation(number, doc_id, f"{doc_id}#00002", start, start + len(quote), quote, url, "Wind")
 
 
+def a_nearest(doc_id: str = "guide/wind.md", url: str | None = None, quote: str = "Wind turns blades.") -> Nearest:
+    return Nearest(doc_id, "Wind", url, 10, 10 + len(quote), quote)
+
+
 def a_done(
     answer: str | None = "Wind turns blades. [1]",
     message: str | None = None,
     citations: tuple[Citation, ...] | None = None,
     warnings: tuple[AnswerWarning, ...] = (),
+    nearest: tuple[Nearest, ...] = (),
 ) -> Done:
     """A finished answer; without `answer` a declined one."""
-    declined = "I don't know: the documents do not answer this question."
+    declined = "I don't know. The passages found do not answer this."
     given = (a_citation(),) if citations is None else citations
     return Done(
         answer=answer,
@@ -69,6 +74,7 @@ def a_done(
         warnings=warnings,
         timings_ms={"retrieve": 3.0, "total": 5.0},
         fingerprint="0123456789abcdef",
+        nearest=nearest,
     )
 
 

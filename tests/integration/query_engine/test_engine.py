@@ -83,6 +83,7 @@ async def test_an_answer_is_quoted_cited_and_explained(make: MakeEngine) -> None
     for citation in done.citations:
         assert TEXTS[citation.doc_id][citation.start : citation.end] == citation.quote
     assert done.timings_ms.keys() == {"retrieve", "write", "total"}
+    assert done.nearest == ()
 
 
 async def test_events_keep_their_order_and_tokens_are_the_answer(make: MakeEngine) -> None:
@@ -110,8 +111,10 @@ async def test_a_foreign_question_is_declined_before_anyone_writes(make: MakeEng
     events, done = await answer(make(synthesizer), "Which colour has the zebra mussel?")
 
     assert done.answer is None
-    assert done.message.startswith("I don't know")
+    assert done.message == 'I don\'t know. None of the passages found mentions "colour", "zebra", "mussel".'
     assert done.citations == ()
+    assert {one.doc_id for one in done.nearest} == {"wind.md", "water.md"}
+    assert all(TEXTS[one.doc_id][one.start : one.end] == one.quote for one in done.nearest)
     assert done.gate_reason == "generated_no_answer_low_confidence"
     assert done.synthesizer is None
     assert not any(isinstance(event, Token) for event in events)
@@ -136,7 +139,8 @@ async def test_an_author_that_finds_nothing_makes_a_declined_answer(make: MakeEn
     _, done = await answer(make(ScriptedSynthesizer()))
 
     assert (done.answer, done.gate_reason) == (None, "generated_no_answer_but_confident")
-    assert done.message.startswith("I don't know")
+    assert done.message == "I don't know. The passages found do not answer this."
+    assert done.nearest[0].quote == "Albert Betz published the rotor limit in 1919."
 
 
 async def test_an_empty_corpus_says_so(make: MakeEngine) -> None:
@@ -327,4 +331,4 @@ async def test_spelling_can_be_switched_off(make: MakeEngine) -> None:
 async def test_a_question_that_is_declined_is_told_so_in_its_language(make: MakeEngine) -> None:
     _, done = await answer(make(), "Wie viele Leute dürfen bei einer Führung mitgehen?")
 
-    assert done.message == "I don't know. Die Dokumente beantworten diese Frage nicht."
+    assert done.message.startswith("I don't know. Keine der gefundenen Stellen erwähnt ")

@@ -88,7 +88,7 @@ async def test_a_search_that_hangs_ends_in_an_honest_answer(corpus: Corpus) -> N
 
     done = seen[-1]
     assert isinstance(done, Done)
-    assert done.message.startswith("I don't know: the time for this question was over")
+    assert done.message.startswith("I don't know. The time for this question was over")
     assert done.gate_reason == "no_retrieval"
     assert done.warnings[-1] == AnswerWarning("out_of_time", "The time limit of this question was reached.")
     assert any(isinstance(event, Step) and event.text.startswith("**Out of time**") for event in seen)

@@ -84,7 +84,7 @@ async def test_a_filter_that_no_document_meets_is_told_and_nothing_is_written(en
 
     assert isinstance(done, Done)
     assert (done.answer, done.gate_reason, done.passages) == (None, "no_retrieval", ())
-    assert done.message.startswith("I don't know: no document meets the filter.")
+    assert done.message.startswith("I don't know. No document meets the filter.")
     assert any("No document meets the filter" in event.text for event in events if isinstance(event, Step))
     assert not any(isinstance(event, Token) for event in events)
 

@@ -65,6 +65,6 @@ def test_who_waits_too_long_for_a_stream_reads_the_steps_that_led_there() -> Non
 
     assert last["complete"]
     assert "error" not in last
-    assert last["final_report"].startswith("I don't know: the service was too busy")
+    assert last["final_report"].startswith("I don't know. The service was too busy")
     assert "**Waiting** for 1 question" in last["intermediate_steps"]
     assert "**Out of time**" in last["intermediate_steps"]

@@ -276,7 +276,7 @@ async def test_who_waits_until_the_deadline_gets_an_honest_answer_and_frees_the_
     assert warning.text.startswith("**Out of time**")
     assert isinstance(done, Done)
     assert done.answer is None
-    assert done.message.startswith("I don't know: the service was too busy")
+    assert done.message.startswith("I don't know. The service was too busy")
     assert done.warnings[0].code == "out_of_time"
     assert engine.started == 0
     before.leave()

@@ -37,7 +37,7 @@ def parsed(message: bytes) -> dict[str, Any]:
 
 
 def streamed(engine: FakeEngine, pace: Pace | None = None) -> AsyncGenerator[bytes, None]:
-    return stream_records(engine.stream(Inquiry("What turns?")), RunView(lambda _: []), pace or Pace())
+    return stream_records(engine.stream(Inquiry("What turns?")), RunView(lambda _: [], lambda _: ""), pace or Pace())
 
 
 async def records_of(engine: FakeEngine, pace: Pace | None = None) -> list[dict[str, Any]]:

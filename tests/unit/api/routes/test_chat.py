@@ -13,7 +13,7 @@ from query_engine.question.condense import Turn
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Event, Restarted, Retrieved, Step, Token
-from tests.fakes.engines import FakeEngine, Script, a_citation, a_done, a_passage
+from tests.fakes.engines import FakeEngine, Script, a_citation, a_done, a_nearest, a_passage
 from tests.fakes.http import client_of
 
 STEPS = (Step("search", "**Searching**"), Retrieved((a_passage(),)), Step("write", "**Writing**"))
@@ -111,6 +111,22 @@ def test_what_is_not_checked_yet_is_never_sent_since_it_cannot_be_taken_back() -
 
 
 @pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("linked", [False, True])
+def test_the_closest_passages_of_a_declined_question_are_collapsed(stream: bool, linked: bool) -> None:
+    engine = FakeEngine([*STEPS, a_done(None, nearest=(a_nearest(),))])
+    reply = ask(client_of(engine, serve={"chat_links": linked}), stream=stream)
+    if stream:
+        chunks = chunks_in(reply.text)
+        content, facts = content_of(chunks), chunks[-1]
+    else:
+        content, facts = reply.json()["choices"][0]["message"]["content"], reply.json()
+
+    folded = f"\n\n<details><summary>Closest passages</summary>\n\n- [Wind]({PAGE}): Wind turns blades.\n\n</details>"
+    assert content == "I don't know. The passages found do not answer this." + (folded if linked else "")
+    assert [one["url"] for one in facts["treeline"]["nearest"]] == [PAGE]
+
+
+@pytest.mark.parametrize("stream", [False, True])
 def test_what_the_documents_do_not_answer_is_said_in_words(stream: bool) -> None:
     reply = ask(client_of(FakeEngine([*STEPS, a_done(None)])), stream=stream)
     if stream:
@@ -119,7 +135,7 @@ def test_what_the_documents_do_not_answer_is_said_in_words(stream: bool) -> None
     else:
         content, facts = reply.json()["choices"][0]["message"]["content"], reply.json()
 
-    assert content.startswith("I don't know")
+    assert content.startswith("I don't know. ")
     assert (facts["citations"], facts["treeline"]["answered"]) == ([], False)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from errors import LLMError
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step, Token
-from tests.fakes.engines import FakeEngine, a_done, a_passage
+from tests.fakes.engines import FakeEngine, a_done, a_nearest, a_passage
 from tests.fakes.http import client_of, records_in
 
 STEPS = (Step("search", "**Searching**"), Step("found", "**Found**"))
@@ -54,9 +54,10 @@ def test_the_reply_carries_the_answer_and_what_an_evaluation_needs() -> None:
 
 
 def test_a_declined_question_gets_a_sentence_and_is_marked() -> None:
-    reply = client_of(FakeEngine([*STEPS, a_done(None)])).post("/evaluate", json={"query": "What?", "iid": "7"}).json()
+    declined = a_done(None, nearest=(a_nearest(),))
+    reply = client_of(FakeEngine([*STEPS, declined])).post("/evaluate", json={"query": "What?", "iid": "7"}).json()
 
-    assert reply["generated_response"].startswith("I don't know")
+    assert reply["generated_response"] == "I don't know. The passages found do not answer this."
     assert (reply["answered"], reply["citations"], reply["synthesizer"]) == (False, [], None)
 
 

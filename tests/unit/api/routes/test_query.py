@@ -9,7 +9,7 @@ from query_engine.retrieval.expansion.steering import Steering
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Restarted, Retrieved, Step, Token
-from tests.fakes.engines import FakeEngine, a_done, a_passage
+from tests.fakes.engines import FakeEngine, a_done, a_nearest, a_passage
 from tests.fakes.http import client_of
 
 STEPS = (Step("search", "**Searching**"), Retrieved((a_passage(),)))
@@ -70,7 +70,24 @@ def test_what_the_documents_do_not_answer_is_null_and_cites_nothing() -> None:
 
     assert (found["answer"], found["citations"], found["answered"]) == (None, [], False)
     assert found["gate_reason"] == "generated_no_answer_low_confidence"
-    assert found["message"].startswith("I don't know")
+    assert found["message"].startswith("I don't know. ")
+    assert found["nearest"] == []
+
+
+def test_where_an_answer_would_stand_comes_with_a_link_without_an_answer() -> None:
+    declined = a_done(None, nearest=(a_nearest(), a_nearest("b.html", "https://example.org/b")))
+    found = client_of(FakeEngine([*STEPS, declined])).post("/query", json=QUESTION).json()
+
+    assert found["nearest"][0] == {
+        "doc_id": "guide/wind.md",
+        "title": "Wind",
+        "url": "http://testserver/documents/guide/wind.md?corpus=default&start=10&end=28#cited",
+        "start": 10,
+        "end": 28,
+        "quote": "Wind turns blades.",
+    }
+    assert found["nearest"][1]["url"] == "https://example.org/b"
+    assert client_of(FakeEngine(ANSWER)).post("/query", json=QUESTION).json()["nearest"] == []
 
 
 def test_what_was_asked_reaches_the_engine() -> None:

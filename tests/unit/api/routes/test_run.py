@@ -67,7 +67,7 @@ def test_a_service_without_documents_says_so_in_an_answer(path: str) -> None:
         assert "|||---|||" in last["intermediate_steps"]
     else:
         text = reply.json()["generated_response"]
-    assert text.startswith("I don't know: this service has no documents yet.")
+    assert text.startswith("I don't know. This service has no documents yet.")
     assert "python -m ingestion PATH" in text
 
 

@@ -4,9 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from api.views.linked import references, sources, with_links, without_links
+from api.views.linked import (
+    closest_passages,
+    folded_closest_passages,
+    references,
+    sources,
+    with_links,
+    without_links,
+)
 from api.views.links import Links
-from tests.fakes.engines import a_citation
+from tests.fakes.engines import a_citation, a_nearest
 
 LINKS = Links("http://here", "default")
 WEB = a_citation(2, "b.html", "https://example.org/a_(b)")
@@ -34,7 +41,25 @@ def test_quotes_of_one_number_are_listed_once() -> None:
     assert references([WEB, replace(WEB, start=20)], LINKS) == "\n\nReferences:\n[2] https://example.org/a_(b)"
 
 
-@pytest.mark.parametrize("make", [sources, references])
+def test_the_closest_passages_are_links_with_quotes_that_hold_neither_marks_nor_markup() -> None:
+    nearest = [a_nearest(quote="Wind [3]\nturns </details>."), a_nearest("b.html", str(WEB.url))]
+    listed = (
+        "- [Wind](http://here/documents/guide/wind.md?corpus=default&start=10&end=36#cited): "
+        "Wind \\[3\\] turns < /details>.\n"
+        "- [Wind](https://example.org/a_%28b%29): Wind turns blades."
+    )
+
+    assert closest_passages(nearest, LINKS) == f"\n\n**Closest passages**\n\n{listed}"
+    assert folded_closest_passages(nearest, LINKS) == (
+        f"\n\n<details><summary>Closest passages</summary>\n\n{listed}\n\n</details>"
+    )
+
+
+def test_a_declined_answer_loses_what_was_closest_when_it_comes_back_in_a_conversation() -> None:
+    assert without_links("I don't know." + folded_closest_passages([a_nearest()], LINKS)) == "I don't know."
+
+
+@pytest.mark.parametrize("make", [sources, references, closest_passages, folded_closest_passages])
 def test_without_citations_nothing_is_listed(make: object) -> None:
     assert make([], LINKS) == ""  # type: ignore[operator]
 

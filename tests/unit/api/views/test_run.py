@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.views.run import SEPARATOR, Record, RunView, to_line
-from query_engine.schema.events import Citation, Event, Restarted, Retrieved, Step, Token
-from tests.fakes.engines import a_citation, a_done
+from query_engine.schema.events import Citation, Event, Nearest, Restarted, Retrieved, Step, Token
+from tests.fakes.engines import a_citation, a_done, a_nearest
 
 STEPS = (Step("search", "**Searching** the guide."), Step("found", "**Found** 3 passages."))
 
@@ -16,8 +16,12 @@ def one_url_each(citations: Sequence[Citation]) -> list[str]:
     return [f"http://here/{citation.doc_id}" for citation in citations]
 
 
+def quoted(nearest: Sequence[Nearest]) -> str:
+    return "".join(f"\n\nClose: {one.quote}" for one in nearest)
+
+
 def view_of(*events: Event) -> RunView:
-    view = RunView(one_url_each)
+    view = RunView(one_url_each, quoted)
     for event in events:
         view.take(event)
     return view
@@ -25,7 +29,7 @@ def view_of(*events: Event) -> RunView:
 
 def played(*events: Event) -> list[Record]:
     """All records when each event is shown as soon as it asks for it."""
-    view = RunView(one_url_each)
+    view = RunView(one_url_each, quoted)
     records = []
     for event in events:
         view.take(event)
@@ -76,8 +80,15 @@ def test_a_declined_answer_is_shown_once_as_answer_and_once_as_complete() -> Non
     records = played(*STEPS, a_done(answer=None))
 
     assert [(r["is_intermediate"], r["complete"]) for r in records[-2:]] == [(False, False), (False, True)]
-    assert {r["final_report"] for r in records[-2:]} == {"I don't know: the documents do not answer this question."}
+    assert {r["final_report"] for r in records[-2:]} == {"I don't know. The passages found do not answer this."}
     assert records[-1]["citations"] == []
+
+
+def test_the_report_of_a_declined_answer_ends_with_what_is_closest_and_cites_nothing() -> None:
+    last = played(*STEPS, a_done(answer=None, nearest=(a_nearest(),)))[-1]
+
+    assert report_of(last) == "I don't know. The passages found do not answer this.\n\nClose: Wind turns blades."
+    assert last["citations"] == []
 
 
 def test_a_restarted_answer_replaces_the_withdrawn_text() -> None:

@@ -192,7 +192,8 @@ async def test_without_time_for_any_synthesizer_the_answer_says_so() -> None:
     await events.aclose()
 
     assert done.answer is None
-    assert done.message.startswith("I don't know: the time for this question was over")
+    assert done.message.startswith("I don't know. The time for this question was over")
+    assert [one.quote for one in done.nearest] == [passage.text for passage in done.passages]
     assert done.gate_reason == "generated_no_answer_but_confident"
 
 
