@@ -19,6 +19,7 @@ from query_engine.text.term_weights import TermWeights, question_weights
 
 READ_PASSAGES = 5
 _WORD = re.compile(r"\w[\w.,-]*\w|\w")
+NEAR = 0.4
 # What the reader says where it read nothing: as sure a no as it ever gives.
 NOTHING_READ = -6.0
 
@@ -29,6 +30,8 @@ class Features:
 
     Attributes:
         similarity: cosine of the question and the nearest leaf of all passages, -1..1.
+        far: how far `similarity` lies below `NEAR`, 0 where it does not. Similarity tells questions about other subjects;
+            above, it says more about the corpus than about the answer.
         unit: log-odds, as the reader gives them, that the best sentence or line answers.
         leaf: log-odds that the best leaf answers.
         unit_leaf: log-odds that the leaf of the best sentence answers.
@@ -44,6 +47,7 @@ class Features:
     """
 
     similarity: float
+    far: float
     unit: float
     leaf: float
     unit_leaf: float
@@ -71,6 +75,7 @@ def measure(
     best = reading.units[0] if reading.units else None
     return Features(
         similarity=similarity,
+        far=max(0.0, NEAR - similarity),
         unit=best.score if best else NOTHING_READ,
         leaf=max((leaf.scores.passage for leaf in reading.leaves), default=NOTHING_READ),
         unit_leaf=best.leaf.scores.passage if best else NOTHING_READ,

@@ -194,8 +194,8 @@ def _written(line: Line, answer: Answer) -> str:
 
 
 def _cited(quotes: Sequence[Extract], answer: Answer) -> str:
-    numbers = [answer.citations.cite(quote.passage, quote.start, quote.end) for quote in quotes]
-    return f"{'; '.join(as_text(quote.text) for quote in quotes)} [{numbers[-1]}]"
+    numbered = ((quote.text, answer.citations.cite(quote.passage, quote.start, quote.end)) for quote in quotes)
+    return "; ".join(f"{as_text(text)} [{number}]" for text, number in numbered)
 
 
 def _passages(lines: Iterable[Line]) -> tuple[Passage, ...]:

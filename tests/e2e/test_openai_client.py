@@ -1,6 +1,7 @@
 """OpenAI's own client against the real service, and what stays in its cache."""
 
 import json
+import re
 from collections.abc import Iterator
 
 import httpx
@@ -33,7 +34,11 @@ def test_a_whole_completion_is_what_evaluate_says(client: openai.OpenAI, service
     completion = client.chat.completions.create(model="default", messages=asking(BETZ), temperature=0)
     evaluated = httpx.post(f"{service.url}/evaluate", json={"query": BETZ, "iid": "1"}, timeout=60).json()
 
-    assert completion.choices[0].message.content == evaluated["generated_response"]
+    content = completion.choices[0].message.content
+    assert content is not None
+    answer, _, sources = content.partition("\n\n**Sources**\n\n")
+    assert re.sub(r"\[(\[\d+\])\]\([^)]*\)", r"\1", answer) == evaluated["generated_response"]
+    assert f"{service.url}/documents/wind.md" in sources
     assert completion.usage is not None
     assert completion.usage.completion_tokens > 0
     assert completion.model_extra is not None

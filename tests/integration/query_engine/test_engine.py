@@ -77,7 +77,7 @@ async def test_an_answer_is_quoted_cited_and_explained(make: MakeEngine) -> None
     _, done = await answer(engine)
 
     assert done.answer is not None
-    assert "**Albert Betz** published the rotor limit in 1919. [1]" in done.answer
+    assert "Albert Betz published the rotor limit in 1919. [1]" in done.answer
     assert done.synthesizer == "extractive"
     assert done.gate_reason == "generated_answer"
     for citation in done.citations:

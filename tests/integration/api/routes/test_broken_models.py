@@ -23,7 +23,7 @@ from tests.fakes.reading import a_leaf_reader
 from tests.servers.scripted_llm import Script, ScriptedLLM
 
 QUESTION = "Who published the rotor limit in 1919?"
-QUOTE = "published the rotor limit in 1919. [1]"
+QUOTE = "published the rotor limit in 1919. ["
 DEEP = "[" * 100_000
 BROKEN = {
     "JSON nested too deeply": (Script(garbage_after=0, garbage=f"data: {DEEP}"), "llm_bad_json"),

@@ -76,7 +76,7 @@ def test_text_of_a_model_that_breaks_off_is_withdrawn_and_does_not_come_twice(
 
     events, done = answer(servers)
 
-    assert shown(events) == done.text == "Wind is moving air [1]. Three blades won. [1]"
+    assert shown(events) == done.text == "Wind is moving air [1]. Three blades won. [2]"
     assert sum(isinstance(event, Restarted) for event in events) == 1
     assert [warning.code for warning in done.warnings] == ["llm_cut"]
 
@@ -129,7 +129,7 @@ def test_what_was_left_out_and_replaced_is_told(servers: tuple[ScriptedLLM, Scri
 
     events, done = answer(servers)
 
-    assert shown(events) == "Wind is moving air [1]. Three blades won for practical reasons. [1]"
+    assert shown(events) == "Wind is moving air [1]. Three blades won for practical reasons. [2]"
     assert [warning.code for warning in done.warnings] == ["unsupported_sentences"]
     assert any(
         isinstance(event, Step) and "1 replaced by the quote that does, 1 left out" in event.text for event in events

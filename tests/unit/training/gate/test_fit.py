@@ -30,7 +30,7 @@ CASE = Case(id="1", question="Who set the limit?", answer="Albert Betz", relevan
 
 
 def features(unit: float, coverage: float) -> Features:
-    return Features(unit, unit, unit, unit, coverage, 0.0, coverage, 2.0, 0.5, ())
+    return Features(unit, 0.0, unit, unit, unit, coverage, 0.0, coverage, 2.0, 0.5, ())
 
 
 def separable(count: int = 60) -> list[Example]:
