@@ -254,7 +254,9 @@ def _merged_across(window: _Window, windows: Sequence[_Window], rng: random.Rand
 def _merge(sentence: str, others: Sequence[str]) -> str | None:
     """Put another sentence's predicate to this one's subject: of the first with a named subject of the same number."""
     own = _NAMED_SUBJECT.match(sentence)
-    for other in others if own else ():
+    if own is None:
+        return None
+    for other in others:
         match = _NAMED_SUBJECT.match(other)
         if match is None or (match[2] in _PLURAL) != (own[2] in _PLURAL):
             continue

@@ -95,7 +95,7 @@ def test_numbers_are_plain_and_no_sources_are_listed_where_links_are_switched_of
 
 
 def test_what_is_not_checked_yet_is_never_sent_since_it_cannot_be_taken_back() -> None:
-    script = [
+    script: Script = [
         *STEPS,
         Token("", "Lima"),
         Token("Wind ", "has"),

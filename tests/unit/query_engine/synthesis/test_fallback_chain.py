@@ -14,7 +14,7 @@ from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.citations import Citations, Shown
 from query_engine.schema.events import Done, Event, Restarted, Step, Token
 from query_engine.schema.passage import Passage
-from query_engine.synthesis.base import Synthesizer
+from query_engine.synthesis.base import Piece, Synthesizer
 from query_engine.synthesis.fallback_chain import CUT, Answer, write
 from tests.fakes.engines import a_passage
 from tests.fakes.synthesizers import ScriptedSynthesizer
@@ -52,7 +52,7 @@ class Quoting(ScriptedSynthesizer):
 
     def write(
         self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
-    ) -> Iterator[str]:
+    ) -> Iterator[Piece]:
         yield from super().write(question, passages, citations, stop)
         self._then()
 
@@ -99,7 +99,7 @@ class Reading(ScriptedSynthesizer):
         super().__init__(*says)
         self._shown = Shown("The model was shown 1 of 2 passages whole.", out_of_context)
 
-    def write(self, _q: str, _p: Sequence[Passage], citations: Citations, _s: threading.Event) -> Iterator[str]:
+    def write(self, _q: str, _p: Sequence[Passage], citations: Citations, _s: threading.Event) -> Iterator[Piece]:
         citations.shown = self._shown
         return super().write(_q, _p, citations, _s)
 

@@ -8,6 +8,7 @@ from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.draft import UNSUPPORTED
 from query_engine.synthesis.health import MonitoredSynthesizer
+from tests.fakes.synthesizers import text_of
 
 
 class Moody:
@@ -30,7 +31,7 @@ class Moody:
 
 
 def write(watched: MonitoredSynthesizer) -> str:
-    return "".join(watched.write("what", (), Citations(), threading.Event()))
+    return text_of(watched.write("what", (), Citations(), threading.Event()))
 
 
 def test_the_state_follows_the_last_answer() -> None:
