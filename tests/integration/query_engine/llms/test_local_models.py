@@ -15,6 +15,7 @@ from query_engine.llms.gguf import packaged_gguf
 from query_engine.llms.local import LocalLLM
 from query_engine.prompting.builder import PromptBuilder
 from query_engine.schema.citations import Citations
+from query_engine.synthesis.base import Piece
 from query_engine.synthesis.generative import GenerativeSynthesizer
 from settings import EmbedSettings, LLMSettings, Settings
 from tests.fakes.embedding import WordHashEmbedding
@@ -81,7 +82,7 @@ def test_a_stream_that_is_closed_stops_the_model_and_frees_it(llm: LocalLLM) -> 
 
 def test_a_stop_ends_the_answer_early(model: LoadedModel) -> None:
     stop = threading.Event()
-    written: list[str] = []
+    written: list[Piece] = []
     for piece in synthesizer_of(model).write("Tell all about wind.", [passage(WIND * 5)], Citations(), stop):
         written.append(piece)
         stop.set()
