@@ -6,7 +6,7 @@ as it grows; what differs from the text before is erased and written again. A pi
 
 import shutil
 import unicodedata
-from os.path import commonpath
+from itertools import takewhile
 from typing import TextIO
 
 
@@ -30,7 +30,9 @@ class GrowingText:
 
     def show(self, text: str) -> None:
         """Show this text in place of the one before, of which a pipe has to get the beginning of this one."""
-        kept = commonpath([self.shown, text])
+        kept = "".join(
+            old for old, _ in takewhile(lambda pair: pair[0] == pair[1], zip(self.shown, text, strict=False))
+        )
         if self.correctable and kept != self.shown:
             columns = self._columns or shutil.get_terminal_size().columns
             # A row is written from its beginning: where in it a character stands is the terminal's business.

@@ -30,8 +30,8 @@ class Features:
 
     Attributes:
         similarity: cosine of the question and the nearest leaf of all passages, -1..1.
-        far: how far `similarity` lies below `NEAR`, 0 where it does not. Similarity tells questions about other subjects;
-            above, it says more about the corpus than about the answer.
+        far: how far `similarity` lies below `NEAR`, 0 where it does not: there it tells questions about other
+            subjects; above, it says more about the corpus than about the answer.
         unit: log-odds, as the reader gives them, that the best sentence or line answers.
         leaf: log-odds that the best leaf answers.
         unit_leaf: log-odds that the leaf of the best sentence answers.

@@ -67,6 +67,8 @@ _REFERS_BACK = re.compile(
     r"(?:he|she|it|they|his|her|its|their|this|these|that|those|such|both|one|some|another|others?)\b",
     re.IGNORECASE,
 )
+# Names and things have rarely more words.
+_ROLE_WORDS = 2
 _JOINING = frozenset({"and", "or", "but"})
 _LEAST_REPEATED_WORDS = 3
 _LEAST_CLAUSE_WORDS = 2
@@ -151,13 +153,16 @@ def exchanges_roles(claim: Claim, held: Claim) -> bool:
     """Whether two words change places around a third: "A hit B" and "B hit A", but not "in 1919 A hit B"."""
     if claim.agent != held.agent:
         return False  # one of the two is passive: places change and roles do not
-    place = {word: at for at, word in enumerate(held.order) if word in claim.once & held.once}
-    common = [place[word] for word in claim.order if word in place]
-    # Around the pivot, one word that stands behind it there comes before it here, and the other way round.
-    return any(
-        any(before > pivot for before in common[:at]) and any(after < pivot for after in common[at + 1 :])
-        for at, pivot in enumerate(common)
-    )
+    there = {word: at for at, word in enumerate(held.order) if word in claim.once & held.once}
+    common = [there[word] for word in claim.order if word in there]
+    for at, pivot in enumerate(common):
+        left, right = common[max(0, at - _ROLE_WORDS) : at], common[at + 1 : at + 1 + _ROLE_WORDS]
+        # Around the pivot, one word that stands behind it there comes before it here, and the other way round.
+        if any(place > pivot for place in left) and any(place < pivot for place in right):
+            near = [*left, pivot, *right]
+            if max(near) - min(near) <= 2 * _ROLE_WORDS:
+                return True
+    return False
 
 
 def repeats_itself(text: str) -> bool:

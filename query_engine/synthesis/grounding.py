@@ -29,7 +29,7 @@ from query_engine.text.sentences import split_sentences
 # Chosen on planted sentences of SQuAD and Cranfield; `python -m bench grounding` prints how they do elsewhere.
 SURE_SHARE = 0.8
 LEAST_SHARE, LEAST_SUM = 0.35, 1.2
-# Of a clause's words, those that only other sentences of the passages hold; and how many words a subject may have.
+# Share of a clause's words that only other sentences of the passages hold; words that open a sentence as its subject.
 FOREIGN_SHARE = 0.5
 SUBJECT_WORDS = 3
 QUOTE_SIMILARITY = 0.6
