@@ -1,8 +1,9 @@
-"""Find where a text may be cut: list items, table rows, `key: value` lines, sentences, phrases, words.
+"""Find where a text may be cut: between sentences, else phrases, else words, and not inside a row or a list item.
 
-Flow: `splitter.py` asks for the pieces of a text that fit a size -> **here** -> it packs them into leaves and parents.
-What stands in a piece stays together; a piece is taken apart only where it does not fit. No boundary falls into a
-number or a date (`atoms.py`). Pure, apart from what it remembers; linear in the text's length.
+Flow: `level_splitter.py` asks for the pieces of a text that fit a size, and for its units -> **here** -> it fills
+passages with the pieces, and moves a boundary that falls into a unit. A piece is taken apart only where it does not
+fit. No boundary falls into a number or a date (`atoms.py`). Pure, apart from what it remembers; linear in the text's
+length.
 """
 
 import re
@@ -33,7 +34,8 @@ _NUMBERED = re.compile(r"[ \t]*\(?[\da-z]")
 _KEY = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;,|\n]{0,39}:[ \t]+\S")
 # Of a table's row as PDFs give it, at least the last two words are figures, dashes or signs of a currency.
 _FIGURE = re.compile(r"[($€£-]*+(?:\d[\d.,]*+)?+[)%]*+|[—–]")
-_PHRASE = re.compile(r"[,;][\"'”’)\]]*\s+|[，、；：。！？]\s*|(?<=\s)\|\s+|\n\s*")
+_PARAGRAPH = re.compile(r"\n[ \t\r]*\n\s*")
+_PHRASE = re.compile(r"[,.;][\"'”’)\]]*\s+|[，、；：。！？]\s*|(?<=\s)\|\s+")
 _SPACE = re.compile(r"\s+")
 
 Span = tuple[int, int]
@@ -43,17 +45,11 @@ Kind = Literal["heading", "row", "item", "record", "prose"]
 
 
 class Piece(NamedTuple):
-    """`[start, end)` of the text, the space after it included.
-
-    Attributes:
-        tokens: of this text.
-        leads: it is a heading, which belongs to what follows.
-    """
+    """`[start, end)` of the text, the space after it included, and its tokens."""
 
     start: int
     end: int
     tokens: int
-    leads: bool = False
 
 
 class _Block(NamedTuple):
@@ -69,33 +65,29 @@ class BlockCutter:
         self._remembered_ends = lru_cache(REMEMBERED_BLOCKS)(self._ends)
 
     def pieces(self, text: str, fits: Fits, chars: int) -> Iterator[Piece]:
-        """Yield pieces that tile `text`, in order, each as large as stays together and fits.
+        """Yield pieces that tile `text`, in order: sentences; phrases and words of those that do not fit.
 
         Args:
             text: of a document or a passage.
             fits: returns the tokens of `text[start:end]`, or None if that is too large.
-            chars: length of the pieces into which a phrase is cut that does not fit.
+            chars: length of the pieces into which a word is cut that does not fit.
         """
-        for block in _blocks(text):
-            whole = [(block.start, block.end)]
-            if block.kind == "prose":
-                yield from _fitting(text, self._sentences(text, *whole[0]), fits, chars, [_phrases])
-            elif block.kind == "record":
-                yield from _fitting(text, whole, fits, chars, [_pairs, self._sentences, _phrases])
-            else:
-                for piece in _fitting(text, whole, fits, chars, [self._sentences, _phrases]):
-                    yield piece._replace(leads=block.kind == "heading")
+        yield from _fitting(text, self._sentences(text), fits, chars, [_paragraphs, _phrases, _words])
 
-    def _sentences(self, text: str, start: int, end: int) -> Iterator[Span]:
-        begin = start
-        for first, last in _stretches(text, start, end, PUNKT_CHARS):
+    def _sentences(self, text: str) -> Iterator[Span]:
+        begin = first = 0
+        while first < len(text):
+            last = len(text) if len(text) - first <= PUNKT_CHARS else stop_before(text, first, first + PUNKT_CHARS)
             part = text[first:last]
-            for stop in self._remembered_ends(part) if len(part) <= REMEMBERED_CHARS else self._ends(part):
+            ends = self._remembered_ends(part) if len(part) <= REMEMBERED_CHARS else self._ends(part)
+            # The last sentence may go on behind this part, and is read again with the next one.
+            for stop in ends[:-1] or ends:
                 if not is_date_alone(text[begin : first + stop].rstrip().rstrip(".")):
                     yield begin, first + stop
                     begin = first + stop
-        if begin < end:
-            yield begin, end
+            first = last if last == len(text) else first + (ends[:-1] or ends)[-1]
+        if begin < len(text):
+            yield begin, len(text)
 
     def _ends(self, text: str) -> tuple[int, ...]:
         """Return where each sentence ends, the space after it included."""
@@ -114,6 +106,17 @@ class BlockCutter:
         verdict = lru_cache(REMEMBERED_VERDICTS)(punkt.text_contains_sentbreak)
         punkt.text_contains_sentbreak = lambda context: verdict(context.translate(_SHAPES))
         return punkt
+
+
+def units(text: str, fits: Fits) -> list[Span]:
+    """Return the headings, table rows, list items and records, in order; of a record that does not fit, its pairs."""
+    found = []
+    for block in _blocks(text):
+        if block.kind == "record" and fits(block.start, block.end) is None:
+            found += _pairs(text, block.start, block.end)
+        elif block.kind != "prose":
+            found.append((block.start, block.end))
+    return found
 
 
 def parts(text: str, chars: int) -> Iterator[Span]:
@@ -171,9 +174,11 @@ def _begun_by(line: str, kind: Kind | None, before: str) -> Kind | None:
         return "item"
     if _KEY.match(line) and not inside_prose:
         return "record" if kind != "record" or not before else None
-    if not before or kind in {None, "heading", "row"} or (kind == "record" and not _goes_on(before)):
+    if not before or kind in {None, "heading", "row"}:
         return "prose"
-    return None
+    # PDFs have no blank line between a list and the text after it.
+    ends = (kind == "record" or (kind == "item" and not line[0].isspace())) and not _goes_on(before)
+    return "prose" if ends else None
 
 
 def _ends_in_figures(line: str) -> bool:
@@ -197,12 +202,22 @@ def _pairs(text: str, start: int, end: int) -> Iterator[Span]:
     yield begin, end
 
 
+def _paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
+    return _cut_after(_PARAGRAPH, text, start, end)
+
+
 def _phrases(text: str, start: int, end: int) -> Iterator[Span]:
+    return _cut_after(_PHRASE, text, start, end)
+
+
+def _words(text: str, start: int, end: int) -> Iterator[Span]:
+    return _cut_after(_SPACE, text, start, end)
+
+
+def _cut_after(pattern: re.Pattern[str], text: str, start: int, end: int) -> Iterator[Span]:
     begin = start
-    for match in _PHRASE.finditer(text, start, end):
+    for match in pattern.finditer(text, start, end):
         at = match.end()
-        if match[0].startswith("\n") and _goes_on(text[text.rfind("\n", begin, match.start()) + 1 : match.start()]):
-            continue
         if at < end and not splits_atom(text, at):
             yield begin, at
             begin = at

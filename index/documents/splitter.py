@@ -50,7 +50,7 @@ class TreeSplitter:
         return HierarchicalNodeParser.from_defaults(
             node_parser_ids=list(LEVEL_NAMES),
             node_parser_map={
-                name: LevelSplitter(cutter, self._count_tokens, size, size * MAX_CHARS_PER_TOKEN)
+                name: LevelSplitter(cutter, self._count_tokens, size, self._sizes[LEAF], MAX_CHARS_PER_TOKEN)
                 for name, size in zip(LEVEL_NAMES, self._sizes, strict=True)
             },
             include_metadata=False,

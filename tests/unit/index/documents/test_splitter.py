@@ -141,6 +141,21 @@ def test_a_list_item_stays_whole() -> None:
     assert whole(items, "\n".join(items))
 
 
+def test_parents_are_filled_with_parts_of_an_item_that_no_leaf_holds() -> None:
+    text = "Ten words of prose stand here before the long item. \n\n- " + "It has many sentences of seven words. " * 4
+    tree = SPLITTER.split(text)
+    middles = [text[span.start : span.end] for span in tree.spans if span.level == 1]
+
+    assert [len(middle.split()) for middle in middles] == [32, 7]
+
+
+def test_a_boundary_inside_a_row_moves_to_its_end_where_it_fits() -> None:
+    text = "One sentence of six words here. \n\n" + "".join(f"| Pump. Big | {i} EUR |\n" for i in range(6))
+    tree = SPLITTER.split(text)
+
+    assert [len(text[tree[leaf].start : tree[leaf].end].split()) for leaf in tree.leaves] == [13, 14, 14, 7]
+
+
 def test_a_line_of_a_timeline_keeps_its_year() -> None:
     lines = [f"{year}. Itaipu delivers power, and much else happened. It rained." for year in range(1900, 1960)]
 
