@@ -25,7 +25,7 @@ UNSUPPORTED = "llm_unsupported"
 # Shorter ones may well be said twice.
 LEAST_REPEATED_WORDS = 4
 # Where a sentence may end, and with it the part of it that is sure to be shown as it stands.
-_MAY_END = re.compile(r"[.!?]++[\"'”’)\]]*+(?=\s)|\n")
+_MAY_END = re.compile(r"(?<![.!?])[.!?]++[\"'”’)\]]*+(?=\s)|\n")
 _LAST_WORD = re.compile(r"(?<!\S)\S++\Z")
 # `split_sentences` cuts longer ones, wherever they stand.
 _LONGEST_BEGUN_CHARS = 400
