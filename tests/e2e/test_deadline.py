@@ -42,7 +42,7 @@ def program(model: ScriptedLLM, model_cache: Path, tmp_path_factory: pytest.Temp
         yield program
 
 
-@pytest.mark.timeout(60)  # the model stalls for ever
+@pytest.mark.timeout(300)  # the model stalls for ever; the service starts within this time, too
 def test_a_stalling_model_is_replaced_by_quotes_before_the_deadline(program: Program, model: ScriptedLLM) -> None:
     model.play(Script(stall_after=0))
     body = httpx.post(f"{program.url}/run", json=QUESTION, timeout=60).content

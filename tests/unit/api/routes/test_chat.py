@@ -1,8 +1,11 @@
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+from anyio import to_thread
 from starlette.testclient import TestClient
 
 from errors import LLMError
@@ -10,7 +13,7 @@ from query_engine.question.condense import Turn
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Restarted, Retrieved, Step, Token
-from tests.fakes.engines import FakeEngine, Script, a_citation, a_done, a_passage
+from tests.fakes.engines import FakeEngine, Script, a_citation, a_done, a_nearest, a_passage
 from tests.fakes.http import client_of
 
 STEPS = (Step("search", "**Searching**"), Retrieved((a_passage(),)), Step("write", "**Writing**"))
@@ -20,6 +23,7 @@ LINKED = f"Wind turns blades. [[1]]({PAGE})\n\n**Sources**\n\n1. [Wind]({PAGE})"
 USER = {"role": "user", "content": "What turns?"}
 TOOL = {"type": "function", "function": {"name": "clock", "parameters": {"type": "object", "properties": {}}}}
 CALL = {"id": "call_1", "type": "function", "function": {"name": "clock", "arguments": "{}"}}
+KILL_S = 10
 # Recorded from Open WebUI 0.12.4: five sent by its page, `tuned` with all its sampling options; long texts shortened.
 OPEN_WEBUI = Path(__file__).parents[3] / "fixtures" / "openwebui"
 
@@ -107,6 +111,22 @@ def test_what_is_not_checked_yet_is_never_sent_since_it_cannot_be_taken_back() -
 
 
 @pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("linked", [False, True])
+def test_the_closest_passages_of_a_declined_question_are_collapsed(stream: bool, linked: bool) -> None:
+    engine = FakeEngine([*STEPS, a_done(None, nearest=(a_nearest(),))])
+    reply = ask(client_of(engine, serve={"chat_links": linked}), stream=stream)
+    if stream:
+        chunks = chunks_in(reply.text)
+        content, facts = content_of(chunks), chunks[-1]
+    else:
+        content, facts = reply.json()["choices"][0]["message"]["content"], reply.json()
+
+    folded = f"\n\n<details><summary>Closest passages</summary>\n\n- [Wind]({PAGE}): Wind turns blades.\n\n</details>"
+    assert content == "I don't know. The passages found do not answer this." + (folded if linked else "")
+    assert [one["url"] for one in facts["treeline"]["nearest"]] == [PAGE]
+
+
+@pytest.mark.parametrize("stream", [False, True])
 def test_what_the_documents_do_not_answer_is_said_in_words(stream: bool) -> None:
     reply = ask(client_of(FakeEngine([*STEPS, a_done(None)])), stream=stream)
     if stream:
@@ -115,7 +135,7 @@ def test_what_the_documents_do_not_answer_is_said_in_words(stream: bool) -> None
     else:
         content, facts = reply.json()["choices"][0]["message"]["content"], reply.json()
 
-    assert content.startswith("I don't know")
+    assert content.startswith("I don't know. ")
     assert (facts["citations"], facts["treeline"]["answered"]) == ([], False)
 
 
@@ -212,7 +232,7 @@ def test_calls_of_tools_in_the_conversation_are_passed_over_and_named() -> None:
             "tuned",
             [
                 "frequency_penalty", "max_tokens", "messages with role system", "min_p", "presence_penalty",
-                "reasoning_effort", "seed", "stop", "temperature", "top_p",
+                "reasoning_effort", "seed", "stop", "temperature", "top_k", "top_p",
             ],
         ),
     ],
@@ -236,9 +256,18 @@ def test_what_open_webui_sends_is_answered(name: str, ignored: list[str]) -> Non
 def test_filters_limits_and_the_time_reach_the_engine() -> None:
     engine = FakeEngine(ANSWER)
     filters = {"filters": [{"key": "doc_id", "value": "a"}]}
-    ask(client_of(engine), filters=filters, top_k=3, query_time="2024-02-28")
+    ask(client_of(engine), filters=filters, max_passages=3, query_time="2024-02-28")
 
     assert (engine.filters, engine.limits, engine.query_times) == ([filters], [3], ["2024-02-28"])
+
+
+@pytest.mark.parametrize("top_k", [0, -1, 40])
+def test_top_k_is_the_samplers_and_does_not_limit_the_passages(top_k: int) -> None:
+    engine = FakeEngine(ANSWER)
+    reply = ask(client_of(engine), top_k=top_k)
+
+    assert (reply.status_code, reply.json()["treeline"]["ignored"]) == (200, ["top_k"])
+    assert engine.limits == [None]
 
 
 @pytest.mark.parametrize(
@@ -326,7 +355,7 @@ def test_an_answer_that_changed_at_its_end_is_told_whole() -> None:
     "body",
     [b"", b"question=canary-7731", b'["canary-7731"]', b"null", b"[" * 100_000, b'{"model": "canary-7731"}',
      b'{"model": 7, "messages": "canary-7731"}', b'{"model": "default", "messages": [{"role": "canary-7731"}]}',
-     b'{"model": "default", "messages": [{"role": "user", "content": "canary-7731 \\ud800"}], "top_k": 0}'],
+     b'{"model": "default", "messages": [{"role": "user", "content": "canary-7731 \\ud800"}], "max_passages": 0}'],
 )  # fmt: skip
 def test_a_body_that_makes_no_sense_is_a_400_that_repeats_nothing(body: bytes) -> None:
     client = client_of(FakeEngine(ANSWER))
@@ -344,6 +373,23 @@ def test_half_a_character_and_nul_in_a_message_become_replacement_characters() -
 
     assert reply.status_code == 200
     assert engine.questions == ["W\ufffdat ??"]
+
+
+async def test_an_answer_needs_no_thread_of_the_pool_that_slow_routes_hold() -> None:
+    pool = to_thread.current_default_thread_limiter()
+    slow = [object() for _ in range(int(pool.total_tokens))]
+    for borrower in slow:
+        pool.acquire_on_behalf_of_nowait(borrower)
+    transport = httpx.ASGITransport(app=client_of(FakeEngine(ANSWER)).app)
+    try:
+        async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as client:
+            body = {"model": "default", "messages": [USER]}
+            reply = await asyncio.wait_for(client.post("/v1/chat/completions", json=body), KILL_S)
+    finally:
+        for borrower in slow:
+            pool.release_on_behalf_of(borrower)
+
+    assert reply.status_code == 200
 
 
 @pytest.mark.parametrize("stream", [False, True])
