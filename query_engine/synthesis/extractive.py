@@ -9,6 +9,7 @@ whom it is about, and the names of a table's columns.
 import re
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from query_engine.reader.reading import LeafReader
@@ -64,7 +65,16 @@ def _quote(block: ChosenBlock, start: int, end: int, question: str, *, first: bo
         shown = as_text(words)
         if first:
             shown = _lead(block, words) + _emphasised(shown, question, block)
-    return Quote(block.leaf.passage, start, end, words, shown)
+    return Quote(_holding(block, start, end), start, end, words, shown)
+
+
+def _holding(block: ChosenBlock, start: int, end: int) -> Passage:
+    """Return the passage that was found; widened where its paragraph or list, and so the quote, goes on beyond it."""
+    passage = block.leaf.passage
+    first, last = min(start, passage.start), max(end, passage.end)
+    if (first, last) == (passage.start, passage.end):
+        return passage
+    return replace(passage, start=first, end=last, text=block.leaf.text[first:last])
 
 
 def _rows(block: ChosenBlock, quoted: str) -> Iterator[str]:

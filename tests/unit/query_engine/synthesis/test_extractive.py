@@ -6,11 +6,13 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
+from query_engine.reader.reading import LeafReader
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from tests.fakes.engines import a_passage
-from tests.fakes.reading import a_leaf_reader
+from tests.fakes.reading import WordReader, a_leaf_reader
+from tests.fakes.words import FakeWords
 
 COMMON = {"the", "what", "is", "of", "a", "how", "does", "who", "did"}
 
@@ -53,6 +55,18 @@ def test_every_quote_is_the_text_at_its_span() -> None:
     for citation in citations.all():
         passage = BETZ if citation.doc_id == "wind.md" else COOKING
         assert passage.text[citation.start - passage.start : citation.end - passage.start] == citation.quote
+
+
+def test_a_quote_that_goes_on_beyond_its_passage_is_cited_as_it_stands() -> None:
+    text = "# Rotor\n\nThe rotor limit is 59 per cent. The rotor limit holds for every rotor. It was found in 1919.\n"
+    start = text.index("The rotor limit holds")
+    found = replace(a_passage("a.md"), start=start, end=start + 41, text=text[start : start + 41], hits=())
+    reader, citations = LeafReader(WordReader(), lambda _: text, FakeWords()), Citations()
+    "".join(ExtractiveSynthesizer(reader, 60).write("What is the rotor limit?", [found], citations, threading.Event()))
+
+    assert citations.all()[0].start < start
+    for citation in citations.all():
+        assert text[citation.start : citation.end] == citation.quote
 
 
 def test_an_answer_keeps_to_its_length() -> None:
