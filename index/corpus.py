@@ -140,8 +140,8 @@ class Corpus:
         Raises:
             IndexDamagedError: the vectors cannot be opened.
         """
-        self._stores.close_vectors(self.vectors)  # opened, so that a damaged graph is told
-        del self.__dict__["vectors"]
+        if (vectors := self.__dict__.pop("vectors", None)) is not None:
+            self._stores.close_vectors(vectors)
         self._stores.write_graph()
 
     def open_derived(self) -> None:

@@ -126,7 +126,9 @@ class FolderStores:
         return size
 
     def write_graph(self) -> None:
-        """Have the whole graph of the vectors, which are closed, written."""
+        """Have the whole graph of the vectors, which are closed, written; raises IndexDamagedError if it is damaged."""
+        if not self._servers.chroma_url:
+            self._check_vectors()
         self._servers.settle_vectors(self._folder)
         self._seal()
 

@@ -78,10 +78,10 @@ class Servers:
 
     def settle_vectors(self, folder: Path) -> None:
         """Make every process search `folder` alike; see `vectors/flush.py`. A server does so by itself."""
-        from index.vectors.flush import settle  # noqa: PLC0415  # a second to import
+        from index.vectors.flush import settle_in_child  # noqa: PLC0415  # beside what else knows vectors
 
         if not self.chroma_url:
-            settle(folder / "vectors")
+            settle_in_child(folder / "vectors")
 
     def delete_vectors(self, folder: Path, manifest: Manifest) -> None:
         """Delete the vectors of a corpus that is not open."""

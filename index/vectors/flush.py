@@ -1,12 +1,40 @@
 """Make searches repeatable: have Chroma write the whole graph of a corpus's vectors.
 
-Flow: the evaluation, before it asks -> `corpus.py` -> **here** -> `chroma.py`. Not for every ingestion: the graph is
-written as a whole, which takes long where it is large and little was changed.
+Flow: the evaluation, before it asks -> `corpus.py` -> **here**, in a child process -> `chroma.py`. Not for every
+ingestion: the graph is written as a whole, which takes long where it is large and little was changed. A child, because
+Chroma lets go of SQLite's locks some time after a client was closed, and at the latest when the process ends.
 """
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
-from index.vectors.chroma import open_embedded
+from errors import IndexDamagedError, RagError
+
+_PROJECT_ROOT = Path(__file__).resolve().parents[2]
+
+
+def settle_in_child(folder: Path) -> None:
+    """Do what `settle` does, in a child process.
+
+    Raises:
+        IndexDamagedError: it failed.
+    """
+    path = os.pathsep.join([str(_PROJECT_ROOT), *(entry for entry in sys.path if entry)])
+    child = subprocess.run(  # noqa: S603  # a fixed command
+        [sys.executable, "-P", "-m", "index.vectors.flush", str(folder)],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": path},
+        check=False,
+    )
+    if child.returncode:
+        told = child.stderr.strip().splitlines() or [f"the process ended with {child.returncode}"]
+        raise IndexDamagedError(
+            f"The graph of the vectors in {folder} cannot be written: {told[-1]}",
+            f"Run `python -m ingestion doctor --corpus {folder.parent.name} --repair`.",
+        )
 
 
 def settle(folder: Path) -> None:
@@ -19,9 +47,18 @@ def settle(folder: Path) -> None:
         IndexDamagedError: the folder holds something that Chroma cannot open.
         StorageError: the disk is full, or refuses.
     """
+    from index.vectors.chroma import open_embedded  # noqa: PLC0415  # a second to import, in the child only
+
     collection = open_embedded(folder)
     try:
         collection.write_graph()
     finally:
         collection.close()
     open_embedded(folder).close()  # sets back what this one set
+
+
+if __name__ == "__main__":
+    try:
+        settle(Path(sys.argv[1]))
+    except RagError as error:
+        sys.exit(str(error))
