@@ -34,8 +34,8 @@ _NUMBERED = re.compile(r"[ \t]*\(?[\da-z]")
 _KEY = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;,|\n]{0,39}:[ \t]+\S")
 # Of a table's row as PDFs give it, at least the last two words are figures, dashes or signs of a currency.
 _FIGURE = re.compile(r"[($€£-]*+(?:\d[\d.,]*+)?+[)%]*+|[—–]")
-_PARAGRAPH = re.compile(r"\n[ \t\r]*\n\s*")
-_PHRASE = re.compile(r"[,.;][\"'”’)\]]*\s+|[，、；：。！？]\s*|(?<=\s)\|\s+")
+_PARAGRAPH_OR_CELL = re.compile(r"\n[ \t\r]*\n\s*|(?<=\s)\|\s+")
+_PHRASE = re.compile(r"[,.;][\"'”’)\]]*\s+|[，、；：。！？]\s*")
 _SPACE = re.compile(r"\s+")
 
 Span = tuple[int, int]
@@ -65,14 +65,17 @@ class BlockCutter:
         self._remembered_ends = lru_cache(REMEMBERED_BLOCKS)(self._ends)
 
     def pieces(self, text: str, fits: Fits, chars: int) -> Iterator[Piece]:
-        """Yield pieces that tile `text`, in order: sentences; phrases and words of those that do not fit.
+        """Yield pieces that tile `text`, in order: sentences, else paragraphs and cells, else phrases, else words.
+
+        A number or a date may be two words, and so two pieces: words are many and boundaries few, so whether one
+        splits a number is asked when it is set.
 
         Args:
             text: of a document or a passage.
             fits: returns the tokens of `text[start:end]`, or None if that is too large.
             chars: length of the pieces into which a word is cut that does not fit.
         """
-        yield from _fitting(text, self._sentences(text), fits, chars, [_paragraphs, _phrases, _words])
+        yield from _fitting(text, self._sentences(text), fits, chars, [_paragraphs_and_cells, _phrases, _words])
 
     def _sentences(self, text: str) -> Iterator[Span]:
         begin = first = 0
@@ -202,12 +205,16 @@ def _pairs(text: str, start: int, end: int) -> Iterator[Span]:
     yield begin, end
 
 
-def _paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
-    return _cut_after(_PARAGRAPH, text, start, end)
+def _paragraphs_and_cells(text: str, start: int, end: int) -> Iterator[Span]:
+    return _cut_after(_PARAGRAPH_OR_CELL, text, start, end)
 
 
 def _phrases(text: str, start: int, end: int) -> Iterator[Span]:
-    return _cut_after(_PHRASE, text, start, end)
+    begin = start
+    for _, stop in _cut_after(_PHRASE, text, start, end):
+        if stop == end or not splits_atom(text, stop):
+            yield begin, stop
+            begin = stop
 
 
 def _words(text: str, start: int, end: int) -> Iterator[Span]:
@@ -217,10 +224,9 @@ def _words(text: str, start: int, end: int) -> Iterator[Span]:
 def _cut_after(pattern: re.Pattern[str], text: str, start: int, end: int) -> Iterator[Span]:
     begin = start
     for match in pattern.finditer(text, start, end):
-        at = match.end()
-        if at < end and not splits_atom(text, at):
-            yield begin, at
-            begin = at
+        if match.end() < end:
+            yield begin, match.end()
+            begin = match.end()
     yield begin, end
 
 

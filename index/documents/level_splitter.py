@@ -13,7 +13,11 @@ from typing import Any
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.node_parser import TextSplitter
 
+from index.documents.atoms import splits_atom
 from index.documents.blocks import BlockCutter, Fits, Piece, Span, units
+
+# Where each boundary among so many splits a number, the text is nothing but digits.
+TRIED_PIECES = 16
 
 
 class LevelSplitter(TextSplitter):
@@ -67,7 +71,8 @@ class LevelSplitter(TextSplitter):
             # Tokens are counted piece by piece; where two meet inside a word, they may be more together.
             while last > first + 1 and fits(start, pieces[last - 1].end) is None:
                 last -= 1
-            end = pieces[last - 1].end
+            ends = [piece.end for piece in pieces[max(first, last - TRIED_PIECES) : last]]
+            end = next((end for end in reversed(ends) if not splits_atom(text, end)), ends[-1])
             unit = _around(end, whole)
             if unit and fits_leaf(*unit) is not None:
                 if fits(start, unit[1]) is not None:
