@@ -14,7 +14,7 @@ from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.node_parser import TextSplitter
 
 from index.documents.atoms import splits_atom
-from index.documents.blocks import BlockCutter, Fits, Piece, Span, units
+from index.documents.blocks import BlockCutter, Fits, Piece, Unit, units
 
 # Where each boundary among so many splits a number, the text is nothing but digits.
 TRIED_PIECES = 16
@@ -73,12 +73,13 @@ class LevelSplitter(TextSplitter):
                 last -= 1
             ends = [piece.end for piece in pieces[max(first, last - TRIED_PIECES) : last]]
             end = next((end for end in reversed(ends) if not splits_atom(text, end)), ends[-1])
-            unit = _around(end, whole)
-            if unit and fits_leaf(*unit) is not None:
-                if fits(start, unit[1]) is not None:
-                    end = unit[1]
-                elif unit[0] > start:
-                    end = unit[0]
+            while end < len(text) and (unit := _parted(whole, end)) and fits_leaf(unit.start, unit.end) is not None:
+                if not unit.leads and fits(start, unit.end) is not None:
+                    end = unit.end
+                elif unit.start > start:
+                    end = unit.start
+                else:
+                    break
             if passage := text[start:end].strip():
                 passages.append(passage)
             while first < len(pieces) and pieces[first].end <= end:
@@ -100,10 +101,13 @@ def _within(text: str, max_tokens: int, max_chars: int, count_tokens: Callable[[
     return fits
 
 
-def _around(place: int, whole: list[Span]) -> Span | None:
-    """Return the unit that a boundary at this place would cut."""
+def _parted(whole: list[Unit], place: int) -> Unit | None:
+    """Return the unit that a boundary at this place would cut, or the heading that it would part from its text."""
     before = bisect_left(whole, (place,)) - 1
-    return whole[before] if before >= 0 and place < whole[before][1] else None
+    if before < 0:
+        return None
+    unit = whole[before]
+    return unit if place < unit.end + unit.leads else None
 
 
 def _filled(pieces: list[Piece], first: int, max_tokens: int, max_chars: int) -> int:
