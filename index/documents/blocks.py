@@ -35,7 +35,8 @@ _KEY = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;,|\n]{0,39}:[ \t]+\S")
 # Of a table's row as PDFs give it, at least the last two words are figures, dashes or signs of a currency.
 _FIGURE = re.compile(r"[($€£-]*+(?:\d[\d.,]*+)?+[)%]*+|[—–]")
 _PARAGRAPH = re.compile(r"\n[ \t\r]*\n\s*")
-_PHRASE = re.compile(r"[,.;][\"'”’)\]]*\s+|[，、；：。！？]\s*|(?<=\s)\|\s+")
+_CELL = re.compile(r"(?<=\s)\|\s+")
+_PHRASE = re.compile(r"[,.;][\"'”’)\]]*\s+|[，、；：。！？]\s*")
 _SPACE = re.compile(r"\s+")
 
 Span = tuple[int, int]
@@ -52,6 +53,18 @@ class Piece(NamedTuple):
     tokens: int
 
 
+class Unit(NamedTuple):
+    """`[start, end)` of the text, the space after it included, which stays together if a leaf holds it.
+
+    Attributes:
+        leads: it is a heading, which belongs to what follows.
+    """
+
+    start: int
+    end: int
+    leads: bool = False
+
+
 class _Block(NamedTuple):
     start: int
     end: int
@@ -65,14 +78,17 @@ class BlockCutter:
         self._remembered_ends = lru_cache(REMEMBERED_BLOCKS)(self._ends)
 
     def pieces(self, text: str, fits: Fits, chars: int) -> Iterator[Piece]:
-        """Yield pieces that tile `text`, in order: sentences; phrases and words of those that do not fit.
+        """Yield pieces that tile `text`, in order: sentences, else cells of a table, else phrases, else words.
+
+        A number or a date may be two words, and so two pieces: words are many and boundaries few, so whether one
+        splits a number is asked when it is set.
 
         Args:
             text: of a document or a passage.
             fits: returns the tokens of `text[start:end]`, or None if that is too large.
             chars: length of the pieces into which a word is cut that does not fit.
         """
-        yield from _fitting(text, self._sentences(text), fits, chars, [_paragraphs, _phrases, _words])
+        yield from _fitting(text, self._sentences(text), fits, chars, [_cells, _phrases, _words])
 
     def _sentences(self, text: str) -> Iterator[Span]:
         begin = first = 0
@@ -83,11 +99,11 @@ class BlockCutter:
             # The last sentence may go on behind this part, and is read again with the next one.
             for stop in ends[:-1] or ends:
                 if not is_date_alone(text[begin : first + stop].rstrip().rstrip(".")):
-                    yield begin, first + stop
+                    yield from _cut_after(_PARAGRAPH, text, begin, first + stop)
                     begin = first + stop
             first = last if last == len(text) else first + (ends[:-1] or ends)[-1]
         if begin < len(text):
-            yield begin, len(text)
+            yield from _cut_after(_PARAGRAPH, text, begin, len(text))
 
     def _ends(self, text: str) -> tuple[int, ...]:
         """Return where each sentence ends, the space after it included."""
@@ -108,14 +124,14 @@ class BlockCutter:
         return punkt
 
 
-def units(text: str, fits: Fits) -> list[Span]:
+def units(text: str, fits: Fits) -> list[Unit]:
     """Return the headings, table rows, list items and records, in order; of a record that does not fit, its pairs."""
     found = []
-    for block in _blocks(text):
-        if block.kind == "record" and fits(block.start, block.end) is None:
-            found += _pairs(text, block.start, block.end)
-        elif block.kind != "prose":
-            found.append((block.start, block.end))
+    for start, end, kind in _blocks(text):
+        if kind == "record" and fits(start, end) is None:
+            found += [Unit(*pair) for pair in _pairs(text, start, end)]
+        elif kind != "prose":
+            found.append(Unit(start, end, kind == "heading"))
     return found
 
 
@@ -202,12 +218,16 @@ def _pairs(text: str, start: int, end: int) -> Iterator[Span]:
     yield begin, end
 
 
-def _paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
-    return _cut_after(_PARAGRAPH, text, start, end)
+def _cells(text: str, start: int, end: int) -> Iterator[Span]:
+    return _cut_after(_CELL, text, start, end)
 
 
 def _phrases(text: str, start: int, end: int) -> Iterator[Span]:
-    return _cut_after(_PHRASE, text, start, end)
+    begin = start
+    for _, stop in _cut_after(_PHRASE, text, start, end):
+        if stop == end or not splits_atom(text, stop):
+            yield begin, stop
+            begin = stop
 
 
 def _words(text: str, start: int, end: int) -> Iterator[Span]:
@@ -217,10 +237,9 @@ def _words(text: str, start: int, end: int) -> Iterator[Span]:
 def _cut_after(pattern: re.Pattern[str], text: str, start: int, end: int) -> Iterator[Span]:
     begin = start
     for match in pattern.finditer(text, start, end):
-        at = match.end()
-        if at < end and not splits_atom(text, at):
-            yield begin, at
-            begin = at
+        if match.end() < end:
+            yield begin, match.end()
+            begin = match.end()
     yield begin, end
 
 

@@ -13,7 +13,11 @@ from typing import Any
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.node_parser import TextSplitter
 
-from index.documents.blocks import BlockCutter, Fits, Piece, Span, units
+from index.documents.atoms import splits_atom
+from index.documents.blocks import BlockCutter, Fits, Piece, Unit, units
+
+# Where each boundary among so many splits a number, the text is nothing but digits.
+TRIED_PIECES = 16
 
 
 class LevelSplitter(TextSplitter):
@@ -67,13 +71,15 @@ class LevelSplitter(TextSplitter):
             # Tokens are counted piece by piece; where two meet inside a word, they may be more together.
             while last > first + 1 and fits(start, pieces[last - 1].end) is None:
                 last -= 1
-            end = pieces[last - 1].end
-            unit = _around(end, whole)
-            if unit and fits_leaf(*unit) is not None:
-                if fits(start, unit[1]) is not None:
-                    end = unit[1]
-                elif unit[0] > start:
-                    end = unit[0]
+            ends = [piece.end for piece in pieces[max(first, last - TRIED_PIECES) : last]]
+            end = next((end for end in reversed(ends) if not splits_atom(text, end)), ends[-1])
+            while end < len(text) and (unit := _parted(whole, end)) and fits_leaf(unit.start, unit.end) is not None:
+                if not unit.leads and fits(start, unit.end) is not None:
+                    end = unit.end
+                elif unit.start > start:
+                    end = unit.start
+                else:
+                    break
             if passage := text[start:end].strip():
                 passages.append(passage)
             while first < len(pieces) and pieces[first].end <= end:
@@ -95,10 +101,13 @@ def _within(text: str, max_tokens: int, max_chars: int, count_tokens: Callable[[
     return fits
 
 
-def _around(place: int, whole: list[Span]) -> Span | None:
-    """Return the unit that a boundary at this place would cut."""
+def _parted(whole: list[Unit], place: int) -> Unit | None:
+    """Return the unit that a boundary at this place would cut, or the heading that it would part from its text."""
     before = bisect_left(whole, (place,)) - 1
-    return whole[before] if before >= 0 and place < whole[before][1] else None
+    if before < 0:
+        return None
+    unit = whole[before]
+    return unit if place < unit.end + unit.leads else None
 
 
 def _filled(pieces: list[Piece], first: int, max_tokens: int, max_chars: int) -> int:

@@ -13,7 +13,8 @@ def pieces(text: str, words: int) -> list[str]:
 
 def found_units(text: str, words: int = 100) -> list[str]:
     return [
-        text[start:end] for start, end in units(text, lambda start, end: len(text[start:end].split()) <= words or None)
+        text[unit.start : unit.end]
+        for unit in units(text, lambda start, end: len(text[start:end].split()) <= words or None)
     ]
 
 
