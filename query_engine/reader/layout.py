@@ -25,7 +25,7 @@ RECORD_LINE_CHARS = 160
 _BULLET = re.compile(r"\s*[-*+•▪◦‣]\s")
 _NUMBERED = re.compile(r"\s*\(?(?:\d{1,3}|[a-z])[.)]\s")
 _BARE_NUMBER = re.compile(r"^(\d{1,2}) (?=[A-Z])", re.MULTILINE)
-_CHUNK = re.compile(r"(?:[^\S\n]*+[^\s][^\n]*+\n?)++")
+_CHUNK = re.compile(r"(?:^[^\S\n]*+[^\s][^\n]*+\n?)++", re.MULTILINE)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _FIGURE = re.compile(r"\d")
 _MACHINE_WORDS = re.compile(r"\b(?:https?:\s?//|www\.)\S+|(?<!\S)[^\s@]++@\S+\.\w+|\b\d{4}-\d\d-\d\dT[\d:.+Z-]*")
