@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 HOME = Path(__file__).parents[2]
-ROOMS = ("index", "ingestion", "query_engine", "api", "eval", "bench", "training", "treeline")
+ROOMS = ("index", "ingestion", "query_engine", "sources", "research", "api", "eval", "bench", "training", "treeline")
 
 
 def imports_of(path: Path) -> Iterator[str]:
@@ -40,7 +40,7 @@ def importers_of(name: str) -> set[str]:
         ("errors", set()),
         ("setting_groups", {"pydantic"}),
         ("settings", {"errors", "pydantic", "dotenv", "setting_groups"}),
-        ("main", {"missing_packages", "errors", "settings", "index", "ingestion", "query_engine", "api"}),
+        ("main", {"missing_packages", "errors", "settings", "index", "ingestion", "query_engine", "sources", "research", "api"}),
     ],
     ids=[
         "errors stand alone",

@@ -1,0 +1,1 @@
+"""Questions that take several searches: plan, search, review, search again, answer."""
