@@ -17,6 +17,7 @@ from api.routes import catalogue, chat, documents, evaluate, health, ingest, pap
 from api.security.auth import KeyRequired
 from api.security.body_limit import BodyLimit
 from api.views.html import Pages
+from api.web import page
 from query_engine.answer_cache import AnswerCache
 from settings import VERSION, Settings
 
@@ -52,7 +53,7 @@ def create_app(
     app.state.service = Service(engines, settings, pages, ingester, jobs, slots, answers, roots)
     app.add_middleware(BodyLimit)
     errors.install(app, pages)
-    for module in (run, evaluate, query, chat, retrieve, catalogue, documents, ingest):
+    for module in (run, evaluate, query, chat, retrieve, catalogue, documents, ingest, page):
         app.include_router(module.router, dependencies=[KeyRequired])
     # A probe has no key; papers ask for theirs in their own way.
     for module in (papers, health):

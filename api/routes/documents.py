@@ -34,8 +34,13 @@ def document(
     corpus: Annotated[CorpusName | None, Query()] = None,
     start: Offset = None,
     end: Offset = None,
+    nodes: Annotated[bool, Query()] = False,
 ) -> Response:
-    """Show one document; the text `[start, end)` is marked when `end` is given."""
+    """Show one document; the text `[start, end)` is marked when `end` is given.
+
+    With `nodes` the JSON has the passage tree too: rows of level (0 root, 1 middle, 2 leaf), start, end and the parent's
+    row, -1 for roots. A node id ends with its row.
+    """
     with service.engines.lease(corpus) as engine:
         name = engine.corpus.name
         found = engine.corpus.documents.get(doc_id)
@@ -53,7 +58,12 @@ def document(
         "notice": OUTSIDE if end is not None and span is None else None,
         "text": found.text,
     }
-    return service.pages.document(**shown) if prefers_html(request) else JSONReply(shown, headers={"Vary": "Accept"})
+    if prefers_html(request):
+        return service.pages.document(**shown)
+    shown["content_type"] = found.content_type
+    if nodes:
+        shown["nodes"] = found.tree.spans
+    return JSONReply(shown, headers={"Vary": "Accept"})
 
 
 @router.delete("/documents/{doc_id:path}")

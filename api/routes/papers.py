@@ -7,11 +7,13 @@ an empty one.
 from typing import Any
 
 from fastapi import APIRouter, Request
+from starlette.responses import Response
 
 from api.answering.runner import QuestionRunner, RunnerDep
 from api.schemas.requests import HybridBody, VectorBody
 from api.security.auth import AskXddKeyRequired
-from api.views.negotiation import JSONReply
+from api.views.negotiation import JSONReply, prefers_html
+from api.web import page
 from errors import NothingFoundError
 from query_engine.retrieval.papers import PARAGRAPH, PaperQuestion, Paragraph
 
@@ -24,9 +26,9 @@ router = APIRouter()
 
 
 @router.get("/")
-def ping() -> JSONReply:
-    """Say that the service is there."""
-    return JSONReply({"ping": "pong!"})
+def ping(request: Request) -> Response:
+    """Say that the service is there; a browser is sent to the page."""
+    return page.redirect() if prefers_html(request) else JSONReply({"ping": "pong!"}, headers={"Vary": "Accept"})
 
 
 @router.post("/vector", dependencies=[AskXddKeyRequired])

@@ -16,6 +16,7 @@ from api.schemas.requests import QueryBody, steering_of
 from api.views.negotiation import JSONReply
 from api.views.query import QueryView, to_query_reply
 from query_engine.inquiry import Inquiry
+from query_engine.question.condense import Turn
 
 router = APIRouter()
 
@@ -50,4 +51,5 @@ async def clear_cache(service: ServiceDep) -> JSONReply:
 
 def _inquiry(body: QueryBody) -> Inquiry:
     steering = steering_of(body.steering)
-    return Inquiry(body.question, body.filters, steering, top_k=body.top_k, query_time=body.query_time)
+    turns = tuple(Turn(turn.role, turn.text) for turn in body.turns)
+    return Inquiry(body.question, body.filters, steering, turns, top_k=body.top_k, query_time=body.query_time)

@@ -20,6 +20,8 @@ from settings import CORPUS_NAME
 
 # Any way to write a day and an hour.
 MAX_QUERY_TIME_CHARS = 100
+# Of a conversation only the last turns are read.
+MAX_TURNS, MAX_TURN_CHARS = 100, 20_000
 
 
 def _question(text: str) -> str:
@@ -127,10 +129,18 @@ class EvaluateBody(BaseModel):
     query_time: QueryTime | None = None
 
 
+class TurnBody(StrictBody):
+    """One earlier message of a conversation."""
+
+    role: Literal["user", "assistant"]
+    text: Annotated[str, Field(min_length=1, max_length=MAX_TURN_CHARS)]
+
+
 class QueryBody(StrictBody):
     """What `POST /query` and `POST /query/stream` take."""
 
     question: Question
+    turns: Annotated[list[TurnBody], Field(max_length=MAX_TURNS)] = []
     top_k: Annotated[int, Field(strict=True, ge=1, le=200)] = 4
     include_context: StrictBool = False
     corpus: CorpusName | None = None

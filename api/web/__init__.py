@@ -1,0 +1,1 @@
+"""The web page: static files, and what they need to know at the start."""

@@ -1,0 +1,82 @@
+"""`GET /ui`: the web page, with its modules, styles and start-up facts.
+
+Flow: a browser -> **here** -> `static/` as it stands. There is no build step: the browser loads the modules themselves,
+and those of others from `static/vendor/`. All data comes through the routes that every client uses.
+
+The page loads nothing from elsewhere and runs no inline script; its content security policy says so to the browser.
+"""
+
+from functools import cache
+from pathlib import Path
+
+from fastapi import APIRouter, Request
+from starlette.responses import FileResponse, RedirectResponse, Response
+
+from api.dependencies import ServiceDep
+from api.views.negotiation import JSONReply
+from errors import UnknownPathError
+from settings import VERSION
+
+STATIC = Path(__file__).parent / "static"
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    # Revalidated by its ETag at each load, so that an upgraded service never meets the modules of the one before.
+    "Cache-Control": "no-cache",
+}
+TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+router = APIRouter(prefix="/ui", include_in_schema=False)
+
+
+@router.get("")
+def page(request: Request) -> Response:
+    """Return the page."""
+    return _file("index.html", request)
+
+
+@router.get("/static/{path:path}")
+def static(path: str, request: Request) -> Response:
+    """Return one of the page's files."""
+    return _file(path, request)
+
+
+@router.get("/config")
+def config(service: ServiceDep) -> JSONReply:
+    """Say what the page has to offer: corpora, preset questions, who writes, and whether files can be brought in."""
+    settings = service.settings
+    return JSONReply(
+        {
+            "version": VERSION,
+            "default_corpus": settings.index.corpus,
+            "corpora": service.engines.names(),
+            "synthesizer": settings.llm.provider,
+            "preset_questions": settings.serve.preset_questions,
+            "retrieval": settings.retrieval.model_dump(mode="json"),
+            "rerank": settings.rerank.method,
+            "can_ingest": bool(service.ingest_roots),
+        }
+    )
+
+
+def redirect() -> Response:
+    """Send a browser that opens the service's address to the page."""
+    return RedirectResponse("ui", 307, headers={"Vary": "Accept"})
+
+
+@cache
+def _files() -> dict[str, Path]:
+    """Return the files by their path below `static/`; what is not listed here is not served."""
+    return {str(path.relative_to(STATIC)): path for path in STATIC.rglob("*") if path.suffix in TYPES}
+
+
+def _file(name: str, request: Request) -> Response:
+    path = _files().get(name)
+    if path is None:
+        raise UnknownPathError("The page has no such file.", "Open `/ui`.")
+    response = FileResponse(path, headers=HEADERS, media_type=TYPES[path.suffix], stat_result=path.stat())
+    if request.headers.get("if-none-match") == response.headers["etag"]:
+        return Response(status_code=304, headers={**HEADERS, "etag": response.headers["etag"]})
+    return response

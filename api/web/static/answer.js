@@ -1,0 +1,185 @@
+// One exchange: the question, what was done for it, the answer with its numbered sources, or the nearest passages.
+// Flow: ask.js -> here -> clicks on sources open evidence.js.
+
+import { render } from "./markdown.js";
+import { duration, t } from "./texts.js";
+import { html, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact.js";
+
+export function Answer({ exchange, latest, again, show, shown }) {
+  const { question, steps, text, state, reply, problem } = exchange;
+  const running = state === "running";
+  const citations = reply?.citations ?? [];
+  const open = (citation) => show({ ...citation, label: t("citation", { n: citation.number, title: citation.title }) });
+  const article = useRef(null);
+  useSources(latest ? citations : [], shown, open);
+  useEffect(() => {
+    if (running) article.current.scrollIntoView({ block: "start", behavior: motion() });
+  }, []);
+  return html`
+    <article class="exchange" ref=${article}>
+      <h2 class="asked">${question}</h2>
+      <${Steps} steps=${steps} running=${running} took=${duration(reply?.timings_ms?.total)} />
+      ${text && html`<${Prose} text=${text} citations=${citations} open=${open} shown=${shown} busy=${running} />`}
+      ${latest && html`<${Announcer} text=${text} state=${state} answered=${reply?.answered} />`}
+      ${state === "stopped" && html`<p class="note">${t("stopped")}</p>`}
+      ${problem && html`<p class="problem" role="alert">${problem}</p>`}
+      ${reply && html`<${Below} reply=${reply} open=${open} show=${show} shown=${shown} />`}
+      ${!running && html`<p class="actions">
+        ${reply?.answered && html`<${Copy} reply=${reply} />`}
+        ${again && html`<button class="quiet" onClick=${again}>${t("again")}</button>`}
+        <a class="quiet" href="#retrieve?${new URLSearchParams({ q: question })}">${t("showTree")}</a>
+        ${reply && html`<span class="by">${facts(reply)}</span>`}
+      </p>`}
+    </article>`;
+}
+
+function motion() {
+  return matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
+}
+
+function facts(reply) {
+  const parts = [reply.synthesizer && (t("by")[reply.synthesizer] ?? reply.synthesizer)];
+  if (reply.cache_hit) parts.push(t("cached"));
+  parts.push(duration(reply.timings_ms.total));
+  return parts.filter(Boolean).join(" · ");
+}
+
+function Steps({ steps, running, took }) {
+  if (!steps.length && !running) return null;
+  const title = running
+    ? steps.length ? t("stepsRunning", { n: steps.length }) : t("working")
+    : t("steps", { n: steps.length, time: took });
+  return html`<details class="steps">
+    <summary>${running && html`<span class="spinner" aria-hidden="true"></span>`}${title}
+      ${running && steps.length > 0 && html`<span class="now"> · <${Markdown} text=${firstLine(steps[steps.length - 1].text)} inline /></span>`}
+    </summary>
+    <ol>${steps.map((step) => html`<li class=${step.kind}><${StepLine} text=${step.text} /></li>`)}</ol>
+  </details>`;
+}
+
+// A step is one line that opens to the rest of it.
+function StepLine({ text }) {
+  const [head, rest] = [firstLine(text), text.slice(firstLine(text).length).trim()];
+  if (!rest) return html`<${Markdown} text=${head} inline />`;
+  return html`<details><summary><${Markdown} text=${head} inline /></summary><${Markdown} text=${rest} /></details>`;
+}
+
+const firstLine = (text) => text.split("\n", 1)[0];
+
+function Markdown({ text, inline }) {
+  const place = useRef(null);
+  useEffect(() => {
+    const drawn = render(text);
+    const only = inline && drawn.children.length === 1 && drawn.firstElementChild.tagName === "P" ? drawn.firstElementChild : null;
+    place.current.replaceChildren(...(only ? only.childNodes : [drawn]));
+  }, [text]);
+  return inline ? html`<span ref=${place}></span>` : html`<div class="prose" ref=${place}></div>`;
+}
+
+function Prose({ text, citations, open, shown, busy }) {
+  const place = useRef(null);
+  const byNumber = useMemo(() => new Map(citations.map((citation) => [String(citation.number), citation]).reverse()), [citations]);
+  useEffect(() => {
+    const drawn = render(text);
+    number(drawn, byNumber);
+    place.current.replaceChildren(drawn);
+  }, [text, byNumber]);
+  useEffect(() => {
+    for (const button of place.current.querySelectorAll("button.cite")) {
+      button.setAttribute("aria-pressed", String(shown?.number === Number(button.dataset.n) && same(shown, byNumber.get(button.dataset.n))));
+    }
+  }, [shown, text, byNumber]);
+  const clicked = (event) => {
+    const button = event.target.closest("button.cite");
+    if (button) open(byNumber.get(button.dataset.n));
+  };
+  return html`<div class="prose answer" ref=${place} onClick=${clicked} aria-busy=${busy ? "true" : "false"}></div>`;
+}
+
+// Make each `[n]` a button; while the answer streams its sources are not known yet, and marks stay plain.
+function number(fragment, byNumber) {
+  const walker = document.createTreeWalker(fragment, NodeFilter.SHOW_TEXT);
+  const texts = [];
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) if (/\[\d+\]/.test(node.data)) texts.push(node);
+  for (const node of texts) {
+    const pieces = node.data.split(/\s?\[(\d+)\]/).map((piece, index) => {
+      if (index % 2 === 0) return piece;
+      const source = byNumber.get(piece);
+      const mark = document.createElement(source ? "button" : "sup");
+      mark.className = "cite";
+      mark.textContent = piece;
+      if (source) {
+        mark.dataset.n = piece;
+        mark.type = "button";
+        mark.setAttribute("aria-label", t("citation", { n: piece, title: source.title }));
+      }
+      return mark;
+    });
+    node.replaceWith(...pieces);
+  }
+}
+
+// Screen readers hear whole sentences, not every token.
+function Announcer({ text, state, answered }) {
+  const [said, setSaid] = useState("");
+  const spoken = useRef(0);
+  useEffect(() => {
+    const plain = text.replace(/\*\*|\[\d+\]/g, "");
+    const end = state === "running" ? plain.search(/[.!?:](?=[^.!?:]*$)/) + 1 : plain.length;
+    if (end < spoken.current) spoken.current = 0; // another author began again
+    if (end > spoken.current) {
+      setSaid(plain.slice(spoken.current, end));
+      spoken.current = end;
+    }
+    if (state === "done") setSaid((before) => `${before} ${answered ? t("answerReady") : t("declined")}`);
+  }, [text, state]);
+  return html`<p class="hidden" aria-live="polite">${said}</p>`;
+}
+
+function Below({ reply, open, show, shown }) {
+  const { citations, nearest, warnings } = reply;
+  return html`
+    ${warnings.length > 0 && html`<p class="note">${t("warnings")}: ${warnings.map((one) => one.replace(/^\w+: /, "")).join(" ")}</p>`}
+    ${nearest.length > 0 && html`<section class="places"><h3>${t("nearest")}</h3>
+      ${nearest.map((one) => html`<${Place} place=${one} shown=${shown} open=${() => show({ ...one, label: one.title })} />`)}</section>`}
+    ${citations.length > 0 && html`<details class="places"><summary>${t("sources")} (${citations.length})</summary>
+      ${citations.map((one) => html`<${Place} place=${one} shown=${shown} open=${() => open(one)} />`)}</details>`}`;
+}
+
+function Place({ place, open, shown }) {
+  return html`<button class="place" onClick=${open} aria-pressed=${String(same(shown, place))}>
+    <strong>${place.number ? `${place.number}. ` : ""}${place.title}</strong><span>${place.quote}</span></button>`;
+}
+
+const same = (one, other) => Boolean(one && other && one.doc_id === other.doc_id && one.start === other.start);
+
+// `j` and `k` walk through the sources of the last answer.
+function useSources(citations, shown, open) {
+  useEffect(() => {
+    const walk = ({ detail }) => {
+      if (!citations.length) return;
+      const now = citations.findIndex((one) => same(one, shown));
+      const next = now < 0 ? (detail > 0 ? 0 : -1) : now + detail;
+      open(citations[(next + citations.length) % citations.length]);
+    };
+    addEventListener("treeline-source", walk);
+    return () => removeEventListener("treeline-source", walk);
+  }, [citations, shown]);
+}
+
+function Copy({ reply }) {
+  const [done, setDone] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(asMarkdown(reply));
+    setDone(true);
+    setTimeout(() => setDone(false), 2000);
+  };
+  return html`<button class="quiet" onClick=${copy} aria-live="polite">${done ? t("copied") : t("copy")}</button>`;
+}
+
+function asMarkdown({ message, citations }) {
+  const urls = new Map(citations.map(({ number, url }) => [String(number), url]).reverse());
+  const text = message.replace(/\[(\d+)\]/g, (mark, n) => (urls.has(n) ? `[[${n}]](${urls.get(n)})` : mark));
+  const first = citations.filter((one, index) => citations.findIndex(({ number }) => number === one.number) === index);
+  return `${text}\n\n${first.map(({ number, title, url }) => `${number}. [${title}](${url})`).join("\n")}\n`;
+}

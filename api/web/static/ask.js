@@ -1,0 +1,181 @@
+// The view of questions and answers: a conversation that streams, with its filters and what was asked before.
+// Flow: app.js -> here -> POST /query/stream; one exchange is drawn by answer.js. What was said stays in this browser.
+
+import { Answer } from "./answer.js";
+import { ask, get } from "./service.js";
+import { forget, recall, remember } from "./storage.js";
+import { t } from "./texts.js";
+import { html, useEffect, useReducer, useRef, useState } from "./vendor/htm-preact.js";
+
+const KEPT_EXCHANGES = 20;
+const KEPT_QUESTIONS = 12;
+const NO_FILTERS = { content_type: "", topic: "", from: "", to: "" };
+
+export function Ask({ config, corpus, query, show, shown }) {
+  const [exchanges, tell] = useReducer(told, null, () => recall(`talk.${corpus}`, []));
+  const [asked, setAsked] = useState(() => recall("questions", []));
+  const [filters, setFilters] = useState(NO_FILTERS);
+  const [text, setText] = useState("");
+  const running = useRef(null);
+  const box = useRef(null);
+  const last = exchanges[exchanges.length - 1];
+  const busy = Boolean(last && last.state === "running");
+
+  useEffect(() => {
+    const stop = () => running.current?.abort();
+    addEventListener("treeline-stop", stop);
+    box.current?.focus({ preventScroll: true });
+    const wanted = query.get("q");
+    if (wanted) {
+      history.replaceState(null, "", "#ask");
+      submit(wanted);
+    }
+    return () => {
+      removeEventListener("treeline-stop", stop);
+      stop();
+    };
+  }, []);
+  useEffect(() => {
+    if (!busy) remember(`talk.${corpus}`, exchanges.slice(-KEPT_EXCHANGES));
+  }, [busy, exchanges.length]);
+
+  async function submit(question) {
+    const wording = question.trim();
+    if (!wording || running.current) return;
+    const control = new AbortController();
+    running.current = control;
+    setText("");
+    const questions = [wording, ...asked.filter((one) => one !== wording)].slice(0, KEPT_QUESTIONS);
+    setAsked(questions);
+    remember("questions", questions);
+    show(null);
+    tell({ type: "asked", question: wording });
+    const body = { question: wording, corpus, turns: turns(exchanges), filters: chosen(filters) ?? undefined };
+    try {
+      for await (const { event, data } of ask(body, control.signal)) tell({ type: event, data });
+      tell({ type: "end" });
+    } catch (error) {
+      if (error.name === "AbortError") tell({ type: "stopped" });
+      else tell({ type: "error", data: { detail: error.message } });
+    }
+    running.current = null;
+  }
+
+  const clear = () => {
+    tell({ type: "clear" });
+    show(null);
+    box.current?.focus();
+  };
+  const forgetAll = () => {
+    forget();
+    setAsked([]);
+    clear();
+  };
+  return html`
+    <div class="talk">
+      ${!exchanges.length && html`<p class="lead">${t("welcome")}</p>
+        <${Presets} config=${config} corpus=${corpus} choose=${submit} />
+        ${asked.length > 0 && html`<${Choices} title=${t("recent")} questions=${asked} choose=${submit} />
+          <p><button class="quiet" onClick=${forgetAll}>${t("forget")}</button></p>`}`}
+      ${exchanges.map(
+        (exchange, index) => html`<${Answer} key=${exchange.id} ...${{ exchange, show, shown }}
+          latest=${index === exchanges.length - 1} again=${busy ? null : () => submit(exchange.question)} />`,
+      )}
+    </div>
+    <form class="composer" onSubmit=${(event) => { event.preventDefault(); submit(text); }}>
+      <label class="hidden" for="question">${t("question")}</label>
+      <textarea id="question" data-question rows="2" maxlength="10000" ref=${box} value=${text} placeholder=${t("placeholder")}
+        onInput=${(event) => setText(event.target.value)}
+        onKeyDown=${(event) => {
+          if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+            event.preventDefault();
+            submit(text);
+          }
+        }}></textarea>
+      ${busy
+        ? html`<button type="button" class="main" onClick=${() => running.current?.abort()}>${t("stop")}</button>`
+        : html`<button type="submit" class="main" disabled=${!text.trim()}>${t("send")}</button>`}
+      <div class="under">
+        <${Filters} corpus=${corpus} filters=${filters} change=${setFilters} />
+        ${exchanges.length > 0 && !busy && html`<button type="button" class="quiet" onClick=${clear}>${t("newConversation")}</button>`}
+      </div>
+    </form>`;
+}
+
+function told(exchanges, message) {
+  if (message.type === "clear") return [];
+  if (message.type === "asked") {
+    const id = 1 + (exchanges[exchanges.length - 1]?.id ?? 0);
+    return [...exchanges, { id, question: message.question, steps: [], text: "", state: "running" }];
+  }
+  const last = exchanges[exchanges.length - 1];
+  // What arrives after the conversation was cleared belongs to nothing.
+  if (!last || last.state !== "running") return exchanges;
+  return [...exchanges.slice(0, -1), { ...last, ...changed(last, message) }];
+}
+
+function changed(exchange, { type, data }) {
+  switch (type) {
+    case "step": return { steps: [...exchange.steps, data] };
+    case "token": return { text: exchange.text + data.token };
+    case "restart": return { text: "", steps: [...exchange.steps, { kind: "warning", text: data.reason }] };
+    case "done": return { state: "done", reply: data, text: data.message };
+    case "error": return { state: "failed", problem: data.detail };
+    case "stopped": return { state: "stopped" };
+    case "end": return { state: "failed", problem: "The connection broke before the answer was complete." };
+    default: return {};
+  }
+}
+
+function turns(exchanges) {
+  return exchanges
+    .filter(({ state }) => state === "done")
+    .slice(-4)
+    .flatMap(({ question, text }) => [{ role: "user", text: question }, { role: "assistant", text: text.slice(0, 20000) }]);
+}
+
+function chosen({ content_type, topic, from, to }) {
+  const filters = [];
+  if (content_type) filters.push({ key: "content_type", value: content_type });
+  if (topic.trim()) filters.push({ key: "topic", value: topic.trim() });
+  if (from) filters.push({ key: "date", operator: ">=", value: from });
+  if (to) filters.push({ key: "date", operator: "<=", value: `${to}T23:59:59` });
+  return filters.length ? { filters } : null;
+}
+
+function Filters({ corpus, filters, change }) {
+  const [types, setTypes] = useState([]);
+  const opened = (event) => {
+    if (event.target.open && !types.length) {
+      get("stats", { corpus }).then((counted) => setTypes(Object.keys(counted.by_content_type)), () => {});
+    }
+  };
+  const field = (name) => ({ value: filters[name], onInput: (event) => change({ ...filters, [name]: event.target.value }) });
+  const used = Object.values(filters).filter(Boolean).length;
+  return html`<details class="filters" onToggle=${opened}>
+    <summary>${t("filters")}${used ? ` (${used})` : ""}</summary>
+    <div class="fields">
+      <label>${t("type")} <select ...${field("content_type")}><option value="">${t("anyType")}</option>
+        ${types.map((type) => html`<option value=${type}>${type}</option>`)}</select></label>
+      <label>${t("topic")} <input ...${field("topic")} /></label>
+      <label>${t("dateFrom")} <input type="date" ...${field("from")} /></label>
+      <label>${t("dateTo")} <input type="date" ...${field("to")} /></label>
+    </div>
+  </details>`;
+}
+
+// The settings' questions for this corpus; without any, those that every corpus can answer.
+function Presets({ config, corpus, choose }) {
+  const set = config.preset_questions[corpus];
+  const [titles, setTitles] = useState([]);
+  useEffect(() => {
+    if (!set) get("stats", { corpus }).then((counted) => setTitles(counted.top_docs.slice(0, 3).map(({ title }) => title)), () => {});
+  }, []);
+  const questions = set ?? [...t("presets"), ...titles.map((title) => t("ask_document", { title }))];
+  return html`<${Choices} title=${t("try")} questions=${questions} choose=${choose} />`;
+}
+
+function Choices({ title, questions, choose }) {
+  return html`<section class="choices"><h2>${title}</h2>
+    <ul>${questions.map((one) => html`<li><button onClick=${() => choose(one)}>${one}</button></li>`)}</ul></section>`;
+}

@@ -1,0 +1,128 @@
+// The view of a corpus: what it holds, search by title, deletion, and bringing in files of the server.
+// Flow: app.js -> here -> GET /documents, GET /stats, DELETE /documents/…, POST /ingest.
+
+import { forgetDocuments } from "./evidence.js";
+import { documentPath, get, post, remove } from "./service.js";
+import { number, size, t } from "./texts.js";
+import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
+
+const PAGE = 100;
+const POLL_MS = 700;
+
+export function Documents({ config, corpus, show, shown }) {
+  const [counted, setCounted] = useState(null);
+  const [rows, setRows] = useState([]);
+  const [next, setNext] = useState(null);
+  const [title, setTitle] = useState("");
+  const [failure, setFailure] = useState("");
+  const [said, setSaid] = useState("");
+  const [doomed, setDoomed] = useState(null);
+  const request = useRef(0);
+
+  const load = async (after) => {
+    const mine = ++request.current;
+    const filter = title.trim() && JSON.stringify({ filters: [{ key: "title", operator: "text_match_insensitive", value: title.trim() }] });
+    try {
+      const page = await get("documents", { corpus, limit: PAGE, after, filter });
+      if (mine !== request.current) return;
+      setRows((before) => (after ? [...before, ...page.documents] : page.documents));
+      setNext(page.next);
+      setFailure("");
+    } catch (error) {
+      if (mine === request.current) setFailure(error.message);
+    }
+  };
+  const refresh = () => {
+    forgetDocuments();
+    load();
+    get("stats", { corpus }).then(setCounted, (error) => setFailure(error.message));
+  };
+  useEffect(refresh, []);
+  useEffect(() => {
+    if (!counted) return undefined;
+    const waiting = setTimeout(() => load(), 200);
+    return () => clearTimeout(waiting);
+  }, [title]);
+  const deleted = async () => {
+    const { doc_id, title: gone } = doomed;
+    setDoomed(null);
+    try {
+      await remove(documentPath(doc_id), { corpus });
+      setSaid(t("removed", { title: gone }));
+      show(null);
+      refresh();
+    } catch (error) {
+      setFailure(error.message);
+    }
+  };
+  return html`
+    ${counted && html`<p class="lead">${t("listHint", {
+      documents: number(counted.documents), leaves: number(counted.leaves), size: size(counted.size_bytes), model: counted.model, precision: counted.precision,
+    })}</p>`}
+    <${Bring} config=${config} corpus=${corpus} done=${refresh} />
+    ${failure && html`<p class="problem" role="alert">${failure}</p>`}
+    <p class="hidden" aria-live="polite">${said}</p>
+    <div class="line"><label for="title-filter" class="hidden">${t("filterTitle")}</label>
+      <input id="title-filter" data-question type="search" value=${title} placeholder=${t("filterTitle")} onInput=${(event) => setTitle(event.target.value)} /></div>
+    ${counted && !rows.length && !failure && html`<p class="note">${title ? t("nothing") : t("noDocuments")}</p>`}
+    ${rows.length > 0 && html`<div class="scroller" tabindex="0"><table class="list">
+      <thead><tr><th scope="col">${t("title")}</th><th scope="col">${t("type")}</th><th scope="col" class="figure">${t("leaves")}</th><th scope="col">${t("added")}</th><td></td></tr></thead>
+      <tbody>${rows.map((row) => html`<tr key=${row.doc_id}>
+        <td><button class="link" aria-pressed=${String(shown?.doc_id === row.doc_id)} onClick=${() => show({ ...row, label: row.title })}>${row.title}</button><small dir="auto">${row.doc_id}</small></td>
+        <td>${row.content_type}</td><td class="figure">${number(row.leaves)}</td><td><time datetime=${row.ingested_at}>${row.ingested_at.slice(0, 10)}</time></td>
+        <td><button class="quiet" onClick=${() => setDoomed(row)} aria-label="${t("remove")}: ${row.title}">${t("remove")}</button></td></tr>`)}</tbody>
+    </table></div>`}
+    ${next && html`<p><button class="quiet" onClick=${() => load(next)}>${t("more")}</button></p>`}
+    ${doomed && html`<${Confirm} text=${t("removeAsk", { title: doomed.title })} yes=${deleted} no=${() => setDoomed(null)} />`}`;
+}
+
+function Confirm({ text, yes, no }) {
+  const dialog = useRef(null);
+  useEffect(() => dialog.current.showModal(), []);
+  return html`<dialog ref=${dialog} onClose=${no} aria-label=${t("remove")}>
+    <p>${text}</p><p class="actions"><button class="main danger" onClick=${yes}>${t("remove")}</button><button autofocus onClick=${no}>${t("cancel")}</button></p></dialog>`;
+}
+
+function Bring({ config, corpus, done }) {
+  const [path, setPath] = useState("");
+  const [job, setJob] = useState(null);
+  const [failure, setFailure] = useState("");
+  const alive = useRef(true);
+  useEffect(() => () => { alive.current = false; }, []);
+  if (!config.can_ingest) return html`<p class="note">${t("ingestOff")}</p>`;
+  const start = async (event) => {
+    event.preventDefault();
+    setFailure("");
+    try {
+      let now = await post("ingest", { path: path.trim(), corpus });
+      while (alive.current) {
+        setJob(now);
+        if (!["queued", "running"].includes(now.state)) break;
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+        now = await get(`ingest/${now.job}`);
+      }
+      if (alive.current) done();
+    } catch (error) {
+      setFailure(error.message);
+    }
+  };
+  const running = job && ["queued", "running"].includes(job.state);
+  return html`<details class="bring"><summary>${t("ingest")}</summary>
+    <form class="line" onSubmit=${start}><label class="hidden" for="path">${t("path")}</label>
+      <input id="path" value=${path} placeholder=${t("path")} onInput=${(event) => setPath(event.target.value)} />
+      <button class="main" type="submit" disabled=${!path.trim() || running}>${t("start")}</button></form>
+    ${failure && html`<p class="problem" role="alert">${failure}</p>`}
+    ${job && html`<${Job} job=${job} />`}</details>`;
+}
+
+function Job({ job }) {
+  const { state, progress, result, error } = job;
+  const failed = result?.failed ?? [];
+  return html`<div role="status">
+    <p>${result
+      ? `${t("states")[state]}. ${t("ingestDone", { new: result.new, changed: result.changed, unchanged: result.unchanged, failed: failed.length })}`
+      : t("ingestRunning", { state: t("states")[state], files: progress?.files ?? 0, documents: progress?.documents ?? 0 })}</p>
+    ${error && html`<p class="problem">${error.detail}</p>`}
+    ${failed.length > 0 && html`<ul class="failed">${failed.slice(0, 50).map((one) => html`<li><strong>${one.source}</strong> ${one.reason}</li>`)}</ul>`}
+  </div>`;
+}

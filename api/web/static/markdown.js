@@ -1,0 +1,148 @@
+// Markdown to safe DOM, with ranges of the source marked in what is drawn.
+// Flow: an answer, a step or a document's text -> here -> a DocumentFragment. Nothing of a text can run or load anything:
+// DOMPurify passes a short list of elements, and images become their descriptions.
+
+import { Marked } from "./vendor/marked.js";
+import DOMPurify from "./vendor/purify.js";
+
+const ELEMENTS = "p br hr em strong del code pre blockquote ul ol li h1 h2 h3 h4 h5 h6 table thead tbody tr th td a sub sup";
+const ALLOWED = {
+  ALLOWED_TAGS: ELEMENTS.split(" "),
+  ALLOWED_ATTR: ["href", "align", "start"],
+  ALLOWED_URI_REGEXP: /^https?:/i,
+  RETURN_DOM_FRAGMENT: true,
+};
+// Punctuation that texts do not hold: beside `**` and `_` it leaves emphasis as it is. One pair for each range.
+const PAIRS = ["⸽⸾", "⹀⹁"];
+const SENTINELS = /[⸽⸾⹀⹁]/g;
+// What stands before the words of a line: list marks, heading marks, quote marks, the first bar of a row.
+const LINE_START = /^(?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>|#{1,6}|\|))*[ \t]*/;
+const FENCE = /^[ \t]*(?:```|~~~)/;
+
+const parser = new Marked({
+  gfm: true,
+  renderer: { image: ({ text }) => escaped(text), html: ({ text }) => escaped(text) },
+});
+
+export function render(text) {
+  const fragment = DOMPurify.sanitize(parser.parse(text, { async: false }), ALLOWED);
+  for (const link of fragment.querySelectorAll("a")) {
+    link.target = "_blank";
+    link.rel = "noopener noreferrer nofollow";
+  }
+  for (const table of fragment.querySelectorAll("table")) {
+    const scroller = document.createElement("div");
+    scroller.className = "scroller";
+    scroller.tabIndex = 0;
+    table.replaceWith(scroller);
+    scroller.append(table);
+  }
+  return fragment;
+}
+
+// `ranges`: at most two of {start, end, className}, as positions in `text`. A range that the Markdown swallows (inside an
+// address, say) is missing from the returned `marked`.
+export function renderMarked(text, ranges) {
+  let source = text.replace(SENTINELS, "�");
+  const insertions = [];
+  ranges.forEach((range, index) => {
+    const [start, end] = words(source, range.start, range.end);
+    if (start < end) insertions.push([start, PAIRS[index][0], 1], [end, PAIRS[index][1], 0]);
+  });
+  // From the end, so that positions hold; where two meet, the end mark comes first.
+  insertions.sort((a, b) => b[0] - a[0] || b[2] - a[2]);
+  for (const [place, sentinel] of insertions) source = source.slice(0, place) + sentinel + source.slice(place);
+  const fragment = render(source);
+  const marked = ranges.filter((range, index) => wrap(fragment, PAIRS[index], range.className));
+  clean(fragment);
+  return { fragment, marked };
+}
+
+// The same for text that is no Markdown.
+export function plainMarked(text, ranges) {
+  const fragment = document.createDocumentFragment();
+  const cuts = [...new Set([0, text.length, ...ranges.flatMap(({ start, end }) => [start, end])])].sort((a, b) => a - b);
+  cuts.slice(0, -1).forEach((from, index) => {
+    const piece = document.createTextNode(text.slice(from, cuts[index + 1]));
+    const around = ranges.filter(({ start, end }) => start <= from && from < end);
+    fragment.append(around.reduceRight((inner, range) => {
+      const mark = document.createElement("mark");
+      mark.className = range.className;
+      mark.append(inner);
+      return mark;
+    }, piece));
+  });
+  return fragment;
+}
+
+// The service counts characters, JavaScript UTF-16 units: they differ where a text holds emoji and the like.
+export function toUnits(text, offset) {
+  if (!/[\ud800-\udbff]/.test(text)) return offset;
+  let units = 0;
+  for (let characters = 0; characters < offset && units < text.length; characters += 1) {
+    units += text.codePointAt(units) > 0xffff ? 2 : 1;
+  }
+  return units;
+}
+
+export function escaped(text) {
+  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+// Move a range inwards to the words, so that a sentinel never stands where Markdown expects the mark of a block.
+function words(text, start, end) {
+  let first = start;
+  for (;;) {
+    const line = text.lastIndexOf("\n", first - 1) + 1;
+    const stop = text.indexOf("\n", line);
+    const whole = text.slice(line, stop < 0 ? text.length : stop);
+    const prefix = line + whole.match(LINE_START)[0].length;
+    if (FENCE.test(whole) || /^[ \t|:-]*$/.test(whole)) {
+      if (stop < 0 || stop >= end) break;
+      first = stop + 1;
+    } else {
+      first = Math.max(first, prefix);
+      break;
+    }
+  }
+  let last = end;
+  while (last > first && /[\s|#]/.test(text[last - 1])) last -= 1;
+  const lastLine = text.lastIndexOf("\n", last - 1) + 1;
+  if (lastLine > first && FENCE.test(text.slice(lastLine, last))) last = lastLine - 1;
+  return [first, last];
+}
+
+function wrap(fragment, [open, close], className) {
+  const walker = document.createTreeWalker(fragment, NodeFilter.SHOW_TEXT);
+  const inside = [];
+  let from = null;
+  let closed = false;
+  for (let node = walker.nextNode(); node && !closed; node = walker.nextNode()) {
+    let start = 0;
+    if (from === null) {
+      const place = node.data.indexOf(open);
+      if (place < 0) continue;
+      from = node;
+      start = place + 1;
+    }
+    const end = node.data.indexOf(close, start);
+    closed = end >= 0;
+    inside.push([node, start, closed ? end : node.data.length]);
+  }
+  if (!closed) return false;
+  for (const [node, start, end] of inside) {
+    if (!node.data.slice(start, end).trim()) continue;
+    const piece = node.splitText(start);
+    piece.splitText(end - start);
+    const mark = document.createElement("mark");
+    mark.className = className;
+    piece.replaceWith(mark);
+    mark.append(piece);
+  }
+  return true;
+}
+
+function clean(fragment) {
+  const walker = document.createTreeWalker(fragment, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) node.data = node.data.replace(SENTINELS, "");
+}

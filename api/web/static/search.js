@@ -1,0 +1,86 @@
+// The view of retrieval: which passages a question finds, with all scores, as a list or in the tree of their documents.
+// Flow: app.js -> here -> POST /retrieve with `explain`; tree.js draws the trees.
+
+import { post } from "./service.js";
+import { t } from "./texts.js";
+import { Tree } from "./tree.js";
+import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
+
+export function Search({ config, corpus, query, show, shown }) {
+  const settings = config.retrieval;
+  const [question, setQuestion] = useState(query.get("q") ?? "");
+  const [options, setOptions] = useState({
+    mode: settings.mode, top_k: settings.top_k, budget_chars: settings.budget_chars, dense_share: settings.dense_share,
+    merge: settings.merge, merge_rule: settings.merge_rule, rerank: Boolean(config.rerank),
+  });
+  const [result, setResult] = useState(null);
+  const [failure, setFailure] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [view, setView] = useState(query.get("view") === "list" ? "list" : "tree");
+  const running = useRef(null);
+
+  const search = async () => {
+    if (!question.trim()) return;
+    running.current?.abort();
+    const control = new AbortController();
+    running.current = control;
+    setBusy(true);
+    setFailure("");
+    try {
+      const { rerank, ...rest } = options;
+      const body = { question: question.trim(), corpus, explain: true, ...rest, ...(config.rerank ? { rerank } : {}) };
+      setResult(await post("retrieve", body, control.signal));
+    } catch (error) {
+      if (error.name !== "AbortError") setFailure(error.message);
+    }
+    if (running.current === control) setBusy(false);
+  };
+  useEffect(() => {
+    if (question) search();
+    return () => running.current?.abort();
+  }, []);
+  const set = (name, read = (target) => target.value) => ({
+    value: options[name], onChange: (event) => setOptions({ ...options, [name]: read(event.target) }),
+  });
+  const asNumber = (target) => Number(target.value);
+  return html`
+    <p class="lead">${t("searchHint")}</p>
+    <form class="tester" onSubmit=${(event) => { event.preventDefault(); search(); }}>
+      <label class="hidden" for="query">${t("question")}</label>
+      <div class="line"><input id="query" data-question type="search" value=${question} placeholder=${t("placeholder")} onInput=${(event) => setQuestion(event.target.value)} />
+        <button class="main" type="submit" disabled=${!question.trim()}>${t("search")}</button></div>
+      <div class="fields">
+        <label>${t("mode")} <select ...${set("mode")}>${["hybrid", "dense", "lexical"].map((one) => html`<option value=${one}>${t(one)}</option>`)}</select></label>
+        <label>${t("share")} <input type="number" min="0" max="1" step="0.05" ...${set("dense_share", asNumber)} disabled=${options.mode !== "hybrid"} /></label>
+        <label>${t("topK")} <input type="number" min="1" max="200" ...${set("top_k", asNumber)} /></label>
+        <label>${t("budget")} <input type="number" min="200" max="200000" step="100" ...${set("budget_chars", asNumber)} /></label>
+        <label>${t("merging")} <select value=${options.merge ? options.merge_rule : "off"}
+          onChange=${({ target: { value } }) => setOptions({ ...options, merge: value !== "off", merge_rule: value === "off" ? options.merge_rule : value })}>
+          <option value="evidence">evidence</option><option value="stock">stock</option><option value="off">${t("mergeOff")}</option></select></label>
+        ${Boolean(config.rerank) && html`<label><input type="checkbox" checked=${options.rerank} onChange=${(event) => setOptions({ ...options, rerank: event.target.checked })} /> ${t("rerank")}</label>`}
+      </div>
+    </form>
+    ${failure && html`<p class="problem" role="alert">${failure}</p>`}
+    <div aria-live="polite" class="counted">${busy ? `${t("loading")} …` : result && (result.passages.length
+      ? t("found", { n: result.passages.length, ms: Math.round(result.timings_ms.retrieve) }) : t("nothing"))}</div>
+    ${result && result.warnings.length > 0 && html`<p class="note">${result.warnings.join(" ")}</p>`}
+    ${result && result.passages.length > 0 && html`
+      <div class="tabs" role="group">${["tree", "list"].map((one) => html`
+        <button class="quiet" aria-pressed=${String(view === one)} onClick=${() => setView(one)}>${t(one)}</button>`)}</div>
+      ${view === "tree"
+        ? html`<${Tree} passages=${result.passages} corpus=${corpus} show=${show} />`
+        : html`<ol class="passages">${result.passages.map((passage) => html`<${Passage} key=${passage.chunk_id} passage=${passage} show=${show} shown=${shown} />`)}</ol>`}`}`;
+}
+
+function Passage({ passage, show, shown }) {
+  const { explanation } = passage;
+  const merged = explanation?.merged;
+  const pressed = Boolean(shown && shown.doc_id === passage.doc_id && shown.start === passage.start);
+  return html`<li>
+    <button class="place" aria-pressed=${String(pressed)} onClick=${() => show({ ...passage, quote: passage.text, label: passage.title })}>
+      <strong>${passage.title} <small>${t(passage.level)} · ${t("best", { score: passage.score.toFixed(3) })}</small></strong>
+      <span>${passage.text.slice(0, 420)}${passage.text.length > 420 ? " …" : ""}</span></button>
+    ${merged && html`<p class="why">${t("leavesMatched", { n: explanation.leaves.length })}: ${merged}</p>`}
+    <dl class="scores">${Object.entries(passage.scores).map(([name, score]) => html`<dt>${name}</dt><dd><meter min="0" max=${name === "lexical" ? 20 : 1} value=${score} aria-label=${name}></meter> ${score.toFixed(3)}</dd>`)}</dl>
+  </li>`;
+}

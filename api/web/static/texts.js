@@ -1,0 +1,105 @@
+// All words of the page, in English and German. `t("name", {n: 3})` fills `{n}`.
+
+import { recall, remember } from "./storage.js";
+
+const TEXTS = {
+  en: {
+    ask: "Ask", retrieve: "Search", documents: "Documents", corpus: "Corpus",
+    skip: "Skip to the content", theme: "Light or dark", language: "Deutsch", help: "Keys",
+    question: "Your question", placeholder: "Ask your documents", send: "Ask", stop: "Stop", stopped: "Stopped.",
+    welcome: "Ask a question. The answer quotes your documents, and each number opens the place it came from.",
+    try: "Try one of these", recent: "Recent questions", forget: "Forget everything kept in this browser",
+    newConversation: "New conversation", filters: "Filters", type: "Type", anyType: "any", topic: "Topic",
+    dateFrom: "Date from", dateTo: "to", passagesRead: "Passages to read",
+    working: "Working", steps: "{n} steps, {time}", stepsRunning: "{n} steps so far",
+    answerReady: "The answer is complete.", declined: "The documents do not answer this.",
+    nearest: "Closest passages", copy: "Copy", copied: "Copied", again: "Ask again", showTree: "Show the search",
+    by: { extractive: "quoted, no language model", huggingface: "written by a local model", openvino: "written by a local model",
+      openai: "written by a language model server", catalogue: "from the catalogue", small_talk: "small talk" },
+    cached: "answered before", warnings: "Please note",
+    citation: "Source {n}: {title}", sources: "Sources", open: "Open the document", close: "Close",
+    evidence: "Evidence", loading: "Loading", page: "page {n}", pages: "pages {from}–{to}",
+    document: "Document", root: "Section", middle: "Part", leaf: "Leaf", span: "Passage", characters: "{n} characters", more: "Show more",
+    notShown: "The cited words cannot be marked in this view.", changed: "This document has changed since it was cited.",
+    searchHint: "See which passages a question finds, with their scores, and how small passages became large ones.",
+    mode: "Mode", hybrid: "meaning and words", dense: "meaning", lexical: "words", budget: "Characters to read",
+    topK: "Passages at most", share: "Share of meaning", merging: "Merging", mergeOn: "on", mergeOff: "off",
+    rule: "Rule", rerank: "Rerank", search: "Search", list: "Passages", tree: "Tree", nothing: "Nothing was found.",
+    found: "{n} passages in {ms} ms", best: "score {score}", leavesMatched: "{n} matching leaves",
+    treeHint: "Each row is a level of the document. Coloured leaves match: the darker, the better. The bars below are what an answer reads, by rank; a bold border marks leaves that were merged.",
+    treeRead: "Read", otherLeaves: "{n} other parts",
+    listHint: "{documents} documents, {leaves} leaves, {size} on disk. Built with {model} ({precision}).",
+    filterTitle: "Find by title", remove: "Delete", removeAsk: "Delete “{title}” from the corpus? It returns with the next ingestion if its file is still there.",
+    removed: "“{title}” is deleted.", cancel: "Cancel", ingest: "Bring in files", path: "File or folder on the server", start: "Start",
+    ingestOff: "This service takes no files over HTTP. Set RAG_INGEST__ROOT, or run python -m ingestion.",
+    ingestRunning: "{state}: {files} files, {documents} documents", ingestDone: "{new} new, {changed} changed, {unchanged} unchanged, {failed} failed",
+    ask_document: "Summarise the document “{title}”.", title: "Title", leaves: "Leaves", added: "Added", noDocuments: "This corpus holds no documents yet.",
+    presets: ["What documents do you have?", "What are these documents about?"],
+    keys: [["/", "go to the question"], ["j, k", "next and previous source"], ["Esc", "close, or stop the answer"], ["?", "show these keys"]],
+    states: { queued: "Waiting", running: "Running", done: "Done", failed: "Failed", cancelled: "Cancelled" },
+  },
+  de: {
+    ask: "Fragen", retrieve: "Suche", documents: "Dokumente", corpus: "Korpus",
+    skip: "Zum Inhalt", theme: "Hell oder dunkel", language: "English", help: "Tasten",
+    question: "Ihre Frage", placeholder: "Fragen Sie Ihre Dokumente", send: "Fragen", stop: "Anhalten", stopped: "Angehalten.",
+    welcome: "Stellen Sie eine Frage. Die Antwort zitiert Ihre Dokumente, und jede Nummer öffnet die Stelle, von der sie stammt.",
+    try: "Zum Beispiel", recent: "Letzte Fragen", forget: "Alles vergessen, was dieser Browser gespeichert hat",
+    newConversation: "Neues Gespräch", filters: "Filter", type: "Art", anyType: "alle", topic: "Thema",
+    dateFrom: "Datum von", dateTo: "bis", passagesRead: "Passagen lesen",
+    working: "In Arbeit", steps: "{n} Schritte, {time}", stepsRunning: "bisher {n} Schritte",
+    answerReady: "Die Antwort ist vollständig.", declined: "Die Dokumente beantworten das nicht.",
+    nearest: "Nächstliegende Stellen", copy: "Kopieren", copied: "Kopiert", again: "Noch einmal fragen", showTree: "Suche zeigen",
+    by: { extractive: "zitiert, ohne Sprachmodell", huggingface: "von einem lokalen Modell geschrieben", openvino: "von einem lokalen Modell geschrieben",
+      openai: "von einem Sprachmodell-Server geschrieben", catalogue: "aus dem Katalog", small_talk: "Plauderei" },
+    cached: "schon beantwortet", warnings: "Bitte beachten",
+    citation: "Quelle {n}: {title}", sources: "Quellen", open: "Dokument öffnen", close: "Schließen",
+    evidence: "Beleg", loading: "Lädt", page: "Seite {n}", pages: "Seiten {from}–{to}",
+    document: "Dokument", root: "Abschnitt", middle: "Teil", leaf: "Blatt", span: "Passage", characters: "{n} Zeichen", more: "Mehr zeigen",
+    notShown: "Die zitierten Worte lassen sich in dieser Ansicht nicht markieren.", changed: "Dieses Dokument hat sich seit dem Zitat geändert.",
+    searchHint: "Sehen Sie, welche Passagen eine Frage findet, mit ihren Werten, und wie aus kleinen Passagen große wurden.",
+    mode: "Suche nach", hybrid: "Bedeutung und Wörtern", dense: "Bedeutung", lexical: "Wörtern", budget: "Zu lesende Zeichen",
+    topK: "Höchstens Passagen", share: "Anteil der Bedeutung", merging: "Zusammenführen", mergeOn: "an", mergeOff: "aus",
+    rule: "Regel", rerank: "Neu ordnen", search: "Suchen", list: "Passagen", tree: "Baum", nothing: "Nichts gefunden.",
+    found: "{n} Passagen in {ms} ms", best: "Wert {score}", leavesMatched: "{n} passende Blätter",
+    treeHint: "Jede Zeile ist eine Ebene des Dokuments. Farbige Blätter passen: je dunkler, desto besser. Die Balken darunter liest die Antwort, nach Rang; ein fetter Rand zeigt zusammengeführte Blätter.",
+    treeRead: "Gelesen", otherLeaves: "{n} andere Teile",
+    listHint: "{documents} Dokumente, {leaves} Blätter, {size} auf der Platte. Gebaut mit {model} ({precision}).",
+    filterTitle: "Nach Titel suchen", remove: "Löschen", removeAsk: "„{title}“ aus dem Korpus löschen? Es kommt mit dem nächsten Einlesen zurück, wenn seine Datei noch da ist.",
+    removed: "„{title}“ ist gelöscht.", cancel: "Abbrechen", ingest: "Dateien einlesen", path: "Datei oder Ordner auf dem Server", start: "Beginnen",
+    ingestOff: "Dieser Dienst nimmt keine Dateien über HTTP. Setzen Sie RAG_INGEST__ROOT, oder rufen Sie python -m ingestion auf.",
+    ingestRunning: "{state}: {files} Dateien, {documents} Dokumente", ingestDone: "{new} neu, {changed} geändert, {unchanged} unverändert, {failed} fehlgeschlagen",
+    ask_document: "Summarise the document “{title}”.", title: "Titel", leaves: "Blätter", added: "Eingelesen", noDocuments: "Dieses Korpus enthält noch keine Dokumente.",
+    presets: ["What documents do you have?", "What are these documents about?"],
+    keys: [["/", "zur Frage"], ["j, k", "nächste und vorige Quelle"], ["Esc", "schließen oder die Antwort anhalten"], ["?", "diese Tasten zeigen"]],
+    states: { queued: "Wartet", running: "Läuft", done: "Fertig", failed: "Fehlgeschlagen", cancelled: "Abgebrochen" },
+  },
+};
+
+const preferred = (navigator.language || "en").startsWith("de") ? "de" : "en";
+let current = recall("language", preferred) in TEXTS ? recall("language", preferred) : "en";
+document.documentElement.lang = current;
+
+export function t(name, values = {}) {
+  const found = TEXTS[current][name];
+  return typeof found === "string" ? found.replace(/\{(\w+)\}/g, (whole, key) => values[key] ?? whole) : found;
+}
+
+export function otherLanguage() {
+  current = current === "en" ? "de" : "en";
+  document.documentElement.lang = current;
+  remember("language", current);
+}
+
+export function number(value) {
+  return new Intl.NumberFormat(current).format(value);
+}
+
+export function duration(ms) {
+  if (!Number.isFinite(ms)) return "–";
+  return ms < 1000 ? `${Math.max(1, Math.round(ms))} ms` : `${new Intl.NumberFormat(current, { maximumFractionDigits: 1 }).format(ms / 1000)} s`;
+}
+
+export function size(bytes) {
+  const power = bytes < 1e6 ? ["kB", 1e3] : bytes < 1e9 ? ["MB", 1e6] : ["GB", 1e9];
+  return `${new Intl.NumberFormat(current, { maximumFractionDigits: 1 }).format(bytes / power[1])} ${power[0]}`;
+}
