@@ -6,6 +6,7 @@ written by `settings_reference.py`. Fields that decide what is on disk are marke
 here.
 """
 
+import json
 import re
 from pathlib import Path
 from typing import Literal
@@ -54,6 +55,14 @@ class ServeSettings(Group):
     )
     queue: int = Field(16, ge=0, le=10_000, description="Questions that may wait for a slot; further ones get 429.")
     log_format: Literal["console", "json"] = Field("console", description="Format of the log lines on stderr.")
+
+    @field_validator("preset_questions", mode="before")
+    @classmethod
+    def _parse(cls, questions: object) -> object:
+        try:
+            return json.loads(questions) if isinstance(questions, str) else questions
+        except ValueError as error:
+            raise ValueError('write a JSON object, as in {"default": ["What is a heat pump?"]}') from error
 
     @field_validator("keys")
     @classmethod

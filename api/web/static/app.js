@@ -58,15 +58,15 @@ function App() {
           (name) => html`<a href="#${name}" aria-current=${name === view ? "page" : undefined}>${t(name)}</a>`,
         )}
       </nav>
-      <label class="corpus"><span>${t("corpus")}</span>
-        <select value=${corpus} onChange=${choose}>${names.map((name) => html`<option value=${name}>${name}</option>`)}</select>
+      <label class="corpus"><span aria-hidden="true">${t("corpus")}</span>
+        <select aria-label=${t("corpus")} value=${corpus} onChange=${choose}>${names.map((name) => html`<option value=${name}>${name}</option>`)}</select>
       </label>
       <button class="quiet" onClick=${() => { otherLanguage(); redraw((n) => n + 1); }}>${t("language")}</button>
       <button class="quiet icon" title=${t("theme")} aria-label=${t("theme")} onClick=${otherTheme}>◐</button>
       <button class="quiet icon" title=${t("help")} aria-label=${t("help")} onClick=${() => keys.current.showModal()}>?</button>
     </header>
     <div class=${shown ? "room two" : "room"}>
-      <main id="content" tabindex="-1"><${View} key=${corpus} ...${{ config, corpus, query, show, shown }} /></main>
+      <main id="content" tabindex="-1"><h1 class="hidden">Treeline: ${t(view)}</h1><${View} key=${corpus} ...${{ config, corpus, query, show, shown }} /></main>
       ${shown && html`<${Evidence} key=${`${shown.doc_id} ${shown.start}`} place=${shown} corpus=${corpus} close=${close} />`}
     </div>
     <dialog ref=${keys} aria-label=${t("help")}>

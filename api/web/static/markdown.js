@@ -30,6 +30,8 @@ export function render(text) {
     link.target = "_blank";
     link.rel = "noopener noreferrer nofollow";
   }
+  // The corner of a table heads nothing.
+  for (const cell of fragment.querySelectorAll("th")) if (!cell.textContent.trim()) cell.replaceWith(document.createElement("td"));
   for (const table of fragment.querySelectorAll("table")) {
     const scroller = document.createElement("div");
     scroller.className = "scroller";

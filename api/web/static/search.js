@@ -40,7 +40,7 @@ export function Search({ config, corpus, query, show, shown }) {
     return () => running.current?.abort();
   }, []);
   const set = (name, read = (target) => target.value) => ({
-    value: options[name], onChange: (event) => setOptions({ ...options, [name]: read(event.target) }),
+    value: options[name], onInput: ({ target }) => setOptions((before) => ({ ...before, [name]: read(target) })),
   });
   const asNumber = (target) => Number(target.value);
   return html`
@@ -55,9 +55,9 @@ export function Search({ config, corpus, query, show, shown }) {
         <label>${t("topK")} <input type="number" min="1" max="200" ...${set("top_k", asNumber)} /></label>
         <label>${t("budget")} <input type="number" min="200" max="200000" step="100" ...${set("budget_chars", asNumber)} /></label>
         <label>${t("merging")} <select value=${options.merge ? options.merge_rule : "off"}
-          onChange=${({ target: { value } }) => setOptions({ ...options, merge: value !== "off", merge_rule: value === "off" ? options.merge_rule : value })}>
+          onInput=${({ target: { value } }) => setOptions((before) => ({ ...before, merge: value !== "off", ...(value === "off" ? {} : { merge_rule: value }) }))}>
           <option value="evidence">evidence</option><option value="stock">stock</option><option value="off">${t("mergeOff")}</option></select></label>
-        ${Boolean(config.rerank) && html`<label><input type="checkbox" checked=${options.rerank} onChange=${(event) => setOptions({ ...options, rerank: event.target.checked })} /> ${t("rerank")}</label>`}
+        ${Boolean(config.rerank) && html`<label><input type="checkbox" checked=${options.rerank} onInput=${({ target }) => setOptions((before) => ({ ...before, rerank: target.checked }))} /> ${t("rerank")}</label>`}
       </div>
     </form>
     ${failure && html`<p class="problem" role="alert">${failure}</p>`}

@@ -32,7 +32,7 @@ function Outline({ docId, passages, corpus, show }) {
   const drawing = useMemo(() => loaded && draw(loaded, passages), [loaded, passages]);
   const open = (start, end) => show({ doc_id: docId, start, end, title: passages[0].title, label: passages[0].title });
   return html`<section class="outline">
-    <h3>${passages[0].title} <small>${t("best", { score: Math.max(...passages.map(({ score }) => score)).toFixed(3) })}</small></h3>
+    <h2>${passages[0].title} <small>${t("best", { score: Math.max(...passages.map(({ score }) => score)).toFixed(3) })}</small></h2>
     ${failure && html`<p class="problem">${failure}</p>`}
     ${drawing && html`<div class="levels-of-document">
       ${drawing.rows.map(({ name, boxes }) => html`<div class="level"><span class="name">${t(name)}</span><div class="boxes">

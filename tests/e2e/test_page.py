@@ -1,0 +1,338 @@
+"""The web page in a real browser: every flow of its views, on one small corpus that holds hostile documents too.
+
+Chromium is Debian's; Playwright drives it. Whatever a page does, it must not run a document's script, load anything from
+elsewhere, or write an error to its console: `Watched` looks at that in every test.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import axe_playwright_python
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.e2e.conftest import MAIN
+from tests.e2e.program import Program, run
+from tests.servers.scripted_llm import Script, ScriptedLLM
+
+CHROMIUM = shutil.which("chromium")
+AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed")]
+
+HEAT = """# Heat pumps
+
+## How a heat pump works
+
+A heat pump is a device that moves heat from a cold place to a warm place. For one unit of electricity it delivers three
+units of heat 🔥 or more.
+
+## Costs
+
+| Machine | Price in euros | Life in years |
+|---|---|---|
+| Air source heat pump | 12,400 | 18 |
+| Ground source heat pump | 24,900 | 22 |
+"""
+XSS = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
+HOSTILE = [
+    {
+        "id": "evil/<script>document.title='owned'</script>",
+        "title": f"Zebra crossing {XSS}",
+        "text": f"Zebra crossings are painted with titanium white. {XSS} ![pixel](https://evil.example/pixel.png) "
+        "[click](javascript:document.title='owned')",
+        "url": "javascript:document.title='owned'",
+    }
+]
+LONG = "\n\n".join(f"Paragraph {n} of the long report speaks of nothing in particular." for n in range(9000))
+LONG += "\n\nThe keeper of the Quarnevik lighthouse was called Halvard Brenn.\n"
+
+HEAT_QUESTION = "What is a heat pump?"
+# A busy machine is slow; nothing here measures time.
+PATIENCE_MS = 120_000
+expect.set_options(timeout=PATIENCE_MS)
+
+
+class Watched:
+    """Notes what a page must never do."""
+
+    def __init__(self, page: Page, origin: str) -> None:
+        self.faults: list[str] = []
+        page.on("console", lambda message: message.type == "error" and self.faults.append(message.text))
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("request", lambda request: request.url.startswith(origin) or self.faults.append(request.url))
+        page.on("dialog", lambda dialog: self.faults.append(dialog.message))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> tuple[Path, dict[str, str]]:
+    """Return a folder and the settings of a service whose corpus is ingested."""
+    folder = tmp_path_factory.mktemp("page")
+    sources = folder / "sources"
+    (sources / "more").mkdir(parents=True)
+    (sources / "heat.md").write_text(HEAT, encoding="utf-8")
+    (sources / "long.md").write_text(LONG, encoding="utf-8")
+    (sources / "evil.jsonl").write_text("\n".join(map(json.dumps, HOSTILE)), encoding="utf-8")
+    settings = {
+        "RAG_INDEX__DIR": str(folder / "index"),
+        "RAG_EMBED__CACHE_DIR": str(model_cache),
+        "RAG_SERVE__PORT": "0",
+        "RAG_INGEST__ROOT": str(sources),
+        "RAG_SERVE__PRESET_QUESTIONS": json.dumps({"default": [HEAT_QUESTION]}),
+    }
+    done = run(["-m", "ingestion", str(sources)], settings, folder)
+    assert done.returncode == 0, done.stderr
+    return folder, settings
+
+
+@pytest.fixture(scope="module")
+def service(corpus: tuple[Path, dict[str, str]]) -> Iterator[Program]:
+    folder, settings = corpus
+    with Program([MAIN], settings, folder) as program:
+        yield program
+
+
+@pytest.fixture
+def page(browser: Browser, service: Program) -> Iterator[Page]:
+    """Return an empty page; at the end of the test nothing forbidden has happened in it."""
+    context = browser.new_context(viewport={"width": 1300, "height": 850}, locale="en-GB", reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE_MS)
+    opened = context.new_page()
+    watched = Watched(opened, service.url)
+    yield opened
+    title = opened.title()
+    context.close()
+    assert watched.faults == []
+    assert title == "Treeline"
+
+
+def asked(page: Page, service: Program, question: str) -> None:
+    """Ask in a fresh page and wait for the end of the answer."""
+    page.goto(f"{service.url}/ui")
+    page.fill("#question", question)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".exchange .by")
+
+
+def test_a_browser_at_the_service_s_address_gets_the_page_and_a_program_the_ping(page: Page, service: Program) -> None:
+    page.goto(service.url)
+
+    expect(page.get_by_role("button", name=HEAT_QUESTION)).to_be_visible()
+    assert httpx.get(service.url).json() == {"ping": "pong!"}
+
+
+def test_a_preset_question_is_answered_with_sources_that_open_marked_in_their_document(
+    page: Page, service: Program
+) -> None:
+    page.goto(service.url)
+    page.get_by_role("button", name=HEAT_QUESTION).click()
+    page.get_by_role("button", name="Source 1: Heat pumps").first.click()
+
+    mark = page.locator(".evidence mark.cited")
+    expect(mark).to_contain_text("moves heat from a cold place to a warm place")
+    expect(mark).to_be_in_viewport()
+    expect(page.locator(".evidence .crumbs")).to_contain_text("How a heat pump works")
+    page.get_by_role("button", name=re.compile("^Leaf")).click()
+    expect(page.locator(".evidence mark.around").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".evidence")).to_have_count(0)
+
+
+def test_a_cited_table_row_is_marked_in_the_table_and_keys_walk_the_sources(page: Page, service: Program) -> None:
+    asked(page, service, "How much does a ground source heat pump cost in euros?")
+    page.locator("body").click(position={"x": 5, "y": 400})
+    page.keyboard.press("j")
+
+    expect(page.locator(".evidence td mark.cited").filter(has_text="24,900")).to_be_visible()
+    page.keyboard.press("/")
+    expect(page.locator("#question")).to_be_focused()
+
+
+def test_a_place_at_the_end_of_a_long_document_is_in_view(page: Page, service: Program) -> None:
+    asked(page, service, "What was the keeper of the Quarnevik lighthouse called?")
+    page.locator("button.cite").first.click()
+
+    expect(page.locator(".evidence mark.cited")).to_contain_text("Halvard Brenn")
+    expect(page.locator(".evidence mark.cited")).to_be_in_viewport()
+    assert len(page.locator(".evidence .document").inner_text()) < 40_000
+    page.get_by_role("button", name="Show more ↑").click()
+    expect(page.locator(".evidence mark.cited")).to_contain_text("Halvard Brenn")
+
+
+def test_what_the_documents_do_not_answer_shows_the_closest_passages(page: Page, service: Program) -> None:
+    asked(page, service, "Which heat pump did Queen Victoria buy in 1888?")
+
+    expect(page.locator(".answer")).to_contain_text("I don't know.")
+    page.locator(".places .place").first.click()
+    expect(page.locator(".evidence mark.cited").first).to_be_visible()
+
+
+def test_a_follow_up_is_read_with_the_question_before_and_a_new_conversation_forgets_it(
+    page: Page, service: Program
+) -> None:
+    asked(page, service, "How many years does an air source heat pump last?")
+    page.fill("#question", "And a ground source one?")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".exchange:nth-of-type(2) .by")
+
+    page.locator(".exchange:nth-of-type(2) .steps summary").first.click()
+    expect(page.locator(".exchange:nth-of-type(2) .steps")).to_contain_text("the 2 messages before it")
+    page.reload()
+    expect(page.locator(".exchange")).to_have_count(2)
+    page.get_by_role("button", name="New conversation").click()
+    expect(page.locator(".exchange")).to_have_count(0)
+    page.get_by_role("button", name="Forget everything").click()
+    expect(page.get_by_text("Recent questions")).to_have_count(0)
+
+
+def test_hostile_documents_stay_text_in_every_view(page: Page, service: Program) -> None:
+    asked(page, service, "What are zebra crossings painted with?")
+    page.locator("button.cite").first.click()
+    expect(page.locator(".evidence")).to_contain_text("titanium white")
+    expect(page.locator(".evidence a[href^='javascript']")).to_have_count(0)
+    page.goto(f"{service.url}/ui#retrieve?q=zebra+crossing")
+    page.wait_for_selector(".box.hit")
+    page.get_by_role("button", name="Passages").click()
+    expect(page.locator(".passages")).to_contain_text("onerror")
+    page.goto(f"{service.url}/ui#documents")
+    expect(page.locator("table.list")).to_contain_text("<script>")
+    assert page.locator("#app img:not([src='ui/static/icon.svg']), #app script").count() == 0
+
+
+def test_the_tree_shows_which_leaves_matched_and_what_is_read(page: Page, service: Program) -> None:
+    page.goto(f"{service.url}/ui#retrieve?q=How+does+a+heat+pump+work")
+    page.locator(".outline", has_text="Heat pumps").locator(".box.hit").first.click()
+
+    expect(page.locator(".evidence mark.cited").first).to_be_visible()
+    expect(page.locator(".outline", has_text="Heat pumps").locator(".level.read .box").first).to_have_text("1")
+
+
+def test_options_of_a_search_reach_the_service(page: Page, service: Program) -> None:
+    page.goto(f"{service.url}/ui#retrieve?q=heat+pump&view=list")
+    page.get_by_label("Passages at most").fill("1")
+    page.get_by_label("Mode").select_option("lexical")
+    with page.expect_request("**/retrieve") as sent:
+        page.get_by_role("button", name="Search", exact=True).click()
+
+    body = sent.value.post_data_json
+    assert (body["top_k"], body["mode"], body["explain"]) == (1, "lexical", True)
+    expect(page.locator(".counted")).to_contain_text("1 passages in")
+
+
+def test_documents_are_found_by_title_brought_in_and_deleted(
+    page: Page, service: Program, corpus: tuple[Path, dict[str, str]]
+) -> None:
+    note = corpus[0] / "sources" / "more" / "tides.md"
+    note.write_text("# Tides of Fundy\n\nThe tides in the Bay of Fundy rise by 16 metres.\n", encoding="utf-8")
+    page.goto(f"{service.url}/ui#documents")
+    page.get_by_text("Bring in files").click()
+    page.get_by_label("File or folder on the server").fill("more")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator(".bring")).to_contain_text("1 new")
+    page.get_by_label("Find by title").fill("fundy")
+    expect(page.locator("table.list tbody tr")).to_have_count(1)
+    page.get_by_role("button", name="Tides of Fundy", exact=True).click()
+    expect(page.locator(".evidence")).to_contain_text("16 metres")
+    page.get_by_role("button", name="Delete: Tides of Fundy").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+
+    expect(page.get_by_text("Nothing was found.")).to_be_visible()
+    assert "Fundy" not in httpx.get(f"{service.url}/documents").text
+
+
+def test_german_words_and_a_chosen_theme_stay(page: Page, service: Program) -> None:
+    page.goto(f"{service.url}/ui")
+    page.get_by_role("button", name="Deutsch").click()
+    page.get_by_role("button", name="Hell oder dunkel").click()
+    page.reload()
+
+    expect(page.get_by_role("link", name="Dokumente")).to_be_visible()
+    assert page.locator("html").get_attribute("lang") == "de"
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1300])
+def test_axe_finds_nothing(browser: Browser, service: Program, scheme: str, width: int) -> None:
+    context = browser.new_context(
+        viewport={"width": width, "height": 850}, locale="en-GB", color_scheme=scheme, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    found = []
+    asked(page, service, HEAT_QUESTION)
+    found += violations(page)
+    page.locator("button.cite").first.click()
+    page.wait_for_selector("mark.cited")
+    found += violations(page)
+    for address, ready in (("retrieve?q=heat+pump", ".box.hit"), ("documents", "table.list")):
+        page.goto(f"{service.url}/ui#{address}")
+        page.wait_for_selector(ready)
+        found += violations(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
+
+    assert found == []
+
+
+def violations(page: Page) -> list[str]:
+    page.evaluate(AXE)
+    broken = page.evaluate("axe.run().then((result) => result.violations)")
+    return [f"{one['id']}: {node['html'][:200]}" for one in broken for node in one["nodes"]]
+
+
+def test_a_model_s_answer_streams_is_stopped_and_stays_text(
+    browser: Browser, corpus: tuple[Path, dict[str, str]]
+) -> None:
+    folder, settings = corpus
+    own = {**settings, "RAG_INDEX__CORPUS": "page-model"}
+    assert run(["-m", "ingestion", str(folder / "sources" / "heat.md")], own, folder).returncode == 0
+    spoken = f"A heat pump moves heat from a cold place to a warm place [1]. {XSS}"
+    with ScriptedLLM(Script(text=spoken)) as model:
+        model_settings = {
+            "RAG_LLM__PROVIDER": "openai",
+            "RAG_LLM__MODEL": "scripted",
+            "RAG_LLM__BASE_URL": model.base_url,
+            "RAG_LLM__GROUNDING": "false",
+        }
+        with Program([MAIN], {**own, **model_settings}, folder) as program:
+            context = browser.new_context(locale="en-GB", reduced_motion="reduce")
+            page = context.new_page()
+            watched = Watched(page, program.url)
+            asked(page, program, HEAT_QUESTION)
+            expect(page.locator(".answer")).to_contain_text("moves heat from a cold place")
+            assert page.locator(".answer img, .answer script").count() == 0
+
+            model.play(Script(text="It moves heat. " * 50, stall_after=20))
+            page.fill("#question", "How does it work?")
+            page.keyboard.press("Enter")
+            page.get_by_role("button", name="Stop").click()
+            expect(page.get_by_text("Stopped.")).to_be_visible()
+            assert page.title() == "Treeline"
+            context.close()
+    assert watched.faults == []
+
+
+def test_a_service_with_keys_asks_the_browser_for_one(
+    browser: Browser, corpus: tuple[Path, dict[str, str]]
+) -> None:
+    folder, settings = corpus
+    own = {**settings, "RAG_INDEX__CORPUS": "page-keys", "RAG_SERVE__KEYS": "opensesame"}
+    with Program([MAIN], own, folder) as program:
+        assert httpx.get(f"{program.url}/ui", headers={"Accept": "text/html"}).status_code == 401
+        context = browser.new_context(http_credentials={"username": "me", "password": "opensesame"}, locale="en-GB")
+        page = context.new_page()
+        page.goto(program.url)
+        expect(page.locator("#question")).to_be_visible()
+        context.close()
