@@ -38,6 +38,7 @@ $(VENV)/.dev: $(VENV)/.service
 install: $(VENV)/.service  ## make .venv with the service and the command treeline
 
 # The sample goes into the corpus `default`, whichever corpus the settings name: nobody's own corpus is mixed with it.
+run: export RAG_SERVE__PRESET_QUESTIONS ?= $(shell cat data/presets.json)
 run: install  ## index data/corpus if it changed, then serve on 127.0.0.1:8000
 	@exec $(PY) main.py --ingest data/corpus
 

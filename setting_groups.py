@@ -51,7 +51,7 @@ class ServeSettings(Group):
         False, description="End `generated_response` of `/evaluate` with the address of each `[n]`."
     )
     preset_questions: dict[str, list[str]] = Field(
-        {}, description="Questions that the web page offers, by corpus, as JSON: `{\"default\": [\"…\"]}`."
+        {}, description='Questions that the web page offers, by corpus, as JSON: `{"default": ["…"]}`.'
     )
     queue: int = Field(16, ge=0, le=10_000, description="Questions that may wait for a slot; further ones get 429.")
     log_format: Literal["console", "json"] = Field("console", description="Format of the log lines on stderr.")

@@ -47,7 +47,7 @@ def document(
     if found is None:
         raise _unknown(name)
     span = _span(found, start or 0, end)
-    shown = {
+    shown: dict[str, Any] = {
         "corpus": name,
         "doc_id": found.doc_id,
         "title": found.title,

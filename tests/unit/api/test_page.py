@@ -1,0 +1,91 @@
+"""The page's files: what is served, to whom, and what the browser is told about them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from api.web.page import STATIC
+from tests.fakes.engines import FakeEngine
+from tests.fakes.http import client_of
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+OWN_MODULES = [path for path in STATIC.rglob("*.js") if path.parent.name != "vendor"]
+
+
+def test_a_browser_is_sent_to_the_page_and_a_program_gets_the_ping() -> None:
+    client = client_of(FakeEngine())
+
+    sent = client.get("/", headers=BROWSER, follow_redirects=False)
+
+    assert (sent.status_code, sent.headers["location"], sent.headers["vary"]) == (307, "ui", "Accept")
+    assert client.get("/").json() == {"ping": "pong!"}
+    assert "<title>Treeline</title>" in client.get("/", headers=BROWSER).text
+
+
+def test_the_page_may_run_and_load_only_its_own_files() -> None:
+    reply = client_of(FakeEngine()).get("/ui")
+
+    policy = reply.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self';" in policy
+    assert "unsafe" not in policy
+    assert re.findall(r"<script(?![^>]*src=)", reply.text) == []
+
+
+def test_every_file_that_the_page_names_is_there() -> None:
+    client = client_of(FakeEngine())
+    html = client.get("/ui").text
+    imported = {
+        str((path.parent / name).resolve().relative_to(STATIC))
+        for path in OWN_MODULES
+        for name in re.findall(r'from "(\./[^"]+)"', path.read_text(encoding="utf-8"))
+    }
+    named = {address.removeprefix("ui/static/") for address in re.findall(r'"(ui/static/[^"]+)"', html)} | imported
+
+    assert len(named) > 10
+    for name in named:
+        assert client.get(f"/ui/static/{name}").status_code == 200, name
+
+
+def test_an_unchanged_file_is_not_sent_twice() -> None:
+    client = client_of(FakeEngine())
+    first = client.get("/ui/static/app.js")
+
+    again = client.get("/ui/static/app.js", headers={"If-None-Match": first.headers["etag"]})
+
+    assert (first.headers["content-type"], first.headers["cache-control"]) == (
+        "text/javascript; charset=utf-8",
+        "no-cache",
+    )
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize(
+    "path", ["../page.py", "..%2Fpage.py", "%2e%2e/page.py", "absent.js", "", "vendor", "/etc/passwd"]
+)
+def test_nothing_else_is_served(path: str) -> None:
+    assert client_of(FakeEngine()).get(f"/ui/static/{path}").status_code == 404
+
+
+def test_the_page_is_told_what_there_is_to_ask() -> None:
+    config = client_of(FakeEngine()).get("/ui/config").json()
+
+    assert config["default_corpus"] == "default"
+    assert (config["synthesizer"], config["can_ingest"], config["preset_questions"]) == ("extractive", False, {})
+    assert config["retrieval"]["mode"] == "hybrid"
+
+
+def test_both_languages_have_every_text_that_the_modules_ask_for() -> None:
+    texts = (STATIC / "texts.js").read_text(encoding="utf-8")
+    english, german = (set(re.findall(r"[{,]\s+(\w+):", part)) for part in texts.split("\n  de: {"))
+    used = {
+        name
+        for path in OWN_MODULES
+        if path.name != "texts.js"
+        for name in re.findall(r'\bt\("(\w+)"', Path(path).read_text(encoding="utf-8"))
+    }
+
+    assert len(used) > 50
+    assert used - english == set()
+    assert used - german == set()
