@@ -38,8 +38,8 @@ def document(
 ) -> Response:
     """Show one document; the text `[start, end)` is marked when `end` is given.
 
-    With `nodes` the JSON has the passage tree too: rows of level (0 root, 1 middle, 2 leaf), start, end and the parent's
-    row, -1 for roots. A node id ends with its row.
+    With `nodes` the JSON has the passage tree too: rows of level (0 root, 1 middle, 2 leaf), start, end and the row of
+    the parent, -1 for roots. A node id ends with its row.
     """
     with service.engines.lease(corpus) as engine:
         name = engine.corpus.name
