@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from errors import LLMError, OutOfTimeError
-from index.lexical.tantivy_index import content_words
+from index.lexical.tantivy_index import search_words
 from query_engine.llms.helper import PromptHelper
 from query_engine.prompting.builder import PROMPTS, REFERENCE
 from query_engine.runtime.deadline import Deadline
@@ -212,7 +212,7 @@ def points_back(question: str) -> bool:
 
 
 def _subject(question: str) -> list[str]:
-    words = (word for written in content_words(question) for word in _WORD.findall(written))
+    words = (word for written in search_words(question) for word in _WORD.findall(written))
     return [word for word in words if word.casefold() not in _GENERIC and not _POINTS_BACK.fullmatch(word)]
 
 

@@ -15,7 +15,7 @@ from query_engine.prompting.builder import REFERENCE
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.citation_marks import MarkedSentence
-from query_engine.synthesis.claims import content_words
+from query_engine.synthesis.claims import content_stems
 from query_engine.synthesis.grounding import Evidence, Quote
 from query_engine.text.markdown_escape import as_text
 
@@ -87,7 +87,7 @@ class Draft:
             limits.append(end.start())
         # Without a limit the last word may go on.
         text = (text[: min(limits)] if limits else _LAST_WORD.sub("", text)).rstrip()
-        if not content_words(text) or self._may_repeat(text):
+        if not content_stems(text) or self._may_repeat(text):
             return ""
         lead = _stronger(self._lead, begun.lead)
         return (lead if self.words else lead.lstrip()) + as_text(text)
@@ -119,7 +119,7 @@ class Draft:
             # The heading before this one has lost what it stood over.
             self._lead, self._bereft = self._lead[: len(self._lead) - len(self._lead.lstrip())], False
         lead = _stronger(self._lead, sentence.lead)
-        if sentence.heading or not content_words(sentence.text):
+        if sentence.heading or not content_stems(sentence.text):
             self._lead = lead + as_text(sentence.text)
             return ""
         shown = self._settled(sentence)
