@@ -10,7 +10,6 @@ import numpy as np
 from errors import UnknownCorpusError
 from index.corpus import Corpus
 from index.documents.filters import where
-from index.documents.sources import SourceNote
 from index.documents.store import StoredDocument
 from index.layout.manifest import Identity, Manifest
 from index.memory_stores import MemoryStores
@@ -86,9 +85,6 @@ MANIFEST = Manifest(
 )
 
 
-BAD_SOURCE = SourceNote("bad.pdf", "/docs", "bad.pdf", failures=("It is damaged.",))
-
-
 class SearchlessCorpus(Corpus):
     """A real corpus in memory with neither vectors nor words, so that no Chroma has to start; nothing can search it.
 
@@ -99,7 +95,8 @@ class SearchlessCorpus(Corpus):
     def __init__(self, name: str, documents: Sequence[StoredDocument]) -> None:
         super().__init__(name, MANIFEST, MemoryStores())
         self.bytes_on_disk = 0
-        self.documents.publish(documents, [np.empty((0, 8), np.float32)] * len(documents), notes=[BAD_SOURCE])
+        if documents:
+            self.documents.publish(documents, [np.empty((0, 8), np.float32)] * len(documents))
 
     def size_bytes(self) -> int:
         return self.bytes_on_disk
