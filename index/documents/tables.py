@@ -142,7 +142,7 @@ def batches(values: Iterable[str]) -> Iterator[list[str]]:
 
 @contextmanager
 def closing_engine(engine: Database) -> Iterator[Database]:
-    """Let go of the engine's connections at the end."""
+    """Close the engine's connections at the end."""
     try:
         yield engine
     finally:

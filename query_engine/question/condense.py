@@ -143,7 +143,7 @@ class Condenser:
 
 
 def carry_words(turns: Sequence[Turn], question: str) -> Condensed:
-    """Add what the questions before were about, if the question points back; see the module's head."""
+    """Add what the earlier questions were about, if the question points back; see the module's docstring."""
     if len(question) <= MAX_QUESTION_CHARS and (whole := _completed(turns, question)):
         return Condensed(whole, "words")
     about: list[str] = []
@@ -161,7 +161,7 @@ def carry_words(turns: Sequence[Turn], question: str) -> Condensed:
         # Another year is what the question is about.
         if word.casefold() not in said and not (dated and _YEAR.fullmatch(word))
     ][:MAX_CARRIED_WORDS]
-    # A question that long names its subject.
+    # A question this long names its subject.
     if not carried or len(question) > MAX_QUESTION_CHARS or not points_back(question):
         return Condensed(question, "unchanged")
     # Before the question mark: what follows it would look like a second question.

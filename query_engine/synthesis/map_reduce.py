@@ -82,7 +82,7 @@ class LongEvidence:
         tree = TreeSummarize(
             llm=_TreeLLM(lambda prompt: self._noted(prompt, stop), answered),
             prompt_helper=self._spread.helper,
-            # It is never asked, but one that is made for want of it loads a tokenizer.
+            # Never asked; without it LlamaIndex makes a default one, which loads a tokenizer.
             chat_prompt_helper=ChatPromptHelper(tokenizer=list),
             summary_template=self._spread.template,
             streaming=True,

@@ -21,7 +21,7 @@ NEARNESS = 1.0
 class Reader(torch.nn.Module):
     """A BERT-like encoder, a linear layer, and how near each token is to the question.
 
-    The encoder's vectors tell of meaning before any training: the nearness of a token to the question's mean vector
+    The encoder's vectors carry meaning before any training: the similarity of a token to the question's mean vector
     begins as the score of `ANSWERS`, and training has to learn only what is better.
 
     Args:
