@@ -3,7 +3,7 @@
 Flow: query -> **here** (`fusion.py` weighs) -> reranking, `retrieval/merging/retriever.py`. A LlamaIndex retriever, so
 its events are LlamaIndex's.
 
-The two searches run side by side: while the question is embedded, its words are looked up, and read in what they found.
+The two searches run in parallel: while the question is embedded, its words are looked up, then read in what both found.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from query_engine.schema.hit import LeafHit
 from query_engine.schema.query import Query, Vector
 from settings import RetrievalSettings
 
-# A longer question is a text; its first words say what it is about.
+# A longer question is a whole text; its first words say what it is about.
 MAX_NAMES = 64
 
 

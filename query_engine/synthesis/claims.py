@@ -61,13 +61,13 @@ _CLAUSE = re.compile(
     r"were|has|have|had|can|will)\b))\s*+",
     re.IGNORECASE,
 )
-# A sentence that so begins speaks of what was named before it.
+# A sentence with this beginning is about something named before it.
 _REFERS_BACK = re.compile(
     r"^\W*(?:(?:in|on|by|since|after|for|with|from|to|at|of|but|and|then|also|however|here)\b[^,.]{0,30}?,?\s+)?"
     r"(?:he|she|it|they|his|her|its|their|this|these|that|those|such|both|one|some|another|others?)\b",
     re.IGNORECASE,
 )
-# Names and things have rarely more words.
+# Names rarely have more words.
 _ROLE_WORDS = 2
 _JOINING = frozenset({"and", "or", "but"})
 _LEAST_REPEATED_WORDS = 3
