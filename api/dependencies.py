@@ -1,11 +1,11 @@
 """What the routes share: engines, settings, page templates and jobs, handed out by one dependency.
 
-Flow: `app.create_app` makes one `Service` -> **here** -> routes. The protocols say how much of the query engine the
-HTTP layer uses; nothing here opens a corpus or writes an answer.
+Flow: `app.create_app` makes one `Service` -> **here** -> routes. What loads models or takes minutes is a protocol, so
+that the HTTP layer runs without it; nothing here opens a corpus or writes an answer.
 """
 
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Protocol
@@ -17,10 +17,7 @@ from api.jobs.queue import Jobs, Result
 from api.jobs.write_locks import WriteLocks
 from api.views.html import Pages
 from api.views.links import Links
-from index.documents.catalogue import DocumentBrief, Statistics
-from index.documents.sources import SourceNote
-from index.documents.store import StoredDocument
-from index.layout.manifest import Manifest
+from index.corpus import Corpus
 from ingestion.schema import Progress, RunOptions
 from query_engine.answer_cache import AnswerCache
 from query_engine.inquiry import Inquiry
@@ -28,107 +25,12 @@ from query_engine.retrieval.papers import PaperQuestion, Paragraph
 from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.lease_pool import Lease
 from query_engine.runtime.threads import SharedThread
-from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Event
-from query_engine.schema.passage import Passage
+from query_engine.schema.retrieval_result import Retrieval
 from settings import RetrievalSettings, Settings
 
 # For running questions when the service stops: those who stop it often wait for ten seconds and then kill it.
 STOP_WITHIN_S = 8.0
-
-
-class Documents(Protocol):
-    """Finds documents by id."""
-
-    def get(self, doc_id: str) -> StoredDocument | None:
-        """Return one document, or None."""
-        ...
-
-    def state(self) -> str:
-        """Name what all documents hold together."""
-        ...
-
-
-class Catalogue(Protocol):
-    """Lists and counts documents."""
-
-    def find(self, filters: object) -> list[str]:
-        """Return the doc_ids that meet a filter."""
-        ...
-
-    def briefs(
-        self, after: str | None = None, limit: int = 100, *, filters: object | None = None
-    ) -> list[DocumentBrief]:
-        """Return a page of documents."""
-        ...
-
-    def statistics(self) -> Statistics:
-        """Count everything."""
-        ...
-
-
-class Ledger(Protocol):
-    """Knows the source files."""
-
-    def failed(self) -> Sequence[SourceNote]:
-        """Return those of which something could not be read."""
-        ...
-
-
-class Corpus(Protocol):
-    """An open corpus, as far as the routes look into it."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        ...
-
-    @property
-    def documents(self) -> Documents:
-        """Its documents."""
-        ...
-
-    @property
-    def catalogue(self) -> Catalogue:
-        """The list of its documents."""
-        ...
-
-    @property
-    def ledger(self) -> Ledger:
-        """Its source files."""
-        ...
-
-    @property
-    def manifest(self) -> Manifest:
-        """What it was made with."""
-        ...
-
-    def size_bytes(self) -> int:
-        """What it takes on disk."""
-        ...
-
-    def delete(self, doc_ids: Iterable[str]) -> int:
-        """Remove documents, and return how many there were."""
-        ...
-
-
-class Retrieval(Protocol):
-    """What a search found."""
-
-    @property
-    def passages(self) -> tuple[Passage, ...]:
-        """Best first."""
-        ...
-
-    @property
-    def timings_ms(self) -> dict[str, float]:
-        """By stage."""
-        ...
-
-    @property
-    def warnings(self) -> tuple[AnswerWarning, ...]:
-        """What was left out."""
-        ...
 
 
 class Papers(Protocol):

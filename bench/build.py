@@ -127,7 +127,7 @@ def open_systems(data_set: DataSet, settings: Settings, *, ours_only: bool) -> "
     The baselines search by another engine: one that knows the questions' vectors already would answer too fast.
 
     Raises:
-        RagError: whatever ingestion or the engine raises.
+        RagError: from ingestion or the engine.
     """
     from bench.quality.helpful import systems  # noqa: PLC0415
     from query_engine.inquiry import Inquiry  # noqa: PLC0415

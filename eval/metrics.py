@@ -66,6 +66,7 @@ def words(text: str) -> list[str]:
     return _WORD.findall((text if text.isascii() else unicodedata.normalize("NFKC", text)).lower())
 
 
+# Not the list of the search: a change of that one must not change what counts as a right answer.
 STOP_WORDS = ARTICLES | frozenset(
     words(
         "and are as at be but by can could did do does for from had has have how if in into is it its no not of on or "

@@ -30,7 +30,7 @@ class Similarity:
 
     def __init__(self, vectors: Vectors) -> None:
         self._vectors = vectors
-        self._stem = lru_cache(_KEPT_STEMS)(PorterStemmer().stem)
+        self._stem = lru_cache(_KEPT_STEMS)(PorterStemmer().stem)  # ROUGE is defined with it
 
     def score(self, answer: str | None, reference: str) -> Scores:
         """Compare one answer; see `score_all`."""

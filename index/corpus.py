@@ -27,8 +27,8 @@ from index.documents.catalogue import Catalogue
 from index.documents.integrity import correct_totals, leaf_places
 from index.documents.sources import SourceLedger, SourceNote
 from index.documents.span_tree import node_id, parent_vectors
-from index.documents.store import BATCH_ROWS, DocumentStore, StoredDocument
-from index.documents.tables import Database
+from index.documents.store import DocumentStore, StoredDocument
+from index.documents.tables import Database, batches
 from index.layout.manifest import FILE_NAME, Manifest
 from index.lexical.document_names import document_names
 from settings import CORPUS_NAME
@@ -227,8 +227,8 @@ class Corpus:
 
     def remove(self, doc_ids: Sequence[str]) -> None:
         """Take documents out of every store; unknown ids are no error. Their files are read again by the next run."""
-        for start in range(0, len(doc_ids), BATCH_ROWS):
-            self.replace([], np.empty((0, 0), np.float32), doc_ids[start : start + BATCH_ROWS])
+        for batch in batches(doc_ids):
+            self.replace([], np.empty((0, 0), np.float32), batch)
 
     def delete(self, doc_ids: Iterable[str]) -> int:
         """Do what `remove` does, and return how many of the documents there were."""

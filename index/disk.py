@@ -5,6 +5,7 @@ Flow: `corpus.py` asks for room before each commit; `documents/tables.py`, `vect
 while some room is left.
 """
 
+import os
 import shutil
 from pathlib import Path
 
@@ -33,6 +34,15 @@ def check_space(folder: Path, needed: int) -> None:
             f"{FLOOR_BYTES:,} must remain.",
             "Free some space and run the same command again; nothing that was committed is lost.",
         )
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk: a file that was renamed is safe only then."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def is_refusal(cause: str) -> bool:

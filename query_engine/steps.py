@@ -18,7 +18,7 @@ from query_engine.schema.events import Step
 from query_engine.schema.passage import Passage
 from query_engine.text.markdown_escape import as_text
 
-# Every declined question is answered with this sentence first: programs and evaluations know it by that.
+# Every declined answer begins with this sentence: programs and evaluations recognise it by that.
 DONT_KNOW = "I don't know."
 TOO_LATE = f"{DONT_KNOW} The time for this question was over before an answer was found. Please ask again later."
 NOTHING_FOUND = f"{DONT_KNOW} No passage was found for this question."

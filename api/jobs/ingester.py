@@ -18,7 +18,7 @@ Tell = Callable[[Progress], None]
 
 
 class Ingester:
-    """Writes into the corpora of a running service. The caller sees to it that nobody else writes into the same one.
+    """Writes into the corpora of a running service. The caller ensures that nothing else writes into the same one.
 
     Args:
         engines: hold the corpora open, and the embedding model that they share.

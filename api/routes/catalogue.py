@@ -9,12 +9,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from api.dependencies import Corpus, ServiceDep
+from api.dependencies import ServiceDep
 from api.jobs.write_locks import DELETION_WAIT_S
 from api.schemas.requests import CorpusName, DeleteBody
 from api.views.links import is_web_url
 from api.views.negotiation import JSONReply
 from errors import FilterError
+from index.corpus import Corpus
 from index.documents.catalogue import DocumentBrief
 from index.maintenance.corpora import list_corpora
 

@@ -8,12 +8,13 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from api.answering.runner import RunnerDep
-from api.dependencies import Engine, Retrieval, ServiceDep
+from api.dependencies import Engine, ServiceDep
 from api.schemas.requests import RetrieveBody, steering_of
 from api.views.negotiation import JSONReply
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.passage import Passage
+from query_engine.schema.retrieval_result import Retrieval
 from settings import RetrievalSettings
 
 router = APIRouter()

@@ -14,7 +14,7 @@ from itertools import cycle
 
 from eval.cases import Case
 from query_engine.schema.passage import Passage
-from query_engine.synthesis.claims import content_words
+from query_engine.synthesis.claims import content_stems
 from query_engine.text.sentences import split_sentences
 
 WINDOW_SENTENCES = 6
@@ -260,7 +260,7 @@ def _merge(sentence: str, others: Sequence[str]) -> str | None:
         match = _NAMED_SUBJECT.match(other)
         if match is None or (match[2] in _PLURAL) != (own[2] in _PLURAL):
             continue
-        if not content_words(own[1]) or content_words(own[1]) & content_words(other):
+        if not content_stems(own[1]) or content_stems(own[1]) & content_stems(other):
             continue
         return f"{own[1]}{match[2]} {match[3]}."
     return None

@@ -4,10 +4,11 @@ Flow: `store.py` asks here before it reads the database, and says here when it w
 """
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Generic, TypeVar
+
+from cachetools import LRUCache
 
 T = TypeVar("T")
 
@@ -26,10 +27,8 @@ class DocumentCache(Generic[T]):
 
     def __init__(self, load: Callable[[Sequence[str]], dict[str, T]], size: Callable[[T], int], max_size: int) -> None:
         self._load = load
-        self._size_of = size
-        self._max_size = max_size
-        self._size = 0
-        self._kept: OrderedDict[str, T] = OrderedDict()
+        # An entry above the bound counts as the bound: it is kept, alone.
+        self._kept: LRUCache[str, T] = LRUCache(max_size, lambda entry: min(size(entry), max_size))
         self._commits = 0  # begun and ended
         self._committing = 0
         self._lock = threading.Lock()
@@ -40,8 +39,6 @@ class DocumentCache(Generic[T]):
         with self._lock:
             commits = self._commits
             found = {version: self._kept[version] for version in wanted & self._kept.keys()}
-            for version in found:
-                self._kept.move_to_end(version)
         if len(found) == len(wanted):
             return found
         loaded = self._load(sorted(wanted - found.keys()))
@@ -56,7 +53,6 @@ class DocumentCache(Generic[T]):
             self._commits += 1
             self._committing += 1
             self._kept.clear()
-            self._size = 0
         try:
             yield
         finally:
@@ -65,15 +61,9 @@ class DocumentCache(Generic[T]):
                 self._committing -= 1
 
     def _keep(self, loaded: dict[str, T], commits: int) -> bool:
-        """Keep entries, and let go of those used longest ago; False if one began or ended since `commits` was read."""
+        """Keep entries in place of those used longest ago; False if commits began or ended since `commits`."""
         with self._lock:
             if self._committing or commits != self._commits:
                 return False
-            for version, entry in loaded.items():
-                if version not in self._kept:
-                    self._kept[version] = entry
-                    self._size += self._size_of(entry)
-            while self._size > self._max_size and len(self._kept) > 1:
-                _, oldest = self._kept.popitem(last=False)
-                self._size -= self._size_of(oldest)
+            self._kept.update(loaded)
             return True

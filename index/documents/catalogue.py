@@ -14,8 +14,8 @@ import sqlalchemy as sa
 
 from index.documents.filters import where
 from index.documents.integrity import leaf_places
-from index.documents.store import BATCH_ROWS, Metadata
-from index.documents.tables import documents, failures_named
+from index.documents.store import Metadata
+from index.documents.tables import batches, documents, failures_named
 
 LARGEST = 5
 
@@ -88,8 +88,8 @@ class Catalogue:
         totals = accumulate(int(leaves) for _, leaves in rows)
         small = [row.source for row, total in zip(rows, totals, strict=True) if total <= max_leaves]
         places: dict[str, range] = {}
-        for start in range(0, len(small), BATCH_ROWS):
-            places |= leaf_places(self._engine, documents.c.source.in_(small[start : start + BATCH_ROWS]))
+        for batch in batches(small):
+            places |= leaf_places(self._engine, documents.c.source.in_(batch))
         return places
 
     def find(self, filters: object) -> list[str]:
@@ -148,12 +148,11 @@ class Catalogue:
 
     def sources(self, doc_ids: Iterable[str]) -> dict[str, str]:
         """Return doc_id -> source for the documents that exist."""
-        names = list(dict.fromkeys(doc_ids))
         query = sa.select(documents.c.doc_id, documents.c.source)
         return {
             row.doc_id: row.source
-            for start in range(0, len(names), BATCH_ROWS)
-            for row in self._rows(query.where(documents.c.doc_id.in_(names[start : start + BATCH_ROWS])))
+            for batch in batches(dict.fromkeys(doc_ids))
+            for row in self._rows(query.where(documents.c.doc_id.in_(batch)))
         }
 
     def statistics(self) -> Statistics:

@@ -10,9 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from index.documents.tables import documents, failures_named, texts
-
-BATCH_ROWS = 500
+from index.documents.tables import BATCH_ROWS, batches, documents, failures_named, texts
 
 
 class Copies:
@@ -69,7 +67,7 @@ class Copies:
         )
         found: dict[str, Any] = {}
         with failures_named(), self._engine.connect() as connection:
-            for batch in _batches(versions):
+            for batch in batches(versions):
                 their = sa.select(texts.c.text_hash).where(texts.c.version.in_(batch))
                 for row in connection.execute(query.where(texts.c.text_hash.in_(their))):
                     found[row.version] = row
@@ -83,13 +81,9 @@ def hash_text(text: str) -> str:
 
 def note_texts(connection: sa.Connection, added: Sequence[tuple[str, str]], removed: Iterable[str]) -> None:
     """Note (version, text) of new documents, and forget the versions `removed`, within an open transaction."""
-    for batch in _batches(list(removed)):
+    for batch in batches(removed):
         connection.execute(sa.delete(texts).where(texts.c.version.in_(batch)))
     if added:
         connection.execute(
             sa.insert(texts), [{"version": version, "text_hash": hash_text(text)} for version, text in added]
         )
-
-
-def _batches(values: list[str]) -> Iterable[list[str]]:
-    return (values[start : start + BATCH_ROWS] for start in range(0, len(values), BATCH_ROWS))

@@ -12,9 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from index.documents.tables import failures_named, sources
-
-BATCH_ROWS = 500
+from index.documents.tables import batches, failures_named, sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,7 @@ class SourceLedger:
     def forget(self, names: Iterable[str]) -> None:
         """Drop the notes of these sources."""
         with failures_named(), self._engine.begin() as connection:
-            for batch in _batches(list(names)):
+            for batch in batches(names):
                 connection.execute(sa.delete(sources).where(sources.c.source.in_(batch)))
 
     def reopen(self, names: Iterable[str]) -> None:
@@ -93,19 +91,15 @@ def write_notes(connection: sa.Connection, notes: Sequence[SourceNote]) -> None:
     """Keep these notes, in place of older ones of the same sources, within a transaction that is open already."""
     if not notes:
         return
-    for batch in _batches([note.source for note in notes]):
+    for batch in batches([note.source for note in notes]):
         connection.execute(sa.delete(sources).where(sources.c.source.in_(batch)))
     connection.execute(sa.insert(sources), [_to_row(note) for note in notes])
 
 
 def reopen(connection: sa.Connection, names: Iterable[str]) -> None:
     """Have the next ingestion read these sources again: within the open transaction documents of theirs are lost."""
-    for batch in _batches(list(names)):
+    for batch in batches(names):
         connection.execute(sa.update(sources).where(sources.c.source.in_(batch)).values(digest=None))
-
-
-def _batches(names: list[str]) -> Iterable[list[str]]:
-    return (names[start : start + BATCH_ROWS] for start in range(0, len(names), BATCH_ROWS))
 
 
 def _to_row(note: SourceNote) -> dict[str, Any]:

@@ -25,8 +25,8 @@ from index.documents.cache import DocumentCache
 from index.documents.copies import Copies, note_texts
 from index.documents.sources import SourceNote, reopen, write_notes
 from index.documents.span_tree import SpanTree, first_leaf
+from index.documents.tables import batches, failures_named
 from index.documents.tables import documents as _documents
-from index.documents.tables import failures_named
 from index.documents.tables import parents as _parents
 from index.documents.tables import pending as _pending
 from index.documents.totals import Totals, TotalsReader, count
@@ -34,7 +34,6 @@ from index.documents.totals import Totals, TotalsReader, count
 Metadata = dict[str, str | int | float | bool | list[str]]
 Vectors = npt.NDArray[np.floating[Any]]
 
-BATCH_ROWS = 500
 # As many as a reader takes; a caller's own document may have more.
 MAX_TITLE_CHARS = 300
 CACHED_CHARS = 128_000_000
@@ -210,12 +209,12 @@ class DocumentStore:
         with self._changing(), failures_named(), self._engine.begin() as connection:
             old: dict[str, int] = {}
             losing: set[str] = set()
-            for batch in _batches(ids):
+            for batch in batches(ids):
                 for row in connection.execute(columns.where(_documents.c.doc_id.in_(batch))):
                     old[row.version] = row.leaf_count
                     losing.add(row.source)
                 connection.execute(sa.delete(_documents).where(_documents.c.doc_id.in_(batch)))
-            for batch in _batches(list(old)):
+            for batch in batches(old):
                 connection.execute(sa.delete(_parents).where(_parents.c.version.in_(batch)))
             if documents:
                 connection.execute(sa.insert(_documents), [_to_row(document) for document in documents])
@@ -237,7 +236,7 @@ class DocumentStore:
     def settle(self, versions: Sequence[str]) -> None:
         """Forget pending versions: nothing of them is left in any other store."""
         with failures_named(), self._engine.begin() as connection:
-            for batch in _batches(list(versions)):
+            for batch in batches(versions):
                 connection.execute(sa.delete(_pending).where(_pending.c.version.in_(batch)))
 
     @contextmanager
@@ -252,14 +251,14 @@ class DocumentStore:
         found: dict[str, npt.NDArray[np.float32]] = {}
         query = sa.select(_parents, _documents.c.tree).join(_documents, _documents.c.version == _parents.c.version)
         with failures_named(), self._engine.connect() as connection:
-            for batch in _batches(list(versions)):
+            for batch in batches(versions):
                 for row in connection.execute(query.where(_parents.c.version.in_(batch))):
                     parents = first_leaf(row.tree)
                     found[row.version] = np.frombuffer(row.vectors, "<f2").reshape(parents, -1).astype(np.float32)
         return found
 
     def _load(self, column: sa.Column[str], values: Sequence[str]) -> Iterator[StoredDocument]:
-        for batch in _batches(list(values)):
+        for batch in batches(values):
             with failures_named(), self._engine.connect() as connection:
                 for row in connection.execute(sa.select(_documents).where(column.in_(batch))):
                     yield _from_row(row)
@@ -270,11 +269,6 @@ def _note_pending(connection: sa.Connection, versions: Sequence[str]) -> None:
     rows = [{"version": version} for version in dict.fromkeys(versions) if version not in known]
     if rows:
         connection.execute(sa.insert(_pending), rows)
-
-
-def _batches(values: list[str]) -> Iterator[list[str]]:
-    """Cut into lists that fit the number of values a statement may hold."""
-    return (values[start : start + BATCH_ROWS] for start in range(0, len(values), BATCH_ROWS))
 
 
 def _to_row(document: StoredDocument) -> dict[str, Any]:

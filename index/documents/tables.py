@@ -4,7 +4,7 @@ Flow: `corpus.py` opens the database -> `store.py`, `catalogue.py` and `sources.
 through it. With those and `filters.py`, the only files that know SQLAlchemy.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from index.disk import is_locked, is_refusal
 Database = sa.Engine
 # Longest wait for the next bytes of a database server. Statements are many and small.
 SERVER_TIMEOUT_S = 3
+# Fewer than the values that one statement may hold, in SQLite and in PostgreSQL.
+BATCH_ROWS = 500
 # Names are compared byte by byte, as SQLite does.
 String = sa.String().with_variant(sa.String(collation="C"), "postgresql")
 tables = sa.MetaData()
@@ -132,9 +134,15 @@ def drop_schema(url: str, schema: str) -> None:
         connection.execute(sa.schema.DropSchema(schema, cascade=True, if_exists=True))
 
 
+def batches(values: Iterable[str]) -> Iterator[list[str]]:
+    """Cut into lists that fit the number of values a statement may hold."""
+    listed = list(values)
+    return (listed[start : start + BATCH_ROWS] for start in range(0, len(listed), BATCH_ROWS))
+
+
 @contextmanager
 def closing_engine(engine: Database) -> Iterator[Database]:
-    """Let go of the engine's connections at the end."""
+    """Close the engine's connections at the end."""
     try:
         yield engine
     finally:

@@ -6,9 +6,9 @@ gate and the synthesizer read the same sentences; an embedder is asked once for 
 
 import asyncio
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
+from cachetools import LRUCache
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from pydantic import PrivateAttr
 
@@ -22,14 +22,13 @@ class CachedEmbedding(BaseEmbedding):
     """
 
     _embedder: BaseEmbedding = PrivateAttr()
-    _kept: "OrderedDict[tuple[str, str], list[float]]" = PrivateAttr(default_factory=OrderedDict)
-    _most: int = PrivateAttr()
+    _kept: LRUCache[tuple[str, str], list[float]] = PrivateAttr()
     _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
 
     def __init__(self, embedder: BaseEmbedding, kept: int) -> None:
         super().__init__(model_name=embedder.model_name, embed_batch_size=embedder.embed_batch_size)
         self._embedder = embedder
-        self._most = kept
+        self._kept = LRUCache(kept)
 
     @classmethod
     def class_name(cls) -> str:
@@ -44,12 +43,9 @@ class CachedEmbedding(BaseEmbedding):
         missing = [text for text in dict.fromkeys(texts) if text not in known]
         if missing:
             known |= zip(missing, embed(missing), strict=True)
-        with self._lock:
-            for text in dict.fromkeys(texts):
-                self._kept[kind, text] = known[text]
-                self._kept.move_to_end((kind, text))
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+        if self._kept.maxsize:
+            with self._lock:
+                self._kept.update(((kind, text), known[text]) for text in texts)
         return [known[text] for text in texts]
 
     def _get_query_embedding(self, query: str) -> list[float]:

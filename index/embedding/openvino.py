@@ -93,7 +93,7 @@ class OpenVINOEmbedding(BaseEmbedding):
         """
         vectors = np.empty((len(texts), self._model.dimension), np.float32)
         encodings = self._model.input_tokenizer.encode_batch(texts)
-        # Texts of like length share a batch, so that little is computed on padding. The longest come first: their
+        # Texts of similar length share a batch, so that little is computed on padding. The longest come first: their
         # buffers serve the others, while buffers that grow from batch to batch leave holes that memory keeps.
         order = sorted(range(len(texts)), key=lambda i: len(encodings[i]), reverse=True)
         batches = [order[i : i + BATCH_TEXTS] for i in range(0, len(order), BATCH_TEXTS)]

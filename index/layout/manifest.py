@@ -13,6 +13,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from errors import IndexDamagedError, IndexMismatchError
+from index.disk import sync_folder
 
 FORMAT = 2
 FILE_NAME = "manifest.json"
@@ -81,11 +82,7 @@ class Manifest:
             file.flush()
             os.fsync(file.fileno())
         scratch.replace(folder / FILE_NAME)
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)  # the new name as well
-        finally:
-            os.close(descriptor)
+        sync_folder(folder)
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":

@@ -30,6 +30,7 @@ KEPT_NAMES = 20_000
 KEPT_LETTERS = 64
 # What a term's frequency multiplies its weight by at most: k1 + 1 of tantivy's BM25, whose k1 is 1.2.
 MAX_FREQUENCY_FACTOR = 2.2
+# Few: no search finds a word that is left out here. `synthesis/claims.py` adds those that support no claim.
 STOP_WORDS = frozenset(
     "a about an and any are as at be been but by can could did do does for from had has have how i if in into is it "
     "its me my no not of on or our should so such than that the their them then there these they this those to was we "
@@ -113,7 +114,7 @@ class LexicalIndex:
 
         Stop words are left out unless the question has nothing else.
         """
-        distinct = dict.fromkeys(self.terms(" ".join(content_words(question))) or self.terms(question))
+        distinct = dict.fromkeys(self.terms(" ".join(search_words(question))) or self.terms(question))
         return sorted(distinct, key=self.weight, reverse=True)[:MAX_QUERY_TERMS]
 
     def weight(self, term: str) -> float:
@@ -256,7 +257,7 @@ class LexicalIndex:
             raise failure("The word index", error, self._path) from error
 
 
-def content_words(question: str) -> list[str]:
+def search_words(question: str) -> list[str]:
     """Return the question's words, as written, without the stop words of its language and possessive endings."""
     language = question_language(question)
     stop = STOP_WORDS if language == "en" else STOP_WORDS | function_words(language)

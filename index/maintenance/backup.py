@@ -16,6 +16,7 @@ from pathlib import Path
 
 from errors import BackupError, IndexDamagedError, StorageError, UnknownCorpusError
 from index.corpus import check_corpus_name, corpus_names, exists
+from index.disk import sync_folder
 from index.folder_stores import open_folder
 from index.layout.locations import LOCAL
 from index.layout.lock import FILE_NAME as LOCK_NAME
@@ -152,17 +153,9 @@ def _write(folder: Path, contents: Contents, target: Path) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             partial.rename(target)
-            _sync(target.parent)
+            sync_folder(target.parent)
     finally:
         partial.unlink(missing_ok=True)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)  # the new name as well
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 Flow: the evaluation, before it asks -> `corpus.py` -> **here**, in a child process -> `chroma.py`. Not for every
 ingestion: the graph is written as a whole, which takes long where it is large and little was changed. A child, because
-Chroma lets go of SQLite's locks some time after a client was closed, and at the latest when the process ends.
+Chroma releases SQLite's locks some time after a client was closed, and at the latest when the process ends.
 """
 
 import os

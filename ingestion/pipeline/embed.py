@@ -6,13 +6,13 @@ changed in a long document costs one leaf, and a document met twice costs nothin
 where it is only the name of the file, a copy of the file under another name gets the vectors of the first.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from cachetools import LRUCache
 
 from index.corpus import Corpus
 from index.documents.copies import hash_text
@@ -69,7 +69,7 @@ class Vectorizer:
         self._embedding = embedding
         self._leaf_texts = leaf_texts
         self._check = check
-        self._kept: OrderedDict[bytes, Vectors] = OrderedDict()
+        self._kept: LRUCache[bytes, Vectors] = LRUCache(KEPT_TEXTS)
 
     def fill(self, changes: Sequence[Change]) -> None:
         """Give these changes, which have trees, the vectors of their leaves.
@@ -97,7 +97,7 @@ class Vectorizer:
         for change, of_one in zip(changes, leaves, strict=True):
             rows = {leaf: known[first.get(leaf.keys[0], leaf.keys[0])] for leaf in of_one}
             change.vectors = np.stack([rows[leaf] for leaf in of_one])
-            self._keep({key: row for leaf, row in rows.items() for key in leaf.keys})
+            self._kept.update({key: row for leaf, row in rows.items() for key in leaf.keys})
 
     def _leaves(self, document: StoredDocument) -> list[_Leaf]:
         texts = self._leaf_texts(document)
@@ -138,11 +138,6 @@ class Vectorizer:
                 if name in stored:
                     found |= dict.fromkeys(leaf.keys, stored[name])
         return found
-
-    def _keep(self, fresh: dict[bytes, Vectors]) -> None:
-        self._kept.update(fresh)
-        while len(self._kept) > KEPT_TEXTS:
-            self._kept.popitem(last=False)
 
 
 def _key(text: str) -> bytes:

@@ -20,7 +20,7 @@ from query_engine.text.term_weights import TermWeights, question_weights
 READ_PASSAGES = 5
 _WORD = re.compile(r"\w[\w.,-]*\w|\w")
 NEAR = 0.4
-# What the reader says where it read nothing: as sure a no as it ever gives.
+# Where the reader read nothing: about the lowest log-odds that it gives.
 NOTHING_READ = -6.0
 
 

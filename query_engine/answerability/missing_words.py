@@ -19,7 +19,7 @@ def missing_words(
 ) -> tuple[str, ...]:
     """Return at most `MAX_WORDS` words of the question whose terms stand in none of the passages, rarest first.
 
-    Of languages without blanks none: their terms are pairs of characters, not words.
+    None for languages without spaces: their terms are pairs of characters, not words.
     """
     held = {term for passage in passages for term in words.terms(f"{passage.title}\n{passage.text}")}
     typed: dict[str, str] = {}

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from index.lexical.tantivy_index import content_words
+from index.lexical.tantivy_index import search_words
 from query_engine.answerability.classifier import Confidence
 from query_engine.question.decompose_rules import Part
 from query_engine.schema.passage import Passage
@@ -59,7 +59,7 @@ def name_what_was_found(part: str, question: str, others: Sequence[Passage], wor
                 best, most = text, held
     known = set(words.terms(question))
     # A sentence begins with a capital, too: its first words are no name if they are stop words.
-    found = [" ".join(content_words(name)) for name in _NAME.findall(best)]
+    found = [" ".join(search_words(name)) for name in _NAME.findall(best)]
     names = [name for name in dict.fromkeys(found) if not set(words.terms(name)) <= known]
     return f"{part} {' '.join(names[:MAX_NAMES])}" if names else None
 

@@ -26,10 +26,10 @@ from query_engine.text.markdown_escape import as_text
 
 LISTED_DOCUMENTS = 50
 OVERVIEW_DOCUMENTS, OVERVIEW_HEADINGS = 12, 6
-# Of large collections so many documents, spread evenly, are compared to find those that stand for all.
+# Documents of a large collection, evenly spread, among which representative ones are chosen.
 COMPARED_DOCUMENTS = 300
 SUMMARY_SENTENCES = 7
-# Two sentences, and one more for so many leaves.
+# A summary has two sentences, and one more for this many leaves.
 LEAVES_A_SENTENCE = 2
 TABLES = frozenset({"csv", "parquet"})
 
@@ -124,7 +124,7 @@ def _list(wording: Wording, names: Sequence[DocumentName]) -> list[Line]:
 
 
 def _overview(corpus: Corpus, names: Sequence[DocumentName], begins: str, wording: Wording) -> list[Line]:
-    """Return a line for each document, or for some that are near to all and far from each other."""
+    """Return a line for each document, or for a few representative ones."""
     shown = list(names)
     if len(shown) > OVERVIEW_DOCUMENTS:
         shown = shown[:: -(-len(shown) // COMPARED_DOCUMENTS)]

@@ -17,7 +17,7 @@ from index.documents.catalogue import DocumentName
 
 MIN_MISTYPED_CHARS = 5
 MIN_LIKENESS = 0.8
-# Of two titles with the name in them, the one with much more besides is not meant.
+# Of two titles that contain the name, the much longer one is not meant.
 NEARLY_BEST = 0.6
 _SUFFIX = re.compile(r"\.[a-z]\w{1,5}\Z", re.IGNORECASE)
 # What a document is called by its kind; "what is in the lease?" asks for a document, "what is in bread?" for none.
@@ -50,7 +50,7 @@ class Named:
 
 
 def find_named(corpus: Corpus, name: str, documents: Sequence[DocumentName]) -> Named:
-    """Return the documents all words of `name` are in whose title or path; none if a word is missing everywhere.
+    """Return the documents whose title or path holds all words of `name`; none if a word is missing everywhere.
 
     Args:
         corpus: whose terms are compared.

@@ -16,7 +16,7 @@ from query_engine.text.markdown_escape import as_text
 from query_engine.text.term_weights import TermWeights
 
 SHOWN_ROWS = 10
-# One of so many passages, the best ones, must hold rows.
+# One of the first two passages must hold rows.
 FIRST_PASSAGES = 2
 
 _COUNTS = {

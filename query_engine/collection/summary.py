@@ -1,4 +1,4 @@
-"""Sum a document up by its own sentences, without a language model and without embedding anything.
+"""Summarise a document by its most central sentences, without a language model and without embedding anything.
 
 Flow: `answers.py` asks for so many sentences -> **here**, from the vectors that ingestion stored -> quotes in document
 order. Leaves are chosen by maximal marginal relevance to the document's centroid (Carbonell and Goldstein, SIGIR 1998):
@@ -24,9 +24,9 @@ from query_engine.text.sentences import Sentence, split_sentences
 
 # Of larger documents only the leaves of the parents that are chosen first are read.
 MAX_LEAVES = 200
-# How much a leaf loses for resembling one that is chosen already.
+# Penalty for a leaf that resembles one already chosen.
 REDUNDANCY = 0.5
-# The beginning says more often than any other place what a document is about.
+# Documents most often say at the beginning what they are about.
 LEAD_BONUS = 0.15
 MIN_WORDS, MAX_SENTENCE_CHARS = 6, 400
 # What a sentence of Chinese or Japanese has of letters.
@@ -38,7 +38,7 @@ _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S[^\n]*)$", re.MULTILINE)
 _NUMBERED = re.compile(r"(?:\d{1,3}[.)]?|[IVX]{1,5}[.)])\s+")
 _BEGINS = re.compile(r"[\"“‘(¿¡]*\w")
-# Heads of e-mails, rules and rows of labels are no sentences; what points back cannot stand alone.
+# E-mail headers, rules and rows of labels are no sentences; a sentence that points back cannot stand alone.
 _HEAD = re.compile(r"\b(?:from|to|cc|date|sent|subject|von|an|gesendet|betreff)\s?:", re.IGNORECASE)
 _LABEL = re.compile(r"[^\s:][^:\n]{0,30}:\s")
 _POINTS_BACK = re.compile(
@@ -46,7 +46,7 @@ _POINTS_BACK = re.compile(
     r"otherwise|er|sie|dies|diese|dieser|ils?|elles?|cela)\b",
     re.IGNORECASE,
 )
-# What authors call important themselves (cue words: Edmundson, Journal of the ACM, 1969).
+# Cue words, by which authors mark what is important (Edmundson, Journal of the ACM, 1969).
 _CUE = re.compile(
     r"\b(?:decisions?|decided|agreed|resolved|concludes?|conclusions?|in (?:summary|short)|overall|we (?:show|find"
     r"|propose|"
@@ -72,7 +72,7 @@ class Extract:
 
 
 def summarise(corpus: Corpus, document: StoredDocument, sentences: int) -> list[Extract]:
-    """Return at most so many sentences that say what a document is about, in its order."""
+    """Return the sentences that best say what a document is about, in document order."""
     positions, vectors = _leaf_vectors(corpus, document, sentences)
     counts = Counter(term for term in corpus.lexical_index.terms(document.text) if len(term) > 2)
     ranked = _by_relevance(vectors, _lead(positions))

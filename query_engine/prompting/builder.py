@@ -68,7 +68,7 @@ class Spread:
         room_tokens: of the documents in one prompt.
         passages: each fits a prompt, since long ones are divided; rank r is `passages[r - 1]`.
         blocks: the same as documents, without blank lines: these part the blocks.
-        abstention: what the model is told to say where the documents hold no answer.
+        abstention: what the model is to say if the documents hold no answer.
         left_out: how many passages the operator's limit lets in, as a sentence; empty if it is all.
     """
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from errors import LLMError, OutOfTimeError
-from index.lexical.tantivy_index import content_words
+from index.lexical.tantivy_index import search_words
 from query_engine.llms.helper import PromptHelper
 from query_engine.prompting.builder import PROMPTS, REFERENCE
 from query_engine.runtime.deadline import Deadline
@@ -143,7 +143,7 @@ class Condenser:
 
 
 def carry_words(turns: Sequence[Turn], question: str) -> Condensed:
-    """Add what the questions before were about, if the question points back; see the module's head."""
+    """Add what the earlier questions were about, if the question points back; see the module's docstring."""
     if len(question) <= MAX_QUESTION_CHARS and (whole := _completed(turns, question)):
         return Condensed(whole, "words")
     about: list[str] = []
@@ -161,7 +161,7 @@ def carry_words(turns: Sequence[Turn], question: str) -> Condensed:
         # Another year is what the question is about.
         if word.casefold() not in said and not (dated and _YEAR.fullmatch(word))
     ][:MAX_CARRIED_WORDS]
-    # A question that long names its subject.
+    # A question this long names its subject.
     if not carried or len(question) > MAX_QUESTION_CHARS or not points_back(question):
         return Condensed(question, "unchanged")
     # Before the question mark: what follows it would look like a second question.
@@ -212,7 +212,7 @@ def points_back(question: str) -> bool:
 
 
 def _subject(question: str) -> list[str]:
-    words = (word for written in content_words(question) for word in _WORD.findall(written))
+    words = (word for written in search_words(question) for word in _WORD.findall(written))
     return [word for word in words if word.casefold() not in _GENERIC and not _POINTS_BACK.fullmatch(word)]
 
 

@@ -2,7 +2,7 @@
 
 Flow: engine -> **here**, against the terms of the word index -> the question that is searched for, and a step that
 tells. A word is touched only where the corpus does not have it, no dictionary has it, and the corpus has a word that
-slips of the fingers turn into it: a letter left out, doubled, swapped or replaced. Rare but correct words are the
+typing slips turn into it: a letter left out, doubled, swapped or replaced. Rare but correct words are the
 danger, so short words, names and words built of known ones have stricter rules. Numbers and abbreviations are never
 touched.
 """
@@ -23,14 +23,14 @@ from index.lexical.tantivy_index import STOP_WORDS
 
 MAX_CHARS = 1000
 MIN_CHARS = 4
-# From so many letters on a word may have two slips.
+# Words of at least this many letters may have two slips.
 TWO_SLIPS_CHARS = 8
 # Shorter words have too many neighbours: of them only letters left out or swapped are put right.
 SHORT_CHARS = 5
 MIN_NAME_CHARS = 6
 # How many terms of the index are looked up in leaves, and in how many leaves.
 TRIED_TERMS, READ_LEAVES = 4, 5
-# A word that so many leaves hold is no rare name.
+# A word that this many leaves hold is no rare name.
 FREQUENT_LEAVES = 20
 DICTIONARIES = frozenset({"en", "de", "fr", "es", "it", "pt", "nl"})
 
@@ -50,7 +50,7 @@ _BRITISH = tuple(
         "foet/fet oest/est oedem/edem anaes/anes rrhoea/rrhea paleo/palaeo"
     ).split()
 )
-# The dictionary also has words that hardly anybody uses; it counts uses in subtitles of films.
+# The dictionary also has words that are hardly used; it counts uses in film subtitles.
 MIN_USES = 500
 
 TextsOf = Callable[[Sequence[str]], Sequence[str]]
@@ -69,7 +69,7 @@ class Vocabulary(Protocol):
         ...
 
     def beginning(self, letter: str, chars: int) -> Mapping[str, int]:
-        """Terms of so many letters that begin so, each with the number of leaves that hold it."""
+        """Terms of this length and beginning, each with the number of leaves that hold it."""
         ...
 
     def search(self, terms: Mapping[str, float], names: Sequence[str], top_k: int) -> list[tuple[str, float]]:

@@ -1,4 +1,4 @@
-"""Lay out a stretch of a document as blocks that read by themselves, made of sentences and lines.
+"""Divide a stretch of a document into blocks that can be read alone, made of sentences and lines.
 
 Flow: a document and the leaves that were found in it -> **here** -> `reading.py` has the units scored and
 `synthesis/extractive.py` quotes whole units, and of lists, steps and tables what belongs to them. Where sentences end
@@ -16,9 +16,9 @@ from query_engine.text.sentences import Sentence, split_sentences_of_blocks
 
 BlockKind = Literal["paragraph", "list", "steps", "table", "record", "heading", "code"]
 
-# A stretch begins and ends so many characters around the leaf, or at the document's end.
+# How far a stretch reaches beyond the leaf on either side, in characters, unless the document ends there.
 AROUND_CHARS = 1500
-# A line that consists of addresses and points in time to such a share tells people nothing.
+# A line of which this share is addresses and timestamps says nothing.
 MACHINE_SHARE = 0.4
 # A longer line that begins like `key: value` is prose.
 RECORD_LINE_CHARS = 160
@@ -29,7 +29,7 @@ _CHUNK = re.compile(r"(?:^[^\S\n]*+[^\s][^\n]*+\n?)++", re.MULTILINE)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _FIGURE = re.compile(r"\d")
 _MACHINE_WORDS = re.compile(r"\b(?:https?:\s?//|www\.)\S+|(?<!\S)[^\s@]++@\S+\.\w+|\b\d{4}-\d\d-\d\dT[\d:.+Z-]*")
-# A line of a few words without figures or marks, such as a heading of a text file.
+# A line of a few words without digits or punctuation, such as a heading in a text file.
 _LABEL = re.compile(r"[^\W\d][\w'’&-]*+(?:[ \t]++[^\W\d][\w'’&-]*+){0,5}[ \t]*+")
 _RULE = re.compile(r"[\s|:–-]+")
 _KEY_VALUE = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;,|\n]{0,39}:[ \t]+\S")
@@ -43,7 +43,7 @@ class Unit:
     Attributes:
         block: the place of its block in the layout.
         item: which item of its block it belongs to, from 0; sentences of one list item share it.
-        label: it is no answer by itself: a heading, a table's header or rule, a question.
+        label: it is no answer alone: a heading, a table's header or rule, a question.
     """
 
     start: int
@@ -55,11 +55,11 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph, a list with the line that leads it in, a table, a record of `key: value` lines.
+    """A paragraph, a list with its introductory line, a table, a record of `key: value` lines.
 
     Attributes:
         units: places of its units in the layout.
-        lead: the place of the sentence that leads a list in, if there is one; it belongs to the block before.
+        lead: the place of the sentence that introduces a list, if there is one; it belongs to the block before.
         header: the place of a table's header row, if there is one.
     """
 
@@ -217,7 +217,7 @@ def _kind_of_line(line: str) -> BlockKind:
 def _grouped(
     paragraphs: Sequence[tuple[BlockKind, list[Sentence]]],
 ) -> Iterator[tuple[BlockKind, list[list[Sentence]]]]:
-    """Join items to lists, rows to tables, lines to code; each other paragraph is a block by itself."""
+    """Join items to lists, rows to tables, lines to code; any other paragraph is a block."""
     place = 0
     while place < len(paragraphs):
         kind = paragraphs[place][0]

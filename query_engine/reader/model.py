@@ -1,7 +1,7 @@
 """The reader: a small encoder that reads question and passage together and scores the passage's units.
 
 Flow: `reading.py` gives stretches of documents -> **here** -> how likely each unit answers, whether the passage does,
-and which words do. Trained by `training/reader/`; what it learnt from, and how well it reads, says `model/README.md`.
+and which words do. Trained by `training/reader/`; `model/README.md` says on what, and how well it reads.
 Runs on the CPU by OpenVINO.
 """
 
@@ -46,7 +46,7 @@ class PassageText:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What the reader makes of one passage; all but the spans are log-odds.
+    """The reader's scores of one passage; all but the spans are log-odds.
 
     Attributes:
         passage: it answers the question.
@@ -109,7 +109,7 @@ class Reader:
 
 
 def read_tokenizer(path: Path) -> Tokenizer:
-    """Return the tokenizer as the reader is fed: pairs, of which the passage is cut at the window."""
+    """Return the tokenizer for pairs of question and passage; the passage is cut at the window."""
     tokenizer = Tokenizer.from_file(str(path))
     tokenizer.enable_truncation(MAX_TOKENS, strategy="only_second")
     tokenizer.no_padding()
@@ -122,7 +122,7 @@ def encode(tokenizer: Tokenizer, question: str, passages: Sequence[PassageText])
 
 
 def scores_of(passage: PassageText, encoding: Encoding, logits: npt.NDArray[np.float32]) -> Scores:
-    """Return what a passage's logits, shape (tokens or more, 3), say of it."""
+    """Return a passage's scores from its logits, shape (tokens or more, 3)."""
     skipped = len(_prefix(passage))
     sums = np.zeros(len(passage.units))
     counts = np.zeros(len(passage.units))

@@ -29,7 +29,7 @@ def first_words(passages: Iterable[Passage]) -> tuple[Nearest, ...]:
 
 
 def _place(passage: Passage, start: int, text: str) -> Nearest | None:
-    """Return the words of a text at `start`, cut at a blank if it is long; None for a text of blanks."""
+    """Return the words of a text at `start`, cut between words if it is long; None for blank text."""
     words = _WORDS.search(text)
     if words is None:
         return None

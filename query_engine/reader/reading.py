@@ -23,11 +23,11 @@ from query_engine.text.term_weights import TermWeights, question_weights
 # Reading a leaf takes some 5 ms on two cores.
 READ_LEAVES = 8
 WINDOW_CHARS = 850
-# A line without a full stop that so many of the documents share is a menu, a footer or a notice.
+# A line without a full stop that this many documents share is a menu, a footer or a notice.
 SHARED_BY_DOCUMENTS = 3
 UNKNOWN_SIMILARITY = 0.3
 # What counts for a unit: what the reader says of it and of its leaf, the leaf's place in the ranking, the leaf's
-# similarity to the question, and the share of the question's words that it holds with what stands above it.
+# similarity to the question, and the share of the question's words in it and above it.
 SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.5, 0.0, -0.3, 3.0, 2.0
 # The gate and the synthesizer read the same leaves.
 REMEMBERED_LEAVES = 256
@@ -127,7 +127,7 @@ class Reading:
 
 
 class LeafReader:
-    """Reads the leaves of one corpus; what was read for a question is remembered for a while. Safe from many threads.
+    """Reads the leaves of one corpus, and remembers the latest scores. Safe from many threads.
 
     Args:
         reader: scores units.
@@ -263,7 +263,7 @@ def _hits(passage: Passage) -> Sequence[LeafHit]:
 
 
 def passage_text(title: str, path: Sequence[str], text: str, layout: Layout, places: range) -> PassageText:
-    """Return units of a layout as the reader is shown them."""
+    """Return units of a layout in the form that the reader takes."""
     start, end = layout.units[places.start].start, layout.units[places.stop - 1].end
     context = f"{title}\n{path[-1]}" if path and path[-1] != title else title
     units = tuple((layout.units[place].start - start, layout.units[place].end - start) for place in places)

@@ -16,10 +16,10 @@ from query_engine.schema.hit import LeafHit
 
 Search = Callable[[int], Sequence[tuple[str, float]]]
 
-# Where many leaves are equal more are asked for: so many times as many a step, and in all.
+# Where many leaves are equal, more are asked for: by this factor a step, and up to this factor in all.
 WIDER = 4
 MOST_TIMES = 16
-# Scores of equal leaves in documents that are named alike differ by rounding only.
+# Scores of equal leaves in documents with similar names differ by rounding only.
 EQUAL_SCORE = 1e-6
 
 
@@ -46,7 +46,7 @@ def search_distinct(
 def without_repeats(hits: Sequence[LeafHit], documents: Mapping[str, StoredDocument]) -> list[LeafHit]:
     """Return the hits, best first, with each text once: its best leaf.
 
-    Among equally good leaves one of a document that is shown already is taken, so that passages stay whole.
+    Among equally good leaves, one of a document already shown is taken, so that passages stay whole.
     """
     by_text: dict[str, list[LeafHit]] = {}
     for hit in hits:

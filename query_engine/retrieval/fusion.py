@@ -47,7 +47,7 @@ class Candidates:
         documents: by version; hits of others are not scored.
         dense: leaf -> cosine, best first; empty when the dense search was not asked.
         lexical: leaf -> BM25, best first; empty when the lexical search was not asked. Where another model judges the
-            words, these are the BM25 scores in its order (`lexical_models.Judged`).
+            words, these are the BM25 scores in its order (`lexical_scoring.Judged`).
         by_model: model -> leaf -> its own score, best first; shown, not weighed.
         most_lexical: BM25 of a leaf that held nothing but the question, more often than not; above 0.
         terms: leaf -> the question's terms that it holds, for leaves of `lexical`.
@@ -68,7 +68,7 @@ class Candidates:
 
 
 def score_leaves(found: Candidates, weights: Mapping[Scorer, float] = WEIGHTS) -> list[LeafHit]:
-    """Return every leaf that was found, and those that stand between two found ones, best first.
+    """Return every leaf that was found, and those between two found ones, best first.
 
     A leaf that the dense search did not bring counts as near as the furthest one that it did: it is no nearer.
 
@@ -147,7 +147,7 @@ class _Evidence:
         self._furthest = min(found.dense.values(), default=0.0)
         best_name = max(found.names.values(), default=0.0) or 1.0
         self._names = {version: value / best_name for version, value in found.names.items()}
-        # The question may have no indexed term, and a leaf be found by its document's names.
+        # The question may have no indexed term; its leaves are then found by their documents' names.
         all_terms = fsum(found.term_weights.values()) or 1.0
         held: dict[tuple[str, int], set[str]] = {}
         for name, terms in found.terms.items():

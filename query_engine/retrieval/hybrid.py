@@ -3,7 +3,7 @@
 Flow: query -> **here** (`fusion.py` weighs) -> reranking, `retrieval/merging/retriever.py`. A LlamaIndex retriever, so
 its events are LlamaIndex's.
 
-The two searches run side by side: while the question is embedded, its words are looked up, and read in what they found.
+The two searches run in parallel: while the question is embedded, its words are looked up, then read in what both found.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from index.corpus import Corpus
 from index.documents.span_tree import split_node_id
 from index.documents.store import StoredDocument
 from index.lexical.document_names import Called, question_names
-from index.lexical.tantivy_index import MAX_FREQUENCY_FACTOR, content_words
+from index.lexical.tantivy_index import MAX_FREQUENCY_FACTOR, search_words
 from query_engine.retrieval.copies import Search, search_distinct, without_repeats
 from query_engine.retrieval.fusion import Candidates, fuse_plainly, score_leaves
 from query_engine.retrieval.leaf_texts import leaf_texts
@@ -29,7 +29,7 @@ from query_engine.schema.hit import LeafHit
 from query_engine.schema.query import Query, Vector
 from settings import RetrievalSettings
 
-# A longer question is a text; its first words say what it is about.
+# A longer question is a whole text; its first words say what it is about.
 MAX_NAMES = 64
 
 
@@ -124,7 +124,7 @@ class LeafRetriever(BaseRetriever):
         if self._options.mode == "dense":
             return _ByWords()
         words, terms, model = self._corpus.lexical_index, self.terms(query), self._options.lexical_model
-        named = [(self._forms(name), name.count) for name in question_names(content_words(query.text)[:MAX_NAMES])]
+        named = [(self._forms(name), name.count) for name in question_names(search_words(query.text)[:MAX_NAMES])]
         names = frozenset[str]().union(*(forms for forms, _ in named))
         hits = self._distinct(lambda top_k: words.search(terms, sorted(names), top_k, versions=query.versions), query)
         judged = judge(model, hits, {} if model == "bm25" else self._texts(hits), terms, words.weight)

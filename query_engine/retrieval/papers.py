@@ -170,7 +170,7 @@ class PaperSearch:
         documents = self._corpus.documents.get_versions(split_node_id(name)[0] for name, _ in hits)
         for name, cosine in hits:
             version, position = split_node_id(name)
-            if version in documents:  # else it is being replaced just now
+            if version in documents:  # otherwise it is being replaced
                 span = documents[version].tree[position]
                 yield Paragraph(
                     documents[version], documents[version].text[span.start : span.end], max(0.0, 1 - cosine)

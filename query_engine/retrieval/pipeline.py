@@ -1,7 +1,7 @@
 """Everything around the search for leaves that is off by default: expansion before it, reranking after it.
 
 Flow: query -> **here**: expansions -> `hybrid.py` -> reranker -> `retrieval/merging/retriever.py`. What was
-left out is told in warnings.
+left out is named in warnings.
 """
 
 import time

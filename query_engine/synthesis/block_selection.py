@@ -16,10 +16,10 @@ from query_engine.reader.reading import Reading, ReadLeaf, ReadUnit
 # the best one's; more readily where much is asked for.
 JOINED_SCORE, JOINED_BELOW = -2.0, 2.0
 JOINED_SCORE_MUCH, JOINED_BELOW_MUCH = -3.0, 4.0
-# Another block must be worth so much, and so little less than the first.
+# Lowest worth of another block, and how far it may lie below the first.
 FURTHER_WORTH, FURTHER_BELOW = 1.5, 0.8
 MAX_BLOCKS = 3
-# A list of which a part answers is quoted whole if it is no longer.
+# A list that answers in part is quoted whole up to this length.
 WHOLE_LIST_WORDS = 130
 _WANTS_ALL = re.compile(
     r"\bhow (?:do|does|can|should|to|would|is|are)\b|\b(?:steps?|procedure|process|instructions|list"

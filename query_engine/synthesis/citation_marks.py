@@ -100,7 +100,7 @@ class MarkedSentences:
 
 
 def _item_chars(text: str, start: int) -> int:
-    """Length of the number of a list item, which is no number of the sentence."""
+    """Length of a list item's number, which is not part of the sentence."""
     item = _ITEM.match(text, start)
     return item.end() - start if item else 0
 

@@ -7,14 +7,14 @@ English best, and knows nothing of what the words mean.
 import re
 from dataclasses import dataclass
 
-# Words that say nothing about what a sentence is about.
-_STOP_WORDS = frozenset(
-    "a about after all also although an and any are as at be because been before being between both but by can could "
-    "did do does during each for from had has have how however i if in into is it its itself just may might more most "
-    "much no nor not of on only or other our out over own per same should so some such than that the their them then "
-    "there these they this those through to too under up used using very was we were what when where whether which "
-    "while who whom whose why will with would you your he she his her him i me us let yes according cannot without "
-    "nobody never none nothing hardly rarely unable".split()
+from index.lexical.tantivy_index import STOP_WORDS
+
+# Words that say nothing about what a sentence is about: those that a search leaves out, and more. A search keeps these,
+# because a question may turn on "before" or "most"; a claim's denials and opposites are read apart from its words.
+_STOP_WORDS = STOP_WORDS | frozenset(
+    "according after all also although because before being between both cannot during each hardly he her him his "
+    "however itself just let may might more most much never nobody none nor nothing only other out over own per rarely "
+    "same she some through too unable under up us used using very whether while without yes".split()
 )
 # What models put around a claim without claiming it.
 _FRAME_WORDS = frozenset(
@@ -61,13 +61,13 @@ _CLAUSE = re.compile(
     r"were|has|have|had|can|will)\b))\s*+",
     re.IGNORECASE,
 )
-# A sentence that so begins speaks of what was named before it.
+# A sentence with this beginning is about something named before it.
 _REFERS_BACK = re.compile(
     r"^\W*(?:(?:in|on|by|since|after|for|with|from|to|at|of|but|and|then|also|however|here)\b[^,.]{0,30}?,?\s+)?"
     r"(?:he|she|it|they|his|her|its|their|this|these|that|those|such|both|one|some|another|others?)\b",
     re.IGNORECASE,
 )
-# Names and things have rarely more words.
+# Names rarely have more words.
 _ROLE_WORDS = 2
 _JOINING = frozenset({"and", "or", "but"})
 _LEAST_REPEATED_WORDS = 3
@@ -185,7 +185,7 @@ def refers_back(text: str) -> bool:
     return _REFERS_BACK.match(text) is not None
 
 
-def content_words(text: str) -> frozenset[str]:
+def content_stems(text: str) -> frozenset[str]:
     """Return stems of a text's content words, and its numbers."""
     claim = read_claim(text)
     return claim.words | claim.numbers
@@ -198,7 +198,7 @@ def split_clauses(text: str) -> list[str]:
     for match in [*_CLAUSE.finditer(text), None]:
         part = text[position : match.start() if match else len(text)]
         position = match.end() if match else position
-        if clauses and (len(content_words(part)) < _LEAST_CLAUSE_WORDS or _too_short(clauses[-1])):
+        if clauses and (len(content_stems(part)) < _LEAST_CLAUSE_WORDS or _too_short(clauses[-1])):
             clauses[-1] += f" {part}"
         elif part.strip():
             clauses.append(part)
@@ -206,11 +206,15 @@ def split_clauses(text: str) -> list[str]:
 
 
 def _too_short(clause: str) -> bool:
-    return len(content_words(clause)) < _LEAST_CLAUSE_WORDS
+    return len(content_stems(clause)) < _LEAST_CLAUSE_WORDS
 
 
 def stem_of(word: str) -> str:
-    """Return what two forms of a word usually share."""
+    """Return what two forms of a word usually share.
+
+    Coarser than the stemmers of the word index (Snowball's) and of ROUGE (Porter's), because a paraphrase may turn
+    "production" into "produce", which both of them tell apart.
+    """
     word = word.removesuffix("'s")
     if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
         word = word[:-1]

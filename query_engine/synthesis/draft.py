@@ -1,8 +1,8 @@
-"""Decide what of a model's answer is shown: each sentence as it is, as the quote that stands behind it, or not at all.
+"""Decide what of a model's answer is shown: each sentence as it is, as the quote that supports it, or not at all.
 
 Flow: `citation_marks.py` hands over finished sentences -> `grounding.py` judges -> **here** -> text with `[n]`,
 numbered by `schema/citations.py`. A sentence is shown once all is settled about it, so nothing that was streamed is
-withdrawn and numbers rise through the text. Headings, and phrases that claim nothing, wait for a sentence to lead.
+withdrawn and numbers rise through the text. Headings, and phrases that claim nothing, wait for the next sentence.
 How a sentence begins is known before it has ended, unless it is left out or replaced: that far it may be shown as
 unchecked text, and without checks as text that stands.
 """
@@ -15,14 +15,14 @@ from query_engine.prompting.builder import REFERENCE
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.citation_marks import MarkedSentence
-from query_engine.synthesis.claims import content_words
+from query_engine.synthesis.claims import content_stems
 from query_engine.synthesis.grounding import Evidence, Quote
 from query_engine.text.markdown_escape import as_text
 
 UNSUPPORTED = "llm_unsupported"
 """Code of the failure that nothing of an answer has support."""
 
-# Shorter ones may well be said twice.
+# Shorter sentences may be repeated.
 LEAST_REPEATED_WORDS = 4
 # Where a sentence may end, and with it the part of it that is sure to be shown as it stands.
 _MAY_END = re.compile(r"(?<![.!?])[.!?]++[\"'”’)\]]*+(?=\s)|\n")
@@ -87,7 +87,7 @@ class Draft:
             limits.append(end.start())
         # Without a limit the last word may go on.
         text = (text[: min(limits)] if limits else _LAST_WORD.sub("", text)).rstrip()
-        if not content_words(text) or self._may_repeat(text):
+        if not content_stems(text) or self._may_repeat(text):
             return ""
         lead = _stronger(self._lead, begun.lead)
         return (lead if self.words else lead.lstrip()) + as_text(text)
@@ -116,16 +116,16 @@ class Draft:
             return ""
         self._said.add(said)
         if sentence.heading and self._bereft:
-            # The heading before this one has lost what it stood over.
+            # The heading before this one has lost its text.
             self._lead, self._bereft = self._lead[: len(self._lead) - len(self._lead.lstrip())], False
         lead = _stronger(self._lead, sentence.lead)
-        if sentence.heading or not content_words(sentence.text):
+        if sentence.heading or not content_stems(sentence.text):
             self._lead = lead + as_text(sentence.text)
             return ""
         shown = self._settled(sentence)
         self._bereft = not shown
         if not shown:
-            # What was to lead this sentence leads the next one, and so does a break between paragraphs.
+            # What waited for this sentence waits for the next one, and so does a break between paragraphs.
             self._lead = self._lead or lead[: len(lead) - len(lead.lstrip())]
             return ""
         self._lead = ""

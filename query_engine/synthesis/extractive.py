@@ -19,7 +19,7 @@ from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
 from query_engine.text.markdown_escape import as_text
 from query_engine.text.short_answers import short_answer
 
-# A sentence that begins so leaves open whom it is about; its document's title says it, if it is short enough to read.
+# A sentence with this beginning does not name its subject; the document's title does, if it is short.
 _OPEN = re.compile(
     r"(?:(?:In|On|By|Since|After) [^,.]{1,20},? )?(?:he|she|it|they|his|her|its|their|this|these)\b", re.I
 )
@@ -69,7 +69,7 @@ def _quote(block: ChosenBlock, start: int, end: int, question: str, *, first: bo
 
 
 def _holding(block: ChosenBlock, start: int, end: int) -> Passage:
-    """Return the passage that was found; widened where its paragraph or list, and so the quote, goes on beyond it."""
+    """Return the passage that was found, widened if its paragraph or list, and so the quote, reaches beyond it."""
     passage = block.leaf.passage
     first, last = min(start, passage.start), max(end, passage.end)
     if (first, last) == (passage.start, passage.end):
@@ -100,7 +100,7 @@ def _split_row(line: str) -> list[str]:
 
 
 def _lead(block: ChosenBlock, words: str) -> str:
-    """Return the title or heading that says whom an answer is about, if its first sentence does not."""
+    """Return the title or heading that names the subject of an answer, if its first sentence does not."""
     if not _OPEN.match(words):
         return ""
     path = block.leaf.path

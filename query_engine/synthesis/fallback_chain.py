@@ -90,7 +90,7 @@ class Answer:
         )
 
     def add(self, piece: Piece, cited: int) -> Event:
-        """Append a piece, by whose end so many quotes were recorded, and return its event."""
+        """Append a piece, with the number of quotes recorded by its end, and return its event."""
         if isinstance(piece, Step):
             return piece
         token = Token(piece) if isinstance(piece, str) else piece
@@ -102,8 +102,8 @@ class Answer:
     def read(self, model: Synthesizer, question: str) -> BackgroundIterator[tuple[Piece, int]]:
         """Begin to read a language model in a thread that belongs to this answer: pieces with the quotes recorded then.
 
-        A model that is being given up goes on citing for a moment. So the citations are bound now, lest it cites among
-        the next one's, and counted with each piece: those of a piece that comes too late are not the answer's.
+        A model that is being given up goes on citing for a moment. So the citations are bound now, lest it add to
+        the next one's, and counted with each piece: those of a late piece are not the answer's.
         """
         passages, citations = self.passages, self.citations
 
@@ -120,7 +120,7 @@ class Answer:
             model.join()
 
     def out_of_time(self, reason: str) -> Iterator[Event]:
-        """Close the answer with what there is of it."""
+        """Close the answer with what was written."""
         self.warnings.append(AnswerWarning(OutOfTimeError.code, reason))
         yield steps.out_of_time(reason)
         if self.text.strip():

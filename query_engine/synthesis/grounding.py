@@ -2,7 +2,7 @@
 
 Flow: `draft.py` hands over each finished sentence -> **here** -> a verdict: supported by these quotes, or not, with
 the quote that may stand in its place. Each clause must be held by one or two neighbouring sentences of a passage: its
-numbers and names all, nothing denied that they affirm, nobody in another's role, most of its words; or fewer words
+all its numbers and names, nothing denied that they affirm, no roles exchanged, most of its words; or fewer words
 where the meaning is close. Two neighbours hold a clause together only if the second speaks of what the first one names.
 Words that a clause takes from elsewhere in the passages speak against it: it may merge two facts. What becomes of the
 sentence is `draft.py`'s business.
@@ -48,7 +48,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How a sentence stands.
+    """The verdict on a sentence.
 
     Attributes:
         supported: every clause is.
@@ -145,7 +145,7 @@ class Evidence:
             for place in places
             if (share := _share_held(claim, place)) >= LEAST_SHARE and not self._merges(claim, place)
         ]
-        # Single sentences come first among equals: sorting is stable.
+        # Sorting is stable, so single sentences come first among equals.
         ranked = sorted(shares, key=lambda each: -each[0])
         if not ranked or ranked[0][0] >= SURE_SHARE:
             return ranked[0][1] if ranked else None

@@ -40,7 +40,7 @@ class MonitoredSynthesizer:
         try:
             yield from self._watched.write(question, passages, citations, stop)
         except LLMError as error:
-            # Whoever writes what nobody can confirm is there all the same.
+            # Unsupported output still means that the model is available.
             self.ready, self.reason = error.code == UNSUPPORTED, f"The last answer failed: {error.fact}"
             raise
         except Exception as error:

@@ -1,4 +1,4 @@
-"""Say nothing rather than something doubtful: for whom a wrong answer costs as much as a right one gains.
+"""Say nothing rather than something doubtful, for uses in which a wrong answer costs as much as a right one gains.
 
 Flow: `build.py` puts this around the quoting synthesizer where it is set -> its quotes, or nothing, which the engine
 tells as "no answer was found". A quote is taken for sure if it holds most of the question's words itself, and shows the

@@ -32,7 +32,7 @@ from query_engine.llms.reply import Reply, nothing_written
 from query_engine.prompting.builder import BETWEEN_BLOCKS, PromptBuilder, Spread
 from query_engine.schema.citations import Shown
 from query_engine.synthesis.citation_marks import MarkedSentence, MarkedSentences
-from query_engine.synthesis.claims import content_words
+from query_engine.synthesis.claims import content_stems
 from query_engine.synthesis.draft import UNSUPPORTED
 from query_engine.synthesis.grounding import Evidence
 
@@ -82,7 +82,7 @@ class LongEvidence:
         tree = TreeSummarize(
             llm=_TreeLLM(lambda prompt: self._noted(prompt, stop), answered),
             prompt_helper=self._spread.helper,
-            # It is never asked, but one that is made for want of it loads a tokenizer.
+            # Never asked; without it LlamaIndex makes a default one, which loads a tokenizer.
             chat_prompt_helper=ChatPromptHelper(tokenizer=list),
             summary_template=self._spread.template,
             streaming=True,
@@ -108,7 +108,7 @@ class LongEvidence:
             raise nothing_written(reply)
         notes: dict[int, list[str]] = {}
         for sentence in found:
-            if not sentence.heading and content_words(sentence.text):
+            if not sentence.heading and content_stems(sentence.text):
                 self._note(sentence, notes)
         self._unsupported = self._unsupported or not notes
         return self._blocks(notes)

@@ -16,7 +16,7 @@ _TAG = re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
 
 def as_text(text: str) -> str:
     """Return the text with its links, images and tags broken by a space, and addresses without their scheme."""
-    # What is taken out may have parted two halves of another one.
+    # Removing one may join the halves of another.
     while (bare := _SCHEME.sub("", text)) != text:
         text = bare
     return _TAG.sub("< ", _LINK.sub(lambda match: "" if match[0] else " ", text))

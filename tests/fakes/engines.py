@@ -1,17 +1,18 @@
 """Engines that follow a script, so that the HTTP layer can be tested without models or stores."""
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from errors import UnknownCorpusError
-from index.documents.catalogue import DocumentBrief, Statistics
+from index.corpus import Corpus
 from index.documents.filters import where
-from index.documents.sources import SourceNote
 from index.documents.store import StoredDocument
 from index.layout.manifest import Identity, Manifest
+from index.memory_stores import MemoryStores
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.retrieval.papers import PaperQuestion, Paragraph
@@ -21,6 +22,7 @@ from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Citation, Done, Event, Nearest
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import Passage
+from query_engine.schema.retrieval_result import Retrieval
 from settings import RetrievalSettings
 
 Script = Sequence[Event | Exception | asyncio.Event | Callable[[], None]]
@@ -83,100 +85,24 @@ MANIFEST = Manifest(
 )
 
 
-class FakeDocuments:
-    def __init__(self, documents: Sequence[StoredDocument]) -> None:
-        self._documents = {document.doc_id: document for document in documents}
+class SearchlessCorpus(Corpus):
+    """A real corpus in memory with neither vectors nor words, so that no Chroma has to start; nothing can search it.
 
-    def get(self, doc_id: str) -> StoredDocument | None:
-        return self._documents.get(doc_id)
+    Attributes:
+        bytes_on_disk: what `size_bytes` returns.
+    """
 
-    def state(self) -> str:
-        return "0123456789abcdef0123"
-
-    def pop(self, doc_id: str) -> StoredDocument | None:
-        return self._documents.pop(doc_id, None)
-
-    def briefs(self) -> list[DocumentBrief]:
-        """All documents, ordered by id."""
-        return [
-            DocumentBrief(
-                doc_id=document.doc_id,
-                title=document.title,
-                url=document.url,
-                source=document.source,
-                content_type=document.content_type,
-                leaves=len(document.tree.leaves),
-                chars=len(document.text),
-                ingested_at="2026-01-02T03:04:05+00:00",
-                metadata=document.metadata,
-            )
-            for _, document in sorted(self._documents.items())
-        ]
-
-
-class FakeCatalogue:
-    """Lists what `FakeDocuments` hold; of filters it knows a doc_id's equality, and refuses those the real one does."""
-
-    def __init__(self, documents: FakeDocuments) -> None:
-        self._documents = documents
-
-    def find(self, filters: object) -> list[str]:
-        return [brief.doc_id for brief in self.briefs(limit=10_000, filters=filters)]
-
-    def briefs(
-        self, after: str | None = None, limit: int = 100, *, filters: object | None = None
-    ) -> list[DocumentBrief]:
-        wanted = None
-        if filters is not None:
-            where(filters)
-            assert isinstance(filters, dict)
-            wanted = {entry["value"] for entry in filters["filters"] if entry["key"] == "doc_id"}
-        found = [brief for brief in self._documents.briefs() if wanted is None or brief.doc_id in wanted]
-        return [brief for brief in found if after is None or brief.doc_id > after][:limit]
-
-    def statistics(self) -> Statistics:
-        briefs = self._documents.briefs()
-        return Statistics(
-            documents=len(briefs),
-            leaves=sum(brief.leaves for brief in briefs),
-            content_types=dict(Counter(brief.content_type for brief in briefs)),
-            largest=sorted(briefs, key=lambda brief: -brief.leaves)[:5],
-            last_ingested_at=max((brief.ingested_at for brief in briefs), default=None),
-        )
-
-
-class FakeLedger:
-    def failed(self) -> list[SourceNote]:
-        return [SourceNote("bad.pdf", "/docs", "bad.pdf", failures=("It is damaged.",))]
-
-
-@dataclass
-class FakeCorpus:
-    name: str
-    documents: FakeDocuments
-    bytes_on_disk: int = 0
-    manifest: Manifest = MANIFEST
-
-    @property
-    def catalogue(self) -> FakeCatalogue:
-        return FakeCatalogue(self.documents)
-
-    @property
-    def ledger(self) -> FakeLedger:
-        return FakeLedger()
+    def __init__(self, name: str, documents: Sequence[StoredDocument]) -> None:
+        super().__init__(name, MANIFEST, MemoryStores())
+        self.bytes_on_disk = 0
+        if documents:
+            self.documents.publish(documents, [np.empty((0, 8), np.float32)] * len(documents))
 
     def size_bytes(self) -> int:
         return self.bytes_on_disk
 
-    def delete(self, doc_ids: Iterable[str]) -> int:
-        return sum(self.documents.pop(doc_id) is not None for doc_id in list(doc_ids))
-
-
-@dataclass
-class FakeRetrieval:
-    passages: tuple[Passage, ...]
-    timings_ms: dict[str, float]
-    warnings: tuple[AnswerWarning, ...] = ()
+    def remove(self, doc_ids: Sequence[str]) -> None:
+        self.documents.settle(self.documents.publish([], [], doc_ids))
 
 
 class FakePapers:
@@ -217,7 +143,7 @@ class FakeEngine:
     """
 
     def __init__(self, script: Script = (), documents: Sequence[StoredDocument] = (), corpus: str = "default") -> None:
-        self.corpus = FakeCorpus(corpus, FakeDocuments(documents))
+        self.corpus = SearchlessCorpus(corpus, documents)
         self.inquiries: list[Inquiry] = []
         self.options: list[RetrievalSettings] = []
         self.refinements: list[RetrievalPipeline | None] = []
@@ -243,13 +169,13 @@ class FakeEngine:
 
     def retrieve(
         self, inquiry: Inquiry, options: RetrievalSettings, pipeline: RetrievalPipeline | None = None
-    ) -> FakeRetrieval:
+    ) -> Retrieval:
         if inquiry.filters is not None:
             where(inquiry.filters)
         self.inquiries.append(inquiry)
         self.options.append(options)
         self.refinements.append(pipeline)
-        return FakeRetrieval(self.found, {"retrieve": 3.0}, (AnswerWarning("rerank_skipped", "It is too slow."),))
+        return Retrieval(self.found, {"retrieve": 3.0}, (AnswerWarning("rerank_skipped", "It is too slow."),))
 
     async def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
         self.inquiries.append(inquiry)

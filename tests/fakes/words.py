@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from index.lexical.tantivy_index import LexicalIndex, content_words
+from index.lexical.tantivy_index import LexicalIndex, search_words
 
 
 class FakeWords:
@@ -16,7 +16,7 @@ class FakeWords:
         return re.findall(r"\w+", text.lower())
 
     def query_terms(self, question: str) -> list[str]:
-        return list(dict.fromkeys(self.terms(" ".join(content_words(question)))))
+        return list(dict.fromkeys(self.terms(" ".join(search_words(question)))))
 
     def weight(self, term: str) -> float:
         return self._weights.get(term, 1.0)

@@ -10,7 +10,7 @@ from settings import variables
 ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "data").glob("*.md")]
 GUIDES = [page for page in PAGES if page.parent.name != "adr" and page.name != "CHANGELOG.md"]
-FOLDERS = "api|bench|data|docs|eval|index|ingestion|query_engine|tests|training|treeline"
+FOLDERS = "api|bench|data|docs|eval|index|ingestion|query_engine|research|sources|tests|training|treeline"
 
 
 def name_of(page: Path) -> str:
@@ -84,5 +84,8 @@ def test_the_rooms_are_the_folders_of_the_tree() -> None:
         parents[len(indent) // 2 :] = [folder]
         named += ["".join(parents) + inner for inner in ["", *re.findall(r"\b\w+/", about)]]
 
-    assert len(named) > 40
+    python = {file.parent.relative_to(ROOT) for top in FOLDERS.split("|") for file in (ROOT / top).rglob("*.py")}
+    rooms_of_code = {f"{folder}/" for folder in python if folder.parts[0] not in ("data", "tests")}
+
     assert [folder for folder in named if not (ROOT / folder).is_dir()] == []
+    assert sorted(rooms_of_code - set(named)) == []

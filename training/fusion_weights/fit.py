@@ -145,7 +145,7 @@ def two_fold(asked: Sequence[Asked], options: RetrievalSettings, seed: int) -> l
 
 
 def variants(options: RetrievalSettings, weights: Weights) -> dict[str, tuple[RetrievalSettings, Weights]]:
-    """Return what is compared: all parts on, and each of them off."""
+    """Return the variants to compare: all parts on, and each of them off."""
     table: dict[str, tuple[RetrievalSettings, Weights]] = {"all on": (options, weights)}
     for scorer in SCORERS:
         table[f"without {scorer}"] = (options, _normalised({**weights, scorer: 0.0}))

@@ -62,7 +62,7 @@ class Example:
 def make_examples(
     data_set: str, cases: Sequence[Case], foreign: Sequence[Case], search: Search, measure: Measure
 ) -> Iterator[Example]:
-    """Yield the examples of one corpus; one without passages is left out, for the gate closes on it anyway.
+    """Yield the examples of one corpus; one without passages is left out, because the gate declines it anyway.
 
     Args:
         data_set: its name.

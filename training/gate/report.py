@@ -23,7 +23,7 @@ from training.gate.examples import (
 )
 from training.gate.fit import FOLDS, PRIOR, Fit, Judged, judge, train
 
-# What the gate was before it was trained: two signs, joined by weights that were rounded by hand.
+# The gate before it was trained: two features with weights rounded by hand.
 BY_HAND = Classifier(-6.5, (Weight("similarity", 0.0, 1.0, 11.0), Weight("coverage", 0.0, 1.0, 3.9)))
 BY_HAND_FEATURES = tuple(weight.feature for weight in BY_HAND.weights)
 TRAINED, REFITTED, HAND = "trained", "`similarity` and `coverage` alone, trained", "the same two, weighed by hand"

@@ -30,7 +30,7 @@ from training.gate.search import HidingSearch
 # Those that told near misses from answered questions on data sets left out of the training. `similarity` does so on
 # large corpora only: it made the gate decline a third of the questions to a folder of sixteen documents.
 FEATURES = ("far", "unit", "leaf", "unit_leaf", "unit_coverage")
-# So many of the other sets' questions are asked of each corpus: nearly all are easy.
+# Questions of the other sets that are asked of each corpus: nearly all are easy.
 FOREIGN_CASES = 60
 REPORT = Path(__file__).parents[2] / "docs" / "gate.md"
 

@@ -21,7 +21,7 @@ from training.reader.examples import Example
 
 SEED = 7
 OWN = Path(__file__).with_name("data")
-# Reported sets that are asked of SQuAD's articles: these articles are not learnt from.
+# Reported sets whose questions are about SQuAD's articles: these articles are not learnt from.
 REPORTED = ("open_questions", "squad", "squad2")
 EXCHANGED_SHARE = 0.35
 SQUAD_SHARE = 0.6
@@ -59,7 +59,7 @@ def _train(arguments: argparse.Namespace) -> int:
     held = _held_out(found)
     learnt = [one for one in found if one.group not in held]
     learnt += list(examples.with_exchanged_names(learnt, EXCHANGED_SHARE, rng))
-    # Own questions twice, for they are of the kinds that are asked; of SQuAD's a part.
+    # Own questions twice, because they are of the kinds that people ask; part of SQuAD's.
     own = [one for one in learnt if one.source.partition(",")[0] in _own_names()]
     learnt = own + [one for one in learnt if not one.source.startswith("squad") or rng.random() < SQUAD_SHARE]
     print(f"{len(learnt)} examples: {dict(Counter(one.source for one in learnt))}", file=sys.stderr)

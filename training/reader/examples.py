@@ -19,7 +19,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from query_engine.text.sentences import split_sentences
 
-# A leaf of 128 tokens has about so many characters; with the rest of its paragraph it has up to `WIDE_CHARS`.
+# Characters of a leaf of 128 tokens; with the rest of its paragraph it has up to `WIDE_CHARS`.
 PASSAGE_CHARS, WIDE_CHARS = 560, 850
 # Of a unit, the share of characters that must be labelled for the unit to answer.
 LEAST_SHARE = 0.5
@@ -131,7 +131,7 @@ class SourceText:
         )
 
     def around(self, place: int, rng: random.Random) -> range:
-        """Return a stretch of units about one of them, which does not always stand in its middle."""
+        """Return a stretch of units around one of them, which is not always in the middle."""
         first = last = place
         chars = rng.randint(PASSAGE_CHARS, WIDE_CHARS)
         room = chars - (self.units[place][1] - self.units[place][0])
@@ -227,7 +227,7 @@ def read_selqa(path: Path, rng: random.Random) -> Iterator[Example]:
 
 
 def read_clapnq(path: Path, leave_out: set[str], rng: random.Random) -> Iterator[Example]:
-    """Yield examples of CLAPNQ (Rosenthal et al., 2024, arXiv 2404.02103), but of the questions to leave out."""
+    """Yield examples of CLAPNQ (Rosenthal et al., 2024, arXiv 2404.02103), except the questions to leave out."""
     for row in _rows(path):
         passage = row["passages"][0]
         if row["input"].strip() in leave_out:
@@ -240,7 +240,7 @@ def read_clapnq(path: Path, leave_out: set[str], rng: random.Random) -> Iterator
 
 
 def read_squad(path: Path, leave_out: set[str], rng: random.Random) -> Iterator[Example]:
-    """Yield examples of SQuAD 2.0 (Rajpurkar et al., 2018, arXiv 1806.03822), but of the articles to leave out."""
+    """Yield examples of SQuAD 2.0 (Rajpurkar et al., 2018, arXiv 1806.03822), except the articles to leave out."""
     for article in json.loads(path.read_text(encoding="utf-8"))["data"]:
         if article["title"] in leave_out:
             continue
@@ -273,7 +273,7 @@ def read_own(path: Path, folder: Path, rng: random.Random) -> Iterator[Example]:
 
 
 def find(text: str, quote: str) -> Span | None:
-    """Return where a quote stands in a text, space of any kind being equal."""
+    """Return where a quote stands in a text; all white space counts as equal."""
     match = re.search(r"\s+".join(map(re.escape, quote.split())), text)
     return match.span() if match else None
 
@@ -284,7 +284,7 @@ def _title(name: str, text: str) -> str:
 
 
 def _spaced(text: str) -> str:
-    """Return text whose marks stand apart, as Natural Questions has it, as people write it."""
+    """Return text as people write it, from the tokenized form of Natural Questions, with spaces around punctuation."""
     text = text.replace("``", '"').replace("''", '"').replace("--", "–")
     text = re.sub(r"\s+(?=[.,;:?!%)\]]|'\w)|(?<=[(\[$])\s+|(?<=\w)\s(?=-\s\w)|(?<=\w\s-)\s(?=\w)", "", text)
     return text.strip()

@@ -1,4 +1,4 @@
-"""Train the reader: `python -m training.reader fit`.
+"""Train the reader, for `python -m training.reader`.
 
 Flow: `examples.py` -> **here** -> a checkpoint -> `export.py`. On two cores without a GPU an epoch of 20,000 examples
 takes about half an hour. Prints how well held-out documents are read, a line each time.
@@ -97,7 +97,7 @@ def fit(
     reader = Reader(folder)
     if start is not None:
         reader.load_state_dict(load_file(start))
-    # So few examples would spoil the vectors of the words that are not among them.
+    # With this few examples, training would spoil the vectors of words that are not in them.
     reader.encoder.embeddings.requires_grad_(requires_grad=False)
     decayed = [value for value in reader.parameters() if value.requires_grad and value.ndim > 1]
     others = [value for value in reader.parameters() if value.requires_grad and value.ndim <= 1]
@@ -198,7 +198,7 @@ def _loss(logits: torch.Tensor, batch: Sequence[Row]) -> torch.Tensor:
 
 
 def _batches(rows: Sequence[Row], rng: random.Random) -> Iterator[list[Row]]:
-    """Yield batches for ever; rows of like length share one, so that little is computed on padding."""
+    """Yield batches forever; rows of similar length share one, so that little is computed on padding."""
     while True:
         order = list(range(len(rows)))
         rng.shuffle(order)

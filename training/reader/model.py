@@ -21,7 +21,7 @@ NEARNESS = 1.0
 class Reader(torch.nn.Module):
     """A BERT-like encoder, a linear layer, and how near each token is to the question.
 
-    The encoder's vectors tell of meaning before any training: the nearness of a token to the question's mean vector
+    The encoder's vectors carry meaning before any training: the similarity of a token to the question's mean vector
     begins as the score of `ANSWERS`, and training has to learn only what is better.
 
     Args:
@@ -43,7 +43,7 @@ class Reader(torch.nn.Module):
         hidden = self.encoder(
             input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
         ).last_hidden_state
-        # Both segments begin alike but for their type; what is asked is the first.
+        # The segment of token type 0 is the question.
         asked = ((1 - token_type_ids) * attention_mask).unsqueeze(2).to(hidden)
         question = (hidden * asked).sum(dim=1, keepdim=True) / asked.sum(dim=1, keepdim=True)
         question = torch.nn.functional.normalize(question, dim=2)

@@ -40,6 +40,7 @@ MAX_GAP_CHARS = 5
 SHARED_WORDS = 0.6
 # The rest of an answer may be labels and joints; what exceeds it counts as quoted off the topic.
 QUOTED_SHARE = 0.8
+# The list that nuggets are defined with, shorter than that of `eval/metrics.py`.
 STOP_WORDS = frozenset(
     "a an and are as at be but by for from has in is it its not of on or that the this to was with".split()
 )

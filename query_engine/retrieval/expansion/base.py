@@ -36,7 +36,7 @@ class Expansion(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """What came of it.
+    """The outcome.
 
     Attributes:
         query: to search for.

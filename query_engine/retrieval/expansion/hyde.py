@@ -1,7 +1,7 @@
-"""Search for a passage that the language model makes up: its form is that of what is searched for; a question's is not.
+"""Search for a passage that the language model makes up: unlike a question, it has the form of what is searched for.
 
-Flow: `base.py` -> **here** (`llms/helper.py` asks) -> the embedding. What is made up is searched for and nothing
-more: it never reaches an answer. The words of the lexical search stay the question's, because made-up figures and names
+Flow: `base.py` -> **here** (`llms/helper.py` asks) -> the embedding. What is made up is only searched
+for: it never reaches an answer. The words of the lexical search stay the question's, because made-up figures and names
 would find what holds the same mistakes.
 
 Gao et al., "Precise Zero-Shot Dense Retrieval without Relevance Labels" (HyDE), ACL 2023, arXiv:2212.10496.
@@ -19,7 +19,7 @@ If you do not know the answer, write what such a paragraph would most likely say
 
 Question: {question}
 Paragraph:"""
-# A leaf is no longer either.
+# About the length of a leaf.
 MAX_PASSAGE_CHARS = 1000
 
 

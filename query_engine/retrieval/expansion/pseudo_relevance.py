@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from index.lexical.tantivy_index import content_words
+from index.lexical.tantivy_index import search_words
 from query_engine.retrieval.expansion.base import Retrieve, mean_direction
 from query_engine.retrieval.expansion.query_encoder import QuestionReader
 from query_engine.schema.hit import LeafHit
@@ -70,7 +70,7 @@ class Feedback:
         texts = self._texts_of([hit.node_id for hit in hits])
         model: defaultdict[str, float] = defaultdict(float)
         for hit, text in zip(hits, texts, strict=True):
-            terms = self._reader.analyzed(" ".join(content_words(text)))
+            terms = self._reader.analyzed(" ".join(search_words(text)))
             for term, count in Counter(terms).items():
                 model[term] += max(hit.score, 0.0) * count / len(terms)
         ranked = sorted(model, key=model.__getitem__, reverse=True)[: self._options.feedback_terms]

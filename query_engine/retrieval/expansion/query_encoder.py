@@ -1,4 +1,4 @@
-"""What a query stands for where it says nothing else: the question's own embedding and words.
+"""The default embedding and terms of a query: those of its question.
 
 Flow: embedder and word index -> **here** -> `pseudo_relevance.py`, `hyde.py`, `multi_query.py`.
 """

@@ -18,7 +18,7 @@ SHARE_AT_FULL_WEIGHT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Steering:
-    """Where a question is to be moved.
+    """Where to move a question.
 
     Attributes:
         move_to: what the passages should be nearer to.

@@ -13,7 +13,7 @@ from index.documents.docstore import make_node, relationships_of, source_of
 from index.documents.span_tree import node_id, split_node_id
 from query_engine.retrieval.merging.group import Group
 
-# What a language model is shown of a passage beside its text.
+# What a language model is shown of a passage in addition to its text.
 SHOWN_TO_MODELS = ("title", "url")
 
 

@@ -32,7 +32,7 @@ def join_neighbours(leaves: Sequence[Group], budget_chars: int) -> list[Group]:
     """
     row = sorted(leaves, key=lambda leaf: (leaf.document.doc_id, leaf.start))
     pairs = [(one, other) for one, other in pairwise(row) if _blank_between(one, other) is not None]
-    # By where a passage begins or ends: the leaf that stands before it, or after it.
+    # By where a passage begins or ends: the leaf before it, or after it.
     leader = {(other.document.version, other.start): one for one, other in pairs}
     follower = {(one.document.version, one.end): other for one, other in pairs}
     part = {leaf.ranks[0]: leaf for leaf in leaves}  # by rank: the passage that the leaf belongs to by now

@@ -36,7 +36,7 @@ from settings import RetrievalSettings
 logger = logging.getLogger(__name__)
 dispatcher = get_dispatcher(__name__)
 
-# A commit that replaces all that a search found, while it looks, leaves nothing to show: it searches again.
+# A commit during a search may replace everything found, and leave nothing to show: it searches again.
 MAX_SEARCHES = 3
 NOT_MERGED = AnswerWarning("merging_skipped", "A parent passage is missing, so the passages are single leaves.")
 

@@ -41,7 +41,7 @@ class Reranker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reranked:
-    """What came of it.
+    """The outcome.
 
     Attributes:
         hits: leaves, best first.

@@ -44,10 +44,10 @@ class CrossEncoderReranker:
 
         Raises:
             OutOfTimeError: the deadline passed between two batches.
-            ModelError: the model failed, for example for want of memory, or gave no finite number.
+            ModelError: the model failed, for example out of memory, or gave no finite number.
         """
         scores = [0.0] * len(texts)
-        # Texts of like length share a batch, so that little is computed on padding.
+        # Texts of similar length share a batch, so that little is computed on padding.
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         for start in range(0, len(order), self._batch_texts):
             rows = order[start : start + self._batch_texts]

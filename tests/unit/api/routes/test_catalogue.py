@@ -6,6 +6,7 @@ from starlette.testclient import TestClient
 
 from api.dependencies import Service
 from errors import CorpusBusyError
+from index.documents.sources import SourceNote
 from index.documents.span_tree import NO_PARENT, Span, SpanTree
 from index.documents.store import StoredDocument
 from tests.fakes.engines import FakeEngine
@@ -162,6 +163,7 @@ def test_a_deletion_during_an_ingestion_is_refused_and_told_when_to_come_back(
 def test_statistics_have_an_evaluation_clients_names_and_ours() -> None:
     engine = an_engine()
     engine.corpus.bytes_on_disk = 700
+    engine.corpus.ledger.note([SourceNote("bad.pdf", "/docs", "bad.pdf", failures=("It is damaged.",))])
 
     reply = client_of(engine).get("/stats").json()
 
@@ -177,8 +179,8 @@ def test_statistics_have_an_evaluation_clients_names_and_ours() -> None:
         "model": "fake",
         "precision": "fp32",
         "created_at": "2026-01-01T00:00:00+00:00",
-        "last_ingested_at": "2026-01-02T03:04:05+00:00",
-        "state": "0123456789abcdef0123",
+        "last_ingested_at": engine.corpus.catalogue.statistics().last_ingested_at,
+        "state": engine.corpus.documents.state(),
         "size_bytes": 700,
     }
 

@@ -1,10 +1,11 @@
 import pytest
 
-from query_engine.synthesis.claims import content_words, read_claim, split_clauses
+from index.lexical.tantivy_index import STOP_WORDS
+from query_engine.synthesis.claims import content_stems, read_claim, split_clauses
 
 
 def test_content_words_are_stems_and_figures() -> None:
-    assert content_words("It has captured 59.3 per cent of the Energies") == {"captur", "59.3", "cent", "energi"}
+    assert content_stems("It has captured 59.3 per cent of the Energies") == {"captur", "59.3", "cent", "energi"}
 
 
 @pytest.mark.parametrize(
@@ -51,3 +52,8 @@ def test_a_sentence_is_cut_where_a_further_claim_may_begin() -> None:
 
 def test_a_clause_of_a_single_word_is_none_of_its_own() -> None:
     assert split_clauses("The rotor turns, and stops.") == ["The rotor turns stops."]
+
+
+def test_words_that_a_search_leaves_out_support_no_claim() -> None:
+    assert content_stems("My heat pump, before and without your wind") == {"heat", "pump", "wind"}
+    assert not content_stems(" ".join(sorted(STOP_WORDS)))
