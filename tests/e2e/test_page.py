@@ -1,7 +1,7 @@
 """The web page in a real browser: every flow of its views, on one small corpus that holds hostile documents too.
 
-Chromium is Debian's; Playwright drives it. In no test may the page run a document's script, load anything from elsewhere,
-or write an error to its console: `Watched` looks at that.
+Chromium is Debian's; Playwright drives it. In no test may the page run a document's script, load from elsewhere, or
+write an error to its console: `Watched` looks at that.
 """
 
 import json

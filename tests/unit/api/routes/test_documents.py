@@ -5,6 +5,7 @@ import httpx2
 import pytest
 
 from api.views.links import Links
+from index.documents.span_tree import NO_PARENT, Span, SpanTree
 from index.documents.store import StoredDocument
 from tests.fakes.engines import FakeEngine
 from tests.fakes.http import client_of
@@ -41,7 +42,15 @@ def test_a_program_gets_the_document_with_the_cited_span() -> None:
         "span": {"start": 16, "end": 34, "pages": [1], "quote": "Wind turns blades."},
         "notice": None,
         "text": TEXT,
+        "content_type": "",
     }
+
+
+def test_a_program_gets_the_tree_if_it_asks_for_it() -> None:
+    tree = SpanTree([Span(0, 0, 44, NO_PARENT), Span(1, 0, 44, 0), Span(2, 0, 16, 1), Span(2, 16, 44, 1)])
+    found = get("/documents/x?nodes=true", document=StoredDocument("x", "x", TEXT, version="0a1b2c", tree=tree)).json()
+
+    assert found["nodes"] == [[0, 0, 44, -1], [1, 0, 44, 0], [2, 0, 16, 1], [2, 16, 44, 1]]
 
 
 def test_a_browser_gets_a_page_with_the_cited_span_marked() -> None:

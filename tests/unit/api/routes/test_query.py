@@ -5,6 +5,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from errors import LLMError
+from query_engine.question.condense import Turn
 from query_engine.retrieval.expansion.steering import Steering
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
@@ -25,6 +26,25 @@ def events_in(body: str) -> list[tuple[str, dict[str, Any]]]:
 
 def streamed(client: TestClient, **body: Any) -> list[tuple[str, dict[str, Any]]]:
     return events_in(client.post("/query/stream", json={**QUESTION, **body}).text)
+
+
+def test_a_question_is_read_with_the_turns_before_it() -> None:
+    engine = FakeEngine(ANSWER)
+    turns = [{"role": "user", "text": "What is wind?"}, {"role": "assistant", "text": "Moving air. [1]"}]
+
+    reply = client_of(engine).post("/query", json={**QUESTION, "turns": turns})
+
+    assert reply.status_code == 200
+    assert engine.inquiries[0].turns == (Turn("user", "What is wind?"), Turn("assistant", "Moving air. [1]"))
+
+
+@pytest.mark.parametrize(
+    "turns", [[{"role": "system", "text": "x"}], [{"role": "user"}], [{"role": "user", "text": ""}], "x", [{}] * 101]
+)
+def test_turns_that_are_none_are_refused(turns: object) -> None:
+    reply = client_of(FakeEngine(ANSWER)).post("/query", json={**QUESTION, "turns": turns})
+
+    assert (reply.status_code, reply.json()["error"]["field"]) == (422, "turns")
 
 
 def test_the_reply_is_the_one_that_clients_of_bedrock_rag_eval_read() -> None:
