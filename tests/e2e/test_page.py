@@ -236,6 +236,20 @@ def test_options_of_a_search_reach_the_service(page: Page, service: Program) -> 
     expect(page.locator(".counted")).to_contain_text("1 passages in")
 
 
+def test_two_settings_are_compared_blind_and_the_votes_are_counted(page: Page, service: Program) -> None:
+    page.goto(f"{service.url}/ui#compare")
+    page.get_by_role("group", name="B").get_by_label("Passages to read").fill("1")
+    page.fill("#both", HEAT_QUESTION)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Which is better?")).to_be_visible()
+    expect(page.get_by_text("top_k")).to_have_count(0)
+    page.get_by_role("button", name="Equal").click()
+
+    expect(page.get_by_text("So far A 0, B 0, equal 1, both bad 0.")).to_be_visible()
+    expect(page.get_by_text("A: default, top_k 4")).to_be_visible()
+    expect(page.get_by_text("B: default, top_k 1")).to_be_visible()
+
+
 def test_documents_are_found_by_title_brought_in_and_deleted(
     page: Page, service: Program, corpus: tuple[Path, dict[str, str]]
 ) -> None:
@@ -281,7 +295,11 @@ def test_axe_finds_nothing(browser: Browser, service: Program, scheme: Literal["
     page.locator("button.cite").first.click()
     page.wait_for_selector("mark.cited")
     found += violations(page)
-    for address, ready in (("retrieve?q=heat+pump", ".box.hit"), ("documents", "table.list")):
+    for address, ready in (
+        ("retrieve?q=heat+pump", ".box.hit"),
+        ("compare", "#both"),
+        ("documents", "table.list"),
+    ):
         page.goto(f"{service.url}/ui#{address}")
         page.wait_for_selector(ready)
         found += violations(page)

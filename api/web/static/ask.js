@@ -2,7 +2,8 @@
 // Flow: app.js -> here -> POST /query/stream; one exchange is drawn by answer.js. What was said stays in this browser.
 
 import { Answer } from "./answer.js";
-import { ask, get } from "./service.js";
+import { begun, grown, play } from "./exchange.js";
+import { get } from "./service.js";
 import { forget, recall, remember } from "./storage.js";
 import { t } from "./texts.js";
 import { html, useEffect, useReducer, useRef, useState } from "./vendor/htm-preact.js";
@@ -51,13 +52,7 @@ export function Ask({ config, corpus, query, show, shown }) {
     show(null);
     tell({ type: "asked", question: wording });
     const body = { question: wording, corpus, turns: turns(exchanges), filters: chosen(filters) ?? undefined };
-    try {
-      for await (const { event, data } of ask(body, control.signal)) tell({ type: event, data });
-      tell({ type: "end" });
-    } catch (error) {
-      if (error.name === "AbortError") tell({ type: "stopped" });
-      else tell({ type: "error", data: { detail: error.message } });
-    }
+    await play(body, control.signal, tell);
     running.current = null;
   }
 
@@ -106,25 +101,12 @@ function told(exchanges, message) {
   if (message.type === "clear") return [];
   if (message.type === "asked") {
     const id = 1 + (exchanges[exchanges.length - 1]?.id ?? 0);
-    return [...exchanges, { id, question: message.question, steps: [], text: "", state: "running" }];
+    return [...exchanges, { id, ...begun(message.question) }];
   }
   const last = exchanges[exchanges.length - 1];
   // What arrives after the conversation was cleared belongs to nothing.
   if (!last || last.state !== "running") return exchanges;
-  return [...exchanges.slice(0, -1), { ...last, ...changed(last, message) }];
-}
-
-function changed(exchange, { type, data }) {
-  switch (type) {
-    case "step": return { steps: [...exchange.steps, data] };
-    case "token": return { text: exchange.text + data.token };
-    case "restart": return { text: "", steps: [...exchange.steps, { kind: "warning", text: data.reason }] };
-    case "done": return { state: "done", reply: data, text: data.message };
-    case "error": return { state: "failed", problem: data.detail };
-    case "stopped": return { state: "stopped" };
-    case "end": return { state: "failed", problem: "The connection broke before the answer was complete." };
-    default: return {};
-  }
+  return [...exchanges.slice(0, -1), grown(last, message)];
 }
 
 function turns(exchanges) {

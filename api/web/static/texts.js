@@ -4,7 +4,7 @@ import { recall, remember } from "./storage.js";
 
 const TEXTS = {
   en: {
-    ask: "Ask", retrieve: "Search", documents: "Documents", corpus: "Corpus",
+    ask: "Ask", retrieve: "Search", compare: "Compare", documents: "Documents", corpus: "Corpus",
     skip: "Skip to the content", theme: "Light or dark", language: "Deutsch", help: "Keys",
     question: "Your question", placeholder: "Ask your documents", send: "Ask", stop: "Stop", stopped: "Stopped.",
     welcome: "Ask a question. The answer quotes your documents, and each number opens the place it came from.",
@@ -29,6 +29,10 @@ const TEXTS = {
     treeHint: "Each row is a level of the document. Coloured leaves match: the darker, the better. The bars below are what an answer reads, by rank; a bold border marks leaves that were merged.",
     treeRead: "Read", otherLeaves: "{n} other parts",
     listHint: "{documents} documents, {leaves} leaves, {size} on disk. Built with {model} ({precision}).",
+    compareHint: "Ask two settings the same question and say which answer is better. Votes stay in this browser.",
+    blind: "Hide which is which until the vote", answerN: "Answer {n}", better: "Which is better?", tie: "Equal", bothBad: "Both bad",
+    tally: "So far A {a}, B {b}, equal {tie}, both bad {bad}.", interval: "A is liked better in {low} to {high} % of the decided questions (95 % interval).",
+    answerMode: "Mode",
     filterTitle: "Find by title", remove: "Delete", removeAsk: "Delete “{title}” from the corpus? It returns with the next ingestion if its file is still there.",
     removed: "“{title}” is deleted.", cancel: "Cancel", ingest: "Bring in files", path: "File or folder on the server", start: "Start",
     ingestOff: "This service takes no files over HTTP. Set RAG_INGEST__ROOT, or run python -m ingestion.",
@@ -39,7 +43,7 @@ const TEXTS = {
     states: { queued: "Waiting", running: "Running", done: "Done", failed: "Failed", cancelled: "Cancelled" },
   },
   de: {
-    ask: "Fragen", retrieve: "Suche", documents: "Dokumente", corpus: "Korpus",
+    ask: "Fragen", retrieve: "Suche", compare: "Vergleich", documents: "Dokumente", corpus: "Korpus",
     skip: "Zum Inhalt", theme: "Hell oder dunkel", language: "English", help: "Tasten",
     question: "Ihre Frage", placeholder: "Fragen Sie Ihre Dokumente", send: "Fragen", stop: "Anhalten", stopped: "Angehalten.",
     welcome: "Stellen Sie eine Frage. Die Antwort zitiert Ihre Dokumente, und jede Nummer öffnet die Stelle, von der sie stammt.",
@@ -64,6 +68,10 @@ const TEXTS = {
     treeHint: "Jede Zeile ist eine Ebene des Dokuments. Farbige Blätter passen: je dunkler, desto besser. Die Balken darunter liest die Antwort, nach Rang; ein fetter Rand zeigt zusammengeführte Blätter.",
     treeRead: "Gelesen", otherLeaves: "{n} andere Teile",
     listHint: "{documents} Dokumente, {leaves} Blätter, {size} auf der Platte. Gebaut mit {model} ({precision}).",
+    compareHint: "Stellen Sie zwei Einstellungen dieselbe Frage, und sagen Sie, welche Antwort besser ist. Stimmen bleiben in diesem Browser.",
+    blind: "Bis zur Stimme verbergen, welche welche ist", answerN: "Antwort {n}", better: "Welche ist besser?", tie: "Gleich", bothBad: "Beide schlecht",
+    tally: "Bisher A {a}, B {b}, gleich {tie}, beide schlecht {bad}.", interval: "A gefällt bei {low} bis {high} % der entschiedenen Fragen besser (95-%-Intervall).",
+    answerMode: "Modus",
     filterTitle: "Nach Titel suchen", remove: "Löschen", removeAsk: "„{title}“ aus dem Korpus löschen? Es kommt mit dem nächsten Einlesen zurück, wenn seine Datei noch da ist.",
     removed: "„{title}“ ist gelöscht.", cancel: "Abbrechen", ingest: "Dateien einlesen", path: "Datei oder Ordner auf dem Server", start: "Beginnen",
     ingestOff: "Dieser Dienst nimmt keine Dateien über HTTP. Setzen Sie RAG_INGEST__ROOT, oder rufen Sie python -m ingestion auf.",
