@@ -24,7 +24,7 @@ from index.documents.store import Document
 from index.embedding.cached import CachedEmbedding
 from index.maintenance.corpora import documents_on_disk
 from query_engine.engine import Engine
-from query_engine.given_documents.corpus import corpus_for_documents
+from query_engine.given_documents.corpus import NAME, add_documents, corpus_for_documents
 from query_engine.llms.helper import PromptHelper
 from query_engine.question.condense import Condenser
 from query_engine.question.decompose import Planner
@@ -103,12 +103,13 @@ class Engines:
         return self.lease(name, create=create).item
 
     @contextmanager
-    def for_documents(self, documents: Sequence[Document]) -> Iterator[Engine]:
+    def for_documents(self, documents: Sequence[Document], name: str = NAME) -> Iterator[Engine]:
         """Open an engine over these documents alone, which live in memory until the end of the `with` block.
 
         Args:
             documents: what came with a question, such as pages that a search engine found; few, as they are cut and
                 embedded now.
+            name: of their corpus, for people.
 
         Raises:
             ModelError: the embedding model failed.
@@ -116,8 +117,24 @@ class Engines:
         """
         settings = self._settings
         sentences = settings.answer.sentence_leaves
-        with closing(corpus_for_documents(documents, settings.chunk, self.embedding, sentences=sentences)) as corpus:
+        corpus = corpus_for_documents(documents, settings.chunk, self.embedding, sentences=sentences, name=name)
+        with closing(corpus):
             yield self._engine(corpus, given=True)
+
+    def add_documents(self, engine: Engine, documents: Sequence[Document]) -> None:
+        """Cut and embed further documents into an engine of `for_documents`, which nobody asks meanwhile; blocks.
+
+        Args:
+            engine: grows.
+            documents: their `doc_id`s are not in its corpus yet.
+
+        Raises:
+            ModelError: the embedding model failed.
+            IndexDamagedError: a store failed.
+        """
+        settings = self._settings
+        sentences = settings.answer.sentence_leaves
+        add_documents(engine.corpus, documents, settings.chunk, self.embedding, sentences=sentences)
 
     def names(self) -> list[str]:
         """Corpora on disk, sorted."""
