@@ -76,6 +76,30 @@ class Fetched:
     error: SourceError | None = None
 
 
+class DistinctDocuments:
+    """Keeps texts from being read twice, and gives names that are not taken."""
+
+    def __init__(self) -> None:
+        self._texts: set[bytes] = set()
+        self._names: set[str] = set()
+
+    def take(self, document: Document) -> Document | None:
+        """Return a document under a name that no other has, or None if its text was taken before.
+
+        White space does not make a text another one.
+        """
+        digest = sha256("".join(document.text.split()).encode()).digest()
+        if digest in self._texts:
+            return None
+        self._texts.add(digest)
+        name, number = document.doc_id, 1
+        while name in self._names:
+            number += 1
+            name = f"{document.doc_id} ({number})"
+        self._names.add(name)
+        return replace(document, doc_id=name)
+
+
 class SourceCorpus:
     """The pages of one question. `search` and `fetch` may be called from several threads at once.
 
@@ -105,8 +129,7 @@ class SourceCorpus:
         self._sources = tuple(sources)
         self._question = question
         self._settings = settings
-        self._seen_texts: set[bytes] = set()
-        self._names: set[str] = set()
+        self._distinct = DistinctDocuments()
         self._failed: dict[str, SourceError] = {}
         self._searches = 0
         # Writers and readers of a database in memory must not meet.
@@ -165,8 +188,7 @@ class SourceCorpus:
             told = source in self._failed
             if result.code != REJECTED:
                 self._failed[source] = result
-            warnings = () if told else (AnswerWarning.of(result),)
-            return Fetched(source, query, warnings=warnings, error=result)
+            return Fetched(source, query, warnings=() if told else (AnswerWarning.of(result),), error=result)
         documents: list[Document] = []
         repeated, skipped, cut = 0, result.skipped, 0
         for page in result.pages:
@@ -175,15 +197,15 @@ class SourceCorpus:
             except UnreadableError:
                 skipped += 1
                 continue
-            digest = sha256("".join(document.text.split()).encode()).digest()
-            if digest in self._seen_texts:
+            new = self._distinct.take(document)
+            if new is None:
                 repeated += 1
                 continue
-            self._seen_texts.add(digest)
             cut += len(page.text) > self._settings.max_page_chars
-            documents.append(replace(document, doc_id=self._new_name(document.doc_id)))
+            documents.append(new)
         warnings = list(result.warnings)
-        added = self._add(documents, deadline)
+        added = add_in_time(self._engines, self.engine, documents, deadline)
+        self.pages += added
         if added < len(documents):
             left = len(documents) - added
             warnings.append(AnswerWarning("pages_left_out", f"{left} pages of {source} came too late to be read."))
@@ -193,32 +215,6 @@ class SourceCorpus:
             read = f"the first {self._settings.max_page_chars:,} characters"
             warnings.append(AnswerWarning("pages_cut", f"Of {cut} long pages of {source} only {read} were read."))
         return Fetched(source, query, tuple(documents[:added]), repeated, skipped, tuple(warnings))
-
-    def _add(self, documents: Sequence[Document], deadline: Deadline) -> int:
-        """Add documents batch by batch as long as there is time; return how many were."""
-        added = 0
-        while added < len(documents):
-            deadline.check_wanted("while the pages were read")
-            if added and not deadline.left_s():
-                break
-            batch, chars = 0, 0
-            for document in documents[added:]:
-                batch, chars = batch + 1, chars + len(document.text)
-                if chars >= BATCH_CHARS:
-                    break
-            self._engines.add_documents(self.engine, documents[added : added + batch])
-            added += batch
-        self.pages += added
-        return added
-
-    def _new_name(self, name: str) -> str:
-        """Return `name`, or `name (2)` and so on if it is taken, and note it."""
-        new, number = name, 1
-        while new in self._names:
-            number += 1
-            new = f"{name} ({number})"
-        self._names.add(new)
-        return new
 
 
 @contextmanager
@@ -235,6 +231,34 @@ def open_source_corpus(
     """
     with engines.for_documents([], NAME) as engine:
         yield SourceCorpus(engines, engine, sources, question, settings)
+
+
+def add_in_time(engines: DocumentEngines, engine: Engine, documents: Sequence[Document], deadline: Deadline) -> int:
+    """Add documents batch by batch as long as there is time, the first batch in any case; return how many were added.
+
+    Args:
+        engines: `add_documents` is used.
+        engine: one of its.
+        documents: none of them is in the engine's corpus.
+        deadline: looked at between batches of some `BATCH_CHARS` characters.
+
+    Raises:
+        OutOfTimeError: the client has left.
+        ModelError, IndexDamagedError: they cannot be embedded or stored.
+    """
+    added = 0
+    while added < len(documents):
+        deadline.check_wanted("while the pages were read")
+        if added and not deadline.left_s():
+            break
+        batch, chars = 0, 0
+        for document in documents[added:]:
+            batch, chars = batch + 1, chars + len(document.text)
+            if chars >= BATCH_CHARS:
+                break
+        engines.add_documents(engine, documents[added : added + batch])
+        added += batch
+    return added
 
 
 def document_of(page: SourcePage, source: str, max_chars: int) -> Document:
