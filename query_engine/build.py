@@ -136,6 +136,10 @@ class Engines:
         sentences = settings.answer.sentence_leaves
         add_documents(engine.corpus, documents, settings.chunk, self.embedding, sentences=sentences)
 
+    def embed_query(self, text: str) -> list[float]:
+        """Return the vector of a question, shape (dimension,), as searches use it; blocks."""
+        return self._embedder.get_query_embedding(text)
+
     def names(self) -> list[str]:
         """Corpora on disk, sorted."""
         return corpus_names(self._settings.index.dir)

@@ -10,10 +10,12 @@ from functools import partial
 from typing import TypeVar
 
 from errors import SettingsError
+from query_engine.build import Engines
 from settings import Settings, SourcesSettings
 from sources.base import Source
 from sources.chroma import ForeignChroma, address_of
 from sources.clueweb import ClueWeb
+from sources.engine import SourceEngine
 from sources.fineweb import FineWeb
 from sources.http_client import JsonClient
 from sources.meilisearch import MeiliSearch
@@ -34,6 +36,27 @@ def build_sources(settings: Settings, embed: Embed) -> list[Source]:
     """
     names = [name.strip() for name in (settings.answer.sources or "").split(",") if name.strip()]
     return [_source(name, settings.sources, embed) for name in dict.fromkeys(names)]
+
+
+def build_source_engine(engines: Engines, settings: Settings) -> SourceEngine | None:
+    """Return what answers from the sources of the settings; None if they name none.
+
+    Args:
+        engines: of the process.
+        settings: all of them.
+
+    Raises:
+        SettingsError: as `build_sources`; or a corpus has the name that stands for the sources.
+    """
+    sources = build_sources(settings, engines.embed_query)
+    if not sources:
+        return None
+    if SourceEngine.name in engines.names():
+        raise SettingsError(
+            f"A corpus is named {SourceEngine.name!r}, which stands for the sources in RAG_ANSWER__SOURCES.",
+            "Ingest its documents under another name, or unset RAG_ANSWER__SOURCES.",
+        )
+    return SourceEngine(engines, sources, settings)
 
 
 def _source(name: str, settings: SourcesSettings, embed: Embed) -> Source:

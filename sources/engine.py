@@ -41,7 +41,7 @@ class SourceEngine:
         sources: their names.
     """
 
-    name = NAME
+    name: str = NAME
 
     def __init__(self, engines: DocumentEngines, sources: Sequence[Source], settings: Settings) -> None:
         self._engines = engines

@@ -46,10 +46,8 @@ def reading(pages: int) -> Step:
 
 def read(pages: int, notes: Sequence[str]) -> Step:
     """Say how many of them can be read, and what is left out."""
-    told = "\n".join(f"- {as_text(note)}" for note in notes)
-    return Step(
-        "found", f"**{_count(pages, 'page')}** can be read{':' if told else '.'}" + (f"\n{told}" if told else "")
-    )
+    told = f"**{_count(pages, 'page')}** can be read{':' if notes else '.'}"
+    return Step("found", "\n".join([told, *(f"- {as_text(note)}" for note in notes)]))
 
 
 def _count(number: int, noun: str) -> str:

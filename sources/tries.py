@@ -13,8 +13,6 @@ from tenacity import (
     Retrying,
     retry_if_exception_type,
     sleep_using_event,
-    stop_after_attempt,
-    stop_any,
 )
 
 from errors import SourceError
@@ -65,11 +63,11 @@ def try_often(
         return once()
 
     def gives_up(state: RetryCallState) -> bool:
-        return state.upcoming_sleep + LEAST_TRY_S > deadline.left_s()
+        return state.attempt_number >= attempts or state.upcoming_sleep + LEAST_TRY_S > deadline.left_s()
 
     tries = Retrying(
         retry=retry_if_exception_type(PassingError),
-        stop=stop_any(stop_after_attempt(attempts), gives_up),
+        stop=gives_up,
         wait=_pause_s,
         sleep=sleep or sleep_using_event(deadline.stop),
         reraise=True,
