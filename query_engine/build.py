@@ -103,13 +103,17 @@ class Engines:
         return self.lease(name, create=create).item
 
     @contextmanager
-    def for_documents(self, documents: Sequence[Document], name: str = NAME) -> Iterator[Engine]:
+    def for_documents(
+        self, documents: Sequence[Document], name: str = NAME, *, only_sure: bool = True
+    ) -> Iterator[Engine]:
         """Open an engine over these documents alone, which live in memory until the end of the `with` block.
 
         Args:
             documents: what came with a question, such as pages that a search engine found; few, as they are cut and
                 embedded now.
             name: of their corpus, for people.
+            only_sure: quote with high precision, if `RAG_ANSWER__ONLY_SURE` does not say. Nobody chose pages that came
+                with a question: they may be about something else.
 
         Raises:
             ModelError: the embedding model failed.
@@ -119,7 +123,7 @@ class Engines:
         sentences = settings.answer.sentence_leaves
         corpus = corpus_for_documents(documents, settings.chunk, self.embedding, sentences=sentences, name=name)
         with closing(corpus):
-            yield self._engine(corpus, given=True)
+            yield self._engine(corpus, only_sure=only_sure)
 
     def add_documents(self, engine: Engine, documents: Sequence[Document]) -> None:
         """Cut and embed further documents into an engine of `for_documents`, which nobody asks meanwhile; blocks.
@@ -237,12 +241,11 @@ class Engines:
             raise
         return corpus
 
-    def _engine(self, corpus: Corpus, *, given: bool = False) -> Engine:
+    def _engine(self, corpus: Corpus, *, only_sure: bool = False) -> Engine:
         reader = LeafReader(self._passage_reader, document_text(corpus.documents), corpus.lexical_index)
         quoting: QuotingSynthesizer = ExtractiveSynthesizer(reader, self._settings.answer.max_words)
-        only_sure = self._settings.answer.only_sure
-        # Nobody chose pages that came with a question: they may be about something else.
-        if given if only_sure is None else only_sure:
+        set_so = self._settings.answer.only_sure
+        if only_sure if set_so is None else set_so:
             quoting = HighPrecisionSynthesizer(quoting, corpus.lexical_index)
         synthesizers: list[Synthesizer] = [*self._language_models.writers, quoting]
         pipeline, condenser, planner = self._pipeline(corpus), self._condenser(), self._planner()

@@ -44,7 +44,9 @@ REJECTED = "source_rejected"
 class DocumentEngines(Protocol):
     """Makes engines over documents in memory; `Engines` does."""
 
-    def for_documents(self, documents: Sequence[Document], name: str = NAME) -> AbstractContextManager[Engine]:
+    def for_documents(
+        self, documents: Sequence[Document], name: str = NAME, *, only_sure: bool = True
+    ) -> AbstractContextManager[Engine]:
         """Open an engine over these documents alone."""
         ...
 
@@ -229,7 +231,7 @@ def open_source_corpus(
         question: the person's.
         settings: how many pages, and how much of each.
     """
-    with engines.for_documents([], NAME) as engine:
+    with engines.for_documents([], NAME, only_sure=False) as engine:
         yield SourceCorpus(engines, engine, sources, question, settings)
 
 
@@ -283,7 +285,7 @@ def document_of(page: SourcePage, source: str, max_chars: int) -> Document:
 
 def _title_from(text: str, url: str | None) -> str:
     """Return a short first line, else the address without its scheme."""
-    first = text.split("\n", 1)[0].strip()
+    first = text.split("\n", 1)[0].strip("#*_= ")
     if first and len(first) <= MAX_TITLE_CHARS:
         return first
     if url is None:

@@ -5,6 +5,7 @@ fetches -> `Engine.stages` (passages, gate, answer, citations) -> the same event
 fails, the answer comes from the others, and a step and a warning tell it.
 """
 
+import time
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -18,7 +19,7 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import iterate_in_thread
 from query_engine.runtime.time_limit import in_time
 from query_engine.schema.events import Event
-from query_engine.synthesis.fallback_chain import Answer
+from query_engine.synthesis.fallback_chain import Answer, ms_since
 from settings import Settings
 from sources import steps
 from sources.base import Source
@@ -64,7 +65,9 @@ class SourceEngine:
         queries = self._queries(inquiry, answer.question, deadline)
         yield steps.asking(self.sources, queries)
         with open_source_corpus(self._engines, self._asked, answer.question, self._settings.sources) as corpus:
+            started = time.perf_counter()
             found = corpus.fetch(queries, deadline)
+            answer.timings_ms["fetch"] = ms_since(started)
             yield from steps.fetched(found)
             answer.warnings += dict.fromkeys(warning for one in found for warning in one.warnings)
             if corpus.pages:

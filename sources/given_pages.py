@@ -14,7 +14,7 @@ from functools import partial
 from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading.fields import web_address
-from ingestion.reading.pages import Page, read_pages
+from ingestion.reading.pages import Page, read_page
 from ingestion.reading.reader import Reader
 from ingestion.reading.text import clean_body, one_line
 from query_engine import steps as engine_steps
@@ -32,6 +32,8 @@ from sources.corpus import DistinctDocuments, DocumentEngines, add_in_time
 
 NAME = "given pages"
 SHOWN_TITLE_CHARS = 300
+# Somebody waits: a page of 2 MB takes a second or two, and what takes longer than this was made to.
+PARSE_TIMEOUT_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,8 @@ class PageReaders:
     """Readers with their child processes, one for each question that is being read; close it after use."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        limit_s = min(settings.ingest.parse_timeout_s, PARSE_TIMEOUT_S)
+        self._settings = settings.ingest.model_copy(update={"parse_timeout_s": limit_s})
         self._idle: list[Reader] = []
         self._closed = False
         self._guard = threading.Lock()
@@ -64,7 +67,7 @@ class PageReaders:
     def borrow(self) -> Iterator[Reader]:
         """Return a reader that nobody else uses until the end of the `with` block."""
         with self._guard:
-            reader = self._idle.pop() if self._idle else Reader(self._settings.ingest)
+            reader = self._idle.pop() if self._idle else Reader(self._settings)
         try:
             yield reader
         finally:
@@ -164,8 +167,5 @@ def _document(page: GivenPage, reader: Reader) -> Document:
         return Document(
             page.url, title or page.url, clean_body(page.text), url=url, source=page.url, content_type="web"
         )
-    documents, reasons = read_pages([Page(page.url, page.html or "")], reader)
-    if not documents:
-        reason = reasons[0].removeprefix(f"{page.url}: ") if reasons else "It holds no text."
-        raise UnreadableError(reason, "Send another page.")
-    return replace(documents[0], title=title or documents[0].title)
+    document = read_page(Page(page.url, page.html or ""), reader)
+    return replace(document, title=title or document.title)

@@ -30,7 +30,7 @@ def _of_source(name: str, found: Sequence[Fetched]) -> Iterator[Step]:
     if pages or not all(one.error for one in found):
         repeated, skipped = sum(one.repeated for one in found), sum(one.skipped for one in found)
         counts = [f"**{_count(len(pages), 'page')}** from *{name}*"]
-        counts += [f"{_count(repeated, 'page')} came more than once"] if repeated else []
+        counts += [f"{_count(repeated, 'page')} that came before"] if repeated else []
         counts += [f"{_count(skipped, 'broken record')} skipped"] if skipped else []
         lines = [f"- {as_text(page.title)}: {as_text(page.url or page.doc_id)}" for page in pages[:SHOWN_PAGES]]
         lines += [f"- and {len(pages) - SHOWN_PAGES} more"] if len(pages) > SHOWN_PAGES else []
