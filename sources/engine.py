@@ -27,6 +27,7 @@ from sources.corpus import NAME, DocumentEngines, open_source_corpus
 
 # A question and its parts; services are asked all of them at once.
 MAX_QUERIES = 4
+NO_PAGES = f"{engine_steps.DONT_KNOW} No source returned a page. {{why}}"
 
 
 class SourceEngine:
@@ -74,7 +75,8 @@ class SourceEngine:
                 yield from corpus.engine.stages(inquiry, answer, deadline)
             else:
                 answer.fingerprint = corpus.engine.fingerprint()
-                yield answer.done("no_retrieval", engine_steps.NOTHING_FOUND)
+                why = " ".join(dict.fromkeys(one.error.fact for one in found if one.error))
+                yield answer.done("no_retrieval", NO_PAGES if why else engine_steps.NOTHING_FOUND, why=why)
 
     def _queries(self, inquiry: Inquiry, question: str, deadline: Deadline) -> list[str]:
         """Return the question, as it stands without its conversation, and its parts, if it has any."""
