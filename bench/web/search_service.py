@@ -9,7 +9,7 @@ import base64
 import json
 import threading
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -90,10 +90,12 @@ class SearchService:
 
     Attributes:
         requests: all that came, in order.
+        on_request: called when one has come.
     """
 
     def __init__(self, documents: Iterable[Document], key: str | None = None, port: int = 0) -> None:
         self.requests: list[Request] = []
+        self.on_request: Callable[[], object] = lambda: None
         self.closing = threading.Event()
         self._key = key
         self._documents = list(documents)
@@ -134,6 +136,7 @@ class SearchService:
         """Note a request, and return what is to happen to it."""
         with self._guard:
             self.requests.append(request)
+            self.on_request()
             return self._faults.popleft() if self._faults else Fault()
 
     def reply_to(self, request: Request) -> tuple[int, dict[str, Any], list[Any]]:
