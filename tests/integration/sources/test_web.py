@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from bench.web.search_service import BROKEN_RECORDS, Fault, SearchService
-from errors import SettingsError
+from errors import SettingsError, SourceError
 from index.documents.store import Document
 from query_engine.build import Engines
 from query_engine.inquiry import Inquiry
@@ -90,6 +90,15 @@ def test_a_foreign_chroma_collection_is_searched(engines: Engines, tmp_path: Pat
         found = source.search(SourceQuery("What is solar salt?", 1, "?"), Deadline(60))
         assert [(page.title, page.text) for page in found.pages] == [("Salt", texts[1])]
         assert len(source.search(SourceQuery("What is solar salt?", 9, "?"), Deadline(60)).pages) == 2
+
+        other = client.create_collection("other", embedding_function=None)
+        other.add(ids=["a"], documents=["b"], embeddings=[[1.0, 2.0]])
+        for name in ("other", "missing"):
+            changed = settings.sources.model_copy(update={"chroma_collection": name})
+            (source,) = build_sources(settings.model_copy(update={"sources": changed}), engines.embed_query)
+            with pytest.raises(SourceError) as caught:
+                source.search(SourceQuery("What is solar salt?", 1, "?"), Deadline(60))
+            assert caught.value.code == "source_not_found"
 
 
 def test_a_corpus_may_not_have_the_name_of_the_sources(model_cache: Path, tmp_path: Path) -> None:
