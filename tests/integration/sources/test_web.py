@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import chromadb
+import numpy as np
 import pytest
 from pydantic import SecretStr
 
@@ -36,7 +37,7 @@ def engines(model_cache: Path) -> Iterator[Engines]:
 
 
 def settings_for(**sources: object) -> Settings:
-    return Settings(answer=AnswerSettings(sources="clueweb,fineweb"), sources=SourcesSettings(**sources))  # type: ignore[arg-type]
+    return Settings(answer=AnswerSettings(sources="clueweb,fineweb"), sources=SourcesSettings(**sources))
 
 
 async def test_an_answer_quotes_a_page_and_cites_its_address(engines: Engines) -> None:
@@ -79,7 +80,7 @@ def test_a_foreign_chroma_collection_is_searched(engines: Engines, tmp_path: Pat
         made.add(
             ids=["betz", "salt"],
             documents=texts,
-            embeddings=[engines.embed_query(text) for text in texts],
+            embeddings=np.asarray([engines.embed_query(text) for text in texts], np.float32),
             metadatas=[{"url": "https://example.org/betz"}, {"title": "Salt"}],
         )
         settings = Settings(
@@ -92,7 +93,7 @@ def test_a_foreign_chroma_collection_is_searched(engines: Engines, tmp_path: Pat
         assert len(source.search(SourceQuery("What is solar salt?", 9, "?"), Deadline(60)).pages) == 2
 
         other = client.create_collection("other", embedding_function=None)
-        other.add(ids=["a"], documents=["b"], embeddings=[[1.0, 2.0]])
+        other.add(ids=["a"], documents=["b"], embeddings=np.ones((1, 2), np.float32))
         for name in ("other", "missing"):
             changed = settings.sources.model_copy(update={"chroma_collection": name})
             (source,) = build_sources(settings.model_copy(update={"sources": changed}), engines.embed_query)
