@@ -15,6 +15,7 @@
     +-- ModelError               a model file is missing, damaged or cannot be loaded
     +-- ClusterError             the Ray cluster cannot be reached, or its workers die
     +-- LLMError                 a language model failed to write an answer
+    +-- SourceError              a search service or a store of others failed to return pages
     +-- OutOfTimeError           a question, or a stage of its retrieval, reached its time limit
     +-- QuestionError            a question cannot be asked as it stands
     +-- UnknownDocumentError     the named document is not in the corpus
@@ -168,6 +169,17 @@ class LLMError(RagError):
     code = "llm_failed"
 
     def __init__(self, fact: str, remedy: str, code: str = "llm_failed") -> None:
+        super().__init__(fact, remedy)
+        self.args = (fact, remedy, code)
+        self.code = code
+
+
+class SourceError(RagError):
+    """A source failed to return pages; `code` tells the ways apart, see `docs/sources.md`."""
+
+    code = "source_failed"
+
+    def __init__(self, fact: str, remedy: str, code: str = "source_failed") -> None:
         super().__init__(fact, remedy)
         self.args = (fact, remedy, code)
         self.code = code

@@ -24,6 +24,9 @@ from ingestion.console.watch import ingest_watched
 from query_engine.build import Engines
 from query_engine.runtime.open_files import raise_limit
 from settings import Settings, load_settings
+from sources.build import build_source_engine
+from sources.engine import SourceEngine
+from sources.given_pages import PageAnswers, PageReaders
 
 # Whatever corpus the settings name: nobody's own documents are mixed with a sample.
 SAMPLE_CORPUS = "default"
@@ -61,31 +64,35 @@ def serve(settings: Settings, folder: Path | None = None) -> int:
             return code
     with bind(settings.serve) as listener:
         url = url_of(listener)
-        engines, jobs = Engines(settings, service_url=url), Jobs()
+        engines, jobs, readers = Engines(settings, service_url=url), Jobs(), PageReaders(settings)
         try:
-            offer = describe(engines)
+            web = build_source_engine(engines, settings)
+            offer = describe(engines, web)
             # From here on connections wait until the server takes them, so the printed address can be used at once.
             listener.listen(BACKLOG)
             print(f"{offer} on {url}", file=sys.stderr, flush=True)
-            app = create_app(engines, settings, Ingester(engines, settings), jobs, folder)
+            given = PageAnswers(engines, readers, settings)
+            app = create_app(engines, settings, Ingester(engines, settings), jobs, folder, web=web, given=given)
             run_server(app, listener)
         finally:
             jobs.close()
+            readers.close()
             engines.close()
     return 0
 
 
-def describe(engines: Engines) -> str:
-    """Open the default corpus and say what it holds; a missing one is no reason not to start.
+def describe(engines: Engines, web: SourceEngine | None = None) -> str:
+    """Open the default corpus and say what there is to answer from; a missing one is no reason not to start.
 
     Raises:
         CorpusError: it is locked, damaged, or was built with other settings.
     """
     try:
         with engines.lease() as engine:
-            return f"Treeline serves corpus {engine.corpus.name!r} ({engine.corpus.documents.count()} documents)"
+            offer = f"Treeline serves corpus {engine.corpus.name!r} ({engine.corpus.documents.count()} documents)"
     except UnknownCorpusError as error:
-        return f"Treeline serves no default corpus ({error})"
+        offer = f"Treeline serves no default corpus ({error})"
+    return offer if web is None else f"Treeline answers from {', '.join(web.sources)}. {offer}"
 
 
 if __name__ == "__main__":

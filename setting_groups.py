@@ -310,9 +310,54 @@ class AnswerSettings(Group):
     spelling: bool = Field(
         True, description="Read mistyped words of a question as the corpus's words; a step tells it."
     )
+    sources: str | None = Field(
+        None,
+        pattern=r"^[a-z]+(\s*,\s*[a-z]+)*$",
+        description="Comma-separated sources that questions without a corpus are answered from: `clueweb`, `fineweb`, "
+        "`meilisearch`, `chroma`.",
+    )
     plan: bool = Field(True, description="Search separately for each part of a multi-part question.")
     plan_timeout_s: float = Field(
         10, gt=0, le=600, description="Time limit of planning by a language model; afterwards grammar rules take over."
+    )
+
+
+class SourcesSettings(Group):
+    """Search services and stores of others that answers can be written from: docs/sources.md."""
+
+    k: int = Field(10, ge=1, le=100, description="Pages asked of each source for a search.")
+    max_page_chars: int = Field(
+        100_000, ge=1000, le=10_000_000, description="Characters read of one page; the rest is cut, and told."
+    )
+    timeout_s: float = Field(60, gt=0, le=600, description="Time limit for one try of a source.")
+    attempts: int = Field(5, ge=1, le=8, description="Tries of a source that is unreachable, busy or failing.")
+    clueweb_url: str = Field(
+        "https://clueweb22.us", pattern=r"^https?://", description="ClueWeb22's search service, before `/search`."
+    )
+    clueweb_key: SecretStr | None = Field(None, min_length=1, description="Its key, sent as `x-api-key`; required.")
+    clueweb_cw22_a: bool | None = Field(None, description="Its `cw22_a`: search category A; not sent if unset.")
+    clueweb_complexity: int | None = Field(None, ge=1, description="Its `complexity`; not sent if unset.")
+    clueweb_shard_ids: str | None = Field(
+        None, pattern=r"^\d+(,\d+)*$", description="Its `shard_ids`, comma-separated; not sent if unset."
+    )
+    clueweb_rerank: bool | None = Field(None, description="Its `rerank`; not sent if unset.")
+    fineweb_url: str = Field(
+        "https://clueweb22.us", pattern=r"^https?://", description="FineWeb's search service, before `/fineweb/search`."
+    )
+    fineweb_key: SecretStr | None = Field(None, min_length=1, description="Its key, sent as `x-api-key` if set.")
+    fineweb_complexity: int | None = Field(None, ge=1, description="Its `complexity`; not sent if unset.")
+    fineweb_num_of_shards: int | None = Field(None, ge=1, description="Its `num_of_shards`; not sent if unset.")
+    meilisearch_url: str | None = Field(None, pattern=r"^https?://", description="MeiliSearch server.")
+    meilisearch_key: SecretStr | None = Field(None, min_length=1, description="Its key, if it asks for one.")
+    meilisearch_index: str | None = Field(
+        None, pattern=r"^[A-Za-z0-9_-]{1,512}$", description="Index of that server that is searched."
+    )
+    chroma_url: str | None = Field(None, pattern=r"^https?://", description="Chroma server of others.")
+    chroma_key: SecretStr | None = Field(None, min_length=1, description="Its token, if it asks for one.")
+    chroma_collection: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{1,510}[A-Za-z0-9]$",
+        description="Collection of that server that is searched; its vectors must be of RAG_EMBED__MODEL.",
     )
 
 

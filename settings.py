@@ -35,6 +35,7 @@ from setting_groups import (
     RerankSettings,
     RetrievalSettings,
     ServeSettings,
+    SourcesSettings,
 )
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "RetrievalSettings",
     "ServeSettings",
     "Settings",
+    "SourcesSettings",
     "load_settings",
     "variables",
 ]
@@ -79,6 +81,7 @@ class Settings(Group):
     expansion: ExpansionSettings = ExpansionSettings()
     llm: LLMSettings = LLMSettings()
     answer: AnswerSettings = AnswerSettings()
+    sources: SourcesSettings = SourcesSettings()
     cache: CacheSettings = CacheSettings()
     judge: JudgeSettings = JudgeSettings()
     bench: BenchSettings = BenchSettings()

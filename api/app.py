@@ -11,9 +11,9 @@ from fastapi import FastAPI
 
 from api import errors
 from api.admission import AdmissionQueue
-from api.dependencies import Engines, Ingester, Service
+from api.dependencies import Engines, Ingester, PageAnswers, Service, SourceAnswers
 from api.jobs.queue import Jobs
-from api.routes import catalogue, chat, documents, evaluate, health, ingest, papers, query, retrieve, run
+from api.routes import answer, catalogue, chat, documents, evaluate, health, ingest, papers, query, retrieve, run
 from api.security.auth import KeyRequired
 from api.security.body_limit import BodyLimit
 from api.views.html import Pages
@@ -26,7 +26,14 @@ LEAST_SLOTS = 2
 
 
 def create_app(
-    engines: Engines, settings: Settings, ingester: Ingester, jobs: Jobs, ingested: Path | None = None
+    engines: Engines,
+    settings: Settings,
+    ingester: Ingester,
+    jobs: Jobs,
+    ingested: Path | None = None,
+    *,
+    web: SourceAnswers | None = None,
+    given: PageAnswers | None = None,
 ) -> FastAPI:
     """Return the application with all its routes.
 
@@ -36,6 +43,8 @@ def create_app(
         ingester: writes into corpora.
         jobs: run it.
         ingested: what the service was started with; clients may have it ingested again, as what `ingest.root` names.
+        web: answers from sources where no corpus is named; None if there are none.
+        given: answers over given pages; without it there is no `/answer`.
     """
     app = FastAPI(
         title="Treeline",
@@ -50,11 +59,13 @@ def create_app(
     # Quotes cost the processor and nothing else: more at once than cores would only make each of them late.
     slots = AdmissionQueue(settings.serve.slots or max(LEAST_SLOTS, os.cpu_count() or 1), settings.serve.queue)
     roots = tuple(root for root in (settings.ingest.root, ingested) if root is not None)
-    app.state.service = Service(engines, settings, pages, ingester, jobs, slots, answers, roots)
+    app.state.service = Service(engines, settings, pages, ingester, jobs, slots, answers, roots, web, given)
     app.add_middleware(BodyLimit)
     errors.install(app, pages)
     for module in (run, evaluate, query, chat, retrieve, catalogue, documents, ingest, page):
         app.include_router(module.router, dependencies=[KeyRequired])
+    if given is not None:
+        app.include_router(answer.router, dependencies=[KeyRequired])
     # A probe has no key; papers ask for theirs in their own way.
     for module in (papers, health):
         app.include_router(module.router)

@@ -28,6 +28,7 @@ from query_engine.runtime.threads import SharedThread
 from query_engine.schema.events import Event
 from query_engine.schema.retrieval_result import Retrieval
 from settings import RetrievalSettings, Settings
+from sources.given_pages import GivenPage
 
 # For running questions when the service stops: those who stop it often wait for ten seconds and then kill it.
 STOP_WITHIN_S = 8.0
@@ -116,12 +117,45 @@ class Ingester(Protocol):
         ...
 
 
+class SourceAnswers(Protocol):
+    """Answers questions from sources instead of a corpus."""
+
+    @property
+    def name(self) -> str:
+        """What a request names it by, in place of a corpus."""
+        ...
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The names of the sources."""
+        ...
+
+    def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
+        """Answer, event by event; closing it waits for its threads."""
+        ...
+
+
+class PageAnswers(Protocol):
+    """Answers questions from the pages that come with them."""
+
+    @property
+    def name(self) -> str:
+        """What stands for the pages where a corpus is named."""
+        ...
+
+    def stream(self, inquiry: Inquiry, pages: Sequence[GivenPage]) -> AsyncGenerator[Event, None]:
+        """Answer, event by event; closing it waits for its threads."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
     """Everything a route may need.
 
     Attributes:
         ingest_roots: folders that clients may have ingested, whole or in part.
+        web: answers where no corpus is named; None if there are no sources.
+        given: answers over given pages; None in a service without them.
         disk_look: runs `engines.look_at_disk` for the probes.
     """
 
@@ -133,6 +167,8 @@ class Service:
     slots: AdmissionQueue
     answers: AnswerCache
     ingest_roots: tuple[Path, ...] = ()
+    web: SourceAnswers | None = None
+    given: PageAnswers | None = None
     write_locks: WriteLocks = field(default_factory=WriteLocks)
     disk_look: SharedThread = field(default_factory=SharedThread)
 
@@ -140,6 +176,14 @@ class Service:
         """Cancel all jobs, and let all questions end within seconds; returns at once. On the event loop only."""
         self.jobs.stop()
         self.slots.stop(STOP_WITHIN_S)
+
+    def sources_for(self, corpus: str | None) -> SourceAnswers | None:
+        """Return what answers a question from sources; None if it is for a corpus.
+
+        Args:
+            corpus: that the request names.
+        """
+        return self.web if self.web is not None and corpus in {None, self.web.name} else None
 
     def links(self, request: Request, corpus: str) -> Links:
         """Return the maker of links into `corpus` for the client of this request."""

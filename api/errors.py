@@ -44,6 +44,7 @@ STATUS: dict[type[RagError], int] = {
     errors.ModelError: 503,
     errors.ClusterError: 503,
     errors.LLMError: 503,
+    errors.SourceError: 503,
     errors.OutOfTimeError: 503,
     errors.RagError: 500,
 }
@@ -61,7 +62,6 @@ RETRY_AFTER_S: dict[type[RagError], int] = {
 HTTP_CODES: dict[int, tuple[str, str]] = {
     404: ("not_found", "There is nothing at this address."),
     405: ("method_not_allowed", "This address does not take this method; the header Allow names those it takes."),
-    413: ("body_too_large", "The body is larger than 1 MB."),
 }
 """Code and detail of what the framework raises by status; any other status is told by its number and its phrase."""
 
@@ -115,7 +115,7 @@ def install(app: FastAPI, pages: Pages) -> None:
         if error.status_code == 400:
             # The framework's word for a body that it cannot even decode.
             return reply(request, 422, NOT_JSON)
-        return reply(request, error.status_code, _described_by_status(error.status_code), error.headers)
+        return reply(request, error.status_code, _described_by_status(error), error.headers)
 
     @app.exception_handler(ClientDisconnect)
     async def left(_request: Request, _error: ClientDisconnect) -> Response:
@@ -135,7 +135,10 @@ def _headers(request: Request, error: RagError) -> dict[str, str]:
     return {"Retry-After": str(wait_s)} if wait_s else {}
 
 
-def _described_by_status(status: int) -> ErrorDetail:
+def _described_by_status(error: HTTPException) -> ErrorDetail:
+    status = error.status_code
+    if status == 413:  # only `BodyLimit` raises it, in words of ours
+        return ErrorDetail(code="body_too_large", detail=error.detail)
     if status in HTTP_CODES:
         code, detail = HTTP_CODES[status]
     else:

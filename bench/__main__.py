@@ -10,10 +10,11 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from bench.build import (
     open_engine,
     open_stock,
     open_systems,
+    open_web_systems,
     our_retrieval,
     stored_text,
 )
@@ -41,7 +43,7 @@ from eval.questions.reading import read_questions
 from settings import VERSION, Settings, load_settings
 
 if TYPE_CHECKING:
-    from bench.quality.helpful.asking import Answered
+    from bench.quality.helpful.asking import Answered, System
 
 _OURS = {True: OURS, False: f"{OURS}, leaves only"}
 
@@ -53,6 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "retrieval": _retrieval,
         "answers": _answers,
         "helpful": _helpful,
+        "web": _web,
         "crag": _crag,
         "ingest": _ingest,
         "hostile": _hostile,
@@ -106,6 +109,22 @@ def _answers(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _helpful(arguments: argparse.Namespace, settings: Settings) -> int:
+    systems_over = partial(open_systems, settings=settings, ours_only=arguments.ours_only)
+    return _ask_naturally("helpful", arguments, settings, systems_over)
+
+
+def _web(arguments: argparse.Namespace, settings: Settings) -> int:
+    systems_over = partial(open_web_systems, settings=settings, pages=arguments.pages)
+    return _ask_naturally("web", arguments, settings, systems_over)
+
+
+def _ask_naturally(
+    measurement: str,
+    arguments: argparse.Namespace,
+    settings: Settings,
+    systems_over: "Callable[[DataSet], Iterator[System]]",
+) -> int:
+    """Ask the natural questions of the sets; keep the figures under the measurement's name."""
     from bench.quality.helpful import asking, sets, table  # noqa: PLC0415  # for the reason that `build.py` gives
 
     data = arguments.data or settings.bench.data or Path()
@@ -117,7 +136,7 @@ def _helpful(arguments: argparse.Namespace, settings: Settings) -> int:
         print(f"{lacked}: {len(ids)} questions skipped, {data / lacked} holds no corpus", file=sys.stderr)
     answered: dict[str, dict[str, list[asking.Answered]]] = {}
     for corpus in corpora:
-        for system in open_systems(corpus.data_set, settings, ours_only=arguments.ours_only):
+        for system in systems_over(corpus.data_set):
             for name, cases in corpus.cases.items():
                 rows = asyncio.run(asking.ask_all(cases, system, corpus.score))
                 answered.setdefault(name, {}).setdefault(system.name, []).extend(rows)
@@ -128,10 +147,10 @@ def _helpful(arguments: argparse.Namespace, settings: Settings) -> int:
         name: {system: table.figures(rows, sets.MEASURES[name]) for system, rows in systems.items()}
         for name, systems in answered.items()
     }
-    _keep("helpful", figures, settings)
+    _keep(measurement, figures, settings)
     for name, systems in answered.items():
         for label, rows in systems.items():
-            _keep_rows(settings.bench.dir / "helpful" / name / f"{label.replace(' ', '_')}.jsonl", rows)
+            _keep_rows(settings.bench.dir / measurement / name / f"{label.replace(' ', '_')}.jsonl", rows)
     return 0
 
 

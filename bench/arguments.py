@@ -38,6 +38,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         description="Answer each question of a CRAG file from an in-memory index of the pages that come with it.",
     ).add_argument("--data", type=Path, help="the file, or a folder that holds it, or holds it in `crag/`")
     _add_helpful(commands, [asked])
+    _add_web(commands, [asked])
     _add_ingest(commands, [sets])
     hostile = commands.add_parser(
         "hostile",
@@ -134,6 +135,19 @@ def _add_helpful(commands: _Commands, parents: list[argparse.ArgumentParser]) ->
     parser.add_argument("--data", type=Path, help="folder of data sets (default: RAG_BENCH__DATA)")
     parser.add_argument("--sets", default="", help="comma-separated names of the sets to use (default: all)")
     parser.add_argument("--ours-only", action="store_true", help="leave the baselines out")
+
+
+def _add_web(commands: _Commands, parents: list[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "web",
+        parents=parents,
+        help="answers from a search service's pages beside answers from the ingested corpus",
+        description="Ask the questions of `helpful` of our engine over the ingested corpus, and over the pages that a "
+        "local stand-in of ClueWeb22's search service finds by their words in the same documents.",
+    )
+    parser.add_argument("--data", type=Path, help="folder of data sets (default: RAG_BENCH__DATA)")
+    parser.add_argument("--sets", default="", help="comma-separated names of the sets to use (default: all)")
+    parser.add_argument("--pages", type=_number(1), default=10, help="asked of the service (default: 10)", metavar="K")
 
 
 def _add_ingest(commands: _Commands, parents: list[argparse.ArgumentParser]) -> None:

@@ -17,6 +17,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic import SecretStr
+
 from bench.datasets import DataSet
 from bench.quality.retrieval import OURS, STOCK, Retrieve
 from bench.speed import hostile, latency, load
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from query_engine.engine import Engine
 
 CORPUS = "ours"
+LOCAL_KEY = "local"
 STOCK_MODEL = "minilm"
 FORGETFUL = {"RAG_EMBED__KEPT_VECTORS": "0"}
 # Long enough to be cut: what cuts it is loaded with the first such text.
@@ -142,6 +145,43 @@ def open_systems(data_set: DataSet, settings: Settings, *, ours_only: bool) -> "
         yield systems.first_leaf(lambda question: engine.retrieve(Inquiry(question), leaves_only).passages, text_of)
         with closing(open_stock(data_set, engine, settings)) as stock:
             yield systems.stock(stock.retrieve, text_of)
+
+
+def open_web_systems(data_set: DataSet, settings: Settings, pages: int) -> "Iterator[System]":
+    """Yield our engine over the ingested corpus, then over what a local search service finds in its documents.
+
+    The service finds whole documents by their words, as ClueWeb22's would, and speaks its protocol.
+
+    Args:
+        data_set: the corpus.
+        settings: of our engine.
+        pages: that the service is asked for.
+
+    Raises:
+        RagError: whatever ingestion or the engine raises.
+    """
+    from bench.quality.helpful import systems  # noqa: PLC0415
+    from bench.web.search_service import SearchService, doc_id_of  # noqa: PLC0415
+    from query_engine.build import Engines  # noqa: PLC0415
+    from sources.build import build_source_engine  # noqa: PLC0415
+
+    with open_engine(data_set, settings) as engine:
+        text_of = stored_text(engine)
+        yield systems.ours(engine, text_of)
+        stored = engine.corpus.documents
+        documents = [document for doc_id in stored.versions() if (document := stored.get(doc_id))]
+        with SearchService(documents, key=LOCAL_KEY) as service:
+            asked = {"clueweb_url": service.url, "clueweb_key": SecretStr(LOCAL_KEY), "k": pages}
+            settings = settings.model_copy(
+                update={
+                    "answer": settings.answer.model_copy(update={"sources": "clueweb"}),
+                    "sources": settings.sources.model_copy(update=asked),
+                }
+            )
+            with closing(Engines(settings)) as engines:
+                from_sources = build_source_engine(engines, settings)
+                assert from_sources is not None, "a source is set"
+                yield systems.web(from_sources, text_of, doc_id_of)
 
 
 def stored_text(engine: "Engine") -> Callable[[str], str | None]:

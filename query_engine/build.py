@@ -24,7 +24,7 @@ from index.documents.store import Document
 from index.embedding.cached import CachedEmbedding
 from index.maintenance.corpora import documents_on_disk
 from query_engine.engine import Engine
-from query_engine.given_documents.corpus import corpus_for_documents
+from query_engine.given_documents.corpus import NAME, add_documents, corpus_for_documents
 from query_engine.llms.helper import PromptHelper
 from query_engine.question.condense import Condenser
 from query_engine.question.decompose import Planner
@@ -103,12 +103,17 @@ class Engines:
         return self.lease(name, create=create).item
 
     @contextmanager
-    def for_documents(self, documents: Sequence[Document]) -> Iterator[Engine]:
+    def for_documents(
+        self, documents: Sequence[Document], name: str = NAME, *, only_sure: bool = True
+    ) -> Iterator[Engine]:
         """Open an engine over these documents alone, which live in memory until the end of the `with` block.
 
         Args:
             documents: what came with a question, such as pages that a search engine found; few, as they are cut and
                 embedded now.
+            name: of their corpus, for people.
+            only_sure: quote with high precision, if `RAG_ANSWER__ONLY_SURE` does not say. Nobody chose pages that came
+                with a question: they may be about something else.
 
         Raises:
             ModelError: the embedding model failed.
@@ -116,8 +121,28 @@ class Engines:
         """
         settings = self._settings
         sentences = settings.answer.sentence_leaves
-        with closing(corpus_for_documents(documents, settings.chunk, self.embedding, sentences=sentences)) as corpus:
-            yield self._engine(corpus, given=True)
+        corpus = corpus_for_documents(documents, settings.chunk, self.embedding, sentences=sentences, name=name)
+        with closing(corpus):
+            yield self._engine(corpus, only_sure=only_sure)
+
+    def add_documents(self, engine: Engine, documents: Sequence[Document]) -> None:
+        """Cut and embed further documents into an engine of `for_documents`, which nobody asks meanwhile; blocks.
+
+        Args:
+            engine: grows.
+            documents: their `doc_id`s are not in its corpus yet.
+
+        Raises:
+            ModelError: the embedding model failed.
+            IndexDamagedError: a store failed.
+        """
+        settings = self._settings
+        sentences = settings.answer.sentence_leaves
+        add_documents(engine.corpus, documents, settings.chunk, self.embedding, sentences=sentences)
+
+    def embed_query(self, text: str) -> list[float]:
+        """Return the vector of a question, shape (dimension,), as searches use it; blocks."""
+        return self._embedder.get_query_embedding(text)
 
     def names(self) -> list[str]:
         """Corpora on disk, sorted."""
@@ -216,12 +241,11 @@ class Engines:
             raise
         return corpus
 
-    def _engine(self, corpus: Corpus, *, given: bool = False) -> Engine:
+    def _engine(self, corpus: Corpus, *, only_sure: bool = False) -> Engine:
         reader = LeafReader(self._passage_reader, document_text(corpus.documents), corpus.lexical_index)
         quoting: QuotingSynthesizer = ExtractiveSynthesizer(reader, self._settings.answer.max_words)
-        only_sure = self._settings.answer.only_sure
-        # Nobody chose pages that came with a question: they may be about something else.
-        if given if only_sure is None else only_sure:
+        set_so = self._settings.answer.only_sure
+        if only_sure if set_so is None else set_so:
             quoting = HighPrecisionSynthesizer(quoting, corpus.lexical_index)
         synthesizers: list[Synthesizer] = [*self._language_models.writers, quoting]
         pipeline, condenser, planner = self._pipeline(corpus), self._condenser(), self._planner()

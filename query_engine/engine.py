@@ -142,13 +142,16 @@ class Engine:
         """
         answer = Answer(clean_question(inquiry.text), inquiry.query_time)
         deadline = inquiry.deadline or Deadline(self._settings.answer.deadline_s)
-        stages = iterate_in_thread(partial(self._stages, inquiry, answer, deadline), deadline.stop)
+        stages = iterate_in_thread(partial(self.stages, inquiry, answer, deadline), deadline.stop)
         async with aclosing(in_time(stages, deadline, answer.out_of_time)) as events:
             async for event in events:
                 yield event
 
-    def _stages(self, inquiry: Inquiry, answer: Answer, deadline: Deadline) -> Generator[Event, None, None]:
-        """Go through the stages, `answer` growing with them; its threads have ended when this has."""
+    def stages(self, inquiry: Inquiry, answer: Answer, deadline: Deadline) -> Generator[Event, None, None]:
+        """Go through the stages, `answer` growing with them; its threads have ended when this has.
+
+        The plain iterator behind `stream`, which enforces the deadline: for those that do something before it.
+        """
         try:
             yield from self._answer(inquiry, answer, deadline)
         finally:

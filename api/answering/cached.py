@@ -2,7 +2,8 @@
 
 Flow: `/query`, `/v1/chat/completions` -> **here** -> `query_engine/answer_cache.py`, else `runner.py`. An answer that
 is kept needs no slot. A corpus that is not open has no answer looked up: the runner opens it, within the question's
-slot and time. `/run` and `/evaluate` never come here: what they return is always made for the one who asks.
+slot and time. Answers from sources are not kept. `/run` and `/evaluate` never come here: what they return is always
+made for the one who asks.
 """
 
 from dataclasses import replace
@@ -32,6 +33,9 @@ async def ask_or_recall(
     """
     if inquiry.filters is not None:
         where(inquiry.filters)
+    web = service.sources_for(corpus)
+    if web is not None:  # what they return tomorrow is not known
+        return runner.answer_outside(web.name, lambda deadline: web.stream(replace(inquiry, deadline=deadline)))
     lease = service.engines.lease_open(corpus)
     if lease is not None:
         with lease as engine:

@@ -7,9 +7,10 @@ parameter and calls one function:
 `stream_records` or
   `finish`;
 - `await runner.answer(corpus, make)` where the events come from something else: `make(engine, deadline)` returns them;
+- `runner.answer_outside(name, make)` where they come from no corpus: `make(deadline)` returns them;
 - `await runner.search(request, corpus, work)` where a blocking call gives the reply: `work(engine, deadline)`.
 
-All three refuse a question that nobody has room for (429) before anything is done for it, wait for their turn, stop the
+All four refuse a question that nobody has room for (429) before anything is done for it, wait for their turn, stop the
 work when the client leaves, end it at the deadline, and give the slot back when the last thread of the question has
 ended: not when the stream ends, because a thread that hangs still holds memory and a core. A route has nothing else to
 do, however it is left.
@@ -112,6 +113,9 @@ class QuestionRunner:
         if scope.filters is not None:
             where(scope.filters)
         inquiry = Inquiry(question, scope.filters, steering_of(scope.steering), query_time=scope.query_time)
+        web = self._service.sources_for(scope.corpus)
+        if web is not None:
+            return self.answer_outside(web.name, lambda deadline: web.stream(replace(inquiry, deadline=deadline)))
         return await self.answer(
             scope.corpus, lambda engine, deadline: engine.stream(replace(inquiry, deadline=deadline))
         )
@@ -136,6 +140,20 @@ class QuestionRunner:
             return StartedAnswer(self._service.settings.index.corpus, _nothing_to_read(error))
         self._events = self._in_turn(place, deadline, partial(make, engine))
         return StartedAnswer(engine.corpus.name, self._events)
+
+    def answer_outside(self, name: str, make: Callable[[Deadline], Events]) -> StartedAnswer:
+        """Return events that no corpus is opened for; they begin when it is the question's turn.
+
+        Args:
+            name: stands for the corpus.
+            make: returns the events; see `answer`.
+
+        Raises:
+            TooManyQuestionsError: there is neither a slot nor room in the queue.
+        """
+        place, deadline = self._enter()
+        self._events = self._in_turn(place, deadline, make)
+        return StartedAnswer(name, self._events)
 
     async def search(self, request: Request, corpus: str | None, work: Callable[[Engine, Deadline], Result]) -> Result:
         """Return what `work` returns; it runs in a thread when it is the question's turn.

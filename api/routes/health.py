@@ -46,19 +46,20 @@ async def health(service: ServiceDep) -> JSONReply:
 
 @router.get("/ready")
 async def ready(service: ServiceDep) -> JSONReply:
-    """Say what is loaded; 503 when an index is damaged or refused, or when no corpus holds a document."""
+    """Say what is loaded; 503 when an index is damaged or refused, or when there is neither a document nor a source."""
     status = service.engines.status()
     if not _documents(status) or _server_failed(status):
         await asyncio.wait({service.disk_look.begin(service.engines.look_at_disk)}, timeout=LOOK_S)
         status = service.engines.status()
     reasons = _broken(status)
-    if not _documents(status) + sum(status["on_disk"].values()):
+    if service.web is None and not _documents(status) + sum(status["on_disk"].values()):
         reasons.append("No corpus holds a document. Bring some in with `python -m ingestion PATH`.")
     body = {
         "ready": not reasons,
         "reasons": reasons,
         "default_corpus": service.settings.index.corpus,
         "corpora": status["corpora"],
+        "sources": list(service.web.sources) if service.web else [],
         "embedding": status["embedding"],
         "synthesizer": status["synthesizer"],
         "slots": service.slots.total,

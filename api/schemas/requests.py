@@ -17,11 +17,16 @@ from ingestion.schema import RunOptions
 from query_engine.question.validation import clean_question
 from query_engine.retrieval.expansion.steering import Steering
 from settings import CORPUS_NAME
+from sources.given_pages import GivenPage
 
 # Any way to write a day and an hour.
 MAX_QUERY_TIME_CHARS = 100
 # Of a conversation only the last turns are read.
 MAX_TURNS, MAX_TURN_CHARS = 100, 20_000
+# CRAG's third task gives 50 pages.
+MAX_PAGES = 50
+MAX_TITLE_CHARS = 1000
+MAX_URL_CHARS = 8000
 
 
 def _question(text: str) -> str:
@@ -56,12 +61,21 @@ def _printable(text: str) -> str:
     return text
 
 
+def _web_address(text: str) -> str:
+    address = fields.web_address(text)
+    if address is None:
+        raise PydanticCustomError("bad_url", "A page's url is an http or https address; it is not fetched.")
+    return address
+
+
 Question = Annotated[str, AfterValidator(_question)]
 CorpusName = Annotated[str, Field(pattern=CORPUS_NAME)]
 Weight = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1, max_length=fields.MAX_ENTRY_CHARS), AfterValidator(_printable)]
 QueryTime = Annotated[str, Field(min_length=1, max_length=MAX_QUERY_TIME_CHARS), AfterValidator(_printable)]
 
+
+WebAddress = Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARS), AfterValidator(_web_address)]
 
 Filters = dict[str, Any]
 """LlamaIndex's `MetadataFilters` as JSON; what it may say is checked by `index/documents/filters.py`."""
@@ -146,6 +160,35 @@ class QueryBody(StrictBody):
     corpus: CorpusName | None = None
     filters: Filters | None = None
     steering: SteeringBody | None = None
+    query_time: QueryTime | None = None
+
+
+class GivenPageBody(StrictBody):
+    """A web page that comes with a question: its HTML, or plain text."""
+
+    url: WebAddress
+    title: Annotated[str, Field(max_length=MAX_TITLE_CHARS)] | None = None
+    html: str | None = None
+    text: str | None = None
+
+    @model_validator(mode="after")
+    def _html_or_text(self) -> Self:
+        if (self.html is None) == (self.text is None):
+            raise PydanticCustomError("contradiction", "A page has either html or text.")
+        return self
+
+    def value(self) -> GivenPage:
+        """Return what is read."""
+        return GivenPage(self.url, self.title, self.html, self.text)
+
+
+class AnswerBody(StrictBody):
+    """What `POST /answer` takes."""
+
+    question: Question
+    pages: Annotated[list[GivenPageBody], Field(max_length=MAX_PAGES)]
+    top_k: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
+    include_context: StrictBool = False
     query_time: QueryTime | None = None
 
 

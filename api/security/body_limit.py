@@ -4,19 +4,37 @@ Flow: server -> **here** -> routes. Starlette's own limit answers in plain text;
 has the form of every other error.
 """
 
+from collections.abc import Mapping
+
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY_BYTES = 1_000_000
+# Pages come as HTML, of which five take some 3 MB.
+MAX_BYTES_AT = {"/answer": 20_000_000}
+
+
+def too_large(max_bytes: int) -> HTTPException:
+    """Return the refusal of a body."""
+    return HTTPException(413, f"The body is larger than {max_bytes // 1_000_000} MB.")
 
 
 class BodyLimit:
-    """ASGI middleware: 413 for a body over the limit, whether its length is declared or not."""
+    """ASGI middleware: 413 for a body over the limit, whether its length is declared or not.
 
-    def __init__(self, app: ASGIApp, max_bytes: int = MAX_BODY_BYTES) -> None:
+    Args:
+        app: what stands behind it.
+        max_bytes: of a body.
+        max_bytes_at: of a body by path, where that differs.
+    """
+
+    def __init__(
+        self, app: ASGIApp, max_bytes: int = MAX_BODY_BYTES, max_bytes_at: Mapping[str, int] = MAX_BYTES_AT
+    ) -> None:
         self._app = app
         self._max_bytes = max_bytes
+        self._max_bytes_at = max_bytes_at
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with a counting `receive`."""
@@ -25,15 +43,16 @@ class BodyLimit:
             return
         declared = Headers(scope=scope).get("content-length", "")
         received = 0
+        max_bytes = self._max_bytes_at.get(scope["path"], self._max_bytes)
 
         async def limited() -> Message:
             nonlocal received
-            if declared.isdecimal() and int(declared) > self._max_bytes:
-                raise HTTPException(413)
+            if declared.isdecimal() and int(declared) > max_bytes:
+                raise too_large(max_bytes)
             message = await receive()
             received += len(message.get("body", b""))
-            if received > self._max_bytes:
-                raise HTTPException(413)
+            if received > max_bytes:
+                raise too_large(max_bytes)
             return message
 
         await self._app(scope, limited, send)

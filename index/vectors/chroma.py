@@ -22,10 +22,10 @@ from chromadb.api.client import Client
 from chromadb.api.fastapi import FastAPI
 from chromadb.config import Settings as ChromaSettings
 from chromadb.config import System
-from chromadb.errors import NotFoundError
+from chromadb.errors import InvalidArgumentError, InvalidDimensionException, NotFoundError
 from tenacity import retry, retry_if_exception, stop_after_delay, wait_exponential
 
-from errors import CorpusError, IndexDamagedError, StorageError, StoreUnavailableError
+from errors import CorpusError, IndexDamagedError, IndexMismatchError, StorageError, StoreUnavailableError
 from index.disk import failure, is_locked, repair
 
 EMBEDDED_NAME = "leaves"
@@ -295,13 +295,65 @@ def delete_served(url: str, name: str, corpus: str) -> None:
     collection.close()
 
 
+def nearest_texts(
+    url: str, name: str, embedding: Sequence[float], k: int, *, timeout_s: float, token: str | None = None
+) -> list[tuple[str, str | None, dict[str, Any]]]:
+    """Search a collection that another program made; return id, text and metadata of each hit, nearest first.
+
+    Nothing is written. A connection is made for the call and closed after it.
+
+    Args:
+        url: base address of the server.
+        name: of the collection, which must exist.
+        embedding: shape (dimension,), of the model that the collection was made with.
+        k: hits to return, at most.
+        timeout_s: for the server to answer.
+        token: for a server that asks for one.
+
+    Raises:
+        StoreUnavailableError: the server does not answer in time, or fails.
+        IndexDamagedError: there is no such collection.
+        IndexMismatchError: its vectors have another dimension.
+    """
+
+    def meaning(error: Exception) -> CorpusError:
+        if isinstance(error, NotFoundError):
+            return IndexDamagedError(
+                f"The Chroma server at {url} has no collection {name!r}.", "Check RAG_SOURCES__CHROMA_COLLECTION."
+            )
+        if isinstance(error, InvalidArgumentError | InvalidDimensionException):
+            return IndexMismatchError(
+                f"The collection {name!r} of the Chroma server at {url} cannot be searched with vectors of "
+                f"{len(embedding)} numbers.",
+                "Set RAG_EMBED__MODEL to the model that it was made with.",
+            )
+        return StoreUnavailableError(
+            f"The Chroma server at {url} failed: {str(error).strip().rstrip('.') or type(error).__name__}.",
+            "Start it, or check its log, RAG_SOURCES__CHROMA_URL and RAG_SOURCES__CHROMA_KEY; then try again.",
+        )
+
+    with failures_named(meaning):
+        client = _TimedClient(url, httpx.Timeout(timeout_s), token)
+        try:
+            found = client.get_collection(name, embedding_function=None).query(
+                query_embeddings=np.asarray([embedding], np.float32), n_results=k, include=["documents", "metadatas"]
+            )
+        finally:
+            client.close()
+    texts, metadatas = found["documents"] or [[]], found["metadatas"] or [[]]
+    return [
+        (row, text, dict(metadata or {}))
+        for row, text, metadata in zip(found["ids"][0], texts[0], metadatas[0], strict=True)
+    ]
+
+
 class _TimedClient:
     """What a `Collection` needs of a Chroma server, with a bound on every wait.
 
     Chroma's own client sends requests while it is constructed, without any bound; its parts do not.
     """
 
-    def __init__(self, url: str, timeout: httpx.Timeout) -> None:
+    def __init__(self, url: str, timeout: httpx.Timeout, token: str | None = None) -> None:
         parts = urlsplit(url)
         self._system = System(
             ChromaSettings(
@@ -310,6 +362,7 @@ class _TimedClient:
                 chroma_server_host=parts.hostname,
                 chroma_server_http_port=parts.port or (443 if parts.scheme == "https" else 80),
                 chroma_server_ssl_enabled=parts.scheme == "https",
+                chroma_server_headers={"x-chroma-token": token} if token else None,
             )
         )
         self._server = self._system.instance(FastAPI)

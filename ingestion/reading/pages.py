@@ -30,6 +30,24 @@ class Page:
     html: str
 
 
+def read_page(page: Page, reader: Reader) -> Document:
+    """Return the document of a page.
+
+    Raises:
+        UnreadableError: it holds no text, or cannot be parsed within the reader's limits.
+    """
+    with tempfile.TemporaryDirectory(prefix="pages-") as folder:
+        path = Path(folder).resolve() / "page.html"
+        # What half a surrogate pair stood for is lost anyway.
+        path.write_bytes(page.html.encode("utf-8", errors="replace"))
+        for item in reader.read(SourceFile(path, page.url, path.stat().st_size)):
+            if isinstance(item, UnreadableError):
+                raise item
+            if isinstance(item, Document):
+                return replace(item, url=fields.web_address(page.url) or item.url)
+    raise UnreadableError("The page holds no text.", "Send another one.")
+
+
 def read_pages(pages: Iterable[Page], reader: Reader) -> tuple[list[Document], list[str]]:
     """Return the documents of the pages that can be read, in order, and `url: reason` for the others.
 
@@ -37,14 +55,9 @@ def read_pages(pages: Iterable[Page], reader: Reader) -> tuple[list[Document], l
     """
     documents: list[Document] = []
     reasons: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="pages-") as folder:
-        path = Path(folder).resolve() / "page.html"
-        for page in dict.fromkeys(pages):
-            # What half a surrogate pair stood for is lost anyway.
-            path.write_bytes(page.html.encode("utf-8", errors="replace"))
-            for item in reader.read(SourceFile(path, page.url, path.stat().st_size)):
-                if isinstance(item, UnreadableError):
-                    reasons.append(f"{page.url}: {item}")
-                elif isinstance(item, Document):
-                    documents.append(replace(item, url=fields.web_address(page.url) or item.url))
+    for page in dict.fromkeys(pages):
+        try:
+            documents.append(read_page(page, reader))
+        except UnreadableError as error:
+            reasons.append(f"{page.url}: {error}")
     return documents, reasons

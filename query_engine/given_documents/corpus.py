@@ -26,7 +26,12 @@ NAME = "given documents"
 
 
 def corpus_for_documents(
-    documents: Sequence[Document], chunk: ChunkSettings, embedding: Embedding, *, sentences: bool = False
+    documents: Sequence[Document],
+    chunk: ChunkSettings,
+    embedding: Embedding,
+    *,
+    sentences: bool = False,
+    name: str = NAME,
 ) -> Corpus:
     """Cut and embed documents, and return them as a corpus; close it after use. Blocks.
 
@@ -39,6 +44,32 @@ def corpus_for_documents(
         embedding: the model.
         sentences: make single sentences the leaves and ignore `chunk`'s leaf size. Of a sentence longer than the
             model's window only the beginning is embedded.
+        name: of the corpus, for people.
+
+    Raises:
+        ModelError: the model failed.
+        IndexDamagedError: a store failed.
+    """
+    corpus = open_memory_corpus(name, embedding.manifest)
+    try:
+        add_documents(corpus, documents, chunk, embedding, sentences=sentences)
+    except BaseException:
+        corpus.close()
+        raise
+    return corpus
+
+
+def add_documents(
+    corpus: Corpus, documents: Sequence[Document], chunk: ChunkSettings, embedding: Embedding, *, sentences: bool
+) -> None:
+    """Cut and embed further documents into a corpus made by `corpus_for_documents`; blocks.
+
+    Args:
+        corpus: nobody else reads or writes it meanwhile.
+        documents: their `doc_id`s are not in the corpus yet.
+        chunk: that of the corpus, as the next two.
+        embedding: the model.
+        sentences: make single sentences the leaves.
 
     Raises:
         ModelError: the model failed.
@@ -47,15 +78,9 @@ def corpus_for_documents(
     splitter = TreeSplitter(chunk, embedding.model.count_tokens, embedding.passage_tokens)
     pipeline = embedding.manifest.identity.fingerprint()
     stored = list(_cut(_distinct(documents), splitter, pipeline, sentences=sentences))
-    corpus = open_memory_corpus(NAME, embedding.manifest)
-    try:
-        if stored:
-            texts = [text for document in stored for text in splitter.leaf_texts(document)]
-            corpus.replace(stored, np.asarray(embed_documents(embedding.embedder, texts), np.float32))
-    except BaseException:
-        corpus.close()
-        raise
-    return corpus
+    if stored:
+        texts = [text for document in stored for text in splitter.leaf_texts(document)]
+        corpus.replace(stored, np.asarray(embed_documents(embedding.embedder, texts), np.float32))
 
 
 def _distinct(documents: Iterable[Document]) -> Iterator[Document]:

@@ -12,7 +12,8 @@ class Retrieval:
 
     Attributes:
         passages: best first.
-        timings_ms: `retrieve`, and of it `expand` and `rerank` where they are set.
+        timings_ms: `retrieve`, and of it `expand` and `rerank` where they are set; `fetch` before it where pages came
+            from sources.
         warnings: for each stage that was left out.
     """
 

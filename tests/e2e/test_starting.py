@@ -38,6 +38,11 @@ def test_a_misspelt_setting_stops_the_start_and_names_the_nearest(variables: dic
     assert "RAG_SERVE__PORT" in refused({"RAG_SERVE__PORTT": "1"}, variables, folder)
 
 
+def test_a_source_that_is_unknown_or_has_no_key_stops_the_start(variables: dict[str, str], folder: Path) -> None:
+    assert "Did you mean 'clueweb'" in refused({"RAG_ANSWER__SOURCES": "cluweb"}, variables, folder)
+    assert "RAG_SOURCES__CLUEWEB_KEY" in refused({"RAG_ANSWER__SOURCES": "clueweb"}, variables, folder)
+
+
 def test_other_machines_are_not_let_in_by_accident(variables: dict[str, str], folder: Path) -> None:
     assert "RAG_SERVE__OPEN=true" in refused({"RAG_SERVE__HOST": "0.0.0.0"}, variables, folder)
 

@@ -8,6 +8,7 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from api.app import create_app
+from api.dependencies import PageAnswers, SourceAnswers
 from api.jobs.queue import Jobs
 from settings import Settings
 from tests.fakes.engines import FakeEngine, FakeEngines
@@ -20,6 +21,8 @@ def client_of(
     ingester: FakeIngester | None = None,
     jobs: Jobs | None = None,
     ingested: Path | None = None,
+    web: SourceAnswers | None = None,
+    given: PageAnswers | None = None,
     **groups: Any,
 ) -> TestClient:
     """Return a client of a service with these engines; bugs show as status 500.
@@ -30,11 +33,15 @@ def client_of(
         ingester: of the service.
         jobs: of the service.
         ingested: what it was started with.
+        web: answers from sources.
+        given: answers over given pages.
         groups: settings.
     """
     by_corpus = {engine.corpus.name: engine for engine in engines}
     found = FakeEngines(by_corpus, failures or {})
-    app = create_app(found, Settings(**groups), ingester or FakeIngester(), jobs or Jobs(), ingested)
+    app = create_app(
+        found, Settings(**groups), ingester or FakeIngester(), jobs or Jobs(), ingested, web=web, given=given
+    )
     return TestClient(app, raise_server_exceptions=False)
 
 

@@ -18,6 +18,7 @@ from eval.metrics import Scores
 OURS = "ours"
 FIRST_LEAF = "first leaf"
 STOCK = "stock"
+WEB = "web"
 WARM_UP = "What is warmed up before it is timed?"
 
 

@@ -9,7 +9,7 @@ and by an "I don't know", is what the comparison tells.
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Protocol
 
-from bench.quality.helpful.asking import FIRST_LEAF, OURS, STOCK, CitedQuote, System, SystemAnswer
+from bench.quality.helpful.asking import FIRST_LEAF, OURS, STOCK, WEB, CitedQuote, System, SystemAnswer
 from eval.metrics import Ranked
 from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Done, Event
@@ -27,16 +27,30 @@ class Streams(Protocol):
 
 def ours(engine: Streams, text_of: TextOf) -> System:
     """Our engine: the answer that every view shows."""
+    return _streaming(OURS, engine, text_of, lambda doc_id: doc_id)
 
+
+def web(engine: Streams, text_of: TextOf, doc_id_of: Callable[[str], str]) -> System:
+    """Our engine over pages that a search service returns for each question.
+
+    Args:
+        engine: answers from the service.
+        text_of: doc_id -> the document's text.
+        doc_id_of: name of a page -> doc_id of the document that it is.
+    """
+    return _streaming(WEB, engine, text_of, doc_id_of)
+
+
+def _streaming(name: str, engine: Streams, text_of: TextOf, doc_id_of: Callable[[str], str]) -> System:
     async def ask(question: str) -> SystemAnswer:
         done: Event | None = None
         async for event in engine.stream(Inquiry(question)):
             done = event
         assert isinstance(done, Done), "a stream ends in Done"
-        quotes = (CitedQuote(one.doc_id, one.start, one.end, one.quote) for one in done.citations)
+        quotes = (CitedQuote(doc_id_of(one.doc_id), one.start, one.end, one.quote) for one in done.citations)
         return SystemAnswer(done.answer, tuple(quotes), tuple(map(str, done.warnings)))
 
-    return System(OURS, ask, text_of)
+    return System(name, ask, text_of)
 
 
 def first_leaf(retrieve: Callable[[str], Sequence[Passage]], text_of: TextOf) -> System:

@@ -1,0 +1,1 @@
+"""A local stand-in of the competition's search services."""

@@ -1,0 +1,120 @@
+"""Settings -> the sources that are named there. The only place that constructs them.
+
+Flow: `main.py`, `bench` -> **here** -> `engine.py`, or a research loop. Nothing is connected to: a source that is down
+is no reason not to start, one that is unknown or lacks its address or key is.
+"""
+
+import difflib
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+from errors import SettingsError
+from query_engine.build import Engines
+from settings import Settings, SourcesSettings
+from sources.base import Source
+from sources.chroma import ForeignChroma, address_of
+from sources.clueweb import ClueWeb
+from sources.engine import SourceEngine
+from sources.fineweb import FineWeb
+from sources.http_client import JsonClient
+from sources.meilisearch import MeiliSearch
+
+Embed = Callable[[str], Sequence[float]]
+Value = TypeVar("Value")
+
+
+def build_sources(settings: Settings, embed: Embed) -> list[Source]:
+    """Return the sources of `RAG_ANSWER__SOURCES`, in that order, each once; none if it is not set.
+
+    Args:
+        settings: all of them.
+        embed: a query -> its vector, by the model of the settings; may block.
+
+    Raises:
+        SettingsError: a source is unknown, or its address, key, index or collection is not set.
+    """
+    names = [name.strip() for name in (settings.answer.sources or "").split(",") if name.strip()]
+    return [_source(name, settings.sources, embed) for name in dict.fromkeys(names)]
+
+
+def build_source_engine(engines: Engines, settings: Settings) -> SourceEngine | None:
+    """Return what answers from the sources of the settings; None if they name none.
+
+    Args:
+        engines: of the process.
+        settings: all of them.
+
+    Raises:
+        SettingsError: as `build_sources`; or a corpus has the name that stands for the sources.
+    """
+    sources = build_sources(settings, engines.embed_query)
+    if not sources:
+        return None
+    if SourceEngine.name in engines.names():
+        raise SettingsError(
+            f"A corpus is named {SourceEngine.name!r}, which stands for the sources in RAG_ANSWER__SOURCES.",
+            "Ingest its documents under another name, or unset RAG_ANSWER__SOURCES.",
+        )
+    return SourceEngine(engines, sources, settings)
+
+
+def _source(name: str, settings: SourcesSettings, embed: Embed) -> Source:
+    builders: dict[str, Callable[[], Source]] = {
+        "clueweb": partial(_clueweb, settings),
+        "fineweb": partial(_fineweb, settings),
+        "meilisearch": partial(_meilisearch, settings),
+        "chroma": partial(_chroma, settings, embed),
+    }
+    if name not in builders:
+        near = difflib.get_close_matches(name, builders, n=1)
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        raise SettingsError(
+            f"RAG_ANSWER__SOURCES names {name!r}, and there is no such source.", f"{hint}Known: {', '.join(builders)}."
+        )
+    return builders[name]()
+
+
+def _clueweb(settings: SourcesSettings) -> Source:
+    key = _needed("clueweb", "key", settings.clueweb_key)
+    client = _client("clueweb", settings.clueweb_url, settings, {"x-api-key": key.get_secret_value()})
+    return ClueWeb(client, settings)
+
+
+def _fineweb(settings: SourcesSettings) -> Source:
+    headers = {"x-api-key": settings.fineweb_key.get_secret_value()} if settings.fineweb_key else {}
+    return FineWeb(_client("fineweb", settings.fineweb_url, settings, headers), settings)
+
+
+def _meilisearch(settings: SourcesSettings) -> Source:
+    key = settings.meilisearch_key
+    headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+    url = _needed("meilisearch", "url", settings.meilisearch_url)
+    index = _needed("meilisearch", "index", settings.meilisearch_index)
+    return MeiliSearch(_client("meilisearch", url, settings, headers), index)
+
+
+def _chroma(settings: SourcesSettings, embed: Embed) -> Source:
+    from index.vectors.chroma import nearest_texts  # noqa: PLC0415  # Chroma takes seconds to import
+
+    url = _needed("chroma", "url", settings.chroma_url)
+    collection = _needed("chroma", "collection", settings.chroma_collection)
+    token = settings.chroma_key.get_secret_value() if settings.chroma_key else None
+
+    def nearest(vector: Sequence[float], k: int, timeout_s: float) -> list[tuple[str, str | None, dict[str, object]]]:
+        return nearest_texts(url, collection, vector, k, timeout_s=timeout_s, token=token)
+
+    return ForeignChroma(address_of(url, collection), embed, nearest, settings.timeout_s, settings.attempts)
+
+
+def _client(name: str, url: str, settings: SourcesSettings, headers: dict[str, str]) -> JsonClient:
+    return JsonClient(name, url, settings.timeout_s, settings.attempts, headers)
+
+
+def _needed(source: str, field: str, value: Value | None) -> Value:
+    if value is None:
+        raise SettingsError(
+            f"The source {source!r} has no {field}.",
+            f"Set RAG_SOURCES__{source.upper()}_{field.upper()}, or take {source!r} out of RAG_ANSWER__SOURCES.",
+        )
+    return value

@@ -1,0 +1,308 @@
+"""The pages that sources return for one question, as one corpus in memory that grows with each search.
+
+Flow: `engine.py` or a research loop -> **here**: ask all sources side by side -> drop repeated pages, clean the texts
+-> `Engines.add_documents` -> the engine over them, with its tree, fusion, merging, gate and citations. What a source
+says is data: no address in it is ever fetched.
+
+    with open_source_corpus(engines, sources, question, settings.sources) as corpus:
+        retrieval = corpus.search("first query", deadline)
+        retrieval = corpus.search("second query", deadline)  # over the pages of both
+"""
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import sha256
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from errors import OutOfTimeError, SourceError, UnreadableError
+from index.documents.store import Document
+from ingestion.reading.fields import web_address
+from ingestion.reading.text import clean_body, one_line
+from query_engine.engine import Engine
+from query_engine.inquiry import Inquiry
+from query_engine.runtime.deadline import Deadline
+from query_engine.runtime.threads import side_by_side
+from query_engine.schema.answer_warning import AnswerWarning
+from query_engine.schema.retrieval_result import Retrieval
+from settings import SourcesSettings
+from sources.base import Source, SourcePage, SourceQuery, SourceResult
+
+NAME = "web"
+# A first line that is no longer is taken for the title of a page that has none.
+MAX_TITLE_CHARS = 120
+# Embedded at once: between two such batches the deadline is looked at.
+BATCH_CHARS = 100_000
+# The code of a `SourceError` that is about the query alone.
+REJECTED = "source_rejected"
+
+
+class DocumentEngines(Protocol):
+    """Makes engines over documents in memory; `Engines` does."""
+
+    def for_documents(
+        self, documents: Sequence[Document], name: str = NAME, *, only_sure: bool = True
+    ) -> AbstractContextManager[Engine]:
+        """Open an engine over these documents alone."""
+        ...
+
+    def add_documents(self, engine: Engine, documents: Sequence[Document]) -> None:
+        """Add documents to such an engine."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What one source returned for one query.
+
+    Attributes:
+        source: its name.
+        query: what was searched for.
+        pages: new ones, as they were added to the corpus; best first.
+        repeated: pages that were there already.
+        skipped: records that were broken, or pages without text.
+        warnings: for skipped records, cut pages and a failure.
+        error: why there are no pages; None if the source answered.
+    """
+
+    source: str
+    query: str
+    pages: tuple[Document, ...] = ()
+    repeated: int = 0
+    skipped: int = 0
+    warnings: tuple[AnswerWarning, ...] = ()
+    error: SourceError | None = None
+
+
+class DistinctDocuments:
+    """Keeps texts from being read twice, and gives names that are not taken."""
+
+    def __init__(self) -> None:
+        self._texts: set[bytes] = set()
+        self._names: set[str] = set()
+
+    def take(self, document: Document) -> Document | None:
+        """Return a document under a name that no other has, or None if its text was taken before.
+
+        White space does not make a text another one.
+        """
+        digest = sha256("".join(document.text.split()).encode()).digest()
+        if digest in self._texts:
+            return None
+        self._texts.add(digest)
+        name, number = document.doc_id, 1
+        while name in self._names:
+            number += 1
+            name = f"{document.doc_id} ({number})"
+        self._names.add(name)
+        return replace(document, doc_id=name)
+
+
+class SourceCorpus:
+    """The pages of one question. `search` and `fetch` may be called from several threads at once.
+
+    Args:
+        engines: `add_documents` is used.
+        engine: over no documents yet.
+        sources: are asked, all for each query.
+        question: the person's.
+        settings: how many pages, and how much of each.
+
+    Attributes:
+        engine: over all pages so far: judges and writes. Nobody may ask it while a search goes on.
+        pages: how many there are so far.
+    """
+
+    def __init__(
+        self,
+        engines: DocumentEngines,
+        engine: Engine,
+        sources: Sequence[Source],
+        question: str,
+        settings: SourcesSettings,
+    ) -> None:
+        self.engine = engine
+        self.pages = 0
+        self._engines = engines
+        self._sources = tuple(sources)
+        self._question = question
+        self._settings = settings
+        self._distinct = DistinctDocuments()
+        self._failed: dict[str, SourceError] = {}
+        self._searches = 0
+        # Writers and readers of a database in memory must not meet.
+        self._lock = threading.Lock()
+
+    def search(self, question: str, deadline: Deadline) -> Retrieval:
+        """Ask all sources, add their pages, and return the passages of all pages so far that fit the question; blocks.
+
+        The passages' `url` and `title` are the page's. What a source failed at is a warning, told once.
+
+        Args:
+            question: what to search for; it need not be the person's own question.
+            deadline: half of what is left is for the sources.
+
+        Raises:
+            QuestionError: the question cannot be asked as it stands.
+            OutOfTimeError: the client has left.
+            ModelError, IndexDamagedError: the pages cannot be embedded or stored.
+        """
+        started = time.perf_counter()
+        fetched = self.fetch([question], deadline)
+        warnings = tuple(warning for one in fetched for warning in one.warnings)
+        fetch_ms = round((time.perf_counter() - started) * 1000, 1)
+        with self._lock:
+            if not self.pages:
+                return Retrieval((), {"fetch": fetch_ms}, warnings)
+            found = self.engine.retrieve(Inquiry(question, deadline=deadline))
+        return replace(found, timings_ms={"fetch": fetch_ms, **found.timings_ms}, warnings=warnings + found.warnings)
+
+    def fetch(self, queries: Sequence[str], deadline: Deadline) -> list[Fetched]:
+        """Ask all sources all queries side by side, and add the pages; return what came of each, in that order.
+
+        A source that failed is not asked again for this question, unless it refused only the query.
+
+        Raises: as `search`.
+        """
+        deadline.check_wanted("before the sources were asked")
+        limit = deadline.for_stage(self._settings.attempts * self._settings.timeout_s)
+        asked = [(source, query) for query in queries for source in self._sources if source.name not in self._failed]
+        with self._lock:
+            self._searches += 1
+            iteration = self._searches
+        results = side_by_side(
+            partial(_ask, source, SourceQuery(query, self._settings.k, self._question, iteration), limit)
+            for source, query in asked
+        )
+        with self._lock:
+            return [
+                self._taken(source.name, query, result, limit)
+                for (source, query), result in zip(asked, results, strict=True)
+            ]
+
+    def _taken(self, source: str, query: str, result: SourceResult | SourceError, deadline: Deadline) -> Fetched:
+        """Add the new pages of a result to the corpus."""
+        if isinstance(result, SourceError):
+            told = source in self._failed
+            if result.code != REJECTED:
+                self._failed[source] = result
+            return Fetched(source, query, warnings=() if told else (AnswerWarning.of(result),), error=result)
+        documents: list[Document] = []
+        repeated, skipped, cut = 0, result.skipped, 0
+        for page in result.pages:
+            try:
+                document = document_of(page, source, self._settings.max_page_chars)
+            except UnreadableError:
+                skipped += 1
+                continue
+            new = self._distinct.take(document)
+            if new is None:
+                repeated += 1
+                continue
+            cut += len(page.text) > self._settings.max_page_chars
+            documents.append(new)
+        warnings = list(result.warnings)
+        added = add_in_time(self._engines, self.engine, documents, deadline)
+        self.pages += added
+        if added < len(documents):
+            left = len(documents) - added
+            warnings.append(AnswerWarning("pages_left_out", f"{left} pages of {source} came too late to be read."))
+        if skipped:
+            warnings.append(AnswerWarning("records_skipped", f"{skipped} broken records of {source} were skipped."))
+        if cut:
+            read = f"the first {self._settings.max_page_chars:,} characters"
+            warnings.append(AnswerWarning("pages_cut", f"Of {cut} long pages of {source} only {read} were read."))
+        return Fetched(source, query, tuple(documents[:added]), repeated, skipped, tuple(warnings))
+
+
+@contextmanager
+def open_source_corpus(
+    engines: DocumentEngines, sources: Sequence[Source], question: str, settings: SourcesSettings
+) -> Iterator[SourceCorpus]:
+    """Open an empty corpus for one question, which lives in memory until the end of the `with` block.
+
+    Args:
+        engines: of the process.
+        sources: that are asked.
+        question: the person's.
+        settings: how many pages, and how much of each.
+    """
+    with engines.for_documents([], NAME, only_sure=False) as engine:
+        yield SourceCorpus(engines, engine, sources, question, settings)
+
+
+def add_in_time(engines: DocumentEngines, engine: Engine, documents: Sequence[Document], deadline: Deadline) -> int:
+    """Add documents batch by batch as long as there is time, the first batch in any case; return how many were added.
+
+    Args:
+        engines: `add_documents` is used.
+        engine: one of its.
+        documents: none of them is in the engine's corpus.
+        deadline: looked at between batches of some `BATCH_CHARS` characters.
+
+    Raises:
+        OutOfTimeError: the client has left.
+        ModelError, IndexDamagedError: they cannot be embedded or stored.
+    """
+    added = 0
+    while added < len(documents):
+        deadline.check_wanted("while the pages were read")
+        if added and not deadline.left_s():
+            break
+        batch, chars = 0, 0
+        for document in documents[added:]:
+            batch, chars = batch + 1, chars + len(document.text)
+            if chars >= BATCH_CHARS:
+                break
+        engines.add_documents(engine, documents[added : added + batch])
+        added += batch
+    return added
+
+
+def document_of(page: SourcePage, source: str, max_chars: int) -> Document:
+    """Return a page as a document, its text cleaned and cut after `max_chars` characters.
+
+    Raises:
+        UnreadableError: it holds no text.
+    """
+    text = clean_body(page.text[:max_chars])
+    url = web_address(page.url)
+    published: dict[str, str] = {"published": page.published} if page.published else {}
+    return Document(
+        doc_id=url or f"{source}/{page.id}",
+        title=one_line(page.title) or _title_from(text, url) or page.id,
+        text=text,
+        url=url,
+        metadata={"source_name": source, **published},
+        source=source,
+        content_type="web",
+    )
+
+
+def _title_from(text: str, url: str | None) -> str:
+    """Return a short first line, else the address without its scheme."""
+    first = text.split("\n", 1)[0].strip("#*_= ")
+    if first and len(first) <= MAX_TITLE_CHARS:
+        return first
+    if url is None:
+        return ""
+    parts = urlsplit(url)
+    return f"{parts.hostname}{parts.path}".rstrip("/")
+
+
+def _ask(source: Source, query: SourceQuery, deadline: Deadline) -> SourceResult | SourceError:
+    try:
+        return source.search(query, deadline)
+    except SourceError as error:
+        return error
+    except OutOfTimeError:
+        deadline.check_wanted("while a source was asked")
+        return SourceError(
+            f"The source {source.name!r} did not answer within the question's time.",
+            "Ask again later, or raise RAG_ANSWER__DEADLINE_S.",
+            "source_slow",
+        )

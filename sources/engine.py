@@ -1,0 +1,88 @@
+"""Answer a question from sources instead of a corpus: fetch pages, then the engine's own stages over them.
+
+Flow: `/run`, `/evaluate`, `/query` without a corpus, where `RAG_ANSWER__SOURCES` is set -> **here**: `corpus.py`
+fetches -> `Engine.stages` (passages, gate, answer, citations) -> the same events as from a corpus. Where a source
+fails, the answer comes from the others, and a step and a warning tell it.
+"""
+
+import time
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import aclosing
+from functools import partial
+
+from query_engine import steps as engine_steps
+from query_engine.inquiry import Inquiry
+from query_engine.question.condense import Condenser
+from query_engine.question.decompose import Planner
+from query_engine.question.validation import clean_question
+from query_engine.runtime.deadline import Deadline
+from query_engine.runtime.threads import iterate_in_thread
+from query_engine.runtime.time_limit import in_time
+from query_engine.schema.events import Event
+from query_engine.synthesis.fallback_chain import Answer, ms_since
+from settings import Settings
+from sources import steps
+from sources.base import Source
+from sources.corpus import NAME, DocumentEngines, open_source_corpus
+
+# A question and its parts; services are asked all of them at once.
+MAX_QUERIES = 4
+NO_PAGES = f"{engine_steps.DONT_KNOW} No source returned a page. {{why}}"
+
+
+class SourceEngine:
+    """Answers from sources. Safe to use for several questions at once.
+
+    Args:
+        engines: make the engine over the pages.
+        sources: at least one.
+        settings: all of them.
+
+    Attributes:
+        name: stands for it where a corpus is named.
+        sources: their names.
+    """
+
+    name: str = NAME
+
+    def __init__(self, engines: DocumentEngines, sources: Sequence[Source], settings: Settings) -> None:
+        self._engines = engines
+        self._asked = tuple(sources)
+        self._settings = settings
+        self._condenser = Condenser()
+        self._planner = Planner()
+        self.sources = tuple(source.name for source in sources)
+
+    async def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
+        """Answer a question; what `Engine.stream` says holds here too."""
+        answer = Answer(clean_question(inquiry.text), inquiry.query_time)
+        deadline = inquiry.deadline or Deadline(self._settings.answer.deadline_s)
+        stages = iterate_in_thread(partial(self._stages, inquiry, answer, deadline), deadline.stop)
+        async with aclosing(in_time(stages, deadline, answer.out_of_time)) as events:
+            async for event in events:
+                yield event
+
+    def _stages(self, inquiry: Inquiry, answer: Answer, deadline: Deadline) -> Generator[Event, None, None]:
+        queries = self._queries(inquiry, answer.question, deadline)
+        yield steps.asking(self.sources, queries)
+        with open_source_corpus(self._engines, self._asked, answer.question, self._settings.sources) as corpus:
+            started = time.perf_counter()
+            found = corpus.fetch(queries, deadline)
+            answer.timings_ms["fetch"] = ms_since(started)
+            yield from steps.fetched(found)
+            answer.warnings += dict.fromkeys(warning for one in found for warning in one.warnings)
+            if corpus.pages:
+                yield from corpus.engine.stages(inquiry, answer, deadline)
+            else:
+                answer.fingerprint = corpus.engine.fingerprint()
+                why = " ".join(dict.fromkeys(one.error.fact for one in found if one.error))
+                yield answer.done("no_retrieval", NO_PAGES if why else engine_steps.NOTHING_FOUND, why=why)
+
+    def _queries(self, inquiry: Inquiry, question: str, deadline: Deadline) -> list[str]:
+        """Return the question, as it stands without its conversation, and its parts, if it has any."""
+        if inquiry.turns:
+            question = self._condenser.condense(inquiry.turns, question, deadline).question
+        if not self._settings.answer.plan:
+            return [question]
+        parts = self._planner.plan(question, deadline).parts
+        return list(dict.fromkeys([question, *(part.query for part in parts)]))[:MAX_QUERIES]

@@ -1,0 +1,51 @@
+"""FineWeb, by the search service that the competition's organisers run.
+
+Flow: `corpus.py` -> **here** -> `GET /fineweb/search` -> `encoded_records.py` -> pages.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from query_engine.runtime.deadline import Deadline
+from settings import SourcesSettings
+from sources.base import SourcePage, SourceQuery, SourceResult
+from sources.encoded_records import read_results
+from sources.http_client import JsonClient, without_unset
+from sources.records import text_field
+
+
+class FineWeb:
+    """The service, with its options as the settings say.
+
+    Args:
+        client: of the service.
+        settings: the options.
+    """
+
+    name = "fineweb"
+
+    def __init__(self, client: JsonClient, settings: SourcesSettings) -> None:
+        self._client = client
+        self._options = without_unset(
+            complexity=settings.fineweb_complexity, num_of_shards=settings.fineweb_num_of_shards
+        )
+
+    def search(self, query: SourceQuery, deadline: Deadline) -> SourceResult:
+        """Return what `Source.search` says."""
+        asked = without_unset(
+            query=query.text,
+            k=query.k,
+            with_distance=False,
+            original_query=query.original,
+            iteration=query.iteration,
+        )
+        reply = self._client.get("/fineweb/search", {**asked, **self._options}, deadline)
+        return read_results(reply, self.name, _page, query.k)
+
+
+def _page(record: Mapping[str, Any]) -> SourcePage | None:
+    text = text_field(record, "text")
+    if not text:
+        return None
+    url = text_field(record, "url").strip()
+    return SourcePage(text_field(record, "id") or url, url or None, "", text, text_field(record, "date"))

@@ -1,0 +1,36 @@
+"""Read the fields of a record that a source returned.
+
+Flow: a record of any source -> **here** -> its text, or its page. The fields of a foreign store are its owner's choice,
+so the usual names are looked for. Pure.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sources.base import SourcePage
+
+TEXT_FIELDS = ("text", "content", "body")
+TITLE_FIELDS = ("title", "name")
+URL_FIELDS = ("url", "link", "source")
+DATE_FIELDS = ("published", "date")
+
+
+def text_field(record: Mapping[str, Any], *names: str) -> str:
+    """Return the first of these fields that holds text; empty if none does."""
+    return next((value for name in names if isinstance(value := record.get(name), str) and value.strip()), "")
+
+
+def page_of_record(record: Mapping[str, Any], text: str = "") -> SourcePage | None:
+    """Return the page of a record with fields of usual names; None if it has no text or no name.
+
+    Args:
+        record: field -> value.
+        text: of the page, if no field holds it.
+    """
+    text = text or text_field(record, *TEXT_FIELDS)
+    url = text_field(record, *URL_FIELDS).strip()
+    name = record.get("id", url)
+    if not text or not isinstance(name, str | int) or not str(name):
+        return None
+    web = url if url.lower().startswith(("http://", "https://")) else None
+    return SourcePage(str(name), web, text_field(record, *TITLE_FIELDS), text, text_field(record, *DATE_FIELDS))
