@@ -251,7 +251,7 @@ class FakeEngine:
         self.refinements.append(pipeline)
         return Retrieval(self.found, {"retrieve": 3.0}, (AnswerWarning("rerank_skipped", "It is too slow."),))
 
-    def one_pass(self, question: str, context: SearchContext) -> Evidence:
+    def one_pass(self, question: str, context: SearchContext) -> Evidence:  # noqa: ARG002
         raise AssertionError("a script gathers nothing")
 
     async def stream(
