@@ -199,7 +199,6 @@ class Engine:
         answer.timings_ms.update(retrieval.timings_ms)
         answer.passages = retrieval.passages[: inquiry.top_k]
         answer.warnings += retrieval.warnings
-        yield from map(steps.left_out, retrieval.warnings)
         yield from steps.found(answer.passages)
         yield Retrieved(answer.passages)
         # A language model reads rows by itself.

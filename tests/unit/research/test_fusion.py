@@ -51,7 +51,7 @@ class ByLength:
 
 def reranked(options: RerankSettings, error: RagError | None = None) -> tuple[list[str], str | None]:
     found, warning = rerank("?", (A, C, B), Reranking(ByLength(error), lambda _: [], options), Deadline(9))
-    return [one.doc_id for one in found], warning and warning.code
+    return [one.doc_id for one in found], warning.code if warning else None
 
 
 def test_the_pool_is_reranked_and_weak_ones_are_dropped() -> None:

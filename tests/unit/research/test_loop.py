@@ -98,7 +98,7 @@ def research(
         RetrievalSettings(),
         deadline or Deadline(60),
     )
-    settings = ResearchSettings(**{"variants": 5, **options})  # type: ignore[arg-type]
+    settings = ResearchSettings(**{"variants": 5, **options})
     return Research(question, context, Tools(search or world.search, helper, reranking, settings, 0.7))
 
 
@@ -221,6 +221,23 @@ def test_a_model_that_dies_before_the_first_search_costs_no_round() -> None:
     assert world.asked == [SIMPLE]
     assert codes(one) == ["review_by_rules"]
     assert [passage.doc_id for passage in one.retrieval.passages] == ["betz.md"]
+
+
+def test_a_model_too_slow_to_write_queries_reviews_all_the_same() -> None:
+    world = World({SIMPLE: [BETZ]})
+    clock = Clock()
+
+    def slow(_prompt: str) -> str:
+        if not clock.now:
+            clock.now = 11.0
+            return "<query>rotor limit</query>"
+        return review("1", "yes")
+
+    one = research(world, asker(ReplyingLLM(reply=slow)), SIMPLE, deadline=Deadline(600, clock))
+    (only,) = rounds(run(one))
+
+    assert codes(one) == ["queries_skipped"]
+    assert (only.queries, only.review.by) == ((SIMPLE,), "model")
 
 
 class Clock:
