@@ -32,7 +32,9 @@ from setting_groups import (
     IngestSettings,
     JudgeSettings,
     LLMSettings,
+    Mode,
     RerankSettings,
+    ResearchSettings,
     RetrievalSettings,
     ServeSettings,
     SourcesSettings,
@@ -53,7 +55,9 @@ __all__ = [
     "IngestSettings",
     "JudgeSettings",
     "LLMSettings",
+    "Mode",
     "RerankSettings",
+    "ResearchSettings",
     "RetrievalSettings",
     "ServeSettings",
     "Settings",
@@ -82,6 +86,7 @@ class Settings(Group):
     llm: LLMSettings = LLMSettings()
     answer: AnswerSettings = AnswerSettings()
     sources: SourcesSettings = SourcesSettings()
+    research: ResearchSettings = ResearchSettings()
     cache: CacheSettings = CacheSettings()
     judge: JudgeSettings = JudgeSettings()
     bench: BenchSettings = BenchSettings()

@@ -21,12 +21,15 @@ from index.corpus import Corpus
 from ingestion.schema import Progress, RunOptions
 from query_engine.answer_cache import AnswerCache
 from query_engine.inquiry import Inquiry
+from query_engine.llms.helper import PromptHelper
+from query_engine.retrieval.multi_part import Evidence, SearchContext
 from query_engine.retrieval.papers import PaperQuestion, Paragraph
 from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.lease_pool import Lease
 from query_engine.runtime.threads import SharedThread
 from query_engine.schema.events import Event
 from query_engine.schema.retrieval_result import Retrieval
+from research.modes import AnsweringFromSources
 from settings import RetrievalSettings, Settings
 from sources.given_pages import GivenPage
 
@@ -55,8 +58,13 @@ class Engine(Protocol):
         """What is done before and after its searches."""
         ...
 
+    @property
+    def helper(self) -> PromptHelper | None:
+        """Asks the language model on the side."""
+        ...
+
     def retrieve(
-        self, inquiry: Inquiry, options: RetrievalSettings, pipeline: RetrievalPipeline | None = None
+        self, inquiry: Inquiry, options: RetrievalSettings | None = None, pipeline: RetrievalPipeline | None = None
     ) -> Retrieval:
         """Find passages in the documents that meet the filters; blocks."""
         ...
@@ -65,7 +73,13 @@ class Engine(Protocol):
         """Return what searches the corpus's papers."""
         ...
 
-    def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
+    def one_pass(self, question: str, context: SearchContext) -> Evidence:
+        """Return what `stream` gathers by itself."""
+        ...
+
+    def stream(
+        self, inquiry: Inquiry, gather: Callable[[str, SearchContext], Evidence] | None = None
+    ) -> AsyncGenerator[Event, None]:
         """Answer from the documents that meet the filters, event by event; closing it waits for its threads."""
         ...
 
@@ -117,7 +131,7 @@ class Ingester(Protocol):
         ...
 
 
-class SourceAnswers(Protocol):
+class SourceAnswers(AnsweringFromSources, Protocol):
     """Answers questions from sources instead of a corpus."""
 
     @property
@@ -128,10 +142,6 @@ class SourceAnswers(Protocol):
     @property
     def sources(self) -> tuple[str, ...]:
         """The names of the sources."""
-        ...
-
-    def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
-        """Answer, event by event; closing it waits for its threads."""
         ...
 
 

@@ -25,14 +25,16 @@ from bench.build import (
     measure_hostile_files,
     measure_ingestion,
     measure_latency,
+    measure_rounds,
     open_engine,
+    open_modes,
     open_stock,
     open_systems,
     open_web_systems,
     our_retrieval,
     stored_text,
 )
-from bench.datasets import SAMPLE, DataSet
+from bench.datasets import SAMPLE, DataSet, NoDataSetError
 from bench.machine import describe, machine
 from bench.quality import compare, retrieval
 from bench.quality.retrieval import OURS, STOCK
@@ -56,6 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "answers": _answers,
         "helpful": _helpful,
         "web": _web,
+        "research": _research,
         "crag": _crag,
         "ingest": _ingest,
         "hostile": _hostile,
@@ -151,6 +154,34 @@ def _ask_naturally(
     for name, systems in answered.items():
         for label, rows in systems.items():
             _keep_rows(settings.bench.dir / measurement / name / f"{label.replace(' ', '_')}.jsonl", rows)
+    return 0
+
+
+def _research(arguments: argparse.Namespace, settings: Settings) -> int:
+    from bench.quality import research  # noqa: PLC0415  # for the reason that `build.py` gives
+    from bench.quality.helpful import asking, sets  # noqa: PLC0415  # likewise
+
+    data = arguments.data or settings.bench.data or Path()
+    names, _ = sets.choose(data, set_names(arguments))
+    wanted = [name.strip() for name in arguments.corpora.split(",")]
+    corpora = [one for one in sets.read_asked(data, names, arguments.limit)[0] if one.data_set.name in wanted]
+    if not corpora:
+        raise NoDataSetError(f"No question of {', '.join(names)} is about {arguments.corpora}.", "Name other corpora.")
+    single: list[asking.Answered] = []
+    agent: list[asking.Answered] = []
+    for corpus in corpora:
+        with open_modes(corpus.data_set, settings) as modes:
+            for cases in corpus.cases.values():
+                rows = asyncio.run(asking.ask_in_turn(cases, modes, corpus.score))
+                single, agent = single + rows[0], agent + rows[1]
+    print(f"{research.table(single, agent)}\n")
+    questions = [case.question for cases in corpora[0].cases.values() for _, case in cases]
+    overhead = asyncio.run(measure_rounds(corpora[0].data_set, settings, questions[: research.QUESTIONS]))
+    print(f"{overhead.line()}\n\n{describe(machine())}.")
+    figures = {"single": research.figures(single), "agent": research.figures(agent), "overhead": asdict(overhead)}
+    _keep("research", figures, settings)
+    for name, kept in (("single", single), ("agent", agent)):
+        _keep_rows(settings.bench.dir / "research" / f"{name}.jsonl", kept)
     return 0
 
 

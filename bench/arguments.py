@@ -39,6 +39,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     ).add_argument("--data", type=Path, help="the file, or a folder that holds it, or holds it in `crag/`")
     _add_helpful(commands, [asked])
     _add_web(commands, [asked])
+    _add_research(commands, [asked])
     _add_ingest(commands, [sets])
     hostile = commands.add_parser(
         "hostile",
@@ -148,6 +149,27 @@ def _add_web(commands: _Commands, parents: list[argparse.ArgumentParser]) -> Non
     parser.add_argument("--data", type=Path, help="folder of data sets (default: RAG_BENCH__DATA)")
     parser.add_argument("--sets", default="", help="comma-separated names of the sets to use (default: all)")
     parser.add_argument("--pages", type=_number(1), default=10, help="asked of the service (default: 10)", metavar="K")
+
+
+def _add_research(commands: _Commands, parents: list[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "research",
+        parents=parents,
+        help="the research loop by rules beside a single pass: facts, time; what a round costs",
+        description="Ask natural questions of our engine in both modes in turn, score the answers as `helpful` does, "
+        "and measure a round's own time with a language model that replies at once.",
+    )
+    parser.add_argument("--data", type=Path, help="folder of data sets (default: RAG_BENCH__DATA)")
+    parser.add_argument(
+        "--sets",
+        default="open_questions,office",
+        help="comma-separated names of the sets to use (default: open_questions,office)",
+    )
+    parser.add_argument(
+        "--corpora",
+        default="sample,bedrock,office",
+        help="only questions about these corpora (default: sample,bedrock,office, the small ones)",
+    )
 
 
 def _add_ingest(commands: _Commands, parents: list[argparse.ArgumentParser]) -> None:

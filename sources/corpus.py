@@ -134,13 +134,15 @@ class SourceCorpus:
         self._distinct = DistinctDocuments()
         self._failed: dict[str, SourceError] = {}
         self._searches = 0
+        self._fetched: set[str] = set()
         # Writers and readers of a database in memory must not meet.
         self._lock = threading.Lock()
 
     def search(self, question: str, deadline: Deadline) -> Retrieval:
         """Ask all sources, add their pages, and return the passages of all pages so far that fit the question; blocks.
 
-        The passages' `url` and `title` are the page's. What a source failed at is a warning, told once.
+        A question that was fetched before is not asked again: its pages are there. The passages' `url` and `title` are
+        the page's. What a source failed at is a warning, told once.
 
         Args:
             question: what to search for; it need not be the person's own question.
@@ -152,7 +154,7 @@ class SourceCorpus:
             ModelError, IndexDamagedError: the pages cannot be embedded or stored.
         """
         started = time.perf_counter()
-        fetched = self.fetch([question], deadline)
+        fetched = [] if question in self._fetched else self.fetch([question], deadline)
         warnings = tuple(warning for one in fetched for warning in one.warnings)
         fetch_ms = round((time.perf_counter() - started) * 1000, 1)
         with self._lock:
@@ -173,6 +175,7 @@ class SourceCorpus:
         asked = [(source, query) for query in queries for source in self._sources if source.name not in self._failed]
         with self._lock:
             self._searches += 1
+            self._fetched.update(queries)
             iteration = self._searches
         results = side_by_side(
             partial(_ask, source, SourceQuery(query, self._settings.k, self._question, iteration), limit)

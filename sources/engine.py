@@ -6,11 +6,12 @@ fails, the answer comes from the others, and a step and a warning tell it.
 """
 
 import time
-from collections.abc import AsyncGenerator, Generator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing
 from functools import partial
 
 from query_engine import steps as engine_steps
+from query_engine.engine import Engine, Gather
 from query_engine.inquiry import Inquiry
 from query_engine.question.condense import Condenser
 from query_engine.question.decompose import Planner
@@ -19,6 +20,7 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import iterate_in_thread
 from query_engine.runtime.time_limit import in_time
 from query_engine.schema.events import Event
+from query_engine.schema.retrieval_result import Retrieval
 from query_engine.synthesis.fallback_chain import Answer, ms_since
 from settings import Settings
 from sources import steps
@@ -27,6 +29,7 @@ from sources.corpus import NAME, DocumentEngines, open_source_corpus
 
 # A question and its parts; services are asked all of them at once.
 MAX_QUERIES = 4
+GatheringOver = Callable[[Engine, Callable[[str, Deadline], Retrieval]], Gather]
 NO_PAGES = f"{engine_steps.DONT_KNOW} No source returned a page. {{why}}"
 
 
@@ -53,16 +56,24 @@ class SourceEngine:
         self._planner = Planner()
         self.sources = tuple(source.name for source in sources)
 
-    async def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
-        """Answer a question; what `Engine.stream` says holds here too."""
+    async def stream(self, inquiry: Inquiry, gathering: GatheringOver | None = None) -> AsyncGenerator[Event, None]:
+        """Answer a question; what `Engine.stream` says holds here too.
+
+        Args:
+            inquiry: the question and what belongs to it.
+            gathering: given the engine over the first pages and a search that asks the sources again, returns what
+                gathers the passages; None takes those of the first pages.
+        """
         answer = Answer(clean_question(inquiry.text), inquiry.query_time)
         deadline = inquiry.deadline or Deadline(self._settings.answer.deadline_s)
-        stages = iterate_in_thread(partial(self._stages, inquiry, answer, deadline), deadline.stop)
+        stages = iterate_in_thread(partial(self._stages, inquiry, answer, deadline, gathering), deadline.stop)
         async with aclosing(in_time(stages, deadline, answer.out_of_time)) as events:
             async for event in events:
                 yield event
 
-    def _stages(self, inquiry: Inquiry, answer: Answer, deadline: Deadline) -> Generator[Event, None, None]:
+    def _stages(
+        self, inquiry: Inquiry, answer: Answer, deadline: Deadline, gathering: GatheringOver | None
+    ) -> Generator[Event, None, None]:
         queries = self._queries(inquiry, answer.question, deadline)
         yield steps.asking(self.sources, queries)
         with open_source_corpus(self._engines, self._asked, answer.question, self._settings.sources) as corpus:
@@ -72,7 +83,8 @@ class SourceEngine:
             yield from steps.fetched(found)
             answer.warnings += dict.fromkeys(warning for one in found for warning in one.warnings)
             if corpus.pages:
-                yield from corpus.engine.stages(inquiry, answer, deadline)
+                gather = gathering(corpus.engine, corpus.search) if gathering else None
+                yield from corpus.engine.stages(inquiry, answer, deadline, gather)
             else:
                 answer.fingerprint = corpus.engine.fingerprint()
                 why = " ".join(dict.fromkeys(one.error.fact for one in found if one.error))

@@ -14,6 +14,7 @@ from api.dependencies import Engine, Service
 from index.documents.filters import where
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.threads import in_thread
+from research import modes
 
 
 async def ask_or_recall(
@@ -35,7 +36,10 @@ async def ask_or_recall(
         where(inquiry.filters)
     web = service.sources_for(corpus)
     if web is not None:  # what they return tomorrow is not known
-        return runner.answer_outside(web.name, lambda deadline: web.stream(replace(inquiry, deadline=deadline)))
+        return runner.answer_outside(
+            web.name,
+            lambda deadline: modes.stream_from_sources(web, replace(inquiry, deadline=deadline), service.settings),
+        )
     lease = service.engines.lease_open(corpus)
     if lease is not None:
         with lease as engine:
@@ -46,7 +50,8 @@ async def ask_or_recall(
     return await runner.answer(
         corpus,
         lambda engine, deadline: service.answers.keep(
-            engine.stream(replace(inquiry, deadline=deadline)), lambda: in_thread(partial(_key, engine, inquiry))
+            modes.stream(engine, replace(inquiry, deadline=deadline), service.settings),
+            lambda: in_thread(partial(_key, engine, inquiry)),
         ),
     )
 

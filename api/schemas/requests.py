@@ -16,7 +16,7 @@ from ingestion.reading import fields
 from ingestion.schema import RunOptions
 from query_engine.question.validation import clean_question
 from query_engine.retrieval.expansion.steering import Steering
-from settings import CORPUS_NAME
+from settings import CORPUS_NAME, Mode
 from sources.given_pages import GivenPage
 
 # Any way to write a day and an hour.
@@ -130,6 +130,7 @@ class RunBody(BaseModel):
     filters: Filters | None = None
     steering: SteeringBody | None = None
     query_time: QueryTime | None = None
+    mode: Mode | None = None
 
 
 class EvaluateBody(BaseModel):
@@ -141,6 +142,7 @@ class EvaluateBody(BaseModel):
     filters: Filters | None = None
     steering: SteeringBody | None = None
     query_time: QueryTime | None = None
+    mode: Mode | None = None
 
 
 class TurnBody(StrictBody):
@@ -161,6 +163,7 @@ class QueryBody(StrictBody):
     filters: Filters | None = None
     steering: SteeringBody | None = None
     query_time: QueryTime | None = None
+    mode: Mode | None = None
 
 
 class GivenPageBody(StrictBody):

@@ -15,6 +15,8 @@ from index.layout.manifest import Identity, Manifest
 from index.memory_stores import MemoryStores
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
+from query_engine.llms.helper import PromptHelper
+from query_engine.retrieval.multi_part import Evidence, SearchContext
 from query_engine.retrieval.papers import PaperQuestion, Paragraph
 from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.lease_pool import Lease
@@ -134,6 +136,7 @@ class FakeEngine:
     Attributes:
         inquiries: what `retrieve` and `stream` were asked, in order.
         questions, filters, steerings, deadlines, limits, conversations, query_times: one field of each of them.
+        gathers: what `stream` was told to gather with, in order; None for a single pass.
         options, refinements: what `retrieve` was called with, in order.
         pipeline: what `retrieve` does around its search.
         version: what `fingerprint` returns.
@@ -148,6 +151,8 @@ class FakeEngine:
         self.options: list[RetrievalSettings] = []
         self.refinements: list[RetrievalPipeline | None] = []
         self.pipeline = RetrievalPipeline()
+        self.helper: PromptHelper | None = None
+        self.gathers: list[object] = []
         self.version = "0123456789abcdef"
         self.paper_search = FakePapers()
         self.found: tuple[Passage, ...] = (a_passage(),)
@@ -168,17 +173,24 @@ class FakeEngine:
         return self.paper_search
 
     def retrieve(
-        self, inquiry: Inquiry, options: RetrievalSettings, pipeline: RetrievalPipeline | None = None
+        self, inquiry: Inquiry, options: RetrievalSettings | None = None, pipeline: RetrievalPipeline | None = None
     ) -> Retrieval:
         if inquiry.filters is not None:
             where(inquiry.filters)
         self.inquiries.append(inquiry)
-        self.options.append(options)
+        if options is not None:
+            self.options.append(options)
         self.refinements.append(pipeline)
         return Retrieval(self.found, {"retrieve": 3.0}, (AnswerWarning("rerank_skipped", "It is too slow."),))
 
-    async def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
+    def one_pass(self, question: str, context: SearchContext) -> Evidence:  # noqa: ARG002
+        raise AssertionError("a script gathers nothing")
+
+    async def stream(
+        self, inquiry: Inquiry, gather: Callable[[str, SearchContext], Evidence] | None = None
+    ) -> AsyncGenerator[Event, None]:
         self.inquiries.append(inquiry)
+        self.gathers.append(gather)
         self.started += 1
         try:
             for act in self._script:

@@ -91,10 +91,30 @@ class FakeDocumentEngines:
 
 @dataclass
 class FakeAnswers:
-    """Answers from sources, or over given pages, in place of the real ones; notes what it was asked."""
+    """Answers from sources in place of the real ones; notes what it was asked.
+
+    Attributes:
+        loops: how often something was given to gather with.
+    """
 
     name: str = "web"
     sources: tuple[str, ...] = ("clueweb",)
+    done: Done = field(default_factory=a_done)
+    inquiries: list[Inquiry] = field(default_factory=list)
+    loops: int = 0
+
+    async def stream(self, inquiry: Inquiry, gathering: object = None) -> AsyncGenerator[Event, None]:
+        self.loops += gathering is not None
+        self.inquiries.append(inquiry)
+        yield Step("search", "**Asking** *clueweb*")
+        yield self.done
+
+
+@dataclass
+class FakePageAnswers:
+    """Answers over given pages in place of the real ones; notes what it was asked."""
+
+    name: str = "web"
     done: Done = field(default_factory=a_done)
     inquiries: list[Inquiry] = field(default_factory=list)
     pages: list[GivenPage] = field(default_factory=list)

@@ -14,6 +14,8 @@ from eval.metrics import Ranked
 from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Done, Event
 from query_engine.schema.passage import Passage
+from research.modes import Answering, stream
+from settings import Mode, Settings
 
 TextOf = Callable[[str], str | None]
 
@@ -27,7 +29,7 @@ class Streams(Protocol):
 
 def ours(engine: Streams, text_of: TextOf) -> System:
     """Our engine: the answer that every view shows."""
-    return _streaming(OURS, engine, text_of, lambda doc_id: doc_id)
+    return _streaming(OURS, engine, text_of, str)
 
 
 def web(engine: Streams, text_of: TextOf, doc_id_of: Callable[[str], str]) -> System:
@@ -46,11 +48,21 @@ def _streaming(name: str, engine: Streams, text_of: TextOf, doc_id_of: Callable[
         done: Event | None = None
         async for event in engine.stream(Inquiry(question)):
             done = event
-        assert isinstance(done, Done), "a stream ends in Done"
-        quotes = (CitedQuote(doc_id_of(one.doc_id), one.start, one.end, one.quote) for one in done.citations)
-        return SystemAnswer(done.answer, tuple(quotes), tuple(map(str, done.warnings)))
+        return _answer_of(done, doc_id_of)
 
     return System(name, ask, text_of)
+
+
+def by_mode(engine: Answering, mode: Mode, settings: Settings, text_of: TextOf) -> System:
+    """Our engine, asked in a mode: `single` or `agent`."""
+
+    async def ask(question: str) -> SystemAnswer:
+        done: Event | None = None
+        async for event in stream(engine, Inquiry(question, mode=mode), settings):
+            done = event
+        return _answer_of(done)
+
+    return System(mode, ask, text_of)
 
 
 def first_leaf(retrieve: Callable[[str], Sequence[Passage]], text_of: TextOf) -> System:
@@ -81,3 +93,9 @@ def stock(retrieve: Callable[[str], Sequence[Ranked]], text_of: TextOf) -> Syste
         return SystemAnswer(found[0].text, (CitedQuote(found[0].doc_id, -1, -1, found[0].text),))
 
     return System(STOCK, ask, text_of)
+
+
+def _answer_of(done: Event | None, doc_id_of: Callable[[str], str] = str) -> SystemAnswer:
+    assert isinstance(done, Done), "a stream ends in Done"
+    quotes = (CitedQuote(doc_id_of(one.doc_id), one.start, one.end, one.quote) for one in done.citations)
+    return SystemAnswer(done.answer, tuple(quotes), tuple(map(str, done.warnings)))

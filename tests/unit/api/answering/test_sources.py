@@ -44,6 +44,15 @@ def test_the_steps_of_sources_are_shown() -> None:
     assert last["complete"]
 
 
+@pytest.mark.parametrize(("mode", "loops"), [("single", 0), ("agent", 1), ("auto", 1)])
+@pytest.mark.parametrize("route", BODIES)
+def test_the_mode_of_a_question_holds_for_sources(route: str, mode: str, loops: int) -> None:
+    web = FakeAnswers()
+
+    assert client_of(web=web).post(route, json={**BODIES[route], "mode": mode}).status_code == 200
+    assert web.loops == loops
+
+
 def test_answers_from_sources_are_not_kept() -> None:
     web = FakeAnswers()
     client = client_of(web=web)

@@ -10,17 +10,17 @@ from api.security.body_limit import MAX_BYTES_AT
 from sources.given_pages import GivenPage
 from tests.fakes.engines import a_citation, a_done
 from tests.fakes.http import client_of
-from tests.fakes.sources import FakeAnswers
+from tests.fakes.sources import FakePageAnswers
 
 URL = "https://example.org/betz"
 BODY: dict[str, Any] = {"question": "When?", "pages": [{"url": URL, "text": "In 1919."}]}
 
 
-def given(**fields: Any) -> FakeAnswers:
-    return FakeAnswers("given pages", **fields)
+def given(**fields: Any) -> FakePageAnswers:
+    return FakePageAnswers("given pages", **fields)
 
 
-def posted(answers: FakeAnswers, **body: Any) -> tuple[int, dict[str, Any]]:
+def posted(answers: FakePageAnswers, **body: Any) -> tuple[int, dict[str, Any]]:
     reply = client_of(given=answers).post("/answer", json={**BODY, **body})
     return reply.status_code, reply.json()
 
