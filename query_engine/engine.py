@@ -60,8 +60,11 @@ from settings import VERSION, RetrievalSettings, Settings
 logger = logging.getLogger(__name__)
 
 LOW_CONFIDENCE = AnswerWarning("low_confidence", "The passages are about this, but perhaps do not answer it.")
-Gather = Callable[[str, SearchContext], Evidence]
 NOT_STEERED = AnswerWarning("steering_skipped", "Only the search by meaning can be steered, and the mode is lexical.")
+
+
+Gather = Callable[[str, SearchContext], Evidence]
+"""Finds the passages that a question is answered from."""
 
 
 class Engine:
@@ -314,3 +317,7 @@ class Engine:
             "documents": self.corpus.documents.state(),
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+GatheringOver = Callable[[Engine, Callable[[str, Deadline], Retrieval]], Gather]
+"""The same over an engine whose corpus grows: given that engine, and a search that brings more into it."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
+from query_engine.engine import GatheringOver
 from query_engine.inquiry import Inquiry
 from query_engine.llms.helper import PromptHelper
 from query_engine.retrieval.multi_part import Evidence, SearchContext
@@ -24,7 +25,6 @@ from research.loop import Research, Tools
 from research.router import Routed, route
 from research.schema import Search
 from settings import Settings
-from sources.engine import GatheringOver
 
 
 class Answering(Protocol):

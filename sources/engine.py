@@ -6,12 +6,12 @@ fails, the answer comes from the others, and a step and a warning tell it.
 """
 
 import time
-from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing
 from functools import partial
 
 from query_engine import steps as engine_steps
-from query_engine.engine import Engine, Gather
+from query_engine.engine import GatheringOver
 from query_engine.inquiry import Inquiry
 from query_engine.question.condense import Condenser
 from query_engine.question.decompose import Planner
@@ -20,7 +20,6 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import iterate_in_thread
 from query_engine.runtime.time_limit import in_time
 from query_engine.schema.events import Event
-from query_engine.schema.retrieval_result import Retrieval
 from query_engine.synthesis.fallback_chain import Answer, ms_since
 from settings import Settings
 from sources import steps
@@ -29,7 +28,6 @@ from sources.corpus import NAME, DocumentEngines, open_source_corpus
 
 # A question and its parts; services are asked all of them at once.
 MAX_QUERIES = 4
-GatheringOver = Callable[[Engine, Callable[[str, Deadline], Retrieval]], Gather]
 NO_PAGES = f"{engine_steps.DONT_KNOW} No source returned a page. {{why}}"
 
 

@@ -51,7 +51,9 @@ class FakeDocumentEngine:
     def fingerprint(self) -> str:
         return "0123456789abcdef"
 
-    def stages(self, inquiry: Inquiry, answer: Answer, _deadline: Deadline) -> Generator[Event, None, None]:
+    def stages(
+        self, inquiry: Inquiry, answer: Answer, _deadline: Deadline, gather: object = None  # noqa: ARG002
+    ) -> Generator[Event, None, None]:
         yield Step("search", f"asked {inquiry.text}")
         answer.text = "Done."
         yield answer.done("generated_answer")

@@ -10,6 +10,7 @@ from api.jobs.queue import Jobs
 from settings import Settings
 from tests.fakes.engines import FakeEngines
 from tests.fakes.ingesting import FakeIngester
+from tests.fakes.sources import FakePageAnswers
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -22,7 +23,7 @@ def test_it_stays_short() -> None:
 
 def test_every_route_is_in_the_table_and_the_other_way_round() -> None:
     stated = set(re.findall(r"`((?:GET|POST|DELETE) /[^`]*)`", README.split("## Routes")[1].split("\n## ")[0]))
-    paths = create_app(FakeEngines({}), Settings(), FakeIngester(), Jobs()).openapi()["paths"]
+    paths = create_app(FakeEngines({}), Settings(), FakeIngester(), Jobs(), given=FakePageAnswers()).openapi()["paths"]
     served = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
 
     assert stated == served
