@@ -13,7 +13,7 @@ from api import errors
 from api.admission import AdmissionQueue
 from api.dependencies import Engines, Ingester, Service
 from api.jobs.queue import Jobs
-from api.routes import catalogue, chat, documents, evaluate, health, ingest, papers, query, retrieve, run
+from api.routes import catalogue, chat, documents, evaluate, health, ingest, papers, query, research, retrieve, run
 from api.security.auth import KeyRequired
 from api.security.body_limit import BodyLimit
 from api.views.html import Pages
@@ -52,7 +52,7 @@ def create_app(
     app.state.service = Service(engines, settings, pages, ingester, jobs, slots, answers, roots)
     app.add_middleware(BodyLimit)
     errors.install(app, pages)
-    for module in (run, evaluate, query, chat, retrieve, catalogue, documents, ingest):
+    for module in (run, evaluate, query, research, chat, retrieve, catalogue, documents, ingest):
         app.include_router(module.router, dependencies=[KeyRequired])
     # A probe has no key; papers ask for theirs in their own way.
     for module in (papers, health):

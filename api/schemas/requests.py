@@ -8,7 +8,7 @@ mistake and refused.
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, Field, StrictBool, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
 from errors import QuestionError
@@ -20,6 +20,8 @@ from settings import CORPUS_NAME
 
 # Any way to write a day and an hour.
 MAX_QUERY_TIME_CHARS = 100
+# It stands in every sub-question.
+MAX_TOPIC_CHARS = 1000
 
 
 def _question(text: str) -> str:
@@ -132,6 +134,20 @@ class QueryBody(StrictBody):
 
     question: Question
     top_k: Annotated[int, Field(strict=True, ge=1, le=200)] = 4
+    include_context: StrictBool = False
+    corpus: CorpusName | None = None
+    filters: Filters | None = None
+    steering: SteeringBody | None = None
+    query_time: QueryTime | None = None
+
+
+class ResearchBody(StrictBody):
+    """What `POST /agent/research` takes."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"topic": "heat pumps", "max_subquestions": 5}]})
+
+    topic: Annotated[Question, Field(max_length=MAX_TOPIC_CHARS)]
+    max_subquestions: Annotated[int, Field(strict=True, ge=3, le=8)] = 5
     include_context: StrictBool = False
     corpus: CorpusName | None = None
     filters: Filters | None = None

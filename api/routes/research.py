@@ -1,0 +1,39 @@
+"""`POST /agent/research`: a topic, taken apart, answered part by part and summed up, as clients of bedrock-rag-eval ask.
+
+Flow: body -> `answering/runner.py` (one place for all sub-questions) -> `research/topic/topic_research.py` -> **here** ->
+JSON (`views/research.py`).
+"""
+
+from dataclasses import replace
+
+from fastapi import APIRouter, Request
+
+from api.answering.runner import RunnerDep
+from api.answering.sse import finish
+from api.dependencies import ServiceDep
+from api.schemas.requests import ResearchBody, steering_of
+from api.views.negotiation import JSONReply
+from api.views.research import to_research_reply
+from index.documents.filters import where
+from query_engine.inquiry import Inquiry
+from research.topic.topic_research import research_topic
+
+router = APIRouter()
+
+
+@router.post("/agent/research")
+async def research(body: ResearchBody, request: Request, service: ServiceDep, runner: RunnerDep) -> JSONReply:
+    """Answer sub-questions of a topic; what the documents do not answer is a gap."""
+    if body.filters is not None:
+        where(body.filters)
+    inquiry = Inquiry(body.topic, body.filters, steering_of(body.steering), query_time=body.query_time)
+    options, count = service.settings.retrieval, body.max_subquestions
+    asked = await runner.answer(
+        body.corpus,
+        lambda engine, deadline: research_topic(
+            engine, engine.stream, replace(inquiry, deadline=deadline), options, count, write=None, deadline=deadline
+        ),
+    )
+    done = await finish(asked.events, request)
+    links = service.links(request, asked.corpus)
+    return JSONReply(to_research_reply(body.topic, done, links, include_context=body.include_context))
