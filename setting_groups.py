@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 RAY_ADDRESS = r"^(local|[^\s:/]+:\d{1,5})$"
 OTHER_MODEL = r"(huggingface|openvino|openai)(:[^,@\s]+)?(@https?://[^,@\s]+)?"
 URL_KEY = r"https?://[^\s,=@]+=[!-+\--~]+"
+Mode = Literal["single", "agent", "auto"]
 CORPUS_NAME = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 
 
@@ -269,6 +270,10 @@ class LLMSettings(Group):
 class AnswerSettings(Group):
     """Length, time limit and acceptance of answers."""
 
+    mode: Mode = Field(
+        "single",
+        description="One search, `agent` for several with a review after each, `auto` to choose by the question.",
+    )
     max_words: int = Field(
         60,
         ge=10,
@@ -301,6 +306,20 @@ class AnswerSettings(Group):
     plan: bool = Field(True, description="Search separately for each part of a multi-part question.")
     plan_timeout_s: float = Field(
         10, gt=0, le=600, description="Time limit of planning by a language model; afterwards grammar rules take over."
+    )
+
+
+class ResearchSettings(Group):
+    """The research loop of `RAG_ANSWER__MODE=agent` and `auto`."""
+
+    rounds: int = Field(5, ge=1, le=20, description="Rounds of search and review, at most.")
+    variants: int = Field(5, ge=0, le=20, description="Queries searched in one round beside the question, at most.")
+    results: int = Field(10, ge=1, le=100, description="Passages taken from each search, at most.")
+    timeout_s: float = Field(
+        60,
+        gt=0,
+        le=570,
+        description="Time limit of all rounds, and never more than half of what is left of the question's own.",
     )
 
 

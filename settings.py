@@ -32,7 +32,9 @@ from setting_groups import (
     IngestSettings,
     JudgeSettings,
     LLMSettings,
+    Mode,
     RerankSettings,
+    ResearchSettings,
     RetrievalSettings,
     ServeSettings,
 )
@@ -52,7 +54,9 @@ __all__ = [
     "IngestSettings",
     "JudgeSettings",
     "LLMSettings",
+    "Mode",
     "RerankSettings",
+    "ResearchSettings",
     "RetrievalSettings",
     "ServeSettings",
     "Settings",
@@ -79,6 +83,7 @@ class Settings(Group):
     expansion: ExpansionSettings = ExpansionSettings()
     llm: LLMSettings = LLMSettings()
     answer: AnswerSettings = AnswerSettings()
+    research: ResearchSettings = ResearchSettings()
     cache: CacheSettings = CacheSettings()
     judge: JudgeSettings = JudgeSettings()
     bench: BenchSettings = BenchSettings()

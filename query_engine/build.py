@@ -224,30 +224,22 @@ class Engines:
         if given if only_sure is None else only_sure:
             quoting = HighPrecisionSynthesizer(quoting, corpus.lexical_index)
         synthesizers: list[Synthesizer] = [*self._language_models.writers, quoting]
-        pipeline, condenser, planner = self._pipeline(corpus), self._condenser(), self._planner()
+        helper = self._helper()
+        condenser = Condenser(helper, self._settings.expansion.timeout_s) if helper else Condenser()
         return Engine(
             corpus,
             self._embedder,
             reader,
             synthesizers,
             self._settings,
-            pipeline=pipeline,
+            pipeline=self._pipeline(corpus),
             condenser=condenser,
-            planner=planner,
+            planner=Planner(helper, self._settings.answer.plan_timeout_s),
+            helper=helper,
         )
 
-    def _condenser(self) -> Condenser:
-        if self._model is None:
-            return Condenser()
-        return Condenser(
-            PromptHelper(self._model, self._settings.llm.max_new_tokens), self._settings.expansion.timeout_s
-        )
-
-    def _planner(self) -> Planner:
-        timeout_s = self._settings.answer.plan_timeout_s
-        if self._model is None:
-            return Planner(None, timeout_s)
-        return Planner(PromptHelper(self._model, self._settings.llm.max_new_tokens), timeout_s)
+    def _helper(self) -> PromptHelper | None:
+        return None if self._model is None else PromptHelper(self._model, self._settings.llm.max_new_tokens)
 
     def _pipeline(self, corpus: Corpus) -> RetrievalPipeline:
         expansions = build_expansions(self._settings, corpus, self._embedder, self._model)

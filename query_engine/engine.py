@@ -29,6 +29,7 @@ from query_engine.answerability.missing_words import missing_words
 from query_engine.collection.answers import answer_about_collection
 from query_engine.collection.rows import show_rows
 from query_engine.inquiry import Inquiry
+from query_engine.llms.helper import PromptHelper
 from query_engine.question.condense import Condenser
 from query_engine.question.decompose import ONE_PASS, Plan, Planner
 from query_engine.question.spelling import Correction, corrected
@@ -39,7 +40,7 @@ from query_engine.retrieval.expansion.steering import Steering
 from query_engine.retrieval.hybrid import LeafRetriever
 from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.retrieval.merging.retriever import MergingRetriever
-from query_engine.retrieval.multi_part import Gathering, SearchContext
+from query_engine.retrieval.multi_part import Evidence, Gathering, SearchContext
 from query_engine.retrieval.papers import PaperSearch
 from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.deadline import Deadline
@@ -59,6 +60,7 @@ from settings import VERSION, RetrievalSettings, Settings
 logger = logging.getLogger(__name__)
 
 LOW_CONFIDENCE = AnswerWarning("low_confidence", "The passages are about this, but perhaps do not answer it.")
+Gather = Callable[[str, SearchContext], Evidence]
 NOT_STEERED = AnswerWarning("steering_skipped", "Only the search by meaning can be steered, and the mode is lexical.")
 
 
@@ -74,6 +76,10 @@ class Engine:
         pipeline: what is done before and after the search for leaves; nothing by default.
         condenser: reads the conversation before a question; by words alone by default.
         planner: takes apart questions that ask for several things; by grammar alone by default.
+        helper: asks the language model on the side; None where there is none.
+
+    Attributes:
+        corpus, pipeline, helper: as given.
     """
 
     def __init__(
@@ -87,6 +93,7 @@ class Engine:
         pipeline: RetrievalPipeline | None = None,
         condenser: Condenser | None = None,
         planner: Planner | None = None,
+        helper: PromptHelper | None = None,
     ) -> None:
         self.corpus = corpus
         self._embedder = embedder
@@ -96,6 +103,7 @@ class Engine:
         self.pipeline = pipeline or RetrievalPipeline()
         self._condenser = condenser or Condenser()
         self._planner = planner or Planner()
+        self.helper = helper
 
     def retriever(
         self, options: RetrievalSettings | None = None, pipeline: RetrievalPipeline | None = None
@@ -131,10 +139,15 @@ class Engine:
         versions = self._versions(inquiry.filters)
         return self._retrieve(question, versions, inquiry.steering, options, pipeline, deadline=inquiry.deadline)
 
-    async def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
+    async def stream(self, inquiry: Inquiry, gather: Gather | None = None) -> AsyncGenerator[Event, None]:
         """Answer a question; see `schema/events.py` for the order of events.
 
         The last event comes before the deadline. Closing the iterator stops all work and waits until it has stopped.
+
+        Args:
+            inquiry: the question and what belongs to it; its `mode` is not read.
+            gather: finds the passages that the answer is written from, once the question has been read; one pass over
+                the corpus if None.
 
         Raises:
             QuestionError: the question cannot be asked as it stands (before the first event).
@@ -142,19 +155,21 @@ class Engine:
         """
         answer = Answer(clean_question(inquiry.text), inquiry.query_time)
         deadline = inquiry.deadline or Deadline(self._settings.answer.deadline_s)
-        stages = iterate_in_thread(partial(self._stages, inquiry, answer, deadline), deadline.stop)
+        stages = iterate_in_thread(partial(self._stages, inquiry, answer, deadline, gather), deadline.stop)
         async with aclosing(in_time(stages, deadline, answer.out_of_time)) as events:
             async for event in events:
                 yield event
 
-    def _stages(self, inquiry: Inquiry, answer: Answer, deadline: Deadline) -> Generator[Event, None, None]:
+    def _stages(
+        self, inquiry: Inquiry, answer: Answer, deadline: Deadline, gather: Gather | None
+    ) -> Generator[Event, None, None]:
         """Go through the stages, `answer` growing with them; its threads have ended when this has."""
         try:
-            yield from self._answer(inquiry, answer, deadline)
+            yield from self._answer(inquiry, answer, deadline, gather or self._one_pass)
         finally:
             answer.join()
 
-    def _answer(self, inquiry: Inquiry, answer: Answer, deadline: Deadline) -> Iterator[Event]:
+    def _answer(self, inquiry: Inquiry, answer: Answer, deadline: Deadline, gather: Gather) -> Iterator[Event]:
         answer.fingerprint = self.fingerprint()
         if (yield from self._read(inquiry, answer, deadline)):
             return
@@ -174,7 +189,7 @@ class Engine:
         search = partial(
             self._retrieve, versions=versions, steering=inquiry.steering, options=options, deadline=deadline
         )
-        gathering = Gathering(question, self._plan, self._search_context(search, options, deadline))
+        gathering = gather(question, self._search_context(search, options, deadline))
         yield from gathering.steps()
         retrieval = gathering.retrieval
         answer.timings_ms.update(retrieval.timings_ms)
@@ -237,6 +252,9 @@ class Engine:
     def _plan(self, question: str, deadline: Deadline) -> Plan:
         return self._planner.plan(question, deadline) if self._settings.answer.plan else ONE_PASS
 
+    def _one_pass(self, question: str, context: SearchContext) -> Evidence:
+        return Gathering(question, self._plan, context)
+
     def _search_context(
         self, search: Callable[[str], Retrieval], options: RetrievalSettings, deadline: Deadline
     ) -> SearchContext:
@@ -246,7 +264,7 @@ class Engine:
     def _judge(self, question: str, passages: Sequence[Passage]) -> Confidence:
         return assess(question, passages, self.corpus.lexical_index, self._embedder, self._reader)
 
-    def _writers(self, gathering: Gathering) -> Sequence[Synthesizer]:
+    def _writers(self, gathering: Evidence) -> Sequence[Synthesizer]:
         """Return the synthesizers; the last one, who quotes, is asked for each part that can be answered by itself."""
         *models, quoting = self._synthesizers
         if not gathering.apart or not isinstance(quoting, QuotingSynthesizer):
@@ -287,7 +305,7 @@ class Engine:
         parts = {
             "version": VERSION,
             "settings": self._settings.model_dump(
-                mode="json", include={"retrieval", "rerank", "expansion", "answer", "llm"}
+                mode="json", include={"retrieval", "rerank", "expansion", "answer", "research", "llm"}
             ),
             "identity": self.corpus.manifest.identity.fingerprint(),
             "documents": self.corpus.documents.state(),

@@ -13,6 +13,7 @@ from typing import Any
 from query_engine.question.condense import Turn
 from query_engine.retrieval.expansion.steering import Steering
 from query_engine.runtime.deadline import Deadline
+from settings import Mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,8 @@ class Inquiry:
             answer is judged by all that were found.
         query_time: when it was asked, in the client's words, for a language model that writes; None tells it nothing.
         deadline: for this question alone; None starts the settings' one.
+        mode: how passages are gathered: `single` (one pass), `agent` (`research/loop.py`), or `auto`, by which simple
+            questions go in one pass. Read by `research/modes.py`.
     """
 
     text: str
@@ -37,6 +40,7 @@ class Inquiry:
     top_k: int | None = None
     query_time: str | None = None
     deadline: Deadline | None = None
+    mode: Mode = "single"
 
     def key(self, corpus: str, fingerprint: str) -> str:
         """Hash everything that decides the answer, 64 hex digits.
@@ -47,5 +51,5 @@ class Inquiry:
         """
         steered = None if self.steering is None else asdict(self.steering)
         turns = [asdict(turn) for turn in self.turns]
-        parts = [corpus, fingerprint, self.text, self.filters, steered, turns, self.top_k, self.query_time]
+        parts = [corpus, fingerprint, self.text, self.filters, steered, turns, self.top_k, self.query_time, self.mode]
         return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -5,12 +5,13 @@ Flow: `retrieval/reranking/listwise.py`, `retrieval/expansion/hyde.py` and `retr
 """
 
 import logging
+from collections.abc import Callable
 from contextlib import closing
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from errors import LLMError, RagError
-from query_engine.llms.base import LoadedModel
+from query_engine.llms.base import LoadedModel, said
 from query_engine.llms.reply import Reply
 from query_engine.prompting.builder import TEMPLATE_TOKENS
 from query_engine.prompting.control_tokens import ControlTokens
@@ -47,20 +48,28 @@ class PromptHelper:
         """Length of a text for the model."""
         return self._count(text)
 
-    def ask(self, prompt: str, deadline: Deadline, *, one_line: bool = False) -> str:
+    def ask(
+        self,
+        prompt: str,
+        deadline: Deadline,
+        *,
+        one_line: bool = False,
+        on_thought: Callable[[str], None] | None = None,
+    ) -> str:
         """Return the model's reply, without its reasoning, never blank.
 
         Args:
             prompt: as the user's message.
             deadline: until when.
             one_line: only the first line is wanted: the model is stopped behind it. Small ones go on for ever.
+            on_thought: told each paragraph of the model's reasoning as it comes.
 
         Raises:
             LLMError: the model failed, wrote nothing, or declined.
             OutOfTimeError: the deadline passed before it had finished; it is stopped.
         """
         try:
-            return self._asked(prompt, deadline, one_line=one_line)
+            return self._asked(prompt, deadline, one_line=one_line, on_thought=on_thought or _unheard)
         except RagError:
             raise
         except Exception as error:
@@ -72,15 +81,23 @@ class PromptHelper:
                 code="llm_unforeseen",
             ) from error
 
-    def _asked(self, prompt: str, deadline: Deadline, *, one_line: bool) -> str:
+    def _asked(self, prompt: str, deadline: Deadline, *, one_line: bool, on_thought: Callable[[str], None]) -> str:
         reply, text = Reply(), ""
         with closing(self._llm.stream_chat([ChatMessage(role=MessageRole.USER, content=prompt)])) as stream:
-            for chunk in stream:
+            for piece in said(stream):
                 deadline.check("while the language model was writing")
-                text += reply.feed(chunk.delta or "")
+                text += reply.feed(piece)
+                for thought in reply.thoughts():
+                    on_thought(thought)
                 if one_line and "\n" in text.lstrip():
                     return text.strip().splitlines()[0].strip()
         text = (text + reply.finish()).strip()
+        for thought in reply.thoughts():
+            on_thought(thought)
         if not text:
             raise LLMError("The language model wrote nothing of use.", "Use a larger model.")
         return text
+
+
+def _unheard(_thought: str) -> None:
+    """Pass over what a model thinks."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
+from typing import Protocol
 
 from query_engine import steps
 from query_engine.answerability.classifier import Confidence
@@ -49,6 +50,33 @@ class SearchContext:
     min_confidence: float
     options: RetrievalSettings
     deadline: Deadline
+
+
+class Evidence(Protocol):
+    """What a question is answered from, gathered while its steps are read."""
+
+    @property
+    def retrieval(self) -> Retrieval:
+        """One list of passages, once `steps` has ended."""
+        ...
+
+    @property
+    def parts(self) -> Sequence[PartEvidence]:
+        """Each part of the question with its own evidence; none of a question without parts."""
+        ...
+
+    @property
+    def apart(self) -> bool:
+        """Whether each part can be answered by itself."""
+        ...
+
+    def steps(self) -> Iterator[Step]:
+        """Gather; yield what is done."""
+        ...
+
+    def confidence(self, merged: Confidence) -> Confidence:
+        """Return how likely the passages hold the answer, `merged` being the gate's judgement of all of them."""
+        ...
 
 
 class Gathering:
@@ -135,17 +163,7 @@ class Gathering:
         return side_by_side(partial(self._context.search, query) for query in queries)
 
     def _judged(self, part: Part, passages: tuple[Passage, ...]) -> PartEvidence:
-        confidence = self._context.judge(part.query, passages)
-        own = self._own_terms(part)
-        # The gate forgives a word that no passage holds. Of things that are compared it may be the very name.
-        lacks = len(own) <= MAX_NAME_TERMS and not own.isdisjoint(confidence.missing)
-        return PartEvidence(part, passages, confidence, confidence.value >= self._context.min_confidence and not lacks)
-
-    def _own_terms(self, part: Part) -> set[str]:
-        """Return the terms of a part that no other part has."""
-        terms = self._context.words.query_terms
-        others = [other.query for other in self._asked if other != part]
-        return set(terms(part.query)) - {term for other in others for term in terms(other)}
+        return judge_part(part, self._asked, passages, self._context)
 
     def _improve(self, at: int, retrieval: Retrieval) -> None:
         """Take what another search found into a part's evidence, if that covers the part better."""
@@ -169,6 +187,19 @@ class Gathering:
             if wording:
                 found[at] = wording
         return found
+
+
+def judge_part(
+    part: Part, parts: Iterable[Part], passages: tuple[Passage, ...], context: SearchContext
+) -> PartEvidence:
+    """Judge what was found for one of the `parts` of a question; blocks."""
+    confidence = context.judge(part.query, passages)
+    terms = context.words.query_terms
+    others = {term for other in parts if other != part for term in terms(other.query)}
+    own = set(terms(part.query)) - others
+    # The gate forgives a word that no passage holds. Of things that are compared it may be the very name.
+    lacks = len(own) <= MAX_NAME_TERMS and not own.isdisjoint(confidence.missing)
+    return PartEvidence(part, passages, confidence, confidence.value >= context.min_confidence and not lacks)
 
 
 def merge(lists: Iterable[Sequence[Passage]], options: RetrievalSettings) -> tuple[Passage, ...]:

@@ -1,0 +1,365 @@
+"""Search in rounds: queries, search, fusion, reranking, review, and again with what is missing.
+
+Flow: `modes.py` -> `Engine.stream` reads the question -> **here** gathers -> the engine's gate and synthesizers answer
+from what was gathered. A LlamaIndex workflow orders the steps:
+
+    begin (queries) -> search (side by side, fused, reranked) -> review -> search … -> stop
+
+It ends when a review finds the passages sufficient, nothing new is left to search for, the useful passages fill the
+context, the last round is over, or its time is. What fails on the way is told, and the loop goes on with less: without
+a search that failed, or by rules where the language model did.
+
+The engine's stages are a plain iterator in a thread of their question, so the workflow has an event loop of that
+thread: it runs while a step is awaited, and stands still while one is read. Work that blocks runs in further threads,
+which `ended` waits for.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Sequence
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from llama_index.core.workflow import Context, StartEvent, StopEvent, Workflow, step
+from llama_index.core.workflow import Event as WorkflowEvent
+
+from errors import OutOfTimeError, RagError
+from query_engine import steps as engine_steps
+from query_engine.answerability.classifier import Confidence
+from query_engine.answerability.part_coverage import PartEvidence
+from query_engine.llms.helper import PromptHelper
+from query_engine.question.decompose_rules import Part, split_question
+from query_engine.retrieval.multi_part import SearchContext, merge
+from query_engine.retrieval.pipeline import Reranking
+from query_engine.runtime.deadline import Deadline
+from query_engine.runtime.threads import POLL_S, in_thread, start_thread
+from query_engine.schema.answer_warning import AnswerWarning
+from query_engine.schema.events import Step
+from query_engine.schema.passage import Passage
+from query_engine.schema.retrieval_result import Retrieval
+from research import steps
+from research.by_model import ModelReviewer
+from research.by_rules import Notes, RuleReviewer
+from research.found_documents import found_documents
+from research.fusion import fuse, rerank
+from research.schema import Contradiction, Review, Round, Search
+from research.wording import was_asked
+from settings import ResearchSettings
+
+# Of the loop's time, for the queries of the first round.
+QUERIES_S = 10.0
+TOO_SLOW = ("The search had not ended when the time for it was over.", "Raise RAG_RESEARCH__TIMEOUT_S.")
+NO_QUERY = "there is no query left that was not asked before."
+NO_ROOM = "the useful passages fill the room that an answer has for them."
+NO_TIME = "the time for it is over."
+LAST_ROUND = "this was the last round."
+
+Tell = Callable[[Step], None]
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What a loop works with. The functions block, and may be called from several threads at once.
+
+    Attributes:
+        search: finds passages for a query.
+        helper: asks the language model; None goes by rules.
+        reranking: reorders the fused passages; None leaves them.
+        options: of the loop.
+        sufficient_from: confidence from which a question without parts needs no further round, where rules review.
+        split: whether a question with parts is taken apart.
+    """
+
+    search: Search
+    helper: PromptHelper | None
+    reranking: Reranking | None
+    options: ResearchSettings
+    sufficient_from: float
+    split: bool = True
+
+
+class Research:
+    """The evidence for one question, gathered in rounds; an `Evidence` of `retrieval/multi_part.py`.
+
+    Args:
+        question: the whole one, as it is searched for.
+        context: judges, and bounds passages and time.
+        tools: what to work with.
+
+    Attributes:
+        retrieval: one list of passages of all rounds, once `steps` has ended; useful ones first.
+        rounds: those that were finished.
+        contradictions: that reviews found, each pair of documents once.
+        stop: set when nobody waits for the answer any more.
+    """
+
+    def __init__(self, question: str, context: SearchContext, tools: Tools) -> None:
+        self.retrieval = Retrieval((), {})
+        self.rounds: list[Round] = []
+        self.contradictions: list[Contradiction] = []
+        self._parts = split_question(question) if tools.split else ()
+        self._context = context
+        self._tools = tools
+        self._notes = Notes(question, self._parts or (Part(question, question),))
+        self._warnings: list[AnswerWarning] = []
+        self._searches: list[Future[Retrieval]] = []
+        self._limit = context.deadline.for_stage(tools.options.timeout_s)
+        self._rules = RuleReviewer(self._notes, context, tools.sufficient_from)
+        self._helper = tools.helper
+        self._round_began = 0.0
+        self._spent_ms: dict[str, float] = {}
+        self.stop = context.deadline.stop
+
+    def steps(self) -> Iterator[Step]:
+        """Search in rounds; yield a step when a round begins, and a `RoundStep` when it has ended.
+
+        Raises:
+            OutOfTimeError: nobody waits for the answer any more.
+        """
+        started = time.perf_counter()
+        with asyncio.Runner() as runner:
+            told = self._told()
+            try:
+                while (one := runner.run(_next_of(told))) is not None:
+                    yield one
+            finally:
+                runner.run(told.aclose())
+        if self._parts and not self._rules.evidence:
+            self._rules.judge(())
+        timings_ms = {"retrieve": _ms_since(started)}
+        self.retrieval = Retrieval(self._passages(), timings_ms, tuple(dict.fromkeys(self._warnings)))
+
+    @property
+    def parts(self) -> Sequence[PartEvidence]:
+        """Each part of the question with its own evidence; none of a question without parts."""
+        return self._rules.evidence if self._parts else ()
+
+    @property
+    def apart(self) -> bool:
+        """Whether each part can be answered by itself."""
+        return bool(self.parts) and all(one.part.alone for one in self.parts)
+
+    def confidence(self, merged: Confidence) -> Confidence:
+        """Return the better judgement: of all passages, or of the least covered part's if all parts are covered."""
+        if not self._rules.covered:
+            return merged
+        least = min((one.confidence for one in self._rules.evidence), key=lambda one: one.value)
+        return max(merged, least, key=lambda one: one.value)
+
+    def ended(self) -> None:
+        """Wait until the threads of all searches have ended; blocks."""
+        wait(self._searches)
+
+    async def _told(self) -> AsyncGenerator[Step, None]:
+        """Yield what the workflow tells; closing it stops the workflow."""
+        # The steps check the time limit, since they have at hand what was found; the workflow's own limit would not.
+        handler = _Workflow(self, timeout=None).run()
+        try:
+            async for event in handler.stream_events():
+                if isinstance(event, _Told):
+                    yield event.step
+            await handler
+        finally:
+            if not handler.is_done():
+                self.stop.set()
+                await handler.cancel_run()
+
+    # What the workflow's steps do; each blocks.
+
+    def begin(self, tell: Tell) -> tuple[str, ...]:
+        """Return the queries of the first round: the question, its parts, and those that the language model adds."""
+        by_model: tuple[str, ...] = ()
+        if self._helper is not None:
+            try:
+                by_model = self._model_reviewer(self._helper, tell).first_queries(self._limit.within(QUERIES_S))
+            except RagError as error:
+                self._give_up_model(error, tell)
+        queries = [self._notes.question]
+        for query in (*(part.query for part in self._parts), *by_model):
+            if not was_asked(query, queries):
+                queries.append(query)
+        return tuple(queries[: self._tools.options.variants + 1])
+
+    def search(self, number: int, queries: Sequence[str], tell: Tell) -> tuple[Passage, ...]:
+        """Search for all queries at once; return this round's passages, best first."""
+        self._round_began = time.perf_counter()
+        tell(steps.searching(number, queries))
+        self._notes.asked += queries
+        running = {query: start_thread(partial(self._tools.search, query, self._limit)) for query in queries}
+        self._searches += running.values()
+        self._wait_for(running.values())
+        for query, future in running.items():
+            try:
+                if not future.done():
+                    raise OutOfTimeError(*TOO_SLOW)
+                found = future.result()
+            except RagError as error:
+                self._context.deadline.check_wanted("while it was searched")
+                self._warn(AnswerWarning("search_failed", f"The search for “{query}” failed: {error.fact}"), tell)
+                continue
+            self._notes.found[query] = found.passages[: self._tools.options.results]
+            for warning in found.warnings:
+                self._warn(warning, tell)
+        self._spent_ms = {"search": _ms_since(self._round_began)}
+        fused = fuse([self._notes.found[query] for query in queries if query in self._notes.found])
+        fused, skipped = rerank(self._notes.question, fused, self._tools.reranking, self._limit)
+        if skipped is not None:
+            self._warn(skipped, tell)
+        self._notes.fused = fused if number == 1 else fuse(list(self._notes.found.values()))
+        return fused[: self._tools.options.results]
+
+    def review(
+        self, number: int, queries: tuple[str, ...], passages: tuple[Passage, ...], tell: Tell
+    ) -> tuple[str, ...]:
+        """Review a round, tell it, and return the queries of the next one; none if it was the last."""
+        review = self._reviewed(number, queries, passages, tell)
+        notes = self._notes
+        notes.useful += [one for one in review.useful if one not in notes.useful]
+        if review.summary:
+            notes.summaries.append(review.summary)
+        found = found_documents(notes.question, passages, review.useful, self._context.words)
+        self._spent_ms["total"] = _ms_since(self._round_began)
+        self.rounds.append(Round(number, queries, found, review, dict(self._spent_ms)))
+        tell(steps.round_done(self.rounds[-1]))
+        self._show_contradictions(review, tell)
+        if review.sufficient:
+            return ()
+        if why := self._reason_to_end(review, number):
+            tell(steps.ended(why))
+            return ()
+        return review.queries
+
+    def _reviewed(self, number: int, queries: Sequence[str], passages: tuple[Passage, ...], tell: Tell) -> Review:
+        if self._helper is not None:
+            started = time.perf_counter()
+            try:
+                self._limit.check("before what was found could be reviewed")
+                return self._model_reviewer(self._helper, tell).review(queries, passages, self._limit)
+            except OutOfTimeError as error:
+                self._context.deadline.check_wanted("while it was reviewed")
+                self._warn(AnswerWarning("research_cut", error.fact), tell)
+            except RagError as error:
+                self._give_up_model(error, tell)
+            finally:
+                self._spent_ms["review"] = _ms_since(started)
+        return self._rules.review(queries, looking=number < self._tools.options.rounds)
+
+    def _show_contradictions(self, review: Review, tell: Tell) -> None:
+        for found in review.contradictions:
+            pair = {found.first.doc_id, found.second.doc_id}
+            if all(pair != {one.first.doc_id, one.second.doc_id} for one in self.contradictions):
+                self.contradictions.append(found)
+                self._warnings.append(steps.contradiction_warning(found))
+                tell(steps.contradicting(found))
+
+    def _reason_to_end(self, review: Review, number: int) -> str:
+        if not self._limit.left_s():
+            self._warnings.append(AnswerWarning("research_cut", "The research was cut short by its time limit."))
+            return NO_TIME
+        if not review.queries:
+            return NO_QUERY
+        if number >= self._tools.options.rounds:
+            return LAST_ROUND
+        if (
+            review.by == "model"
+            and sum(len(one.text) for one in self._notes.useful) >= self._context.options.budget_chars
+        ):
+            return NO_ROOM
+        return ""
+
+    def _wait_for(self, searches: Collection[Future[Retrieval]]) -> None:
+        """Wait until all have ended, the limit has passed or nobody waits for the answer any more."""
+        pending: Collection[Future[Retrieval]] = searches
+        while pending and self._limit.left_s() and not self._limit.stop.is_set():
+            pending = wait(pending, timeout=min(POLL_S, self._limit.left_s())).not_done
+        self._context.deadline.check_wanted("while it was searched")
+
+    def _passages(self) -> tuple[Passage, ...]:
+        """Return the passages of all rounds within the budget: useful ones first, and something for each part."""
+        notes, options = self._notes, self._context.options
+        if len(notes.found) == 1 and self._tools.reranking is None:
+            return next(iter(notes.found.values()))
+        if self.parts:
+            return merge([notes.fused, *(part.passages for part in self.parts)], options)
+        return merge([(*notes.useful, *notes.fused)], options)
+
+    def _model_reviewer(self, helper: PromptHelper, tell: Tell) -> ModelReviewer:
+        return ModelReviewer(
+            helper,
+            self._notes,
+            self._rules,
+            self._context.words,
+            max_queries=self._tools.options.variants,
+            on_thought=lambda thought: tell(engine_steps.thinking(thought)),
+        )
+
+    def _give_up_model(self, error: RagError, tell: Tell) -> None:
+        """Go on by rules."""
+        self._context.deadline.check_wanted("while it was reviewed")
+        self._helper = None
+        text = f"The language model failed, so rules review what is found. {error.fact}"
+        self._warn(AnswerWarning("review_by_rules", text), tell)
+
+    def _warn(self, warning: AnswerWarning, tell: Tell) -> None:
+        if warning not in self._warnings:
+            self._warnings.append(warning)
+            tell(steps.told(warning))
+
+
+class _Told(WorkflowEvent):
+    step: Any
+
+
+class _Queries(WorkflowEvent):
+    number: int
+    queries: tuple[str, ...]
+
+
+class _Found(WorkflowEvent):
+    number: int
+    queries: tuple[str, ...]
+    passages: Any
+
+
+class _Workflow(Workflow):
+    """The order of the steps; what they do is `Research`'s."""
+
+    def __init__(self, research: Research, timeout: float | None) -> None:
+        super().__init__(timeout=timeout)
+        self._research = research
+
+    @step
+    async def begin(self, ctx: Context, event: StartEvent) -> _Queries:  # noqa: ARG002  # it holds nothing
+        return _Queries(number=1, queries=await self._in_thread(ctx, self._research.begin))
+
+    @step
+    async def search(self, ctx: Context, event: _Queries) -> _Found:
+        work = partial(self._research.search, event.number, event.queries)
+        passages = await self._in_thread(ctx, work)
+        return _Found(number=event.number, queries=event.queries, passages=passages)
+
+    @step
+    async def review(self, ctx: Context, event: _Found) -> _Queries | StopEvent:
+        work = partial(self._research.review, event.number, event.queries, event.passages)
+        queries = await self._in_thread(ctx, work)
+        return _Queries(number=event.number + 1, queries=queries) if queries else StopEvent()
+
+    async def _in_thread(self, ctx: Context, work: Callable[[Tell], Result]) -> Result:
+        """Return what `work` returns in a thread; what it tells is streamed at once."""
+        loop = asyncio.get_running_loop()
+
+        def tell(one: Step) -> None:
+            loop.call_soon_threadsafe(ctx.write_event_to_stream, _Told(step=one))
+
+        return await in_thread(partial(work, tell), self._research.stop)
+
+
+async def _next_of(told: AsyncGenerator[Step, None]) -> Step | None:
+    return await anext(told, None)
+
+
+def _ms_since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 1)

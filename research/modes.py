@@ -1,0 +1,107 @@
+"""Answer a question in the way that its mode says: in one pass, or by a research loop.
+
+Flow: an edge (HTTP route, command line, evaluation) -> **here** -> `Engine.stream`, with the loop of `loop.py` as its
+evidence where the mode is `agent`, or `auto` and the router finds the question worth it. Everything else about an answer
+is the same in both: how the question is read, the gate, the synthesizers, the citations.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any, Protocol
+
+from query_engine.inquiry import Inquiry
+from query_engine.llms.helper import PromptHelper
+from query_engine.retrieval.multi_part import Evidence, SearchContext
+from query_engine.retrieval.pipeline import RetrievalPipeline
+from query_engine.runtime.deadline import Deadline
+from query_engine.runtime.threads import ended, start_thread
+from query_engine.schema.events import Event
+from query_engine.schema.retrieval_result import Retrieval
+from research.loop import Research, Tools
+from research.schema import Search
+from settings import Settings
+
+
+class Answering(Protocol):
+    """What is asked of an engine; `query_engine.engine.Engine` is one."""
+
+    @property
+    def pipeline(self) -> RetrievalPipeline:
+        """What is done before and after its searches."""
+        ...
+
+    @property
+    def helper(self) -> PromptHelper | None:
+        """Asks the language model on the side."""
+        ...
+
+    def retrieve(self, inquiry: Inquiry, options: Any = None, pipeline: RetrievalPipeline | None = None) -> Retrieval:
+        """Find passages; blocks."""
+        ...
+
+    def stream(
+        self, inquiry: Inquiry, gather: Callable[[str, SearchContext], Evidence] | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """Answer from what `gather` finds, event by event; closing it waits for its threads."""
+        ...
+
+
+async def stream(
+    engine: Answering, inquiry: Inquiry, settings: Settings, search: Search | None = None
+) -> AsyncGenerator[Event, None]:
+    """Answer a question by its mode; the events, and what closing does, are those of `Engine.stream`.
+
+    Args:
+        engine: answers.
+        inquiry: the question and what belongs to it.
+        settings: of the loop.
+        search: finds passages for a query of the loop, in place of the engine's own search. The passages may be from
+            documents that the engine's corpus does not hold.
+
+    Raises:
+        QuestionError: the question cannot be asked as it stands (before the first event).
+        FilterError: the filter is empty or has no meaning.
+    """
+    if inquiry.mode == "single":
+        async with aclosing(engine.stream(inquiry)) as events:
+            async for event in events:
+                yield event
+        return
+    begun: list[Research] = []
+
+    def gather(question: str, context: SearchContext) -> Evidence:
+        begun.append(Research(question, context, tools_of(engine, inquiry, settings, search)))
+        return begun[0]
+
+    try:
+        async with aclosing(engine.stream(inquiry, gather)) as events:
+            async for event in events:
+                yield event
+    finally:
+        for one in begun:
+            await ended(asyncio.wrap_future(start_thread(one.ended)))
+
+
+def tools_of(engine: Answering, inquiry: Inquiry, settings: Settings, search: Search | None = None) -> Tools:
+    """Return what a loop over an engine works with; see `stream`."""
+    return Tools(
+        search=search or corpus_search(engine, inquiry),
+        helper=engine.helper,
+        reranking=engine.pipeline.reranking,
+        options=settings.research,
+        sufficient_from=settings.answer.low_confidence,
+        split=settings.answer.plan,
+    )
+
+
+def corpus_search(engine: Answering, inquiry: Inquiry) -> Search:
+    """Return the search of the engine's corpus, with the inquiry's filters and steering, and without reranking."""
+    pipeline = engine.pipeline.reranked_by(wanted=False, query=None)
+
+    def search(question: str, deadline: Deadline, /) -> Retrieval:
+        asked = replace(inquiry, text=question, deadline=deadline)
+        return engine.retrieve(asked, None, pipeline)
+
+    return search

@@ -1,0 +1,145 @@
+"""Read the tags of a model's reply, also where they are malformed.
+
+Flow: `by_model.py` -> **here** -> a `ReviewReply`. Small models keep tags better than JSON, but not always. What is
+assumed where they do not:
+
+- a tag may be written in capitals, with `_` or a blank for `-`, in Markdown's backticks, and may lack its end: its text
+  then goes to the next tag, or to the end of the reply;
+- of a tag that stands there twice the first that says something counts, but of `<new-query>` all count;
+- `<useful-docs>` without any number, unless it says "none", or missing: all documents are taken for useful, since one
+  too many costs less than one too few; numbers of no document are passed over, and if none is left, likewise;
+- `<is-sufficient>` that says neither yes nor no, or missing: open; a new query then means no, otherwise the gate's
+  classifier decides;
+- `<new-query>` that says "none" or nothing: no query; several lines: the first ones, without numbering and quotes; a
+  sentence longer than `MAX_QUERY_CHARS` is no query;
+- `<contradiction>` without two different numbers: none.
+
+Pure.
+"""
+
+import re
+from dataclasses import dataclass
+
+from research.wording import is_same_query, was_asked
+
+MAX_QUERY_CHARS = 300
+MAX_SUMMARY_CHARS = 600
+_NAMES = "useful-docs|summary|is-sufficient|new-query|contradiction|query"
+_TAG = re.compile(rf"<\s*(/?)\s*({_NAMES.replace('-', '[-_ ]')})\s*>", re.I)
+_YES = re.compile(r"\W*(?:yes|true|sufficient|1)\b", re.I)
+_NO = re.compile(r"\W*(?:no|not|false|insufficient|0)\b", re.I)
+_NONE = re.compile(r"\W*(?:none|n/?a|nothing|no(?: new)?(?: query| documents?| contradiction)?|empty|null)?\W*", re.I)
+_ALL = re.compile(r"\W*(?:all|every)\b", re.I)
+_NUMBERING = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):])\s*")
+_RANGE = re.compile(r"(\d{1,3})\s*(?:-|–|to)\s*(\d{1,3})")
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Two documents that contradict each other, by the model: their places from 0, and what about."""
+
+    places: tuple[int, int]
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewReply:
+    """What a reply says.
+
+    Attributes:
+        useful: places of documents from 0, in the order given; None where it is left open, `()` for none of them.
+        summary: may be empty.
+        sufficient: None where it is left open.
+        queries: for the next round; may be empty.
+        contradiction: None without one.
+    """
+
+    useful: tuple[int, ...] | None
+    summary: str
+    sufficient: bool | None
+    queries: tuple[str, ...]
+    contradiction: Disagreement | None = None
+
+    @property
+    def leaves_open(self) -> bool:
+        """Whether rules have to say what the reply does not: if it is enough, or what to search for next."""
+        return not self.queries and not self.sufficient
+
+
+def read_review(reply: str, documents: int) -> ReviewReply:
+    """Read a reply about so many documents; never fails."""
+    tags = _tags(reply)
+    queries = tuple(query for text in tags.get("new-query", []) for query in _queries(text))
+    return ReviewReply(
+        useful=_useful(_first(tags, "useful-docs"), documents),
+        summary=" ".join((_first(tags, "summary") or "").split())[:MAX_SUMMARY_CHARS],
+        sufficient=_yes_or_no(_first(tags, "is-sufficient")),
+        queries=tuple(query for at, query in enumerate(queries) if not was_asked(query, queries[:at])),
+        contradiction=_contradiction(_first(tags, "contradiction"), documents),
+    )
+
+
+def read_queries(reply: str, question: str) -> tuple[str, ...]:
+    """Return the queries of a reply, without repetitions and the question; of one without tags, its lines."""
+    texts = _tags(reply).get("query") or [_TAG.sub("\n", reply)]
+    found: list[str] = []
+    for query in (query for text in texts for query in _queries(text)):
+        if not is_same_query(query, question) and not was_asked(query, found):
+            found.append(query)
+    return tuple(found)
+
+
+def _tags(reply: str) -> dict[str, list[str]]:
+    """Return the texts of each tag, in order; a text ends at the next tag, whichever that is."""
+    marks = list(_TAG.finditer(reply))
+    found: dict[str, list[str]] = {}
+    for at, mark in enumerate(marks):
+        if mark[1]:
+            continue
+        end = marks[at + 1].start() if at + 1 < len(marks) else len(reply)
+        name = re.sub(r"[_ ]", "-", mark[2].lower())
+        found.setdefault(name, []).append(reply[mark.end() : end].strip().strip("`"))
+    return found
+
+
+def _first(tags: dict[str, list[str]], name: str) -> str | None:
+    texts = tags.get(name)
+    return None if texts is None else next((text for text in texts if text), "")
+
+
+def _useful(text: str | None, documents: int) -> tuple[int, ...] | None:
+    if text is None or _ALL.match(text):
+        return None
+    spread = _RANGE.sub(lambda found: " ".join(map(str, range(int(found[1]), int(found[2]) + 1))), text)
+    numbers = list(dict.fromkeys(int(number) for number in re.findall(r"\d{1,3}", spread)))
+    places = tuple(number - 1 for number in numbers if 1 <= number <= documents)
+    if places:
+        return places
+    return () if not numbers and text and _NONE.fullmatch(text) else None
+
+
+def _yes_or_no(text: str | None) -> bool | None:
+    if text is None:
+        return None
+    return True if _YES.match(text) else False if _NO.match(text) else None
+
+
+def _queries(text: str) -> list[str]:
+    lines = [_NUMBERING.sub("", line).strip().strip("\"'“”`").strip() for line in text.splitlines()]
+    return [
+        line
+        for line in lines
+        if line and len(line) <= MAX_QUERY_CHARS and not _NONE.fullmatch(line) and line[-1] != ":"
+    ]
+
+
+def _contradiction(text: str | None, documents: int) -> Disagreement | None:
+    if not text or _NONE.fullmatch(text):
+        return None
+    found = re.match(r"\W*(\d{1,3})\D{1,12}?(\d{1,3})\b\W*(.*)", text, re.S)
+    if found is None:
+        return None
+    first, second = int(found[1]) - 1, int(found[2]) - 1
+    if first == second or not (0 <= first < documents and 0 <= second < documents):
+        return None
+    return Disagreement((first, second), " ".join(found[3].split())[:200])
