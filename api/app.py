@@ -13,7 +13,20 @@ from api import errors
 from api.admission import AdmissionQueue
 from api.dependencies import Engines, Ingester, Service
 from api.jobs.queue import Jobs
-from api.routes import catalogue, chat, documents, evaluate, health, ingest, papers, query, research, retrieve, run
+from api.routes import (
+    catalogue,
+    chat,
+    documents,
+    evaluate,
+    health,
+    ingest,
+    papers,
+    query,
+    react,
+    research,
+    retrieve,
+    run,
+)
 from api.security.auth import KeyRequired
 from api.security.body_limit import BodyLimit
 from api.views.html import Pages
@@ -55,6 +68,6 @@ def create_app(
     for module in (run, evaluate, query, research, chat, retrieve, catalogue, documents, ingest):
         app.include_router(module.router, dependencies=[KeyRequired])
     # A probe has no key; papers ask for theirs in their own way.
-    for module in (papers, health):
+    for module in (papers, react, health):
         app.include_router(module.router)
     return app

@@ -24,6 +24,8 @@ from index.layout.manifest import Manifest
 from ingestion.schema import Progress, RunOptions
 from query_engine.answer_cache import AnswerCache
 from query_engine.inquiry import Inquiry
+from query_engine.llms.helper import PromptHelper
+from query_engine.retrieval.multi_part import Evidence, SearchContext
 from query_engine.retrieval.papers import PaperQuestion, Paragraph
 from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.lease_pool import Lease
@@ -162,7 +164,14 @@ class Engine(Protocol):
         """Return what searches the corpus's papers."""
         ...
 
-    def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
+    @property
+    def helper(self) -> PromptHelper | None:
+        """Asks the language model on the side; None where none is set."""
+        ...
+
+    def stream(
+        self, inquiry: Inquiry, gather: Callable[[str, SearchContext], Evidence] | None = None
+    ) -> AsyncGenerator[Event, None]:
         """Answer from the documents that meet the filters, event by event; closing it waits for its threads."""
         ...
 

@@ -60,6 +60,8 @@ Question = Annotated[str, AfterValidator(_question)]
 CorpusName = Annotated[str, Field(pattern=CORPUS_NAME)]
 Weight = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1, max_length=fields.MAX_ENTRY_CHARS), AfterValidator(_printable)]
+# Its name is repeated to the client.
+ModelName = Annotated[str, Field(pattern=r"^[\w.:/@+-]{1,200}$")]
 QueryTime = Annotated[str, Field(min_length=1, max_length=MAX_QUERY_TIME_CHARS), AfterValidator(_printable)]
 
 
@@ -194,6 +196,14 @@ class HybridBody(VectorBody):
     """What `POST /hybrid` takes."""
 
     screening_top_k: Annotated[int, Field(strict=True, ge=1, le=1000)] | None = None
+
+
+class ReactBody(HybridBody):
+    """What `POST /react` and `POST /react_streaming` take."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"question": "What is SIDARTHE model?", "top_k": 5}]})
+
+    model_name: ModelName | None = None
 
 
 class DeleteBody(StrictBody):

@@ -1,7 +1,8 @@
 """Find statements that may contradict each other: the same thing said with opposed words.
 
-Flow: findings -> **here** -> `possible_conflicts` of `/agent/research`, and the report. Pure. A hint for a reader, who is
-shown both statements: it keeps quiet unless both speak of the same thing in much the same words, with equal numbers.
+Flow: findings -> **here** -> `possible_conflicts` of `/agent/research`, and the report. Pure. A hint
+for a reader, who is shown both statements: it keeps quiet unless both speak of the same thing in much the same words,
+with equal numbers.
 """
 
 import re

@@ -82,7 +82,7 @@ def average_confidence(findings: Sequence[Finding]) -> float:
 
 
 def each_in_its_place(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings without sentences that answer another one better: of equal ones that stands first in its answer.
+    """Return the findings without sentences that answer another one better, by their place in its answer.
 
     A finding that has nothing else keeps its sentences.
     """

@@ -28,7 +28,7 @@ _ABOUT = tuple(
     re.compile(pattern, re.I)
     for pattern in (
         rf"^what\s+(?:{_CAN}\s+)?(?:we|you|they|i|one|people|scientists)\s+(?:already\s+)?know\s+(?:about|of)\s+(.+)$",
-        rf"^what\s+(?:(?:else\s+)?(?:is|are)\s+(?:there\s+to\s+)?(?:known?|said|written)|(?:can|could)\s+you\s+tell\s+(?:me|us))"
+        r"^what\s+(?:(?:else\s+)?(?:is|are)\s+(?:there\s+to\s+)?(?:known?|said|written)|(?:can|could)\s+you\s+tell\s+(?:me|us))"
         r"\s+(?:about|of|on)\s+(.+)$",
         r"^(?:please\s+)?(?:tell|inform|teach)\s+(?:me|us)\s+(?:\S+\s+){0,3}?(?:about|on)\s+(.+)$",
         r"^(?:please\s+)?(?:give|write|show)\s+(?:me|us\s+)?\s*(?:an?|the)\s+(?:\S+\s+){0,2}?(?:overview|report|summary|"
@@ -47,8 +47,8 @@ _COMPARED = tuple(
         r"^(?:compare\s+|comparing\s+)?(?P<a>.+?)\s+(?:vs\.?|versus|compared\s+(?:to|with)|or\s+rather)\s+(?P<b>.+)$",
         r"\b(?:differences?|comparison|similarit(?:y|ies)|distinction|choice|choose)\s+between\s+(?P<a>.+?)\s+and\s+(?P<b>.+)$",
         r"^(?:compare|comparing|comparison\s+of)\s+(?P<a>.+?)\s+(?:and|with|to|against)\s+(?P<b>.+)$",
-        rf"^how\s+(?:do|does|is|are)\s+(?P<a>.+?)\s+(?:differ(?:ent)?\s+from|compare\s+(?:to|with))\s+(?P<b>.+)$",
-        rf"^how\s+(?:do|are)\s+(?P<a>.+?)\s+and\s+(?P<b>.+?)\s+(?:differ(?:ent)?|compare)$",
+        r"^how\s+(?:do|does|is|are)\s+(?P<a>.+?)\s+(?:differ(?:ent)?\s+from|compare\s+(?:to|with))\s+(?P<b>.+)$",
+        r"^how\s+(?:do|are)\s+(?P<a>.+?)\s+and\s+(?P<b>.+?)\s+(?:differ(?:ent)?|compare)$",
         rf"^{_BE}\s+(?P<a>.+?)\s+(?:(?:more|less|as)\s+)?(?P<c>\w+)\s+(?:than|as)\s+(?P<b>.+)$",
         rf"^(?:which|what|who)\s+(?:\w+\s+)?{_BE}\s+(?:more\s+|less\s+)?(?P<c>\w+)[,:]?\s+(?P<a>[^,]+?),?\s+or\s+(?P<b>.+)$",
     )
@@ -71,7 +71,10 @@ _IRREGULAR_PLURALS = frozenset(
 )
 _SINGULAR_ENDINGS = ("ss", "us", "is", "ics", "news")
 # What stands before a noun that has no article.
-_BEFORE = r"(?:^|[.!?:;,]\s+|\n|\b(?:of|in|on|for|from|with|by|at|to|and|or|as|than|is|are|was|into|about|between|uses?|when|if)\s)"
+_BEFORE = (
+    r"(?:^|[.!?:;,]\s+|\n|\b(?:of|in|on|for|from|with|by|at|to|and|or|as|than|is|are|was|into|about|between|uses?|when|"
+    r"if)\s)"
+)
 # What follows a noun that is complete: a stop, or a word that begins something else.
 _AFTER = (
     r"(?=\s*[.,;:)?!]|\s+(?:is|are|was|were|has|had|have|can|could|may|will|would|must|should|works?|of|in|on|at|for|"

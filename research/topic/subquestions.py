@@ -1,7 +1,7 @@
 """Make sub-questions of a topic by templates, and other wordings of them.
 
-Flow: topic -> `subject.py` -> **here** -> `survey.py` asks them. Pure. The templates of a thing are grammatical with any
-noun, those of a question quote it whole.
+Flow: topic -> `subject.py` -> **here** -> `survey.py` asks them. Pure. The templates of a thing are grammatical
+with any noun, those of a question quote it whole.
 """
 
 import re

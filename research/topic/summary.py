@@ -1,7 +1,7 @@
 """Sum findings up without a language model: the first thing that each of them says, cited.
 
-Flow: findings -> **here** -> `final_summary` of `/agent/research`. Pure; the same findings give the same summary. Where a
-language model writes, it writes the summary instead (`topic_research.py`).
+Flow: findings -> **here** -> `final_summary` of `/agent/research`. Pure; the same findings give the same
+summary. Where a language model writes, it writes the summary instead (`topic_research.py`).
 """
 
 import re

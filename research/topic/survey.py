@@ -1,8 +1,8 @@
 """Ask every sub-question of a topic, each gap once more in other words.
 
-Flow: topic -> `subquestions.py` -> **here**, through an engine -> findings -> `/agent/research`, `report.py`. The answers
-are the engine's, with its gate and its citations; here they are only asked for, one after the other, within equal shares
-of the time that is left.
+Flow: topic -> `subquestions.py` -> **here**, through an engine -> findings -> `/agent/research`, `report.py`. The
+answers are the engine's, with its gate and its citations; here they are only asked for, one after the other, within
+equal shares of the time that is left.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence

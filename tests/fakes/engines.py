@@ -222,6 +222,7 @@ class FakeEngine:
         self.options: list[RetrievalSettings] = []
         self.refinements: list[RetrievalPipeline | None] = []
         self.pipeline = RetrievalPipeline()
+        self.helper = None
         self.version = "0123456789abcdef"
         self.paper_search = FakePapers()
         self.found: tuple[Passage, ...] = (a_passage(),)
@@ -251,7 +252,7 @@ class FakeEngine:
         self.refinements.append(pipeline)
         return FakeRetrieval(self.found, {"retrieve": 3.0}, (AnswerWarning("rerank_skipped", "It is too slow."),))
 
-    async def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
+    async def stream(self, inquiry: Inquiry, gather: object = None) -> AsyncGenerator[Event, None]:  # noqa: ARG002
         self.inquiries.append(inquiry)
         self.started += 1
         try:
