@@ -30,9 +30,8 @@ from query_engine.retrieval.papers import PaperQuestion, Paragraph
 from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.lease_pool import Lease
 from query_engine.runtime.threads import SharedThread
-from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Event
-from query_engine.schema.passage import Passage
+from query_engine.schema.retrieval_result import Retrieval
 from settings import RetrievalSettings, Settings
 
 # For running questions when the service stops: those who stop it often wait for ten seconds and then kill it.
@@ -114,25 +113,6 @@ class Corpus(Protocol):
         ...
 
 
-class Retrieval(Protocol):
-    """What a search found."""
-
-    @property
-    def passages(self) -> tuple[Passage, ...]:
-        """Best first."""
-        ...
-
-    @property
-    def timings_ms(self) -> dict[str, float]:
-        """By stage."""
-        ...
-
-    @property
-    def warnings(self) -> tuple[AnswerWarning, ...]:
-        """What was left out."""
-        ...
-
-
 class Papers(Protocol):
     """Searches papers."""
 
@@ -154,19 +134,19 @@ class Engine(Protocol):
         """What is done before and after its searches."""
         ...
 
+    @property
+    def helper(self) -> PromptHelper | None:
+        """Asks the language model on the side."""
+        ...
+
     def retrieve(
-        self, inquiry: Inquiry, options: RetrievalSettings, pipeline: RetrievalPipeline | None = None
+        self, inquiry: Inquiry, options: RetrievalSettings | None = None, pipeline: RetrievalPipeline | None = None
     ) -> Retrieval:
         """Find passages in the documents that meet the filters; blocks."""
         ...
 
     def papers(self) -> Papers:
         """Return what searches the corpus's papers."""
-        ...
-
-    @property
-    def helper(self) -> PromptHelper | None:
-        """Asks the language model on the side; None where none is set."""
         ...
 
     def stream(

@@ -24,7 +24,9 @@ from bench.build import (
     measure_hostile_files,
     measure_ingestion,
     measure_latency,
+    measure_rounds,
     open_engine,
+    open_modes,
     open_stock,
     open_systems,
     our_retrieval,
@@ -53,6 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "retrieval": _retrieval,
         "answers": _answers,
         "helpful": _helpful,
+        "research": _research,
         "crag": _crag,
         "ingest": _ingest,
         "hostile": _hostile,
@@ -132,6 +135,35 @@ def _helpful(arguments: argparse.Namespace, settings: Settings) -> int:
     for name, systems in answered.items():
         for label, rows in systems.items():
             _keep_rows(settings.bench.dir / "helpful" / name / f"{label.replace(' ', '_')}.jsonl", rows)
+    return 0
+
+
+def _research(arguments: argparse.Namespace, settings: Settings) -> int:
+    from bench.quality import research  # noqa: PLC0415  # for the reason that `build.py` gives
+    from bench.quality.helpful import asking, sets  # noqa: PLC0415  # likewise
+
+    data = arguments.data or settings.bench.data or Path()
+    names, _ = sets.choose(data, set_names(arguments))
+    asked: list[list[asking.Answered]] = [[], []]
+    corpora, lacking = sets.read_asked(data, names, arguments.limit)
+    wanted = [name.strip() for name in arguments.corpora.split(",") if name.strip()]
+    corpora = [corpus for corpus in corpora if not wanted or corpus.data_set.name in wanted]
+    for lacked, ids in lacking.items():
+        print(f"{lacked}: {len(ids)} questions skipped, {data / lacked} holds no corpus", file=sys.stderr)
+    for corpus in corpora:
+        with open_modes(corpus.data_set, settings) as modes:
+            for cases in corpus.cases.values():
+                rows = asyncio.run(asking.ask_in_turn(cases, modes, corpus.score))
+                asked = [known + new for known, new in zip(asked, rows, strict=True)]
+    single, agent = asked
+    print(f"{research.table(single, agent)}\n")
+    questions = [case.question for cases in corpora[0].cases.values() for _, case in cases]
+    overhead = asyncio.run(measure_rounds(corpora[0].data_set, settings, questions[: research.QUESTIONS]))
+    print(f"{overhead.line()}\n\n{describe(machine())}.")
+    figures = {"single": research.figures(single), "agent": research.figures(agent), "overhead": asdict(overhead)}
+    _keep("research", figures, settings)
+    for name, rows in zip(("single", "agent"), asked, strict=True):
+        _keep_rows(settings.bench.dir / "research" / f"{name}.jsonl", rows)
     return 0
 
 

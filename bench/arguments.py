@@ -38,6 +38,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         description="Answer each question of a CRAG file from an in-memory index of the pages that come with it.",
     ).add_argument("--data", type=Path, help="the file, or a folder that holds it, or holds it in `crag/`")
     _add_helpful(commands, [asked])
+    _add_research(commands, [asked])
     _add_ingest(commands, [sets])
     hostile = commands.add_parser(
         "hostile",
@@ -134,6 +135,23 @@ def _add_helpful(commands: _Commands, parents: list[argparse.ArgumentParser]) ->
     parser.add_argument("--data", type=Path, help="folder of data sets (default: RAG_BENCH__DATA)")
     parser.add_argument("--sets", default="", help="comma-separated names of the sets to use (default: all)")
     parser.add_argument("--ours-only", action="store_true", help="leave the baselines out")
+
+
+def _add_research(commands: _Commands, parents: list[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "research",
+        parents=parents,
+        help="the research loop by rules beside a single pass: facts, time; what a round costs",
+        description="Ask natural questions of our engine in both modes in turn, score the answers as `helpful` does, "
+        "and measure a round's own time with a language model that replies at once.",
+    )
+    parser.add_argument("--data", type=Path, help="folder of data sets (default: RAG_BENCH__DATA)")
+    parser.add_argument(
+        "--sets",
+        default="open_questions,office",
+        help="comma-separated names of the sets to use (default: open_questions,office)",
+    )
+    parser.add_argument("--corpora", default="", help="only questions about these corpora (default: all)")
 
 
 def _add_ingest(commands: _Commands, parents: list[argparse.ArgumentParser]) -> None:

@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ from eval.metrics import BUDGETS_CHARS
 from index.embedding.model import load_embedding_model
 from ingestion.reading.files import list_files
 from ingestion.reading.reader import Reader
-from settings import Settings
+from settings import Mode, Settings
 
 if TYPE_CHECKING:
     from bench.baseline.llamaindex import StockRecipe
@@ -36,8 +37,11 @@ if TYPE_CHECKING:
     from bench.quality.grounding import Fate
     from bench.quality.helpful.asking import System
     from bench.quality.reach import Reach
+    from bench.quality.research import Overhead
     from bench.speed.scoring import Scoring
     from query_engine.engine import Engine
+    from query_engine.retrieval.multi_part import SearchContext
+    from research.loop import Tools
 
 CORPUS = "ours"
 STOCK_MODEL = "minilm"
@@ -142,6 +146,49 @@ def open_systems(data_set: DataSet, settings: Settings, *, ours_only: bool) -> "
         yield systems.first_leaf(lambda question: engine.retrieve(Inquiry(question), leaves_only).passages, text_of)
         with closing(open_stock(data_set, engine, settings)) as stock:
             yield systems.stock(stock.retrieve, text_of)
+
+
+@contextmanager
+def open_modes(data_set: DataSet, settings: Settings) -> Iterator[list["System"]]:
+    """Open our engine as two systems: asked in a single pass, and by the research loop."""
+    from bench.quality.helpful import systems  # noqa: PLC0415
+
+    with open_engine(data_set, settings) as engine:
+        text_of = stored_text(engine)
+        modes: tuple[Mode, Mode] = ("single", "agent")
+        yield [systems.by_mode(engine, mode, settings, text_of) for mode in modes]
+
+
+async def measure_rounds(data_set: DataSet, settings: Settings, questions: Sequence[str]) -> "Overhead":
+    """Search in rounds for each question, with a model that replies at once, and take off the time of the searches.
+
+    The first question loads what a first question loads, and is not counted.
+    """
+    from bench.quality.research import Overhead, ReplyingModel  # noqa: PLC0415
+    from query_engine.inquiry import Inquiry  # noqa: PLC0415
+    from query_engine.llms.base import LoadedModel  # noqa: PLC0415
+    from query_engine.llms.helper import PromptHelper  # noqa: PLC0415
+    from research.loop import Research  # noqa: PLC0415
+    from research.modes import tools_of  # noqa: PLC0415
+
+    model = LoadedModel(ReplyingModel(), "replying", settings.llm.context_tokens, lambda text: len(text) // 4)
+    helper = PromptHelper(model, settings.llm.max_new_tokens)
+    done: list[Research] = []
+    with open_engine(data_set, settings) as engine:
+        for question in questions:
+            inquiry = Inquiry(question)
+            tools = replace(tools_of(engine, inquiry, settings), helper=helper)
+
+            def gather(text: str, context: "SearchContext", tools: "Tools" = tools) -> Research:
+                done.append(Research(text, context, tools))
+                return done[-1]
+
+            [event async for event in engine.stream(inquiry, gather)]
+    spent_ms = [
+        (one.retrieval.timings_ms["retrieve"] - sum(each.timings_ms["search"] for each in one.rounds)) / len(one.rounds)
+        for one in done[1:]
+    ]
+    return Overhead(tuple(spent_ms), sum(len(one.rounds) for one in done[1:]))
 
 
 def stored_text(engine: "Engine") -> Callable[[str], str | None]:

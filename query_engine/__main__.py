@@ -10,9 +10,8 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, closing
-from typing import TYPE_CHECKING
 
 import httpx
 
@@ -21,13 +20,10 @@ from index.corpus import check_corpus_name
 from index.documents.filters import filter_value, where
 from index.layout.lock import check_free
 from query_engine.inquiry import Inquiry
-from query_engine.schema.events import Done, Restarted, Step, Token
+from query_engine.schema.events import Done, Event, Restarted, Step, Token
 from query_engine.schema.passage import Passage
 from query_engine.terminal import GrowingText
 from settings import Settings, load_settings
-
-if TYPE_CHECKING:  # see `_ask_here`
-    from query_engine.engine import Engine
 
 SHOWN_CHARS = 300
 
@@ -67,6 +63,7 @@ def _ask(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _ask_here(arguments: argparse.Namespace, corpus: str, settings: Settings) -> None:
     from query_engine.build import Engines  # noqa: PLC0415  # seconds to import, which a question to a service needs not
+    from research.modes import InMode  # noqa: PLC0415  # likewise
 
     inquiry = Inquiry(arguments.question, arguments.filters)
     with closing(Engines(settings)) as engines:
@@ -74,13 +71,13 @@ def _ask_here(arguments: argparse.Namespace, corpus: str, settings: Settings) ->
         if arguments.retrieve_only:
             _print_passages(engine.retrieve(inquiry).passages)
         else:
-            asyncio.run(_print_answer(engine, inquiry))
+            asyncio.run(_print_answer(InMode(engine, settings).stream(inquiry)))
 
 
-async def _print_answer(engine: "Engine", inquiry: Inquiry) -> None:
+async def _print_answer(stream: AsyncGenerator[Event, None]) -> None:
     answer, screen = "", GrowingText(sys.stdout)
     later: list[str] = []  # steps that come while a line of the answer is open
-    async with aclosing(engine.stream(inquiry)) as events:
+    async with aclosing(stream) as events:
         async for event in events:
             match event:
                 case Step(_, text) if screen.shown:

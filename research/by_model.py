@@ -92,7 +92,7 @@ class ModelReviewer:
         sufficient = bool(useful) and self._sufficient(reply, by_rules)
         next_queries = () if sufficient else self._next(reply, by_rules)
         missing = () if sufficient else (reply.queries or (by_rules.missing if by_rules else ()))
-        contradictions = self._contradictions(reply, passages) or self._rules.contradictions()
+        contradictions = self._contradictions(reply, passages)
         return Review(useful, reply.summary, sufficient, missing, next_queries, contradictions, "model")
 
     def _sufficient(self, reply: ReviewReply, by_rules: Review | None) -> bool:
@@ -146,9 +146,10 @@ class ModelReviewer:
         first, second = (passages[at] for at in reply.contradiction.places)
         if first.doc_id == second.doc_id:
             return ()
-        weights = question_weights(f"{self._notes.question} {reply.contradiction.about}", self._words)
-        places = (best_sentence(one, weights, self._words) for one in (first, second))
-        return (Contradiction(*places, reply.contradiction.about or "this"),)
+        about = reply.contradiction.about or "this"
+        weights = question_weights(f"{self._notes.question} {about}", self._words)
+        one, other = (best_sentence(passage, weights, self._words) for passage in (first, second))
+        return (Contradiction(one, other, about),)
 
     def _ask(self, prompt: str, deadline: Deadline) -> str:
         if self._helper.tokens(prompt) > self._helper.prompt_tokens:

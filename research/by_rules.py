@@ -12,8 +12,7 @@ from query_engine.answerability.part_coverage import PartEvidence
 from query_engine.question.decompose_rules import Part
 from query_engine.retrieval.multi_part import SearchContext, judge_part, merge
 from query_engine.schema.passage import Passage
-from research.contradictions import find_contradictions
-from research.schema import Contradiction, Review
+from research.schema import Review
 from research.wording import reworded
 
 # Of the passages of a part that is covered, those that are kept as useful.
@@ -81,7 +80,6 @@ class RuleReviewer:
             sufficient=not gaps,
             missing=tuple(self._lacking(self.evidence[at]) for at in gaps),
             queries=tuple(wordings.values()),
-            contradictions=self.contradictions(),
         )
 
     def judge(self, queries: Sequence[str]) -> None:
@@ -97,10 +95,6 @@ class RuleReviewer:
             judged = self._judged(one.part, merge([one.passages, *new], self._context.options))
             if judged.confidence.value > one.confidence.value:
                 self.evidence[at] = judged
-
-    def contradictions(self) -> tuple[Contradiction, ...]:
-        """Return the contradictions between the documents found so far."""
-        return find_contradictions(self._notes.question, self._notes.fused, self._context.words)
 
     @property
     def covered(self) -> bool:

@@ -95,10 +95,9 @@ def _disagreement(
     """Return the terms of what two sentences disagree on; none if they do not."""
     apart = frozenset[str]()
     for first, second in opposites:
-        if first <= one.terms - other.terms and second <= other.terms - one.terms:
-            apart |= first | second
-        elif second <= one.terms - other.terms and first <= other.terms - one.terms:
-            apart |= first | second
+        for left, right in ((first, second), (second, first)):
+            if left <= one.terms - other.terms and right <= other.terms - one.terms:
+                apart |= left | right
     left, right = one.terms - apart, other.terms - apart
     shared = left & right
     if len(shared) < MIN_SHARED_TERMS or len(shared) < MIN_SHARED * min(len(left), len(right)):

@@ -13,10 +13,10 @@ from query_engine.text.sentences import split_sentences
 from query_engine.text.term_weights import TermWeights, question_weights
 from research.schema import FoundDocument
 
-MAX_DOCUMENTS = 8
+MAX_DOCUMENTS = 5
 MAX_SENTENCE_CHARS = 240
 # Of one passage, which may be a whole chapter.
-READ_CHARS = 3000
+READ_CHARS = 2000
 
 
 def found_documents(

@@ -33,7 +33,6 @@ from query_engine.llms.helper import PromptHelper
 from query_engine.question.decompose_rules import Part, split_question
 from query_engine.retrieval.multi_part import SearchContext, merge
 from query_engine.retrieval.pipeline import Reranking
-from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import POLL_S, in_thread, start_thread
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step
@@ -42,6 +41,7 @@ from query_engine.schema.retrieval_result import Retrieval
 from research import steps
 from research.by_model import ModelReviewer
 from research.by_rules import Notes, RuleReviewer
+from research.contradictions import find_contradictions
 from research.found_documents import found_documents
 from research.fusion import fuse, rerank
 from research.schema import Contradiction, Review, Round, Search
@@ -129,8 +129,12 @@ class Research:
                 runner.run(told.aclose())
         if self._parts and not self._rules.evidence:
             self._rules.judge(())
-        timings_ms = {"retrieve": _ms_since(started)}
-        self.retrieval = Retrieval(self._passages(), timings_ms, tuple(dict.fromkeys(self._warnings)))
+        passages = self._passages()
+        shown: list[Step] = []
+        for found in find_contradictions(self._notes.question, passages, self._context.words):
+            self._show(found, shown.append)
+        yield from shown
+        self.retrieval = Retrieval(passages, {"retrieve": _ms_since(started)}, tuple(self._warnings))
 
     @property
     def parts(self) -> Sequence[PartEvidence]:
@@ -224,7 +228,8 @@ class Research:
         self._spent_ms["total"] = _ms_since(self._round_began)
         self.rounds.append(Round(number, queries, found, review, dict(self._spent_ms)))
         tell(steps.round_done(self.rounds[-1]))
-        self._show_contradictions(review, tell)
+        for found in review.contradictions:
+            self._show(found, tell)
         if review.sufficient:
             return ()
         if why := self._reason_to_end(review, number):
@@ -247,13 +252,13 @@ class Research:
                 self._spent_ms["review"] = _ms_since(started)
         return self._rules.review(queries, looking=number < self._tools.options.rounds)
 
-    def _show_contradictions(self, review: Review, tell: Tell) -> None:
-        for found in review.contradictions:
-            pair = {found.first.doc_id, found.second.doc_id}
-            if all(pair != {one.first.doc_id, one.second.doc_id} for one in self.contradictions):
-                self.contradictions.append(found)
-                self._warnings.append(steps.contradiction_warning(found))
-                tell(steps.contradicting(found))
+    def _show(self, found: Contradiction, tell: Tell) -> None:
+        """Tell a contradiction, unless one of the same documents was."""
+        pair = {found.first.doc_id, found.second.doc_id}
+        if all(pair != {one.first.doc_id, one.second.doc_id} for one in self.contradictions):
+            self.contradictions.append(found)
+            self._warnings.append(steps.contradiction_warning(found))
+            tell(steps.contradicting(found))
 
     def _reason_to_end(self, review: Review, number: int) -> str:
         if not self._limit.left_s():
@@ -280,9 +285,10 @@ class Research:
     def _passages(self) -> tuple[Passage, ...]:
         """Return the passages of all rounds within the budget: useful ones first, and something for each part."""
         notes, options = self._notes, self._context.options
-        if len(notes.found) == 1 and self._tools.reranking is None:
+        by_model = any(one.review.by == "model" for one in self.rounds)
+        if len(notes.found) == 1 and self._tools.reranking is None and not by_model:
             return next(iter(notes.found.values()))
-        if self.parts:
+        if self.parts and not by_model:
             return merge([notes.fused, *(part.passages for part in self.parts)], options)
         return merge([(*notes.useful, *notes.fused)], options)
 

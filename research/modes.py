@@ -84,6 +84,23 @@ async def stream(
             await ended(asyncio.wrap_future(start_thread(one.ended)))
 
 
+class InMode:
+    """An engine that answers in the mode of the settings: for programs that ask one.
+
+    Args:
+        engine: answers.
+        settings: the mode, and those of the loop.
+    """
+
+    def __init__(self, engine: Answering, settings: Settings) -> None:
+        self._engine = engine
+        self._settings = settings
+
+    def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
+        """Answer as `stream` does."""
+        return stream(self._engine, replace(inquiry, mode=self._settings.answer.mode), self._settings)
+
+
 def tools_of(engine: Answering, inquiry: Inquiry, settings: Settings, search: Search | None = None) -> Tools:
     """Return what a loop over an engine works with; see `stream`."""
     return Tools(

@@ -68,7 +68,7 @@ class Review:
         sufficient: they answer the question, together with those of earlier rounds.
         missing: what is not answered yet, in words for people; empty if `sufficient`.
         queries: what to search for next; none if there is no idea left.
-        contradictions: between documents.
+        contradictions: between documents, where a language model named them.
         by: who reviewed.
     """
 

@@ -74,13 +74,14 @@ class OpenCorpus:
     def stream(self, question: str, *, filters: Filters | None = None, top_k: int | None = None) -> Iterator[Event]:
         """Yield what happens while `ask` answers, `Done` last; closing the iterator stops the work."""
         from query_engine.inquiry import Inquiry  # noqa: PLC0415  # see above
+        from research.modes import InMode  # noqa: PLC0415
 
         deadline = Deadline(self._settings.answer.deadline_s)
         inquiry = Inquiry(question, filters, top_k=top_k, deadline=deadline)
         events: SimpleQueue[Event | None] = SimpleQueue()
 
         async def read() -> None:
-            async with aclosing(self._engine.stream(inquiry)) as stream:
+            async with aclosing(InMode(self._engine, self._settings).stream(inquiry)) as stream:
                 async for event in stream:
                     events.put(event)
 

@@ -13,6 +13,7 @@ from api.dependencies import Engine, Service
 from index.documents.filters import where
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.threads import in_thread
+from research import modes
 
 
 async def ask_or_recall(
@@ -42,7 +43,8 @@ async def ask_or_recall(
     return await runner.answer(
         corpus,
         lambda engine, deadline: service.answers.keep(
-            engine.stream(replace(inquiry, deadline=deadline)), lambda: in_thread(partial(_key, engine, inquiry))
+            modes.stream(engine, replace(inquiry, deadline=deadline), service.settings),
+            lambda: in_thread(partial(_key, engine, inquiry)),
         ),
     )
 

@@ -39,6 +39,8 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import CancellableReader, ended, first_done, start_thread
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Event, Step
+from research import modes
+from settings import Mode
 
 # Of the time limit, for an engine that has no time left to say so and for the last record.
 LAST_WORDS_SHARE = 0.02
@@ -71,6 +73,11 @@ class Scope(Protocol):
     @property
     def query_time(self) -> str | None:
         """For a language model that writes."""
+        ...
+
+    @property
+    def mode(self) -> Mode | None:
+        """How passages are gathered; None leaves it to the settings."""
         ...
 
 
@@ -111,9 +118,16 @@ class QuestionRunner:
         """
         if scope.filters is not None:
             where(scope.filters)
-        inquiry = Inquiry(question, scope.filters, steering_of(scope.steering), query_time=scope.query_time)
+        settings = self._service.settings
+        inquiry = Inquiry(
+            question,
+            scope.filters,
+            steering_of(scope.steering),
+            query_time=scope.query_time,
+            mode=scope.mode or settings.answer.mode,
+        )
         return await self.answer(
-            scope.corpus, lambda engine, deadline: engine.stream(replace(inquiry, deadline=deadline))
+            scope.corpus, lambda engine, deadline: modes.stream(engine, replace(inquiry, deadline=deadline), settings)
         )
 
     async def answer(self, corpus: str | None, make: Callable[[Engine, Deadline], Events]) -> StartedAnswer:

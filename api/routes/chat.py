@@ -1,7 +1,7 @@
 """`GET /v1/models`, `POST /v1/chat/completions`: the service as OpenAI's clients see it. Corpora are models.
 
 Flow: body -> `answering/cached.py` -> **here** -> JSON, or chunks (`views/chat.py` says which). The last message is the
-question; the engine reads it together with those before it.
+question; the engine reads it together with those before it. `CORPUS:agent` is the corpus, asked in that mode.
 """
 
 from collections.abc import AsyncGenerator
@@ -9,12 +9,13 @@ from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, cast, get_args
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api.answering.cached import ask_or_recall
+from api.answering.rounds import with_links
 from api.answering.runner import RunnerDep
 from api.answering.sse import Pace, finish, sse_response, stream_records
 from api.dependencies import Service, ServiceDep
@@ -28,19 +29,22 @@ from index.layout.manifest import Manifest
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.threads import in_thread
 from query_engine.schema.events import Event, Step
+from settings import Mode
 
 router = APIRouter(prefix="/v1")
 
 
 @router.get("/models")
 def models(service: ServiceDep) -> JSONReply:
-    """List the corpora on disk as models."""
-    return JSONReply({"object": "list", "data": [_model(service, name) for name in service.engines.names()]})
+    """List the corpora on disk as models, each also in the modes that are not the settings' own."""
+    others = [f":{mode}" for mode in get_args(Mode) if mode != service.settings.answer.mode]
+    names = [f"{corpus}{mode}" for corpus in service.engines.names() for mode in ("", *others)]
+    return JSONReply({"object": "list", "data": [_model(service, name) for name in names]})
 
 
 @router.get("/models/{name}")
 def model(name: str, service: ServiceDep) -> JSONReply:
-    """Return one corpus as a model."""
+    """Return one corpus as a model, or one in a mode."""
     _check_model(service, name)
     return JSONReply(_model(service, name))
 
@@ -49,6 +53,7 @@ def model(name: str, service: ServiceDep) -> JSONReply:
 async def chat(body: ChatBody, request: Request, service: ServiceDep, runner: RunnerDep) -> Response:
     """Answer the last message, whole or in chunks."""
     await in_thread(partial(_check_model, service, body.model))  # not of the pool, which slow work can exhaust
+    corpus, _, mode = body.model.partition(":")
     inquiry = Inquiry(
         body.question,
         body.filters,
@@ -57,35 +62,42 @@ async def chat(body: ChatBody, request: Request, service: ServiceDep, runner: Ru
         tuple(replace(turn, text=without_links(turn.text)) for turn in body.turns),
         top_k=body.max_passages,
         query_time=body.query_time,
+        mode=cast("Mode", mode) or service.settings.answer.mode,
     )
-    asked = await ask_or_recall(service, runner, body.model, inquiry)
+    asked = await ask_or_recall(service, runner, corpus, inquiry)
+    links = service.links(request, asked.corpus)
+    events = with_links(asked.events, links)
     completion = Completion(
         body.model,
-        service.links(request, asked.corpus),
+        links,
         body.prompt,
         body.ignored,
         linked=service.settings.serve.chat_links,
     )
     if body.stream:
         usage = body.stream_options is not None and bool(body.stream_options.include_usage)
-        return sse_response(stream_records(asked.events, ChatView(completion, include_usage=usage), Pace()))
+        return sse_response(stream_records(events, ChatView(completion, include_usage=usage), Pace()))
     steps: list[Step] = []
-    done = await finish(_noting(asked.events, steps), request)
+    done = await finish(_noting(events, steps), request)
     return JSONReply(to_completion(completion, done, steps))
 
 
 def _check_model(service: Service, name: str) -> None:
     names = service.engines.names()
-    if name not in names:
+    corpus, colon, mode = name.partition(":")
+    if corpus not in names or (colon and mode not in get_args(Mode)):
         known = (
-            f"Models are corpora: {', '.join(names)}." if names else "Bring documents in first: no corpus exists yet."
+            f"Models are corpora: {', '.join(names)}; each may be followed by a mode: "
+            f"{', '.join(f':{mode}' for mode in get_args(Mode))}."
+            if names
+            else "Bring documents in first: no corpus exists yet."
         )
         raise UnknownCorpusError("There is no such model.", known)
 
 
 def _model(service: Service, name: str) -> dict[str, Any]:
     try:
-        made_at = Manifest.read(service.settings.index.dir / name).created_at
+        made_at = Manifest.read(service.settings.index.dir / name.partition(":")[0]).created_at
         created = int(datetime.fromisoformat(made_at).timestamp())
     except IndexDamagedError:
         created = 0  # listed all the same: asking it says what is wrong

@@ -9,9 +9,10 @@ from fastapi import APIRouter, Request
 from sse_starlette import EventSourceResponse
 
 from api.answering.cached import ask_or_recall
+from api.answering.rounds import with_links
 from api.answering.runner import RunnerDep
 from api.answering.sse import Pace, finish, sse_response, stream_records
-from api.dependencies import ServiceDep
+from api.dependencies import Service, ServiceDep
 from api.schemas.requests import QueryBody, steering_of
 from api.views.negotiation import JSONReply
 from api.views.query import QueryView, to_query_reply
@@ -23,7 +24,7 @@ router = APIRouter()
 @router.post("/query")
 async def query(body: QueryBody, request: Request, service: ServiceDep, runner: RunnerDep) -> JSONReply:
     """Answer; `answer` is null where the documents do not answer the question."""
-    asked = await ask_or_recall(service, runner, body.corpus, _inquiry(body))
+    asked = await ask_or_recall(service, runner, body.corpus, _inquiry(body, service))
     done = await finish(asked.events, request)
     links = service.links(request, asked.corpus)
     return JSONReply(to_query_reply(done, links, include_context=body.include_context))
@@ -34,9 +35,10 @@ async def query_stream(
     body: QueryBody, request: Request, service: ServiceDep, runner: RunnerDep
 ) -> EventSourceResponse:
     """Stream the answer; the last event is `done` with what `/query` replies, or `error`."""
-    asked = await ask_or_recall(service, runner, body.corpus, _inquiry(body))
-    view = QueryView(service.links(request, asked.corpus), include_context=body.include_context)
-    return sse_response(stream_records(asked.events, view, Pace()))
+    asked = await ask_or_recall(service, runner, body.corpus, _inquiry(body, service))
+    links = service.links(request, asked.corpus)
+    view = QueryView(links, include_context=body.include_context)
+    return sse_response(stream_records(with_links(asked.events, links), view, Pace()))
 
 
 @router.post("/cache/clear")
@@ -48,6 +50,12 @@ async def clear_cache(service: ServiceDep) -> JSONReply:
     return JSONReply(reply)
 
 
-def _inquiry(body: QueryBody) -> Inquiry:
-    steering = steering_of(body.steering)
-    return Inquiry(body.question, body.filters, steering, top_k=body.top_k, query_time=body.query_time)
+def _inquiry(body: QueryBody, service: Service) -> Inquiry:
+    return Inquiry(
+        body.question,
+        body.filters,
+        steering_of(body.steering),
+        top_k=body.top_k,
+        query_time=body.query_time,
+        mode=body.mode or service.settings.answer.mode,
+    )

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from api.answering.runner import RunnerDep
-from api.dependencies import Engine, Retrieval, ServiceDep
+from api.dependencies import Engine, ServiceDep
 from api.schemas.requests import RetrieveBody, steering_of
 from api.views.negotiation import JSONReply
 from query_engine.inquiry import Inquiry

@@ -9,6 +9,7 @@ from functools import partial
 from fastapi import APIRouter, Request
 from sse_starlette import EventSourceResponse
 
+from api.answering.rounds import with_links
 from api.answering.runner import RunnerDep
 from api.answering.sse import Pace, sse_response, stream_records
 from api.dependencies import ServiceDep
@@ -25,4 +26,4 @@ async def run(body: RunBody, request: Request, service: ServiceDep, runner: Runn
     asked = await runner.ask(body.question, body)
     links = service.links(request, asked.corpus)
     view = RunView(links.numbered, partial(closest_passages, links=links))
-    return sse_response(stream_records(asked.events, view, Pace()))
+    return sse_response(stream_records(with_links(asked.events, links), view, Pace()))

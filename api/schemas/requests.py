@@ -16,7 +16,7 @@ from ingestion.reading import fields
 from ingestion.schema import RunOptions
 from query_engine.question.validation import clean_question
 from query_engine.retrieval.expansion.steering import Steering
-from settings import CORPUS_NAME
+from settings import CORPUS_NAME, Mode
 
 # Any way to write a day and an hour.
 MAX_QUERY_TIME_CHARS = 100
@@ -118,6 +118,7 @@ class RunBody(BaseModel):
     filters: Filters | None = None
     steering: SteeringBody | None = None
     query_time: QueryTime | None = None
+    mode: Mode | None = None
 
 
 class EvaluateBody(BaseModel):
@@ -129,6 +130,7 @@ class EvaluateBody(BaseModel):
     filters: Filters | None = None
     steering: SteeringBody | None = None
     query_time: QueryTime | None = None
+    mode: Mode | None = None
 
 
 class QueryBody(StrictBody):
@@ -141,6 +143,7 @@ class QueryBody(StrictBody):
     filters: Filters | None = None
     steering: SteeringBody | None = None
     query_time: QueryTime | None = None
+    mode: Mode | None = None
 
 
 class ResearchBody(StrictBody):

@@ -7,7 +7,7 @@ opens a connection.
 import hashlib
 import platform
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, closing, suppress
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -34,12 +34,13 @@ if TYPE_CHECKING:
 
 IN_PROCESS = "in process"
 LIBRARIES = ("llama-index-core", "chromadb", "tantivy", "openvino")
-CODE = ("index", "query_engine", "settings.py", "setting_groups.py")
+CODE = ("index", "query_engine", "research", "settings.py", "setting_groups.py")
 GROUPS: dict[str, Any] = {
     "retrieval": True,
     "rerank": True,
     "expansion": True,
     "answer": True,
+    "research": True,
     "llm": True,
     "chunk": True,
     "embed": {"model", "device", "precision", "query_prefix", "document_prefix"},
@@ -118,6 +119,7 @@ def _load(
     wanted: Wanted, cases: Sequence[Case], settings: Settings, stack: ExitStack
 ) -> "tuple[Answers | None, Library | None, Facts]":
     from query_engine.build import Engines  # noqa: PLC0415  # loads LlamaIndex
+    from research.modes import InMode  # noqa: PLC0415  # likewise
 
     engines = Engines(settings)
     stack.callback(engines.close)
@@ -140,7 +142,7 @@ def _load(
         fingerprint=fingerprint,
         warnings=warnings,
     )
-    return engine, library, facts
+    return None if engine is None else InMode(engine, settings), library, facts
 
 
 def _open(engines: "Engines", corpus: str | None, settings: Settings) -> "Engine":
@@ -167,13 +169,19 @@ def _library(engines: "Engines", settings: Settings, stack: ExitStack, fingerpri
     from eval.asking.in_process import Library  # noqa: PLC0415
     from ingestion.reading.pages import Page, read_pages  # noqa: PLC0415  # only who is given pages reads any
     from ingestion.reading.reader import Reader  # noqa: PLC0415
+    from research.modes import InMode  # noqa: PLC0415
 
     reader = stack.enter_context(Reader(settings.ingest))
 
     def read(pages: Sequence[GivenPage]) -> "tuple[list[Document], list[str]]":
         return read_pages([Page(page.url, page.html) for page in pages], reader)
 
-    return Library(read, engines.for_documents, fingerprint)
+    @contextmanager
+    def over(documents: "Sequence[Document]") -> "Iterator[Answers]":
+        with engines.for_documents(documents) as engine:
+            yield InMode(engine, settings)
+
+    return Library(read, over, fingerprint)
 
 
 async def _warm_up(target: Target, engine: "Answers | None", library: "Library | None") -> None:

@@ -14,6 +14,8 @@ from index.documents.store import StoredDocument
 from index.layout.manifest import Identity, Manifest
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
+from query_engine.llms.helper import PromptHelper
+from query_engine.retrieval.multi_part import Evidence, SearchContext
 from query_engine.retrieval.papers import PaperQuestion, Paragraph
 from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.lease_pool import Lease
@@ -21,6 +23,7 @@ from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Citation, Done, Event, Nearest
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import Passage
+from query_engine.schema.retrieval_result import Retrieval
 from settings import RetrievalSettings
 
 Script = Sequence[Event | Exception | asyncio.Event | Callable[[], None]]
@@ -172,13 +175,6 @@ class FakeCorpus:
         return sum(self.documents.pop(doc_id) is not None for doc_id in list(doc_ids))
 
 
-@dataclass
-class FakeRetrieval:
-    passages: tuple[Passage, ...]
-    timings_ms: dict[str, float]
-    warnings: tuple[AnswerWarning, ...] = ()
-
-
 class FakePapers:
     """Finds what it is given, and notes what it was asked."""
 
@@ -208,6 +204,7 @@ class FakeEngine:
     Attributes:
         inquiries: what `retrieve` and `stream` were asked, in order.
         questions, filters, steerings, deadlines, limits, conversations, query_times: one field of each of them.
+        gathers: what `stream` was told to gather with, in order; None for a single pass.
         options, refinements: what `retrieve` was called with, in order.
         pipeline: what `retrieve` does around its search.
         version: what `fingerprint` returns.
@@ -222,7 +219,8 @@ class FakeEngine:
         self.options: list[RetrievalSettings] = []
         self.refinements: list[RetrievalPipeline | None] = []
         self.pipeline = RetrievalPipeline()
-        self.helper = None
+        self.helper: PromptHelper | None = None
+        self.gathers: list[object] = []
         self.version = "0123456789abcdef"
         self.paper_search = FakePapers()
         self.found: tuple[Passage, ...] = (a_passage(),)
@@ -243,17 +241,21 @@ class FakeEngine:
         return self.paper_search
 
     def retrieve(
-        self, inquiry: Inquiry, options: RetrievalSettings, pipeline: RetrievalPipeline | None = None
-    ) -> FakeRetrieval:
+        self, inquiry: Inquiry, options: RetrievalSettings | None = None, pipeline: RetrievalPipeline | None = None
+    ) -> Retrieval:
         if inquiry.filters is not None:
             where(inquiry.filters)
         self.inquiries.append(inquiry)
-        self.options.append(options)
+        if options is not None:
+            self.options.append(options)
         self.refinements.append(pipeline)
-        return FakeRetrieval(self.found, {"retrieve": 3.0}, (AnswerWarning("rerank_skipped", "It is too slow."),))
+        return Retrieval(self.found, {"retrieve": 3.0}, (AnswerWarning("rerank_skipped", "It is too slow."),))
 
-    async def stream(self, inquiry: Inquiry, gather: object = None) -> AsyncGenerator[Event, None]:  # noqa: ARG002
+    async def stream(
+        self, inquiry: Inquiry, gather: Callable[[str, SearchContext], Evidence] | None = None
+    ) -> AsyncGenerator[Event, None]:
         self.inquiries.append(inquiry)
+        self.gathers.append(gather)
         self.started += 1
         try:
             for act in self._script:

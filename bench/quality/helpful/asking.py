@@ -108,15 +108,29 @@ async def ask_all(
         system: is asked.
         score: how good an answer to a case is.
     """
-    await system.ask(WARM_UP)
-    answered = []
-    for place, case in cases:
-        started = time.perf_counter()
-        answer = await system.ask(case.question)
-        total_ms = (time.perf_counter() - started) * 1000
-        verbatim = sum(_is_verbatim(citation, system.text_of(citation.doc_id)) for citation in answer.citations)
-        answered.append(Answered(case, place, answer, verbatim, total_ms, score(case, answer)))
-    print(f"{system.name}: {len(answered)} questions asked", file=sys.stderr, flush=True)
+    return (await ask_in_turn(cases, [system], score))[0]
+
+
+async def ask_in_turn(
+    cases: Sequence[tuple[int, Case]], systems: Sequence[System], score: Callable[[Case, SystemAnswer], Scores]
+) -> list[list[Answered]]:
+    """Ask each question of all systems in turn, each time another one first; return the rows of each system.
+
+    Systems that share an engine share what it remembers of a question, so the first one has the longest way.
+    """
+    for system in systems:
+        await system.ask(WARM_UP)
+    answered: list[list[Answered]] = [[] for _ in systems]
+    for number, (place, case) in enumerate(cases):
+        pairs = list(zip(systems, answered, strict=True))
+        for system, rows in pairs[number % len(pairs) :] + pairs[: number % len(pairs)]:
+            started = time.perf_counter()
+            answer = await system.ask(case.question)
+            total_ms = (time.perf_counter() - started) * 1000
+            verbatim = sum(_is_verbatim(citation, system.text_of(citation.doc_id)) for citation in answer.citations)
+            rows.append(Answered(case, place, answer, verbatim, total_ms, score(case, answer)))
+    for system, rows in zip(systems, answered, strict=True):
+        print(f"{system.name}: {len(rows)} questions asked", file=sys.stderr, flush=True)
     return answered
 
 

@@ -14,6 +14,8 @@ from eval.metrics import Ranked
 from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Done, Event
 from query_engine.schema.passage import Passage
+from research.modes import Answering, stream
+from settings import Mode, Settings
 
 TextOf = Callable[[str], str | None]
 
@@ -32,11 +34,21 @@ def ours(engine: Streams, text_of: TextOf) -> System:
         done: Event | None = None
         async for event in engine.stream(Inquiry(question)):
             done = event
-        assert isinstance(done, Done), "a stream ends in Done"
-        quotes = (CitedQuote(one.doc_id, one.start, one.end, one.quote) for one in done.citations)
-        return SystemAnswer(done.answer, tuple(quotes), tuple(map(str, done.warnings)))
+        return _answer_of(done)
 
     return System(OURS, ask, text_of)
+
+
+def by_mode(engine: Answering, mode: Mode, settings: Settings, text_of: TextOf) -> System:
+    """Our engine, asked in a mode: `single` or `agent`."""
+
+    async def ask(question: str) -> SystemAnswer:
+        done: Event | None = None
+        async for event in stream(engine, Inquiry(question, mode=mode), settings):
+            done = event
+        return _answer_of(done)
+
+    return System(mode, ask, text_of)
 
 
 def first_leaf(retrieve: Callable[[str], Sequence[Passage]], text_of: TextOf) -> System:
@@ -67,3 +79,9 @@ def stock(retrieve: Callable[[str], Sequence[Ranked]], text_of: TextOf) -> Syste
         return SystemAnswer(found[0].text, (CitedQuote(found[0].doc_id, -1, -1, found[0].text),))
 
     return System(STOCK, ask, text_of)
+
+
+def _answer_of(done: Event | None) -> SystemAnswer:
+    assert isinstance(done, Done), "a stream ends in Done"
+    quotes = (CitedQuote(one.doc_id, one.start, one.end, one.quote) for one in done.citations)
+    return SystemAnswer(done.answer, tuple(quotes), tuple(map(str, done.warnings)))
