@@ -36,7 +36,7 @@ def pause(deadline: Deadline, seconds: float) -> None:
 
 def pause_s(attempt: int) -> float:
     """Seconds to wait after the `attempt`th try, from 1."""
-    return min(MAX_PAUSE_S, FIRST_PAUSE_S * 2 ** (attempt - 1))
+    return min(MAX_PAUSE_S, FIRST_PAUSE_S * 2.0 ** (attempt - 1))
 
 
 def may_pass(code: str) -> bool:

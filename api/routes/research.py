@@ -1,7 +1,7 @@
-"""`POST /agent/research`: a topic, taken apart, answered part by part and summed up, as clients of bedrock-rag-eval ask.
+"""`POST /agent/research`: a topic, taken apart, answered part by part and summed up.
 
-Flow: body -> `answering/runner.py` (one place for all sub-questions) -> `research/topic/topic_research.py` -> **here** ->
-JSON (`views/research.py`).
+Flow: body, as clients of bedrock-rag-eval send it -> `answering/runner.py` (one place for all sub-questions) ->
+`research/topic/topic_research.py` -> **here** -> JSON (`views/research.py`).
 """
 
 from collections.abc import AsyncGenerator, Sequence

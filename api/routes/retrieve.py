@@ -14,6 +14,7 @@ from api.views.negotiation import JSONReply
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.passage import Passage
+from query_engine.schema.retrieval_result import Retrieval
 from settings import RetrievalSettings
 
 router = APIRouter()

@@ -16,7 +16,7 @@ from ingestion.reading import fields
 from ingestion.schema import RunOptions
 from query_engine.question.validation import clean_question
 from query_engine.retrieval.expansion.steering import Steering
-from settings import CORPUS_NAME, Mode
+from settings import CORPUS_NAME, Form, Mode
 
 # Any way to write a day and an hour.
 MAX_QUERY_TIME_CHARS = 100
@@ -119,6 +119,7 @@ class RunBody(BaseModel):
     steering: SteeringBody | None = None
     query_time: QueryTime | None = None
     mode: Mode | None = None
+    form: Form | None = None
 
 
 class EvaluateBody(BaseModel):
@@ -131,6 +132,7 @@ class EvaluateBody(BaseModel):
     steering: SteeringBody | None = None
     query_time: QueryTime | None = None
     mode: Mode | None = None
+    form: Form | None = None
 
 
 class QueryBody(StrictBody):

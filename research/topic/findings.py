@@ -81,10 +81,10 @@ def average_confidence(findings: Sequence[Finding]) -> float:
     return round(sum(one.confidence for one in findings) / len(findings), 4) if findings else 0.0
 
 
-def each_in_its_place(findings: Sequence[Finding]) -> list[Finding]:
+def each_in_its_place(findings: Sequence[Finding], *, strict: bool = False) -> list[Finding]:
     """Return the findings without sentences that answer another one better, by their place in its answer.
 
-    A finding that has nothing else keeps its sentences.
+    Unless `strict`, a finding that has nothing else keeps its sentences.
     """
     ranks: dict[str, list[tuple[int, int]]] = {}
     for at, finding in enumerate(findings):
@@ -95,7 +95,7 @@ def each_in_its_place(findings: Sequence[Finding]) -> list[Finding]:
     for at, finding in enumerate(findings):
         elsewhere = {words for words, places in ranks.items() if min(places)[1] != at}
         kept = tuple(left for one in finding.statements if (left := one.without(elsewhere)) is not None)
-        settled.append(replace(finding, statements=kept or finding.statements))
+        settled.append(replace(finding, statements=kept if kept or strict else finding.statements))
     return settled
 
 

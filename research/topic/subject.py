@@ -102,12 +102,12 @@ class Thing:
 
     @property
     def be(self) -> str:
-        """ "is" or "are"."""
+        """Return the form of "be" that follows it."""
         return "are" if self.plural else "is"
 
     @property
     def do(self) -> str:
-        """ "does" or "do"."""
+        """Return the form of "do" that goes before it."""
         return "do" if self.plural else "does"
 
 
