@@ -140,6 +140,7 @@ def read_topic(topic: str, texts: Iterable[str] = ()) -> Subject:
     asked = plain.endswith("?") or bool(_ASKS.match(plain))
     plain = plain.rstrip("?!. ") or plain
     known = "\n".join(texts)
+    question = f"{plain[:1].upper()}{plain[1:]}?"
     if way := _HOW_TO.match(plain):
         return Subject("way", (Thing(way[1], False),))
     for pattern in _COMPARED:
@@ -151,7 +152,7 @@ def read_topic(topic: str, texts: Iterable[str] = ()) -> Subject:
                 _thing(second, known, given=asked, definite=False),
             )
             criterion = found.groupdict().get("c") or ""
-            return Subject("comparison", things, f"{plain}?" if asked else None, criterion.lower())
+            return Subject("comparison", things, question if asked else None, criterion.lower())
     for pattern in _ABOUT:
         found = pattern.match(plain)
         if found and _short(found[1]):
@@ -160,8 +161,8 @@ def read_topic(topic: str, texts: Iterable[str] = ()) -> Subject:
         return _named(plain, known)
     of = _OF.match(plain)
     if of and not re.search(rf"\b(?:{_ASKING}|{_AUXILIARY})\b", of[1], re.I):
-        return Subject("thing", (_thing(of[1], known, given=True),), f"{plain}?")
-    return Subject("question", _things_in(plain, known), f"{plain}?")
+        return Subject("thing", (_thing(of[1], known, given=True),), question)
+    return Subject("question", _things_in(plain, known), question)
 
 
 def _completed(first: str, second: str, known: str) -> str:

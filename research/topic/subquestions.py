@@ -182,17 +182,17 @@ def _compared(subject: Subject) -> list[Subquestion]:
 def _cued(templates: Sequence[tuple[str, str]], thing: Thing, texts: Sequence[str]) -> list[Subquestion]:
     """Fill the templates; those that the documents' paragraphs on the thing have no word for come last.
 
-    So do those that its name answers: nobody asks what the cost of hydrogen costs.
+    Those that its name answers are left out: nobody asks what the cost of hydrogen costs.
     """
     # "heat pumps" is written about as "a heat pump" too.
     name = re.compile(re.escape(_bare(thing).removesuffix("s")), re.I)
     about = [part for text in texts for part in text.split("\n\n") if name.search(part)]
 
     def is_late(cue: str) -> bool:
-        unsaid = bool(about) and not any(re.search(cue, part, re.I) for part in about)
-        return bool(cue) and (unsaid or re.search(cue, thing.name, re.I) is not None)
+        return bool(cue and about) and not any(re.search(cue, part, re.I) for part in about)
 
-    ordered = sorted(templates, key=lambda one: is_late(one[1]))
+    fitting = [one for one in templates if not one[1] or not re.search(one[1], thing.name, re.I)]
+    ordered = sorted(fitting, key=lambda one: is_late(one[1]))
     return [_filled(wording, thing) for wording, _ in ordered]
 
 
@@ -213,4 +213,4 @@ def _is_name(thing: Thing) -> bool:
 
 def _parts(question: str) -> list[str]:
     parts = [part.query for part in split_question(question) if part.alone]
-    return [part if part.endswith("?") else f"{part}?" for part in parts]
+    return [f"{part[:1].upper()}{part[1:].rstrip('?')}?" for part in parts]
