@@ -149,6 +149,10 @@ class Engine(Protocol):
         """Return what searches the corpus's papers."""
         ...
 
+    def one_pass(self, question: str, context: SearchContext) -> Evidence:
+        """Return what `stream` gathers by itself."""
+        ...
+
     def stream(
         self, inquiry: Inquiry, gather: Callable[[str, SearchContext], Evidence] | None = None
     ) -> AsyncGenerator[Event, None]:

@@ -32,7 +32,7 @@ from bench.build import (
     our_retrieval,
     stored_text,
 )
-from bench.datasets import SAMPLE, DataSet
+from bench.datasets import SAMPLE, DataSet, NoDataSetError
 from bench.machine import describe, machine
 from bench.quality import compare, retrieval
 from bench.quality.retrieval import OURS, STOCK
@@ -144,26 +144,25 @@ def _research(arguments: argparse.Namespace, settings: Settings) -> int:
 
     data = arguments.data or settings.bench.data or Path()
     names, _ = sets.choose(data, set_names(arguments))
-    asked: list[list[asking.Answered]] = [[], []]
-    corpora, lacking = sets.read_asked(data, names, arguments.limit)
-    wanted = [name.strip() for name in arguments.corpora.split(",") if name.strip()]
-    corpora = [corpus for corpus in corpora if not wanted or corpus.data_set.name in wanted]
-    for lacked, ids in lacking.items():
-        print(f"{lacked}: {len(ids)} questions skipped, {data / lacked} holds no corpus", file=sys.stderr)
+    wanted = [name.strip() for name in arguments.corpora.split(",")]
+    corpora = [one for one in sets.read_asked(data, names, arguments.limit)[0] if one.data_set.name in wanted]
+    if not corpora:
+        raise NoDataSetError(f"No question of {', '.join(names)} is about {arguments.corpora}.", "Name other corpora.")
+    single: list[asking.Answered] = []
+    agent: list[asking.Answered] = []
     for corpus in corpora:
         with open_modes(corpus.data_set, settings) as modes:
             for cases in corpus.cases.values():
                 rows = asyncio.run(asking.ask_in_turn(cases, modes, corpus.score))
-                asked = [known + new for known, new in zip(asked, rows, strict=True)]
-    single, agent = asked
+                single, agent = single + rows[0], agent + rows[1]
     print(f"{research.table(single, agent)}\n")
     questions = [case.question for cases in corpora[0].cases.values() for _, case in cases]
     overhead = asyncio.run(measure_rounds(corpora[0].data_set, settings, questions[: research.QUESTIONS]))
     print(f"{overhead.line()}\n\n{describe(machine())}.")
     figures = {"single": research.figures(single), "agent": research.figures(agent), "overhead": asdict(overhead)}
     _keep("research", figures, settings)
-    for name, rows in zip(("single", "agent"), asked, strict=True):
-        _keep_rows(settings.bench.dir / "research" / f"{name}.jsonl", rows)
+    for name, kept in (("single", single), ("agent", agent)):
+        _keep_rows(settings.bench.dir / "research" / f"{name}.jsonl", kept)
     return 0
 
 

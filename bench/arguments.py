@@ -151,7 +151,11 @@ def _add_research(commands: _Commands, parents: list[argparse.ArgumentParser]) -
         default="open_questions,office",
         help="comma-separated names of the sets to use (default: open_questions,office)",
     )
-    parser.add_argument("--corpora", default="", help="only questions about these corpora (default: all)")
+    parser.add_argument(
+        "--corpora",
+        default="sample,bedrock,office",
+        help="only questions about these corpora (default: sample,bedrock,office, the small ones)",
+    )
 
 
 def _add_ingest(commands: _Commands, parents: list[argparse.ArgumentParser]) -> None:

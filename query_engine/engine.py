@@ -160,12 +160,16 @@ class Engine:
             async for event in events:
                 yield event
 
+    def one_pass(self, question: str, context: SearchContext) -> Evidence:
+        """Return what `stream` gathers by itself: the question's own search, and one for each of its parts."""
+        return Gathering(question, self._plan, context)
+
     def _stages(
         self, inquiry: Inquiry, answer: Answer, deadline: Deadline, gather: Gather | None
     ) -> Generator[Event, None, None]:
         """Go through the stages, `answer` growing with them; its threads have ended when this has."""
         try:
-            yield from self._answer(inquiry, answer, deadline, gather or self._one_pass)
+            yield from self._answer(inquiry, answer, deadline, gather or self.one_pass)
         finally:
             answer.join()
 
@@ -195,7 +199,6 @@ class Engine:
         answer.timings_ms.update(retrieval.timings_ms)
         answer.passages = retrieval.passages[: inquiry.top_k]
         answer.warnings += retrieval.warnings
-        yield from map(steps.left_out, retrieval.warnings)
         yield from steps.found(answer.passages)
         yield Retrieved(answer.passages)
         # A language model reads rows by itself.
@@ -251,9 +254,6 @@ class Engine:
 
     def _plan(self, question: str, deadline: Deadline) -> Plan:
         return self._planner.plan(question, deadline) if self._settings.answer.plan else ONE_PASS
-
-    def _one_pass(self, question: str, context: SearchContext) -> Evidence:
-        return Gathering(question, self._plan, context)
 
     def _search_context(
         self, search: Callable[[str], Retrieval], options: RetrievalSettings, deadline: Deadline

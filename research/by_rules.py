@@ -115,7 +115,9 @@ class RuleReviewer:
         for at in gaps:
             one = self.evidence[at]
             others = [other.passages[0] for other in self.evidence if other is not one and other.passages]
-            wording = reworded(one.part.query, self._notes.question, one.confidence, others, self._context.words, asked)
+            wording = reworded(
+                one.part.query, self._notes.question, one.confidence, others, words=self._context.words, asked=asked
+            )
             if wording:
                 wordings[at] = wording
                 asked.append(wording)

@@ -44,10 +44,12 @@ def found_documents(
 
 
 def best_sentence(passage: Passage, weights: Mapping[str, float], words: TermWeights) -> Nearest:
-    """Return the sentence of a passage that holds most of the weighted terms, the first one of equals."""
+    """Return the sentence of a passage, no heading, that holds most of the weighted terms; the first one of equals."""
     best, most = passage.text[:MAX_SENTENCE_CHARS], -1.0
     start = 0
     for sentence in split_sentences(passage.text[:READ_CHARS]):
+        if sentence.kind == "heading":
+            continue
         text = passage.text[sentence.start : sentence.end]
         held = sum(weights.get(term, 0.0) for term in set(words.terms(text)))
         if held > most:

@@ -179,6 +179,12 @@ class Research:
         if self._helper is not None:
             try:
                 by_model = self._model_reviewer(self._helper, tell).first_queries(self._limit.within(QUERIES_S))
+            except OutOfTimeError as error:
+                self._context.deadline.check_wanted("before the first search")
+                text = (
+                    f"The language model wrote no queries, so the question's own words are searched for. {error.fact}"
+                )
+                self._warn(AnswerWarning("queries_skipped", text), tell)
             except RagError as error:
                 self._give_up_model(error, tell)
         queries = [self._notes.question]
@@ -228,8 +234,8 @@ class Research:
         self._spent_ms["total"] = _ms_since(self._round_began)
         self.rounds.append(Round(number, queries, found, review, dict(self._spent_ms)))
         tell(steps.round_done(self.rounds[-1]))
-        for found in review.contradictions:
-            self._show(found, tell)
+        for contradiction in review.contradictions:
+            self._show(contradiction, tell)
         if review.sufficient:
             return ()
         if why := self._reason_to_end(review, number):

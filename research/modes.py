@@ -1,14 +1,15 @@
 """Answer a question in the way that its mode says: in one pass, or by a research loop.
 
 Flow: an edge (HTTP route, command line, evaluation) -> **here** -> `Engine.stream`, with the loop of `loop.py` as its
-evidence where the mode is `agent`, or `auto` and the router finds the question worth it. Everything else about an answer
-is the same in both: how the question is read, the gate, the synthesizers, the citations.
+evidence where the mode is `agent`, or `auto` and `router.py` finds the question worth it. Everything else about an
+answer is the same in both: how the question is read, the gate, the synthesizers, the citations.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 from query_engine.inquiry import Inquiry
@@ -20,6 +21,7 @@ from query_engine.runtime.threads import ended, start_thread
 from query_engine.schema.events import Event
 from query_engine.schema.retrieval_result import Retrieval
 from research.loop import Research, Tools
+from research.router import Routed, route
 from research.schema import Search
 from settings import Settings
 
@@ -39,6 +41,10 @@ class Answering(Protocol):
 
     def retrieve(self, inquiry: Inquiry, options: Any = None, pipeline: RetrievalPipeline | None = None) -> Retrieval:
         """Find passages; blocks."""
+        ...
+
+    def one_pass(self, question: str, context: SearchContext) -> Evidence:
+        """Return what `stream` gathers by itself."""
         ...
 
     def stream(
@@ -71,9 +77,18 @@ async def stream(
         return
     begun: list[Research] = []
 
-    def gather(question: str, context: SearchContext) -> Evidence:
+    def research(question: str, context: SearchContext) -> Evidence:
         begun.append(Research(question, context, tools_of(engine, inquiry, settings, search)))
         return begun[0]
+
+    def gather(question: str, context: SearchContext) -> Evidence:
+        if inquiry.mode == "agent":
+            return research(question, context)
+        ways: dict[str, Callable[[], Evidence]] = {
+            "single": partial(engine.one_pass, question, context),
+            "agent": partial(research, question, context),
+        }
+        return Routed(partial(route, question, engine.helper, context.deadline), ways)
 
     try:
         async with aclosing(engine.stream(inquiry, gather)) as events:

@@ -136,7 +136,7 @@ def _queries(text: str) -> list[str]:
 def _contradiction(text: str | None, documents: int) -> Disagreement | None:
     if not text or _NONE.fullmatch(text):
         return None
-    found = re.match(r"\W*(\d{1,3})\D{1,12}?(\d{1,3})\b\W*(.*)", text, re.S)
+    found = re.search(r"\b(\d{1,3})\b\D{1,12}\b(\d{1,3})\b\W*(.*)", text, re.S)
     if found is None:
         return None
     first, second = int(found[1]) - 1, int(found[2]) - 1

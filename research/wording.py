@@ -34,6 +34,7 @@ def reworded(
     question: str,
     confidence: Confidence,
     others: Sequence[Passage],
+    *,
     words: TermWeights,
     asked: Collection[str],
 ) -> str | None:

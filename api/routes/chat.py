@@ -87,7 +87,7 @@ def _check_model(service: Service, name: str) -> None:
     corpus, colon, mode = name.partition(":")
     if corpus not in names or (colon and mode not in get_args(Mode)):
         known = (
-            f"Models are corpora: {', '.join(names)}; each may be followed by a mode: "
+            f"Models are corpora: {', '.join(names)}. Each may be followed by a mode: "
             f"{', '.join(f':{mode}' for mode in get_args(Mode))}."
             if names
             else "Bring documents in first: no corpus exists yet."

@@ -61,11 +61,11 @@ class ReplyingModel(CustomLLM):
         )
         yield ChatResponse(message=ChatMessage(content=text), delta=text)
 
-    def complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponse:  # noqa: FBT001,FBT002
+    def complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponse:
         """Not asked."""
         raise NotImplementedError
 
-    def stream_complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponseGen:  # noqa: FBT001,FBT002
+    def stream_complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponseGen:
         """Not asked."""
         raise NotImplementedError
 

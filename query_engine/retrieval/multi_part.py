@@ -71,7 +71,7 @@ class Evidence(Protocol):
         ...
 
     def steps(self) -> Iterator[Step]:
-        """Gather; yield what is done."""
+        """Gather; yield what is done, and each warning of the retrieval."""
         ...
 
     def confidence(self, merged: Confidence) -> Confidence:
@@ -103,11 +103,12 @@ class Gathering:
         self._whole: Confidence | None = None
 
     def steps(self) -> Iterator[Step]:
-        """Plan, search, judge, search again; yield what is done."""
+        """Plan, search, judge, search again; yield what is done, then what was left out."""
         plan = self._planned(self._question, self._context.deadline)
         if not plan.parts:
             whole = self._context.search(self._question)
             self.retrieval = replace(whole, warnings=plan.warnings + whole.warnings)
+            yield from map(steps.left_out, self.retrieval.warnings)
             return
         started = time.perf_counter()
         self._asked = plan.parts
@@ -124,6 +125,7 @@ class Gathering:
         timings_ms = {"retrieve": round((time.perf_counter() - started) * 1000, 1)}
         warnings = dict.fromkeys([*plan.warnings, *(warning for one in retrievals for warning in one.warnings)])
         self.retrieval = Retrieval(passages, timings_ms, tuple(warnings))
+        yield from map(steps.left_out, self.retrieval.warnings)
 
     def _search_parts(self, retrievals: list[Retrieval]) -> Iterator[Step]:
         """Search for the parts side by side, and again for those that are not covered; note what was retrieved."""

@@ -30,7 +30,7 @@ class SlowEngine(FakeEngine):
         super().__init__()
         self._words = words
 
-    async def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
+    async def stream(self, inquiry: Inquiry, gather: object = None) -> AsyncGenerator[Event, None]:  # noqa: ARG002
         self.inquiries.append(inquiry)
         written = 0
         try:

@@ -251,6 +251,9 @@ class FakeEngine:
         self.refinements.append(pipeline)
         return Retrieval(self.found, {"retrieve": 3.0}, (AnswerWarning("rerank_skipped", "It is too slow."),))
 
+    def one_pass(self, question: str, context: SearchContext) -> Evidence:  # noqa: ARG002
+        raise AssertionError("a script gathers nothing")
+
     async def stream(
         self, inquiry: Inquiry, gather: Callable[[str, SearchContext], Evidence] | None = None
     ) -> AsyncGenerator[Event, None]:

@@ -18,6 +18,7 @@ def test_everything_that_decides_an_answer_is_in_its_key() -> None:
         replace(plain, top_k=5),
         replace(plain, turns=(Turn("user", "What is wind?"),)),
         replace(plain, query_time="2024-02-28"),
+        replace(plain, mode="agent"),
     ]
     keys = [one.key("books", "f") for one in (plain, *others)]
     keys += [plain.key("papers", "f"), plain.key("books", "g")]

@@ -21,6 +21,7 @@ from research.schema import Round, RoundStep
 from research.steps import round_done
 from settings import RerankSettings, ResearchSettings, RetrievalSettings
 from tests.fakes.llm import FakeLLM, ReplyingLLM, asker, passage
+from tests.fakes.threads import question_threads_end
 from tests.fakes.words import FakeWords
 
 QUESTION = "Who published the rotor limit and why do gearboxes wear out?"
@@ -97,7 +98,7 @@ def research(
         RetrievalSettings(),
         deadline or Deadline(60),
     )
-    settings = ResearchSettings(**{"variants": 5, **options})  # type: ignore[arg-type]
+    settings = ResearchSettings(**{"variants": 5, **options})
     return Research(question, context, Tools(search or world.search, helper, reranking, settings, 0.7))
 
 
@@ -222,6 +223,23 @@ def test_a_model_that_dies_before_the_first_search_costs_no_round() -> None:
     assert [passage.doc_id for passage in one.retrieval.passages] == ["betz.md"]
 
 
+def test_a_model_too_slow_to_write_queries_reviews_all_the_same() -> None:
+    world = World({SIMPLE: [BETZ]})
+    clock = Clock()
+
+    def slow(_prompt: str) -> str:
+        if not clock.now:
+            clock.now = 11.0
+            return "<query>rotor limit</query>"
+        return review("1", "yes")
+
+    one = research(world, asker(ReplyingLLM(reply=slow)), SIMPLE, deadline=Deadline(600, clock))
+    (only,) = rounds(run(one))
+
+    assert codes(one) == ["queries_skipped"]
+    assert (only.queries, only.review.by) == ((SIMPLE,), "model")
+
+
 class Clock:
     def __init__(self) -> None:
         self.now = 0.0
@@ -271,8 +289,8 @@ def test_a_search_that_hangs_is_left_behind_at_the_limit_and_waited_for_at_the_e
     one.ended()
 
     assert "search_failed" in codes(one)
-    assert [passage.doc_id for passage in one.retrieval.passages][0] == "betz.md"
-    assert not [thread for thread in threading.enumerate() if thread.name == "question"]
+    assert one.retrieval.passages[0].doc_id == "betz.md"
+    assert question_threads_end()
 
 
 def test_a_client_that_leaves_ends_the_loop_with_all_its_threads() -> None:
@@ -289,7 +307,7 @@ def test_a_client_that_leaves_ends_the_loop_with_all_its_threads() -> None:
         run(one)
     one.ended()
 
-    assert not [thread for thread in threading.enumerate() if thread.name == "question"]
+    assert question_threads_end()
 
 
 def test_a_reader_that_closes_the_steps_ends_the_loop() -> None:
@@ -309,7 +327,7 @@ def test_a_reader_that_closes_the_steps_ends_the_loop() -> None:
     one.ended()
 
     assert stopped.is_set()
-    assert not [thread for thread in threading.enumerate() if thread.name == "question"]
+    assert question_threads_end()
 
 
 def test_a_contradiction_that_the_model_names_is_shown_with_both_documents() -> None:

@@ -165,7 +165,7 @@ async def test_answers_and_searches_give_their_engine_back() -> None:
 
 async def test_a_service_that_stops_ends_its_answers_and_says_why() -> None:
     class Stalls(FakeEngine):
-        async def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
+        async def stream(self, inquiry: Inquiry, gather: object = None) -> AsyncGenerator[Event, None]:  # noqa: ARG002
             assert inquiry.deadline is not None
             yield SEARCHING
             await first_done({asyncio.get_running_loop().create_future()}, inquiry.deadline)
@@ -230,7 +230,7 @@ async def test_a_slot_is_held_until_the_thread_of_an_abandoned_answer_has_ended(
     go = asyncio.Event()
 
     class Hanging(FakeEngine):
-        async def stream(self, _: Inquiry) -> AsyncGenerator[Event, None]:
+        async def stream(self, inquiry: Inquiry, gather: object = None) -> AsyncGenerator[Event, None]:  # noqa: ARG002
             try:
                 yield SEARCHING
                 await asyncio.Event().wait()

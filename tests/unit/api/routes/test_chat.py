@@ -46,9 +46,12 @@ def content_of(chunks: list[dict[str, Any]], key: str = "content") -> str:
 def test_corpora_are_models() -> None:
     client = client_of(FakeEngine(), FakeEngine(corpus="papers"))
 
-    assert [model["id"] for model in client.get("/v1/models").json()["data"]] == ["default", "papers"]
+    listed = [model["id"] for model in client.get("/v1/models").json()["data"]]
+    assert listed == ["default", "default:agent", "default:auto", "papers", "papers:agent", "papers:auto"]
     assert client.get("/v1/models/papers").json()["object"] == "model"
-    assert client.get("/v1/models/gpt").status_code == 404
+    assert client.get("/v1/models/papers:agent").json()["id"] == "papers:agent"
+    for unknown in ("gpt", "gpt:agent", "papers:", "papers:fast", "papers:agent:agent"):
+        assert client.get(f"/v1/models/{unknown}").status_code == 404
 
 
 def test_a_whole_reply_holds_the_answer_the_steps_and_the_citations() -> None:

@@ -54,7 +54,10 @@ class Search:
 
 
 def steps_of(gathering: Gathering) -> list[Step]:
-    return list(gathering.steps())
+    """All steps but the last, which tells the warning of `Search`."""
+    *told, last = gathering.steps()
+    assert (last.kind, last.text) == ("warning", "**Searching with less than is set**: it was slow.")
+    return told
 
 
 def test_a_question_without_parts_is_searched_for_once_and_says_nothing() -> None:
