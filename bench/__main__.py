@@ -56,6 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "answers": _answers,
         "helpful": _helpful,
         "research": _research,
+        "research-route": _research_route,
         "crag": _crag,
         "ingest": _ingest,
         "hostile": _hostile,
@@ -163,6 +164,16 @@ def _research(arguments: argparse.Namespace, settings: Settings) -> int:
     _keep("research", figures, settings)
     for name, kept in (("single", single), ("agent", agent)):
         _keep_rows(settings.bench.dir / "research" / f"{name}.jsonl", kept)
+    return 0
+
+
+def _research_route(_arguments: argparse.Namespace, settings: Settings) -> int:
+    from bench.speed import research_route  # noqa: PLC0415  # for the reason that `build.py` gives
+
+    with open_engine(SAMPLE, settings) as engine:
+        measured = asyncio.run(research_route.measure(engine, settings))
+    print(f"{research_route.table(measured)} {describe(machine())}.")
+    _keep("research-route", {"topics": [one.to_dict() for one in measured]}, settings)
     return 0
 
 

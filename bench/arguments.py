@@ -39,6 +39,11 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     ).add_argument("--data", type=Path, help="the file, or a folder that holds it, or holds it in `crag/`")
     _add_helpful(commands, [asked])
     _add_research(commands, [asked])
+    commands.add_parser(
+        "research-route",
+        help="time of /agent/research for five sub-questions, on the sample corpus without a language model",
+        description="Research ten topics of the sample corpus, each once after a warm-up.",
+    )
     _add_ingest(commands, [sets])
     hostile = commands.add_parser(
         "hostile",

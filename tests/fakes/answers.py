@@ -40,11 +40,13 @@ class KnowingEngine(FakeEngine):
     Attributes:
         answers: question -> its last event, or what is raised.
         waits: question -> an event to wait for before.
+        asked: set once a question was asked.
     """
 
     def __init__(self, answers: Mapping[str, Done | Exception], found: tuple[Passage, ...] = ()) -> None:
         super().__init__()
         self.answers = answers
+        self.asked = asyncio.Event()
         self.waits: dict[str, asyncio.Event] = {}
         self.found = found
 
@@ -54,6 +56,7 @@ class KnowingEngine(FakeEngine):
         self.inquiries.append(inquiry)
         self.gathers.append(gather)
         self.started += 1
+        self.asked.set()
         try:
             if inquiry.text in self.waits:
                 await self.waits[inquiry.text].wait()

@@ -28,7 +28,8 @@ async def test_a_report_has_a_title_sections_and_what_is_not_known() -> None:
     assert isinstance(done, Done)
     assert done.answer is not None
     assert done.answer.startswith(
-        "# Wind\n\nWind turns blades. [1]\n\n## How does wind work?\n\nSun drives the wind. [2]\n\n## What is not known\n\n"
+        "# Wind\n\nWind turns blades. [1]\n\n## How does wind work?\n\nSun drives the wind. [2]\n\n"
+        "## What is not known\n\n"
     )
     assert "- What are the main disadvantages of wind? The passages found do not answer this." in done.answer
     assert done.answer.count("Wind turns blades.") == 1

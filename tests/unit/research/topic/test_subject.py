@@ -46,7 +46,7 @@ def test_a_question_about_a_thing_is_asked_too() -> None:
         ("is nuclear cheaper than wind", ["nuclear", "wind"], "Is nuclear cheaper than wind?", "cheaper"),
         ("What is the difference between AC and DC?", ["AC", "DC"], "What is the difference between AC and DC?", ""),
         ("Which is cheaper, coal or wind?", ["coal", "wind"], "Which is cheaper, coal or wind?", "cheaper"),
-        ("How do heat pumps compare with boilers?", ["heat pumps", "boilers"], "How do heat pumps compare with boilers?", ""),
+        ("How do cars compare with bikes?", ["cars", "bikes"], "How do cars compare with bikes?", ""),
     ],
 )  # fmt: skip
 def test_two_things_are_compared(topic: str, names: list[str], question: str | None, criterion: str) -> None:

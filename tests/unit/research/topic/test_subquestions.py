@@ -3,7 +3,15 @@ import pytest
 from research.topic.subject import read_topic
 from research.topic.subquestions import make_subquestions, reworded
 
-TOPICS = ["bioenergy", "heat pumps", "recycling blades", "how to store heat", "wind vs solar", "Albert Betz", "Why did it break?"]  # fmt: skip
+TOPICS = [
+    "bioenergy",
+    "heat pumps",
+    "recycling blades",
+    "how to store heat",
+    "wind vs solar",
+    "Albert Betz",
+    "Why did it break?",
+]
 
 
 def asked(topic: str, count: int = 5, *texts: str) -> list[str]:

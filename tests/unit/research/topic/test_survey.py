@@ -97,8 +97,7 @@ async def test_who_leaves_stops_the_question_that_is_being_asked() -> None:
 
     assert isinstance(await anext(events), Step)
     reading = asyncio.ensure_future(anext(events))
-    while not engine.started:
-        await asyncio.sleep(0)
+    await asyncio.wait_for(engine.asked.wait(), 9)
     reading.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await reading
