@@ -32,7 +32,7 @@ from bench.build import (
     our_retrieval,
     stored_text,
 )
-from bench.datasets import SAMPLE, DataSet, NoDataSetError
+from bench.datasets import SAMPLE, DataSet, NoDataSetError, find_sets
 from bench.machine import describe, machine
 from bench.quality import compare, retrieval
 from bench.quality.retrieval import OURS, STOCK
@@ -170,7 +170,8 @@ def _research(arguments: argparse.Namespace, settings: Settings) -> int:
 def _research_route(_arguments: argparse.Namespace, settings: Settings) -> int:
     from bench.speed import research_route  # noqa: PLC0415  # for the reason that `build.py` gives
 
-    with open_engine(SAMPLE, settings) as engine:
+    [sample], _ = find_sets(None, [])
+    with open_engine(sample, settings) as engine:
         measured = asyncio.run(research_route.measure(engine, settings))
     print(f"{research_route.table(measured)} {describe(machine())}.")
     _keep("research-route", {"topics": [one.to_dict() for one in measured]}, settings)

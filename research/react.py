@@ -129,6 +129,10 @@ class _Patient:
         """Find passages; blocks."""
         return self._engine.retrieve(inquiry, options, pipeline)
 
+    def one_pass(self, question: str, context: SearchContext) -> Evidence:
+        """Return what one search gathers."""
+        return self._engine.one_pass(question, context)
+
     def stream(
         self, inquiry: Inquiry, gather: Callable[[str, SearchContext], Evidence] | None = None
     ) -> AsyncGenerator[Event, None]:

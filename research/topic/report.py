@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
-from query_engine.schema.events import Done, Event, Retrieved, Token
+from query_engine.schema.events import Citation, Done, Event, Retrieved, Token
 from query_engine.text.markdown_escape import as_text
 from research.topic import steps
 from research.topic.citation_numbers import CitationNumbers, marks
@@ -117,7 +117,7 @@ def _pieces(question: str, findings: Sequence[Finding], gaps: Sequence[Finding])
     """Yield the report in pieces, each with what it cites for the first time."""
     title = as_text(" ".join(question.split()))
     yield Token(f"# {title[:1].upper()}{title[1:]}")
-    cited = {}
+    cited: dict[Citation, None] = {}
     for place, section in enumerate(sections_of(findings, gaps, find_conflicts(findings))):
         own = findings[place].citations if place < len(findings) else ()
         new = tuple(one for one in own if one not in cited)

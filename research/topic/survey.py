@@ -5,6 +5,7 @@ answers are the engine's, with its gate and its citations; here they are only as
 equal shares of the time that is left.
 """
 
+import math
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -31,6 +32,8 @@ OFF_SUBJECT = "What was found speaks of something else: it does not name “{abo
 NO_TIME = f"{DONT_KNOW} The time was over before this was asked."
 # Less is not enough to search and to read.
 LEAST_S = 0.2
+# Of the words of what is asked about, those that a passage has to hold: of "deep sea mining" not only the sea.
+NAMED_SHARE = 2 / 3
 
 Ask = Callable[[Inquiry], AsyncGenerator[Event, None]]
 
@@ -101,11 +104,18 @@ async def survey(
 
 
 def _about(subquestion: Subquestion, done: Done) -> list[Statement]:
-    """Return the statements of an answer; those whose document never names what is asked about are left out."""
+    """Return the statements of an answer; those whose passages do not name what is asked about are left out."""
     wanted = content_words(subquestion.about)
     if not wanted:
         return statements_of(done)
-    return [one for one in statements_of(done) if any(wanted & _around(citation, done) for citation in one.citations)]
+    if wanted - content_words("\n".join(f"{one.title}\n{one.text}" for one in done.passages)):
+        return []
+    least = math.ceil(len(wanted) * NAMED_SHARE)
+
+    def is_named(citation: Citation) -> bool:
+        return len(wanted & _around(citation, done)) >= least
+
+    return [one for one in statements_of(done) if any(map(is_named, one.citations))]
 
 
 def _around(citation: Citation, done: Done) -> frozenset[str]:
