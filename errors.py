@@ -236,7 +236,7 @@ class UnknownModelError(RagError):
     @classmethod
     def of(cls, name: str, known: list[str]) -> "UnknownModelError":
         """Name the model, and those that may be named."""
-        there = f"Known names: {', '.join(known)}." if known else "No language model is set here: answers are quotes."
+        there = f"Known names: {', '.join(known)}." if known else "RAG_LLM__MODEL names no model here."
         return cls(f"This service does not use a model {name!r}.", f"Leave model_name out. {there}")
 
 

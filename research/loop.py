@@ -30,7 +30,7 @@ from query_engine import steps as engine_steps
 from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
 from query_engine.llms.helper import PromptHelper
-from query_engine.question.decompose_rules import Part, split_question
+from query_engine.question.decompose_rules import Part
 from query_engine.retrieval.multi_part import SearchContext, merge
 from query_engine.retrieval.pipeline import Reranking
 from query_engine.runtime.threads import POLL_S, in_thread, start_thread
@@ -44,6 +44,7 @@ from research.by_rules import Notes, RuleReviewer
 from research.contradictions import find_contradictions
 from research.found_documents import found_documents
 from research.fusion import fuse, rerank
+from research.parts import sub_questions
 from research.schema import Contradiction, Review, Round, Search
 from research.wording import was_asked
 from settings import ResearchSettings
@@ -100,7 +101,7 @@ class Research:
         self.retrieval = Retrieval((), {})
         self.rounds: list[Round] = []
         self.contradictions: list[Contradiction] = []
-        self._parts = split_question(question) if tools.split else ()
+        self._parts = sub_questions(question) if tools.split else ()
         self._context = context
         self._tools = tools
         self._notes = Notes(question, self._parts or (Part(question, question),))

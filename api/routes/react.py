@@ -73,7 +73,7 @@ def _trail(body: ReactBody, service: Service) -> PaperTrail:
 
 
 def model_names(llm: LLMSettings) -> list[str]:
-    """Return the names by which a client may mean the model that writes; none where answers are quotes.
+    """Return the names by which a client may mean the model that writes; none where none is named.
 
     Of a folder or file only its name: where it lies is nobody's business.
     """
