@@ -17,6 +17,7 @@ RAY_ADDRESS = r"^(local|[^\s:/]+:\d{1,5})$"
 OTHER_MODEL = r"(huggingface|openvino|openai)(:[^,@\s]+)?(@https?://[^,@\s]+)?"
 URL_KEY = r"https?://[^\s,=@]+=[!-+\--~]+"
 Mode = Literal["single", "agent", "auto"]
+Form = Literal["answer", "report"]
 CORPUS_NAME = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 
 
@@ -285,6 +286,10 @@ class AnswerSettings(Group):
     mode: Mode = Field(
         "single",
         description="One search, `agent` for several with a review after each, `auto` to choose by the question.",
+    )
+    form: Form = Field(
+        "answer",
+        description="Form of `/run` and `/evaluate`: an answer, or a `report` with sections and references.",
     )
     max_words: int = Field(
         60,

@@ -13,7 +13,21 @@ from api import errors
 from api.admission import AdmissionQueue
 from api.dependencies import Engines, Ingester, PageAnswers, Service, SourceAnswers
 from api.jobs.queue import Jobs
-from api.routes import answer, catalogue, chat, documents, evaluate, health, ingest, papers, query, retrieve, run
+from api.routes import (
+    answer,
+    catalogue,
+    chat,
+    documents,
+    evaluate,
+    health,
+    ingest,
+    papers,
+    query,
+    react,
+    research,
+    retrieve,
+    run,
+)
 from api.security.auth import KeyRequired
 from api.security.body_limit import BodyLimit
 from api.views.html import Pages
@@ -62,11 +76,11 @@ def create_app(
     app.state.service = Service(engines, settings, pages, ingester, jobs, slots, answers, roots, web, given)
     app.add_middleware(BodyLimit)
     errors.install(app, pages)
-    for module in (run, evaluate, query, chat, retrieve, catalogue, documents, ingest, page):
+    for module in (run, evaluate, query, research, chat, retrieve, catalogue, documents, ingest, page):
         app.include_router(module.router, dependencies=[KeyRequired])
     if given is not None:
         app.include_router(answer.router, dependencies=[KeyRequired])
     # A probe has no key; papers ask for theirs in their own way.
-    for module in (papers, health):
+    for module in (papers, react, health):
         app.include_router(module.router)
     return app

@@ -29,6 +29,7 @@ STATUS: dict[type[RagError], int] = {
     # The service's own settings were checked at its start: what contradicts itself now is a request.
     errors.SettingsError: 422,
     errors.UnreadableError: 422,
+    errors.UnknownModelError: 422,
     errors.IngestRefusedError: 403,
     errors.KeyNeededError: 401,
     errors.KeyRefusedError: 403,

@@ -34,7 +34,7 @@ from bench.build import (
     our_retrieval,
     stored_text,
 )
-from bench.datasets import SAMPLE, DataSet, NoDataSetError
+from bench.datasets import SAMPLE, DataSet, NoDataSetError, find_sets
 from bench.machine import describe, machine
 from bench.quality import compare, retrieval
 from bench.quality.retrieval import OURS, STOCK
@@ -59,6 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "helpful": _helpful,
         "web": _web,
         "research": _research,
+        "research-route": _research_route,
         "crag": _crag,
         "ingest": _ingest,
         "hostile": _hostile,
@@ -182,6 +183,17 @@ def _research(arguments: argparse.Namespace, settings: Settings) -> int:
     _keep("research", figures, settings)
     for name, kept in (("single", single), ("agent", agent)):
         _keep_rows(settings.bench.dir / "research" / f"{name}.jsonl", kept)
+    return 0
+
+
+def _research_route(_arguments: argparse.Namespace, settings: Settings) -> int:
+    from bench.speed import research_route  # noqa: PLC0415  # for the reason that `build.py` gives
+
+    [sample], _ = find_sets(None, [])
+    with open_engine(sample, settings) as engine:
+        measured = asyncio.run(research_route.measure(engine, settings))
+    print(f"{research_route.table(measured)} {describe(machine())}.")
+    _keep("research-route", {"topics": [one.to_dict() for one in measured]}, settings)
     return 0
 
 

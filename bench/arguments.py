@@ -40,6 +40,11 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     _add_helpful(commands, [asked])
     _add_web(commands, [asked])
     _add_research(commands, [asked])
+    commands.add_parser(
+        "research-route",
+        help="time of /agent/research for five sub-questions, on the sample corpus without a language model",
+        description="Research ten topics of the sample corpus, each once after a warm-up.",
+    )
     _add_ingest(commands, [sets])
     hostile = commands.add_parser(
         "hostile",

@@ -1,10 +1,11 @@
 """`POST /evaluate`: one whole answer, with everything an offline evaluation needs in extra keys.
 
-Flow: body -> `answering/runner.py` -> **here** -> JSON. It reads the same events as `/run`.
+Flow: body -> `answering/forms.py` -> **here** -> JSON. It reads the same events as `/run`.
 """
 
 from fastapi import APIRouter, Request
 
+from api.answering.forms import ask_in_form, wants_report
 from api.answering.runner import RunnerDep
 from api.answering.sse import finish
 from api.dependencies import ServiceDep
@@ -18,8 +19,9 @@ router = APIRouter()
 @router.post("/evaluate")
 async def evaluate(body: EvaluateBody, request: Request, service: ServiceDep, runner: RunnerDep) -> JSONReply:
     """Answer; `query_id` is the request's `iid`, `generated_response` is never empty."""
-    asked = await runner.ask(body.query, body)
+    asked = await ask_in_form(service, runner, request, body.query, body)
     done = await finish(asked.events, request)
     links = service.links(request, asked.corpus)
-    with_references = service.settings.serve.evaluate_references
+    # A report has its own.
+    with_references = service.settings.serve.evaluate_references and not wants_report(service, body)
     return JSONReply(to_reply(done, body.iid, links, with_references=with_references))

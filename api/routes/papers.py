@@ -4,8 +4,6 @@ Flow: key and body -> `answering/runner.py` -> `query_engine/retrieval/papers.py
 an empty one.
 """
 
-from typing import Any
-
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
@@ -13,9 +11,10 @@ from api.answering.runner import QuestionRunner, RunnerDep
 from api.schemas.requests import HybridBody, VectorBody
 from api.security.auth import AskXddKeyRequired
 from api.views.negotiation import JSONReply, prefers_html
+from api.views.papers import shown
 from api.web import page
 from errors import NothingFoundError
-from query_engine.retrieval.papers import PARAGRAPH, PaperQuestion, Paragraph
+from query_engine.retrieval.papers import PaperQuestion
 
 TOP_K = 5
 SCREENING_TOP_K = 100
@@ -43,8 +42,9 @@ async def hybrid(body: HybridBody, request: Request, runner: RunnerDep) -> JSONR
     return await _found(runner, request, body, body.screening_top_k or SCREENING_TOP_K)
 
 
-async def _found(runner: QuestionRunner, request: Request, body: VectorBody, screening_top_k: int | None) -> JSONReply:
-    question = PaperQuestion(
+def paper_question(body: VectorBody, screening_top_k: int | None) -> PaperQuestion:
+    """Return what a body asks for, with the defaults of what it leaves out."""
+    return PaperQuestion(
         text=body.question,
         top_k=body.top_k or TOP_K,
         max_distance=body.distance,
@@ -56,6 +56,10 @@ async def _found(runner: QuestionRunner, request: Request, body: VectorBody, scr
         screening_top_k=screening_top_k,
         steering=body.value(),
     )
+
+
+async def _found(runner: QuestionRunner, request: Request, body: VectorBody, screening_top_k: int | None) -> JSONReply:
+    question = paper_question(body, screening_top_k)
     found = await runner.search(request, body.corpus, lambda engine, _: engine.papers().search(question))
     if not found:
         raise NothingFoundError(
@@ -63,17 +67,4 @@ async def _found(runner: QuestionRunner, request: Request, body: VectorBody, scr
             "Ask with fewer conditions or a larger distance; `GET /documents` shows the topics and types there are.",
         )
     headers = None if body.article_terms is None else {"Warning": OBSOLETE}
-    return JSONReply([_shown(paragraph) for paragraph in found], headers=headers)
-
-
-def _shown(paragraph: Paragraph) -> dict[str, Any]:
-    metadata = paragraph.document.metadata
-    return {
-        "paper_id": paragraph.paper_id,
-        "doc_type": metadata.get("doc_type", PARAGRAPH),
-        "text": paragraph.text,
-        "distance": paragraph.distance,
-        "cosmos_object_id": metadata.get("cosmos_object_id"),
-        "article_terms": metadata.get("article_terms", []),
-        "paragraph_terms": paragraph.terms,
-    }
+    return JSONReply([shown(paragraph) for paragraph in found], headers=headers)

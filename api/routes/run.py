@@ -1,6 +1,6 @@
 """`POST /run`: the streamed answer, as the competition's arena reads it.
 
-Flow: body -> `answering/runner.py` -> **here** -> one server-sent event a record (`views/run.py` says what a record
+Flow: body -> `answering/forms.py` -> **here** -> one server-sent event a record (`views/run.py` says what a record
 is).
 """
 
@@ -9,6 +9,7 @@ from functools import partial
 from fastapi import APIRouter, Request
 from sse_starlette import EventSourceResponse
 
+from api.answering.forms import ask_in_form
 from api.answering.rounds import with_links
 from api.answering.runner import RunnerDep
 from api.answering.sse import Pace, sse_response, stream_records
@@ -23,7 +24,7 @@ router = APIRouter()
 @router.post("/run", response_class=EventSourceResponse)
 async def run(body: RunBody, request: Request, service: ServiceDep, runner: RunnerDep) -> EventSourceResponse:
     """Stream snapshots of the answer; the last record is `complete` and holds the whole answer."""
-    asked = await runner.ask(body.question, body)
+    asked = await ask_in_form(service, runner, request, body.question, body)
     links = service.links(request, asked.corpus)
     view = RunView(links.numbered, partial(closest_passages, links=links))
     return sse_response(stream_records(with_links(asked.events, links), view, Pace()))

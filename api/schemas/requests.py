@@ -8,7 +8,7 @@ mistake and refused.
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, Field, StrictBool, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
 from errors import QuestionError
@@ -16,7 +16,7 @@ from ingestion.reading import fields
 from ingestion.schema import RunOptions
 from query_engine.question.validation import clean_question
 from query_engine.retrieval.expansion.steering import Steering
-from settings import CORPUS_NAME, Mode
+from settings import CORPUS_NAME, Form, Mode
 from sources.given_pages import GivenPage
 
 # Any way to write a day and an hour.
@@ -27,6 +27,8 @@ MAX_TURNS, MAX_TURN_CHARS = 100, 20_000
 MAX_PAGES = 50
 MAX_TITLE_CHARS = 1000
 MAX_URL_CHARS = 8000
+# It stands in every sub-question.
+MAX_TOPIC_CHARS = 1000
 
 
 def _question(text: str) -> str:
@@ -72,6 +74,8 @@ Question = Annotated[str, AfterValidator(_question)]
 CorpusName = Annotated[str, Field(pattern=CORPUS_NAME)]
 Weight = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1, max_length=fields.MAX_ENTRY_CHARS), AfterValidator(_printable)]
+# Its name is repeated to the client.
+ModelName = Annotated[str, Field(pattern=r"^[\w.:/@+-]{1,200}$")]
 QueryTime = Annotated[str, Field(min_length=1, max_length=MAX_QUERY_TIME_CHARS), AfterValidator(_printable)]
 
 
@@ -131,6 +135,7 @@ class RunBody(BaseModel):
     steering: SteeringBody | None = None
     query_time: QueryTime | None = None
     mode: Mode | None = None
+    form: Form | None = None
 
 
 class EvaluateBody(BaseModel):
@@ -143,6 +148,7 @@ class EvaluateBody(BaseModel):
     steering: SteeringBody | None = None
     query_time: QueryTime | None = None
     mode: Mode | None = None
+    form: Form | None = None
 
 
 class TurnBody(StrictBody):
@@ -195,6 +201,20 @@ class AnswerBody(StrictBody):
     query_time: QueryTime | None = None
 
 
+class ResearchBody(StrictBody):
+    """What `POST /agent/research` takes."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"topic": "heat pumps", "max_subquestions": 5}]})
+
+    topic: Annotated[Question, Field(max_length=MAX_TOPIC_CHARS)]
+    max_subquestions: Annotated[int, Field(strict=True, ge=3, le=8)] = 5
+    include_context: StrictBool = False
+    corpus: CorpusName | None = None
+    filters: Filters | None = None
+    steering: SteeringBody | None = None
+    query_time: QueryTime | None = None
+
+
 class RetrieveBody(StrictBody):
     """What `POST /retrieve` takes; what is left out comes from the settings."""
 
@@ -234,6 +254,14 @@ class HybridBody(VectorBody):
     """What `POST /hybrid` takes."""
 
     screening_top_k: Annotated[int, Field(strict=True, ge=1, le=1000)] | None = None
+
+
+class ReactBody(HybridBody):
+    """What `POST /react` and `POST /react_streaming` take."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"question": "What is SIDARTHE model?", "top_k": 5}]})
+
+    model_name: ModelName | None = None
 
 
 class DeleteBody(StrictBody):

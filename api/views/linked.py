@@ -17,6 +17,7 @@ _MARK = re.compile(r"\[(\d{1,3})\](?!\()")
 _LINKED_MARK = re.compile(r"\[\[(\d{1,3})\]\]\([^()\s]*\)")
 _SOURCES = "\n\n**Sources**\n\n"
 _CLOSEST = "\n\n**Closest passages**\n\n"
+_REFERENCES = "\n\n## References\n\n"
 _FOLDED, _FOLDED_END = "\n\n<details><summary>Closest passages</summary>\n\n", "\n\n</details>"
 
 
@@ -69,6 +70,16 @@ def _listed(nearest: Sequence[Nearest], links: Links) -> str:
         f"- [{_in_brackets(one.title or one.doc_id)}]({_in_parentheses(links.of(one))}): {_in_brackets(one.quote)}"
         for one in nearest
     )
+
+
+def reference_list(citations: Sequence[Citation], links: Links) -> str:
+    """Return the last section of a report: the number, title and link of each citation, as Markdown."""
+    titles = {citation.number: citation.title or citation.doc_id for citation in reversed(citations)}
+    lines = [
+        f"- [{number}] [{_in_brackets(titles[number])}]({_in_parentheses(url)})"
+        for number, url in sorted(urls_of(citations, links).items())
+    ]
+    return _REFERENCES + "\n".join(lines) if lines else ""
 
 
 def references(citations: Sequence[Citation], links: Links) -> str:

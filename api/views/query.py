@@ -33,7 +33,7 @@ def to_query_reply(done: Done, links: Links, *, include_context: bool) -> dict[s
         "answer": done.answer,
         "citations": [citation_of(citation, links) for citation in done.citations],
         "nearest": [nearest_of(one, links) for one in done.nearest],
-        "retrieved": [_retrieved(passage) for passage in passages] if include_context else None,
+        "retrieved": [retrieved_of(passage) for passage in passages] if include_context else None,
         "retrieved_count": len(passages),
         "max_score": max((passage.score for passage in passages), default=None),
         "gate_reason": done.gate_reason,
@@ -82,7 +82,8 @@ class QueryView(DeltaView):
         return [sse({"code": code, "detail": reason}, "error")]
 
 
-def _retrieved(passage: Passage) -> dict[str, Any]:
+def retrieved_of(passage: Passage) -> dict[str, Any]:
+    """Return a passage as JSON-ready values."""
     return {
         "doc_id": passage.doc_id,
         "chunk_id": passage.chunk_id,

@@ -15,9 +15,11 @@ from typing import Any
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from index.corpus import Corpus
-from index.documents.span_tree import split_node_id
+from index.documents.span_tree import chunk_id, node_id, split_node_id
 from index.documents.store import StoredDocument
 from query_engine.retrieval.expansion.steering import Steering
+from query_engine.schema.hit import LeafHit
+from query_engine.schema.passage import Passage
 from query_engine.schema.query import Query
 
 PARAGRAPH = "paragraph"
@@ -66,11 +68,13 @@ class Paragraph:
         document: that it is from.
         text: of the leaf.
         distance: 1 - cosine of the question and the leaf, 0..2.
+        position: of the leaf in the document's tree.
     """
 
     document: StoredDocument
     text: str
     distance: float
+    position: int = 0
 
     @property
     def paper_id(self) -> str:
@@ -83,6 +87,26 @@ class Paragraph:
         known = self.document.metadata.get("paragraph_terms")
         found = [term for term in known if self.holds(term)] if isinstance(known, list) else []
         return list(dict.fromkeys(found + _CAPITALIZED.findall(self.text)))
+
+    def passage(self, rank: int) -> Passage:
+        """Return it as a passage that was found as the `rank`th, from 1."""
+        document, span = self.document, self.document.tree[self.position]
+        name, cosine = node_id(document.version, self.position), 1 - self.distance
+        return Passage(
+            node_id=name,
+            chunk_id=chunk_id(document.doc_id, document.tree.ordinal_at(span.start)),
+            doc_id=document.doc_id,
+            title=document.title,
+            url=document.url,
+            level="leaf",
+            start=span.start,
+            end=span.end,
+            pages=document.pages_of(span.start, span.end),
+            score=cosine,
+            scores={"dense": cosine},
+            text=self.text,
+            hits=(LeafHit(name, cosine, {"dense": cosine}, {"dense": rank}, span.start, span.end),),
+        )
 
     def holds(self, term: str) -> bool:
         """Say whether a term stands here as it is written, lines apart."""
@@ -172,9 +196,8 @@ class PaperSearch:
             version, position = split_node_id(name)
             if version in documents:  # otherwise it is being replaced
                 span = documents[version].tree[position]
-                yield Paragraph(
-                    documents[version], documents[version].text[span.start : span.end], max(0.0, 1 - cosine)
-                )
+                text = documents[version].text[span.start : span.end]
+                yield Paragraph(documents[version], text, max(0.0, 1 - cosine), position)
 
 
 def _conditions(question: PaperQuestion) -> list[dict[str, Any]]:

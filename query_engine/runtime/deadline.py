@@ -54,6 +54,12 @@ class Deadline:
         """Return one that passes after `timeout_s`, or with this one if that is sooner; both have the same `stop`."""
         return self._part(lambda left_s: min(timeout_s, left_s))
 
+    def subtask(self, timeout_s: float) -> "Deadline":
+        """Return one as `within` does, with a `stop` of its own: the end of that task is not the end of this one."""
+        part = self.within(timeout_s)
+        part.stop = threading.Event()
+        return part
+
     def for_stage(self, timeout_s: float) -> "Deadline":
         """Return the limit of a stage that can be left out: `timeout_s`, or half of what is left if that is less."""
         return self._part(lambda left_s: min(timeout_s, left_s / 2))

@@ -52,7 +52,11 @@ class FakeDocumentEngine:
         return "0123456789abcdef"
 
     def stages(
-        self, inquiry: Inquiry, answer: Answer, _deadline: Deadline, gather: object = None  # noqa: ARG002
+        self,
+        inquiry: Inquiry,
+        answer: Answer,
+        _deadline: Deadline,
+        gather: object = None,  # noqa: ARG002
     ) -> Generator[Event, None, None]:
         yield Step("search", f"asked {inquiry.text}")
         answer.text = "Done."

@@ -15,6 +15,9 @@ ROUTES: dict[str, dict[str, Any]] = {
     "/retrieve": {"question": QUESTION},
     "/vector": {"question": QUESTION},
     "/hybrid": {"question": QUESTION},
+    "/agent/research": {"topic": QUESTION},
+    "/react": {"question": QUESTION},
+    "/react_streaming": {"question": QUESTION},
     "/query": {"question": QUESTION},
     "/query/stream": {"question": QUESTION},
 }

@@ -84,3 +84,9 @@ def test_a_service_with_sources_is_ready_without_a_corpus() -> None:
 
     assert reply.status_code == 200
     assert reply.json()["sources"] == ["clueweb"]
+
+
+def test_a_report_of_sources_is_refused() -> None:
+    reply = client_of(web=FakeAnswers()).post("/run", json={**BODIES["/run"], "form": "report"})
+
+    assert (reply.status_code, reply.json()["error"]["code"]) == (422, "bad_setting")

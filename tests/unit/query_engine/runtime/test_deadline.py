@@ -98,3 +98,14 @@ def test_bringing_one_forward_gives_nobody_more_time(clock: Clock) -> None:
     clock.now_s += 3
     question.shorten(60)
     assert question.left_s() == 2
+
+
+def test_a_subtask_ends_with_the_whole_but_its_end_is_not_that_of_the_whole(clock: Clock) -> None:
+    whole = Deadline(60, clock)
+    part = whole.subtask(30)
+    part.stop.set()
+
+    assert part.left_s() == 30
+    assert not whole.stop.is_set()
+    whole.shorten(5)
+    assert part.left_s() == 5

@@ -1,0 +1,79 @@
+"""Ask for an answer in the form that the request or the settings name: an answer, or a report.
+
+Flow: body of `/run`, `/evaluate` -> **here** -> `runner.py`, for a report with `research/topic/report.py` as what makes
+the events -> a view. Only the service knows links, so a report's references are added here.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+from functools import partial
+from typing import Protocol
+
+from starlette.requests import Request
+
+from api.answering.runner import QuestionRunner, Scope, StartedAnswer
+from api.dependencies import Engine, Service
+from api.schemas.requests import steering_of
+from api.views.linked import reference_list
+from api.views.links import Links
+from errors import SettingsError
+from index.documents.filters import where
+from query_engine.inquiry import Inquiry
+from query_engine.runtime.deadline import Deadline
+from query_engine.schema.events import Done, Event, Token
+from research import modes
+from research.topic.report import stream_report
+from settings import Form
+
+
+class FormedScope(Scope, Protocol):
+    """The fields of a body that say where to look, and in which form to answer."""
+
+    @property
+    def form(self) -> Form | None:
+        """None leaves it to the settings."""
+        ...
+
+
+async def ask_in_form(
+    service: Service, runner: QuestionRunner, request: Request, question: str, scope: FormedScope
+) -> StartedAnswer:
+    """Put a question to the engine of a corpus; errors are those of `QuestionRunner.ask`."""
+    settings = service.settings
+    if not wants_report(service, scope):
+        return await runner.ask(question, scope)
+    if service.sources_for(scope.corpus) is not None:
+        raise SettingsError("A report is written from a corpus, and sources are asked here.", "Name a corpus on disk.")
+    if scope.filters is not None:
+        where(scope.filters)
+    mode = scope.mode or settings.answer.mode
+    inquiry = Inquiry(question, scope.filters, steering_of(scope.steering), query_time=scope.query_time, mode=mode)
+
+    def events(engine: Engine, deadline: Deadline) -> AsyncGenerator[Event, None]:
+        ask = partial(_by_mode, engine, service)
+        return stream_report(engine, ask, inquiry, settings.retrieval, deadline)
+
+    asked = await runner.answer(scope.corpus, events)
+    return replace(asked, events=_with_references(asked.events, service.links(request, asked.corpus)))
+
+
+def wants_report(service: Service, scope: FormedScope) -> bool:
+    """Say whether the answer is going to be a report."""
+    return (scope.form or service.settings.answer.form) == "report"
+
+
+def _by_mode(engine: Engine, service: Service, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
+    return modes.stream(engine, inquiry, service.settings)
+
+
+async def _with_references(events: AsyncGenerator[Event, None], links: Links) -> AsyncGenerator[Event, None]:
+    """Yield the events, the references before the last one and in it; closing it closes `events`."""
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, Done) and event.answer is not None and event.citations:
+                text = reference_list(event.citations, links)
+                yield Token(text)
+                yield replace(event, answer=event.answer + text, message=event.message + text)
+            else:
+                yield event

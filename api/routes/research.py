@@ -1,0 +1,54 @@
+"""`POST /agent/research`: a topic, taken apart, answered part by part and summed up.
+
+Flow: body, as clients of bedrock-rag-eval send it -> `answering/runner.py` (one place for all sub-questions) ->
+`research/topic/topic_research.py` -> **here** -> JSON (`views/research.py`).
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+
+from fastapi import APIRouter, Request
+
+from api.answering.runner import RunnerDep
+from api.answering.sse import finish
+from api.dependencies import Engine, ServiceDep
+from api.schemas.requests import ResearchBody, steering_of
+from api.views.negotiation import JSONReply
+from api.views.research import to_research_reply
+from index.documents.filters import where
+from query_engine.inquiry import Inquiry
+from query_engine.runtime.deadline import Deadline
+from query_engine.schema.events import Event
+from query_engine.schema.passage import Passage
+from research.given_passages import given
+from research.topic.topic_research import research_topic
+
+router = APIRouter()
+
+
+@router.post("/agent/research")
+async def research(body: ResearchBody, request: Request, service: ServiceDep, runner: RunnerDep) -> JSONReply:
+    """Answer sub-questions of a topic; what the documents do not answer is a gap."""
+    if body.filters is not None:
+        where(body.filters)
+    inquiry = Inquiry(body.topic, body.filters, steering_of(body.steering), query_time=body.query_time)
+    settings = service.settings
+    by_model = settings.llm.provider != "extractive"
+
+    def events(engine: Engine, deadline: Deadline) -> AsyncGenerator[Event, None]:
+        def write(asked: Inquiry, passages: Sequence[Passage]) -> AsyncGenerator[Event, None]:
+            return engine.stream(asked, given(passages))
+
+        return research_topic(
+            engine,
+            engine.stream,
+            inquiry,
+            settings.retrieval,
+            body.max_subquestions,
+            write=write if by_model else None,
+            deadline=deadline,
+        )
+
+    asked = await runner.answer(body.corpus, events)
+    done = await finish(asked.events, request)
+    links = service.links(request, asked.corpus)
+    return JSONReply(to_research_reply(body.topic, done, links, include_context=body.include_context))

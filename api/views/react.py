@@ -1,0 +1,84 @@
+"""The reply of `POST /react`, and the records of `POST /react_streaming`, as clients of ASK-xDD read them.
+
+Flow: events of `research/react.py` -> **here** -> JSON, or one JSON object a line:
+
+    ({"thoughts": text} | {"used_docs": [paragraphs of a round]})*
+    then {"used_docs": [those of the answer]}, {"answer": text}  |  {"error": {"code", "detail"}}
+
+`[n]` in the answer is the nth of the last `used_docs`. Pure.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from api.views.evaluate import message_of
+from api.views.papers import shown
+from query_engine.schema.events import Done, Event, Step
+from query_engine.schema.passage import Passage
+from research.react import PaperTrail
+from research.schema import RoundStep
+
+_MARKS = re.compile(r"(?:\[\d{1,3}\])+")
+_NUMBER = re.compile(r"\d+")
+
+
+def to_react_reply(done: Done, trail: PaperTrail) -> dict[str, Any]:
+    """Return `answer` and the paragraphs it was written from, cited ones first; none of a declined question."""
+    if done.answer is None:
+        return {"answer": message_of(done), "used_docs": []}
+    order = _cited_first(done)
+    places = {passage.node_id: place for place, passage in enumerate(order, 1)}
+    held = {
+        citation.number: places[passage.node_id]
+        for citation in reversed(done.citations)
+        for passage in order
+        if passage.doc_id == citation.doc_id and passage.start <= citation.start < passage.end
+    }
+
+    def renumbered(found: re.Match[str]) -> str:
+        numbers = dict.fromkeys(held.get(int(number)) for number in _NUMBER.findall(found[0]))
+        return "".join(f"[{number}]" for number in numbers if number) or found[0]
+
+    return {
+        "answer": _MARKS.sub(renumbered, message_of(done)),
+        "used_docs": [shown(paragraph) for paragraph in trail.paragraphs(order)],
+    }
+
+
+def records_of(event: Event, trail: PaperTrail) -> Iterator[bytes]:
+    """Yield what an event is told as: nothing, a line, or the last two."""
+    match event:
+        case RoundStep():
+            yield _line({"thoughts": event.text})
+            useful = [shown(paragraph) for paragraph in trail.paragraphs(event.round.review.useful)]
+            if useful:
+                yield _line({"used_docs": useful})
+        case Step():
+            yield _line({"thoughts": event.text})
+        case Done():
+            reply = to_react_reply(event, trail)
+            yield _line({"used_docs": reply["used_docs"]})
+            yield _line({"answer": reply["answer"]})
+
+
+def error_record(code: str, detail: str) -> bytes:
+    """Return the last line of a stream that failed."""
+    return _line({"error": {"code": code, "detail": detail}})
+
+
+def _cited_first(done: Done) -> list[Passage]:
+    """Return the passages in the order of the first `[n]` that cites them, then the others."""
+    first = {
+        passage.node_id: citation.number
+        for citation in reversed(done.citations)
+        for passage in done.passages
+        if passage.doc_id == citation.doc_id and passage.start <= citation.start < passage.end
+    }
+    return sorted(done.passages, key=lambda passage: first.get(passage.node_id, len(done.citations) + 1))
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    # ASCII: a lone surrogate of a document would break a client's decoder.
+    return (json.dumps(record, separators=(",", ":")) + "\n").encode("ascii")

@@ -1,0 +1,36 @@
+"""Number the citations of several answers once through.
+
+Flow: the answers of `survey.py` -> **here** -> findings, summary and report, in which `[n]` means the same everywhere.
+The rule is that of `query_engine/schema/citations.py`: a number stands for one link.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from query_engine.schema.events import Citation
+
+
+class CitationNumbers:
+    """The growing list of all citations of one reply."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str | tuple[str, int, int], int] = {}
+        self._citations: dict[tuple[str, int, int], Citation] = {}
+
+    def number(self, citations: Iterable[Citation]) -> tuple[Citation, ...]:
+        """Return the citations with the numbers they have here, given at their first use."""
+        return tuple(self._numbered(citation) for citation in citations)
+
+    def all(self) -> tuple[Citation, ...]:
+        """Return what was numbered, ordered by number, then by place."""
+        return tuple(sorted(self._citations.values(), key=lambda one: (one.number, one.start)))
+
+    def _numbered(self, citation: Citation) -> Citation:
+        place = citation.doc_id, citation.start, citation.end
+        number = self._numbers.setdefault(citation.url or place, len(self._numbers) + 1)
+        return self._citations.setdefault(place, replace(citation, number=number))
+
+
+def marks(citations: Sequence[Citation]) -> str:
+    """Return `[n]` for each number, in order of mention."""
+    return "".join(f"[{number}]" for number in dict.fromkeys(citation.number for citation in citations))

@@ -1,0 +1,136 @@
+from typing import Any
+
+import pytest
+
+from tests.fakes.answers import KnowingEngine, quoted
+from tests.fakes.engines import a_passage
+from tests.fakes.http import client_of
+
+ROUTE = "/agent/research"
+ANSWERS = {
+    "What is wind?": quoted(("wind.md", "A permit is required for a turbine.")),
+    "Explain the working of wind.": quoted(("sun.md", "A permit is optional for a turbine.")),
+}
+
+
+def researched(engine: KnowingEngine | None = None, **body: Any) -> dict[str, Any]:
+    reply = client_of(engine or KnowingEngine(ANSWERS)).post(ROUTE, json={"topic": "wind", **body})
+    assert reply.status_code == 200, reply.text
+    found: dict[str, Any] = reply.json()
+    return found
+
+
+def test_the_reply_has_every_field_that_clients_of_bedrock_rag_eval_read() -> None:
+    found = researched(max_subquestions=3)
+
+    fields = ("topic", "subquestions", "findings", "gaps", "final_summary", "stats", "possible_conflicts")
+    assert set(fields) <= found.keys()
+    assert found["topic"] == "wind"
+    assert found["subquestions"] == [
+        "What is wind?",
+        "How does wind work?",
+        "What are the main advantages of wind?",
+    ]
+    first, second, third = found["findings"]
+    assert first["citations"][0]["url"].startswith("http://testserver/documents/wind.md?corpus=default")
+    del first["citations"]
+    assert first == {
+        "subquestion": "What is wind?",
+        "status": "answered",
+        "attempts": 1,
+        "answer": "A permit is required for a turbine. [1]",
+        "contexts": [],
+        "confidence": 0.4,
+        "citation_count": 1,
+        "unique_docs": 1,
+        "retried_subquestion": None,
+        "retry_resolved": False,
+    }
+    assert (second["status"], second["attempts"], second["retried_subquestion"], second["retry_resolved"]) == (
+        "answered_after_retry",
+        2,
+        "Explain the working of wind.",
+        True,
+    )
+    assert (third["status"], third["answer"], third["citations"], third["retry_resolved"]) == ("gap", None, [], False)
+    assert found["gaps"] == [{"subquestion": third["subquestion"], "reason": "The passages found do not answer this."}]
+    assert found["stats"] == {
+        "answered_count": 1,
+        "answered_after_retry_count": 1,
+        "gap_count": 1,
+        "avg_confidence": 0.2667,
+    }
+
+
+def test_the_numbers_of_the_summary_are_those_of_the_findings() -> None:
+    found = researched(max_subquestions=3)
+
+    assert found["final_summary"].startswith(
+        "A permit is required for a turbine. [1] A permit is optional for a turbine. [2] Not answered"
+    )
+    assert [one["number"] for one in found["citations"]] == [1, 2]
+
+
+def test_statements_that_may_contradict_each_other_come_with_their_citations() -> None:
+    (conflict,) = researched(max_subquestions=3)["possible_conflicts"]
+
+    assert conflict["opposition"] == ["required", "optional"]
+    assert [one["citations"][0]["doc_id"] for one in conflict["statements"]] == ["wind.md", "sun.md"]
+    assert conflict["statements"][0]["sentence"] == "A permit is required for a turbine."
+
+
+def test_contexts_come_only_when_they_are_wanted() -> None:
+    with_contexts = researched(include_context=True)["findings"][0]["contexts"]
+
+    assert [one["text"] for one in with_contexts] == ["A permit is required for a turbine."]
+    assert {"doc_id", "chunk_id", "score", "text"} < with_contexts[0].keys()
+
+
+def test_five_sub_questions_are_asked_by_default_and_eight_at_most() -> None:
+    assert len(researched()["subquestions"]) == 5
+    assert len(researched(max_subquestions=8)["subquestions"]) == 8
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"max_subquestions": 2}, "max_subquestions"),
+        ({"max_subquestions": 9}, "max_subquestions"),
+        ({"max_subquestions": "5"}, "max_subquestions"),
+        ({"include_context": "yes"}, "include_context"),
+        ({"topic": " "}, "topic"),
+        ({"topic": "x" * 1001}, "topic"),
+        ({"topics": "wind"}, "body"),
+        ({"filters": {"filters": "x"}}, None),
+    ],
+)
+def test_a_bad_body_is_refused_before_any_work(change: dict[str, Any], field: str | None) -> None:
+    engine = KnowingEngine(ANSWERS)
+
+    reply = client_of(engine).post(ROUTE, json={"topic": "wind"} | change)
+
+    assert reply.status_code == 422
+    assert reply.json()["error"].get("field") == field
+    assert engine.questions == []
+
+
+def test_a_key_is_needed_where_there_are_keys() -> None:
+    client = client_of(KnowingEngine(ANSWERS), serve={"keys": "k1"})
+
+    assert client.post(ROUTE, json={"topic": "wind"}).status_code == 401
+    assert client.post(ROUTE, json={"topic": "wind"}, headers={"Authorization": "Bearer k1"}).status_code == 200
+
+
+def test_an_unknown_corpus_is_the_clients_mistake_and_a_missing_default_one_is_told() -> None:
+    client = client_of(KnowingEngine(ANSWERS))
+    assert client.post(ROUTE, json={"topic": "wind", "corpus": "other"}).status_code == 404
+
+    found = client_of().post(ROUTE, json={"topic": "wind"}).json()
+    assert found["findings"] == []
+    assert "no documents yet" in found["final_summary"]
+
+
+def test_the_documents_words_reach_the_sub_questions() -> None:
+    engine = KnowingEngine({}, (a_passage(text="A dam is a wall."),))
+
+    assert researched(engine, topic="dam")["subquestions"][0] == "What is a dam?"
