@@ -27,6 +27,7 @@
     +-- NothingFoundError        no paragraph meets what a client of ASK-xDD's routes asked
     +-- KeyNeededError           a client has no key, or a wrong one
     +-- KeyRefusedError          the same on ASK-xDD's routes, which have a status of their own for it
+    +-- HostRefusedError         a request to `/mcp` names a host or origin that is not allowed
     +-- CorpusBusyError          an ingestion is writing into the corpus
 
 Anything else that escapes is a bug of ours. Two edges translate this tree and nothing else does:
@@ -237,6 +238,12 @@ class KeyRefusedError(RagError):
     """The same on the routes of ASK-xDD."""
 
     code = "key_refused"
+
+
+class HostRefusedError(RagError):
+    """A request names a host, or comes from a web page, that the settings do not allow."""
+
+    code = "host_refused"
 
 
 class CorpusBusyError(RagError):

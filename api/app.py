@@ -13,7 +13,8 @@ from api import errors
 from api.admission import AdmissionQueue
 from api.dependencies import Engines, Ingester, Service
 from api.jobs.queue import Jobs
-from api.routes import catalogue, chat, documents, evaluate, health, ingest, papers, query, retrieve, run
+from api.mcp.http import McpEndpoint
+from api.routes import catalogue, chat, documents, evaluate, health, ingest, mcp, papers, query, retrieve, run
 from api.security.auth import KeyRequired
 from api.security.body_limit import BodyLimit
 from api.views.html import Pages
@@ -49,11 +50,14 @@ def create_app(
     # Quotes cost the processor and nothing else: more at once than cores would only make each of them late.
     slots = AdmissionQueue(settings.serve.slots or max(LEAST_SLOTS, os.cpu_count() or 1), settings.serve.queue)
     roots = tuple(root for root in (settings.ingest.root, ingested) if root is not None)
-    app.state.service = Service(engines, settings, pages, ingester, jobs, slots, answers, roots)
+    service = Service(engines, settings, pages, ingester, jobs, slots, answers, roots)
+    app.state.service, app.state.mcp = service, McpEndpoint(service)
     app.add_middleware(BodyLimit)
     errors.install(app, pages)
     for module in (run, evaluate, query, chat, retrieve, catalogue, documents, ingest):
         app.include_router(module.router, dependencies=[KeyRequired])
+    if settings.mcp.enabled:
+        app.include_router(mcp.router, dependencies=[KeyRequired])
     # A probe has no key; papers ask for theirs in their own way.
     for module in (papers, health):
         app.include_router(module.router)

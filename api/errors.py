@@ -32,6 +32,7 @@ STATUS: dict[type[RagError], int] = {
     errors.IngestRefusedError: 403,
     errors.KeyNeededError: 401,
     errors.KeyRefusedError: 403,
+    errors.HostRefusedError: 403,
     errors.NothingFoundError: 404,
     errors.UnknownPathError: 404,
     errors.UnknownJobError: 404,

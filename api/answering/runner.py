@@ -137,8 +137,15 @@ class QuestionRunner:
         self._events = self._in_turn(place, deadline, partial(make, engine))
         return StartedAnswer(engine.corpus.name, self._events)
 
-    async def search(self, request: Request, corpus: str | None, work: Callable[[Engine, Deadline], Result]) -> Result:
+    async def search(
+        self, request: Request | None, corpus: str | None, work: Callable[[Engine, Deadline], Result]
+    ) -> Result:
         """Return what `work` returns; it runs in a thread when it is the question's turn.
+
+        Args:
+            request: whose client may leave; None if the caller cancels this call then.
+            corpus: to open; the default one for None.
+            work: given the engine and the question's deadline.
 
         Raises:
             ClientDisconnect: the client of `request` left.
@@ -147,7 +154,11 @@ class QuestionRunner:
             Exception: from `work`.
         """
         place, deadline = self._enter()
-        leaving = asyncio.ensure_future(disconnected(request))
+        leaving: asyncio.Future[None] = (
+            asyncio.get_running_loop().create_future()
+            if request is None
+            else asyncio.ensure_future(disconnected(request))
+        )
         turn = asyncio.ensure_future(place.turn())
         try:
             await _first(deadline, turn, leaving)
