@@ -50,6 +50,7 @@ def _serve_here(settings: Settings) -> None:
     # Seconds to import, which a question to a service needs not.
     with stdout_to_stderr():
         from api.app import create_app  # noqa: PLC0415
+        from api.dependencies import STOP_WITHIN_S  # noqa: PLC0415
         from api.jobs.ingester import Ingester  # noqa: PLC0415
         from api.jobs.queue import Jobs  # noqa: PLC0415
         from api.mcp.server import build_server  # noqa: PLC0415
@@ -64,7 +65,13 @@ def _serve_here(settings: Settings) -> None:
                 print(f"Treeline serves no default corpus ({error})", file=sys.stderr)
             service = create_app(engines, settings, Ingester(engines, settings), jobs).state.service
             server = build_server(service)
-        anyio.run(server.run_stdio_async)
+
+        async def serve() -> None:
+            await server.run_stdio_async()
+            # The threads of calls that were cut off use models and stores that are closed now.
+            await service.slots.wait_closed(STOP_WITHIN_S)
+
+        anyio.run(serve)
 
 
 def _serve_through(url: str, settings: Settings) -> None:

@@ -96,10 +96,14 @@ async def _connected(url: str, headers: Mapping[str, str], timeout_s: float) -> 
         async with http, Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client:
             yield client
     except* (MCPError, httpx2.HTTPError, OSError) as errors:
-        why = refusals[-1] if refusals else f"{_innermost(errors)}".rstrip(".")
+        if refusals:
+            raise BridgeError(
+                f"The service at {url}, which holds the corpus, refuses: {refusals[-1]}.",
+                "Run this command with the service's RAG_SERVE__KEYS; RAG_MCP__ENABLED must be true there.",
+            ) from None
         raise BridgeError(
-            f"The service at {url}, which holds the corpus, did not answer the call: {why}.",
-            "Start it if it has stopped; if it refuses the key, give this command its RAG_SERVE__KEYS.",
+            f"The service at {url}, which holds the corpus, did not answer: {_innermost(errors)}.",
+            "Start it again if it has stopped; otherwise see its log.",
         ) from None
 
 
