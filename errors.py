@@ -27,6 +27,9 @@
     +-- NothingFoundError        no paragraph meets what a client of ASK-xDD's routes asked
     +-- KeyNeededError           a client has no key, or a wrong one
     +-- KeyRefusedError          the same on ASK-xDD's routes, which have a status of their own for it
+    +-- UnknownAnswerError       what is judged was never given, or is kept no longer
+    +-- FeedbackError            feedback is off, or its file is damaged
+    |   +-- TooMuchFeedbackError  an answer has as many verdicts as are kept
     +-- HostRefusedError         a request to `/mcp` names a host or origin that is not allowed
     +-- CorpusBusyError          an ingestion is writing into the corpus
 
@@ -238,6 +241,24 @@ class KeyRefusedError(RagError):
     """The same on the routes of ASK-xDD."""
 
     code = "key_refused"
+
+
+class UnknownAnswerError(RagError):
+    """The answer, retrieval or part of one that is judged was never given, or is kept no longer."""
+
+    code = "unknown_answer"
+
+
+class FeedbackError(RagError):
+    """Feedback cannot be taken or read: it is off, or its file is damaged."""
+
+    code = "feedback_unavailable"
+
+
+class TooMuchFeedbackError(FeedbackError):
+    """An answer has as many verdicts as are kept."""
+
+    code = "too_much_feedback"
 
 
 class HostRefusedError(RagError):

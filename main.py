@@ -61,7 +61,7 @@ def serve(settings: Settings, folder: Path | None = None) -> int:
             return code
     with bind(settings.serve) as listener:
         url = url_of(listener)
-        engines, jobs = Engines(settings, service_url=url), Jobs()
+        engines, jobs, app = Engines(settings, service_url=url), Jobs(), None
         try:
             offer = describe(engines)
             # From here on connections wait until the server takes them, so the printed address can be used at once.
@@ -71,6 +71,8 @@ def serve(settings: Settings, folder: Path | None = None) -> int:
             run_server(app, listener)
         finally:
             jobs.close()
+            if app is not None:
+                app.state.service.recorder.close()
             engines.close()
     return 0
 

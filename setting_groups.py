@@ -311,6 +311,17 @@ class CacheSettings(Group):
     ttl_s: float = Field(300, gt=0, le=86_400, description="Lifetime of a cached answer.")
 
 
+class FeedbackSettings(Group):
+    """Feedback on answers and passages, kept in `feedback.sqlite` in the index folder."""
+
+    enabled: bool = Field(
+        True, description="Give answers an id, keep them for a while, and take feedback on them (`/feedback`)."
+    )
+    keep_days: float = Field(30, gt=0, le=3650, description="Days for which an answer without feedback is kept.")
+    keep_rated_days: float = Field(365, gt=0, le=3650, description="Days for which an answer with feedback is kept.")
+    max_mb: float = Field(100, ge=1, le=100_000, description="Size of all kept answers; the oldest are deleted.")
+
+
 class McpSettings(Group):
     """MCP, the Model Context Protocol: the route `/mcp` and `treeline mcp`."""
 

@@ -27,6 +27,7 @@ from setting_groups import (
     ChunkSettings,
     EmbedSettings,
     ExpansionSettings,
+    FeedbackSettings,
     Group,
     IndexSettings,
     IngestSettings,
@@ -49,6 +50,7 @@ __all__ = [
     "ChunkSettings",
     "EmbedSettings",
     "ExpansionSettings",
+    "FeedbackSettings",
     "IndexSettings",
     "IngestSettings",
     "JudgeSettings",
@@ -82,6 +84,7 @@ class Settings(Group):
     llm: LLMSettings = LLMSettings()
     answer: AnswerSettings = AnswerSettings()
     cache: CacheSettings = CacheSettings()
+    feedback: FeedbackSettings = FeedbackSettings()
     mcp: McpSettings = McpSettings()
     judge: JudgeSettings = JudgeSettings()
     bench: BenchSettings = BenchSettings()

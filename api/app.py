@@ -14,7 +14,8 @@ from api.admission import AdmissionQueue
 from api.dependencies import Engines, Ingester, Service
 from api.jobs.queue import Jobs
 from api.mcp.http import McpEndpoint
-from api.routes import catalogue, chat, documents, evaluate, health, ingest, mcp, papers, query, retrieve, run
+from api.recorder import Recorder
+from api.routes import catalogue, chat, documents, evaluate, feedback, health, ingest, mcp, papers, query, retrieve, run
 from api.security.auth import KeyRequired
 from api.security.body_limit import BodyLimit
 from api.views.html import Pages
@@ -50,11 +51,12 @@ def create_app(
     # Quotes cost the processor and nothing else: more at once than cores would only make each of them late.
     slots = AdmissionQueue(settings.serve.slots or max(LEAST_SLOTS, os.cpu_count() or 1), settings.serve.queue)
     roots = tuple(root for root in (settings.ingest.root, ingested) if root is not None)
-    service = Service(engines, settings, pages, ingester, jobs, slots, answers, roots)
+    recorder = Recorder(settings.feedback, settings.index.dir)
+    service = Service(engines, settings, pages, ingester, jobs, slots, answers, roots, recorder=recorder)
     app.state.service, app.state.mcp = service, McpEndpoint(service)
     app.add_middleware(BodyLimit)
     errors.install(app, pages)
-    for module in (run, evaluate, query, chat, retrieve, catalogue, documents, ingest):
+    for module in (run, evaluate, query, chat, retrieve, catalogue, documents, ingest, feedback):
         app.include_router(module.router, dependencies=[KeyRequired])
     if settings.mcp.enabled:
         app.include_router(mcp.router, dependencies=[KeyRequired])

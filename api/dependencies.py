@@ -15,6 +15,7 @@ from fastapi import Depends, Request
 from api.admission import AdmissionQueue
 from api.jobs.queue import Jobs, Result
 from api.jobs.write_locks import WriteLocks
+from api.recorder import Recorder
 from api.views.html import Pages
 from api.views.links import Links
 from index.documents.catalogue import DocumentBrief, Statistics
@@ -220,6 +221,7 @@ class Service:
 
     Attributes:
         ingest_roots: folders that clients may have ingested, whole or in part.
+        recorder: gives answers their ids, and notes them for feedback.
         disk_look: runs `engines.look_at_disk` for the probes.
     """
 
@@ -232,6 +234,7 @@ class Service:
     answers: AnswerCache
     ingest_roots: tuple[Path, ...] = ()
     write_locks: WriteLocks = field(default_factory=WriteLocks)
+    recorder: Recorder = field(default_factory=Recorder.off)
     disk_look: SharedThread = field(default_factory=SharedThread)
 
     def stop(self) -> None:

@@ -71,7 +71,8 @@ def _serve_here(settings: Settings) -> None:
             # The threads of calls that were cut off use models and stores that are closed now.
             await service.slots.wait_closed(STOP_WITHIN_S)
 
-        anyio.run(serve)
+        with closing(service.recorder):
+            anyio.run(serve)
 
 
 def _serve_through(url: str, settings: Settings) -> None:

@@ -37,14 +37,16 @@ async def ask_or_recall(
         with lease as engine:
             kept = service.answers.find(await in_thread(partial(_key, engine, inquiry)))
         if kept is not None:
-            return StartedAnswer(engine.corpus.name, kept)
+            # A new id each time: what one reader says of it does not replace what another said.
+            return StartedAnswer(engine.corpus.name, kept).noted_by(service.recorder, inquiry)
 
-    return await runner.answer(
+    started = await runner.answer(
         corpus,
         lambda engine, deadline: service.answers.keep(
             engine.stream(replace(inquiry, deadline=deadline)), lambda: in_thread(partial(_key, engine, inquiry))
         ),
     )
+    return started.noted_by(service.recorder, inquiry)
 
 
 def _key(engine: Engine, inquiry: Inquiry) -> str:

@@ -30,6 +30,7 @@ from starlette.requests import ClientDisconnect, Request
 from api.admission import Ticket
 from api.answering.sse import disconnected
 from api.dependencies import Engine, Service, ServiceDep
+from api.recorder import Recorder
 from api.schemas.requests import SteeringBody, steering_of
 from errors import OutOfTimeError, RagError, UnknownCorpusError
 from index.documents.filters import where
@@ -82,10 +83,17 @@ class StartedAnswer:
         corpus: name of the corpus that is read.
         events: what the engine says; nothing happens before the first one is awaited. Closing it tells the engine to
             stop, and does not wait until it has.
+        id: for feedback on it; None if feedback is off.
     """
 
     corpus: str
     events: Events
+    id: str | None = None
+
+    def noted_by(self, recorder: Recorder, inquiry: Inquiry) -> "StartedAnswer":
+        """Return the same answer with an id, which the recorder notes at its end."""
+        answer_id, events = recorder.answer(inquiry, self.corpus, self.events)
+        return StartedAnswer(self.corpus, events, answer_id)
 
 
 class QuestionRunner:
@@ -112,9 +120,10 @@ class QuestionRunner:
         if scope.filters is not None:
             where(scope.filters)
         inquiry = Inquiry(question, scope.filters, steering_of(scope.steering), query_time=scope.query_time)
-        return await self.answer(
+        started = await self.answer(
             scope.corpus, lambda engine, deadline: engine.stream(replace(inquiry, deadline=deadline))
         )
+        return started.noted_by(self._service.recorder, inquiry)
 
     async def answer(self, corpus: str | None, make: Callable[[Engine, Deadline], Events]) -> StartedAnswer:
         """Return events that begin when it is the question's turn.

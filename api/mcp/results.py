@@ -71,6 +71,7 @@ class AskResult(BaseModel):
         closest: without an answer, where one would most likely stand.
         warnings: what lowered the quality.
         corpus: that was asked.
+        answer_id: for feedback (`POST /feedback`); null if that is off.
     """
 
     answer: str | None
@@ -79,6 +80,7 @@ class AskResult(BaseModel):
     closest: list[Place]
     warnings: list[str]
     corpus: str
+    answer_id: str | None
 
 
 class CorpusEntry(BaseModel):
@@ -175,7 +177,7 @@ def to_fetched(
     )
 
 
-def to_ask_result(done: Done, corpus: str, links: Links) -> AskResult:
+def to_ask_result(done: Done, corpus: str, links: Links, answer_id: str | None) -> AskResult:
     """Return a finished answer."""
     return AskResult(
         answer=done.answer,
@@ -186,6 +188,7 @@ def to_ask_result(done: Done, corpus: str, links: Links) -> AskResult:
         closest=[_place(nearest, corpus, links) for nearest in done.nearest],
         warnings=list(map(str, done.warnings)),
         corpus=corpus,
+        answer_id=answer_id,
     )
 
 

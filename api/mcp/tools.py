@@ -130,7 +130,8 @@ class Tools:
                 if isinstance(event, Step):
                     await tell(event.text)
                 elif isinstance(event, Done):
-                    return to_ask_result(event, asked.corpus, Links(caller.base_url, asked.corpus))
+                    links = Links(caller.base_url, asked.corpus)
+                    return to_ask_result(event, asked.corpus, links, asked.id)
         raise RuntimeError("The engine's events ended without Done.")
 
     async def _run(self, work: Callable[[QuestionRunner], Coroutine[Any, Any, Result]], caller: Caller) -> Result:

@@ -22,4 +22,4 @@ async def evaluate(body: EvaluateBody, request: Request, service: ServiceDep, ru
     done = await finish(asked.events, request)
     links = service.links(request, asked.corpus)
     with_references = service.settings.serve.evaluate_references
-    return JSONReply(to_reply(done, body.iid, links, with_references=with_references))
+    return JSONReply(to_reply(done, body.iid, links, with_references=with_references, answer_id=asked.id))

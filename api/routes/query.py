@@ -26,7 +26,7 @@ async def query(body: QueryBody, request: Request, service: ServiceDep, runner: 
     asked = await ask_or_recall(service, runner, body.corpus, _inquiry(body))
     done = await finish(asked.events, request)
     links = service.links(request, asked.corpus)
-    return JSONReply(to_query_reply(done, links, include_context=body.include_context))
+    return JSONReply(to_query_reply(done, links, include_context=body.include_context, answer_id=asked.id))
 
 
 @router.post("/query/stream", response_class=EventSourceResponse)
@@ -35,7 +35,8 @@ async def query_stream(
 ) -> EventSourceResponse:
     """Stream the answer; the last event is `done` with what `/query` replies, or `error`."""
     asked = await ask_or_recall(service, runner, body.corpus, _inquiry(body))
-    view = QueryView(service.links(request, asked.corpus), include_context=body.include_context)
+    links = service.links(request, asked.corpus)
+    view = QueryView(links, include_context=body.include_context, answer_id=asked.id)
     return sse_response(stream_records(asked.events, view, Pace()))
 
 

@@ -12,12 +12,15 @@ from pydantic import AfterValidator, BaseModel, Field, StrictBool, model_validat
 from pydantic_core import PydanticCustomError
 
 from errors import QuestionError
+from index.feedback.store import Target
 from ingestion.reading import fields
 from ingestion.schema import RunOptions
 from query_engine.question.validation import clean_question
 from query_engine.retrieval.expansion.steering import Steering
 from settings import CORPUS_NAME
 
+MAX_NODE_ID_CHARS = 5000
+MAX_FEEDBACK_CHARS = 2000
 # Any way to write a day and an hour.
 MAX_QUERY_TIME_CHARS = 100
 
@@ -60,6 +63,9 @@ Weight = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1, max_length=fields.MAX_ENTRY_CHARS), AfterValidator(_printable)]
 QueryTime = Annotated[str, Field(min_length=1, max_length=MAX_QUERY_TIME_CHARS), AfterValidator(_printable)]
 
+
+# Of a chat completion it is the whole id.
+FeedbackId = Annotated[str, Field(pattern=r"^(chatcmpl-)?[0-9a-f]{32}$")]
 
 Filters = dict[str, Any]
 """LlamaIndex's `MetadataFilters` as JSON; what it may say is checked by `index/documents/filters.py`."""
@@ -221,3 +227,38 @@ class IngestBody(StrictBody):
             dry_run=self.dry_run,
             prune=self.prune,
         )
+
+
+class SpanBody(StrictBody):
+    """A part of what the person read, characters `[start, end)`."""
+
+    start: Annotated[int, Field(strict=True, ge=0)]
+    end: Annotated[int, Field(strict=True, ge=1)]
+
+
+class FeedbackBody(StrictBody):
+    """What `POST /feedback` takes."""
+
+    answer_id: FeedbackId | None = None
+    retrieval_id: FeedbackId | None = None
+    verdict: Literal["good", "bad", "relevant", "irrelevant"]
+    node_id: Annotated[str, Field(min_length=1, max_length=MAX_NODE_ID_CHARS)] | None = None
+    step: Annotated[int, Field(strict=True, ge=0, le=10_000)] | None = None
+    span: SpanBody | None = None
+    text: Annotated[str, Field(max_length=MAX_FEEDBACK_CHARS)] | None = None
+
+    @model_validator(mode="after")
+    def _one_id_and_one_target(self) -> Self:
+        if (self.answer_id is None) == (self.retrieval_id is None):
+            raise PydanticCustomError("contradiction", "Send either `answer_id` or `retrieval_id`.")
+        if sum(part is not None for part in (self.node_id, self.step, self.span)) > 1:
+            raise PydanticCustomError("contradiction", "A verdict is about one of `node_id`, `step` and `span`.")
+        if (self.verdict in ("relevant", "irrelevant")) != (self.node_id is not None):
+            raise PydanticCustomError(
+                "contradiction", "A passage, `node_id`, is `relevant` or `irrelevant`; all else is `good` or `bad`."
+            )
+        return self
+
+    def target(self) -> Target:
+        """Return what is judged."""
+        return Target(self.node_id, self.step, self.span and (self.span.start, self.span.end))

@@ -30,11 +30,12 @@ def client_of(
         ingester: of the service.
         jobs: of the service.
         ingested: what it was started with.
-        groups: settings.
+        groups: settings; feedback is off unless they turn it on, so that no test writes into the checkout.
     """
     by_corpus = {engine.corpus.name: engine for engine in engines}
     found = FakeEngines(by_corpus, failures or {})
-    app = create_app(found, Settings(**groups), ingester or FakeIngester(), jobs or Jobs(), ingested)
+    settings = Settings(**{"feedback": {"enabled": False}, **groups})
+    app = create_app(found, settings, ingester or FakeIngester(), jobs or Jobs(), ingested)
     return TestClient(app, raise_server_exceptions=False)
 
 
