@@ -159,9 +159,7 @@ def _given_answer(answer_id: str, inquiry: Inquiry, corpus: str, done: Done, tol
     )
 
 
-def _given(
-    id_: str, kind: Kind, inquiry: Inquiry, corpus: str, passages: Sequence[Passage], **answered: Any
-) -> Given:
+def _given(id_: str, kind: Kind, inquiry: Inquiry, corpus: str, passages: Sequence[Passage], **answered: Any) -> Given:
     return Given(
         id_,
         kind,

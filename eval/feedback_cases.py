@@ -1,7 +1,7 @@
 """`python -m eval cases --from-feedback`: make evaluation questions of what people said about answers.
 
-Flow: `GET /feedback`'s JSON lines, or the file that a service keeps -> **here** -> a file of questions in Treeline's own
-format, for `python -m eval run`. One question for each that was judged, however often it was asked:
+Flow: `GET /feedback`'s JSON lines, or the file that a service keeps -> **here** -> a file of questions in Treeline's
+own format, for `python -m eval run`. One question for each that was judged, however often it was asked:
 
 - good answer: its text is the reference; what it quotes are the reference contexts, their documents the relevant ones;
 - good that it was declined: the documents do not answer it;

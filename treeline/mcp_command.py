@@ -1,7 +1,7 @@
 """`treeline mcp`: Treeline as an MCP server for one program that starts it, over stdin and stdout.
 
-Flow: settings -> the corpus, or the service that holds it -> `api/mcp/stdio.py`, until the input ends or a signal comes.
-The protocol goes to stdout, everything else to stderr. Exit codes: 0 the input ended, 1 a foreseen error, 2 usage, 130
+Flow: settings -> the corpus, or the service that holds it -> `api/mcp/`, until the input ends or a signal comes. The
+protocol goes to stdout, everything else to stderr. Exit codes: 0 the input ended, 1 a foreseen error, 2 usage, 130
 and 143 stopped by a signal.
 """
 

@@ -152,16 +152,14 @@ def to_search_results(passages: tuple[Passage, ...], corpus: str, links: Links) 
     )
 
 
-def to_fetched(
-    id_: str, found: StoredDocument, corpus: str, span: tuple[int, int] | None, links: Links, max_chars: int
-) -> FetchedDocument:
-    """Return a document, or the part of at most `max_chars` characters that has the span in its middle."""
+def to_fetched(id_: str, found: StoredDocument, place: DocumentPlace, links: Links, max_chars: int) -> FetchedDocument:
+    """Return a document, or the part of at most `max_chars` characters that has the place's span in its middle."""
     size = len(found.text)
-    start, end = (0, 0) if span is None else span
+    start, end = place.span or (0, 0)
     first = max(0, min((start + end - max_chars) // 2, size - max_chars)) if start < end <= size else 0
     last = min(size, first + max_chars)
     about = {
-        "corpus": corpus,
+        "corpus": place.corpus,
         "doc_id": found.doc_id,
         "start": first,
         "end": last,

@@ -104,7 +104,7 @@ class Tools:
 
         found, place = await self._run(lambda runner: runner.search(None, places[0].corpus, work), caller)
         links = Links(caller.base_url, place.corpus)
-        return to_fetched(id_, found, place.corpus, place.span, links, self._settings.mcp.max_chars)
+        return to_fetched(id_, found, place, links, self._settings.mcp.max_chars)
 
     async def ask(self, question: str, corpus: str | None, caller: Caller, tell: Tell) -> AskResult:
         """Answer a question; `tell` is given each step as it happens.

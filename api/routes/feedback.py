@@ -13,6 +13,7 @@ from api.dependencies import ServiceDep
 from api.schemas.requests import CorpusName, FeedbackBody
 from api.views.chat import ID_PREFIX
 from api.views.negotiation import JSONReply, to_json
+from index.feedback.store import Kind
 
 router = APIRouter()
 
@@ -21,7 +22,7 @@ router = APIRouter()
 async def give(body: FeedbackBody, service: ServiceDep) -> JSONReply:
     """Keep a verdict; one on the same part of the same answer replaces it."""
     id_ = (body.answer_id or body.retrieval_id or "").removeprefix(ID_PREFIX)
-    kind = "answer" if body.answer_id is not None else "retrieval"
+    kind: Kind = "answer" if body.answer_id is not None else "retrieval"
     await service.recorder.judge(id_, kind, body.target(), body.verdict, (body.text or "").strip() or None)
     return JSONReply({f"{kind}_id": id_, "verdict": body.verdict})
 

@@ -261,4 +261,5 @@ class FeedbackBody(StrictBody):
 
     def target(self) -> Target:
         """Return what is judged."""
-        return Target(self.node_id, self.step, self.span and (self.span.start, self.span.end))
+        span = None if self.span is None else (self.span.start, self.span.end)
+        return Target(self.node_id, self.step, span)

@@ -56,7 +56,12 @@ class Completion:
 
     def head(self, kind: str) -> dict[str, Any]:
         """Return the fields that every object of this kind begins with."""
-        return {"id": ID_PREFIX + (self.answer_id or self._unnoted_id), "object": kind, "created": self.created, "model": self.model}
+        return {
+            "id": ID_PREFIX + (self.answer_id or self._unnoted_id),
+            "object": kind,
+            "created": self.created,
+            "model": self.model,
+        }
 
     def usage(self, content: str, reasoning: str) -> dict[str, Any]:
         """Return estimated numbers of tokens."""

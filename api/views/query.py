@@ -18,9 +18,7 @@ from query_engine.schema.events import Done, Step
 from query_engine.schema.passage import Passage
 
 
-def to_query_reply(
-    done: Done, links: Links, *, include_context: bool, answer_id: str | None = None
-) -> dict[str, Any]:
+def to_query_reply(done: Done, links: Links, *, include_context: bool, answer_id: str | None = None) -> dict[str, Any]:
     """Return the reply as JSON-ready values; `answer` is null and `citations` empty where the documents do not answer.
 
     `nearest` then holds where an answer would most likely stand.
@@ -81,9 +79,7 @@ class QueryView(DeltaView):
 
     def end(self, done: Done, written: str) -> Iterable[bytes]:  # noqa: ARG002  # the reply holds the whole answer
         """Return `done` with the reply."""
-        reply = to_query_reply(
-            done, self._links, include_context=self._include_context, answer_id=self._answer_id
-        )
+        reply = to_query_reply(done, self._links, include_context=self._include_context, answer_id=self._answer_id)
         return [sse(reply, "done")]
 
     def failure(self, reason: str, code: str) -> Iterable[bytes]:
