@@ -50,7 +50,8 @@ _verdicts = sa.Table(
     sa.Column("id", sa.String, sa.ForeignKey("given.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("target", sa.String, primary_key=True),
     sa.Column("verdict", sa.String, nullable=False),
-    sa.Column("text", sa.Text),
+    # As JSON in ASCII, like `body`: UTF-8 cannot carry every text.
+    sa.Column("text", sa.Text, nullable=False),
     sa.Column("at", sa.Float, nullable=False),
 )
 
@@ -167,7 +168,7 @@ class FeedbackStore:
             if body is None:
                 raise _unknown(kind)
             target = _within(json.loads(body), target)
-            row = {"id": id_, "target": json.dumps(asdict(target)), "verdict": verdict, "text": text}
+            row = {"id": id_, "target": json.dumps(asdict(target)), "verdict": verdict, "text": json.dumps(text)}
             same = (_verdicts.c.id == id_) & (_verdicts.c.target == row["target"])
             connection.execute(sa.delete(_verdicts).where(same))
             count = sa.select(sa.func.count()).where(_verdicts.c.id == id_)
@@ -212,7 +213,7 @@ class FeedbackStore:
     def _feedback(self, connection: sa.Connection, id_: str) -> list[dict[str, Any]]:
         query = sa.select(_verdicts).where(_verdicts.c.id == id_).order_by(_verdicts.c.at)
         return [
-            {**json.loads(row.target), "verdict": row.verdict, "text": row.text, "at": row.at}
+            {**json.loads(row.target), "verdict": row.verdict, "text": json.loads(row.text), "at": row.at}
             for row in connection.execute(query)
         ]
 
