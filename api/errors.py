@@ -35,7 +35,7 @@ STATUS: dict[type[RagError], int] = {
     errors.HostRefusedError: 403,
     errors.UnknownAnswerError: 404,
     errors.FeedbackError: 503,
-    errors.TooMuchFeedbackError: 429,
+    errors.TooMuchFeedbackError: 422,
     errors.NothingFoundError: 404,
     errors.UnknownPathError: 404,
     errors.UnknownJobError: 404,

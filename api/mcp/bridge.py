@@ -14,7 +14,7 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
-from mcp_types import (
+from mcp.types import (
     INTERNAL_ERROR,
     CallToolRequestParams,
     CallToolResult,
