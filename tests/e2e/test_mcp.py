@@ -55,7 +55,7 @@ async def structured(client: Client, tool: str, **arguments: str) -> dict[str, A
 async def test_the_sdks_client_asks_searches_and_reads(free: dict[str, str], place: Path, era: str) -> None:
     told: list[str | None] = []
 
-    async def note(_progress: float, _total: float | None, message: str | None) -> None:
+    async def note(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001  # the SDK's
         told.append(message)
 
     async with Client(server(free, place), mode=era) as client:
@@ -117,7 +117,7 @@ async def test_beside_a_service_it_asks_the_service(free: dict[str, str], place:
     keys = {"RAG_SERVE__KEYS": "sk-one", "RAG_SERVE__PORT": "0"}
     told: list[str | None] = []
 
-    async def note(_progress: float, _total: float | None, message: str | None) -> None:
+    async def note(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001  # the SDK's
         told.append(message)
 
     with Program([MAIN], free | keys, place) as service:

@@ -191,7 +191,7 @@ async def test_an_answer_comes_with_numbered_citations_and_its_steps_as_progress
     app = app_of(FakeEngine(ANSWER), feedback={"enabled": True}, index={"dir": tmp_path})
     told: list[tuple[float, str | None]] = []
 
-    async def note(progress: float, _total: float | None, message: str | None) -> None:
+    async def note(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001  # the SDK's
         told.append((progress, message))
 
     async with client_of(app, era) as client:
@@ -311,7 +311,7 @@ async def test_a_search_that_is_cancelled_keeps_its_slot_until_its_thread_has_en
         go.wait()
         return found(*arguments)
 
-    engine.retrieve = hanging  # type: ignore[method-assign]
+    engine.retrieve = hanging  # type: ignore[assignment, method-assign]
     app = app_of(engine, serve={"slots": 1, "queue": 0})
 
     async with client_of(app) as client:
@@ -337,7 +337,7 @@ async def test_a_client_of_an_earlier_version_that_leaves_stops_its_call() -> No
         session = app.state.mcp._loading.result().sessions
         (session_id,) = session._server_instances
         call = {"jsonrpc": "2.0", "id": 99, "method": "tools/call"}
-        call["params"] = {"name": "ask", "arguments": {"question": "What turns?"}}  # type: ignore[assignment]
+        call["params"] = {"name": "ask", "arguments": {"question": "What turns?"}}
         request = asyncio.ensure_future(post(app, call, session_id, leaves))
         await begun.wait()
         leaves.set()
@@ -441,4 +441,4 @@ async def post(app: FastAPI, message: dict[str, Any], session_id: str, leaves: a
         "client": ("127.0.0.1", 5),
         "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
     }
-    await app(scope, receive, send)  # type: ignore[arg-type]
+    await app(scope, receive, send)
