@@ -29,6 +29,10 @@
     +-- UnknownModelError        a client names a language model that the service does not use
     +-- KeyNeededError           a client has no key, or a wrong one
     +-- KeyRefusedError          the same on ASK-xDD's routes, which have a status of their own for it
+    +-- UnknownAnswerError       what is judged was never given, or is kept no longer
+    +-- FeedbackError            feedback is off, or its file is damaged
+    |   +-- TooMuchFeedbackError  an answer has as many verdicts as are kept
+    +-- HostRefusedError         a request to `/mcp` names a host or origin that is not allowed
     +-- CorpusBusyError          an ingestion is writing into the corpus
 
 Anything else that escapes is a bug of ours. Two edges translate this tree and nothing else does:
@@ -262,6 +266,30 @@ class KeyRefusedError(RagError):
     """The same on the routes of ASK-xDD."""
 
     code = "key_refused"
+
+
+class UnknownAnswerError(RagError):
+    """The answer, retrieval or part of one that is judged was never given, or is kept no longer."""
+
+    code = "unknown_answer"
+
+
+class FeedbackError(RagError):
+    """Feedback cannot be taken or read: it is off, or its file is damaged."""
+
+    code = "feedback_unavailable"
+
+
+class TooMuchFeedbackError(FeedbackError):
+    """An answer has as many verdicts as are kept."""
+
+    code = "too_much_feedback"
+
+
+class HostRefusedError(RagError):
+    """A request names a host, or comes from a web page, that the settings do not allow."""
+
+    code = "host_refused"
 
 
 class CorpusBusyError(RagError):

@@ -64,7 +64,7 @@ def serve(settings: Settings, folder: Path | None = None) -> int:
             return code
     with bind(settings.serve) as listener:
         url = url_of(listener)
-        engines, jobs, readers = Engines(settings, service_url=url), Jobs(), PageReaders(settings)
+        engines, jobs, readers, app = Engines(settings, service_url=url), Jobs(), PageReaders(settings), None
         try:
             web = build_source_engine(engines, settings)
             offer = describe(engines, web)
@@ -77,6 +77,8 @@ def serve(settings: Settings, folder: Path | None = None) -> int:
         finally:
             jobs.close()
             readers.close()
+            if app is not None:
+                app.state.service.recorder.close()
             engines.close()
     return 0
 

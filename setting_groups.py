@@ -392,6 +392,39 @@ class CacheSettings(Group):
     ttl_s: float = Field(300, gt=0, le=86_400, description="Lifetime of a cached answer.")
 
 
+class FeedbackSettings(Group):
+    """Feedback on answers and passages, kept in `feedback.sqlite` in the index folder."""
+
+    enabled: bool = Field(
+        True, description="Give answers an id, keep them for a while, and take feedback on them (`/feedback`)."
+    )
+    keep_days: float = Field(30, gt=0, le=3650, description="Days for which an answer without feedback is kept.")
+    keep_rated_days: float = Field(365, gt=0, le=3650, description="Days for which an answer with feedback is kept.")
+    max_mb: float = Field(100, ge=1, le=100_000, description="Size of all kept answers; the oldest are deleted.")
+
+
+class McpSettings(Group):
+    """MCP, the Model Context Protocol: the route `/mcp` and `treeline mcp`."""
+
+    enabled: bool = Field(True, description="Serve `/mcp`.")
+    allowed_hosts: str | None = Field(
+        None,
+        pattern=r"^[^\s,/]+(,[^\s,/]+)*$",
+        description="Comma-separated host names or `HOST:PORT` that `/mcp` answers to, beside loopback names, "
+        "`RAG_SERVE__HOST` and the host of `RAG_SERVE__PUBLIC_URL`.",
+    )
+    allowed_origins: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s,/]+(,https?://[^\s,/]+)*$",
+        description="Comma-separated origins, `https://HOST`, of web pages that may use `/mcp`, beside loopback ones.",
+    )
+    max_chars: int = Field(
+        40_000, ge=1000, le=1_000_000, description="Characters of document text in one result, at most."
+    )
+    sessions: int = Field(100, ge=1, le=10_000, description="Sessions of `/mcp` open at once; further ones get 503.")
+    session_idle_s: float = Field(1800, gt=0, le=86_400, description="Idle time after which a session is closed.")
+
+
 class JudgeSettings(Group):
     """The language model that judges answers for `python -m eval … --judge`; the service does not use it."""
 

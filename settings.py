@@ -27,12 +27,14 @@ from setting_groups import (
     ChunkSettings,
     EmbedSettings,
     ExpansionSettings,
+    FeedbackSettings,
     Form,
     Group,
     IndexSettings,
     IngestSettings,
     JudgeSettings,
     LLMSettings,
+    McpSettings,
     Mode,
     RerankSettings,
     ResearchSettings,
@@ -52,11 +54,13 @@ __all__ = [
     "ChunkSettings",
     "EmbedSettings",
     "ExpansionSettings",
+    "FeedbackSettings",
     "Form",
     "IndexSettings",
     "IngestSettings",
     "JudgeSettings",
     "LLMSettings",
+    "McpSettings",
     "Mode",
     "RerankSettings",
     "ResearchSettings",
@@ -90,6 +94,8 @@ class Settings(Group):
     sources: SourcesSettings = SourcesSettings()
     research: ResearchSettings = ResearchSettings()
     cache: CacheSettings = CacheSettings()
+    feedback: FeedbackSettings = FeedbackSettings()
+    mcp: McpSettings = McpSettings()
     judge: JudgeSettings = JudgeSettings()
     bench: BenchSettings = BenchSettings()
 

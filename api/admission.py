@@ -80,6 +80,11 @@ class AdmissionQueue:
         for deadline in self._deadlines.values():
             deadline.shorten(within_s)
 
+    async def wait_closed(self, timeout_s: float) -> None:
+        """Wait until the work of questions that were given up has ended, at most so long."""
+        if self._closing:
+            await asyncio.wait(self._closing, timeout=timeout_s)
+
     def position(self, place: "Ticket") -> int:
         """Return how many questions have to end before this one begins; 0 when it may run."""
         return self._line.index(place) + 1 if place in self._line else 0

@@ -13,14 +13,18 @@ from api import errors
 from api.admission import AdmissionQueue
 from api.dependencies import Engines, Ingester, PageAnswers, Service, SourceAnswers
 from api.jobs.queue import Jobs
+from api.mcp.http import McpEndpoint
+from api.recorder import Recorder
 from api.routes import (
     answer,
     catalogue,
     chat,
     documents,
     evaluate,
+    feedback,
     health,
     ingest,
+    mcp,
     papers,
     query,
     react,
@@ -73,13 +77,17 @@ def create_app(
     # Quotes cost the processor and nothing else: more at once than cores would only make each of them late.
     slots = AdmissionQueue(settings.serve.slots or max(LEAST_SLOTS, os.cpu_count() or 1), settings.serve.queue)
     roots = tuple(root for root in (settings.ingest.root, ingested) if root is not None)
-    app.state.service = Service(engines, settings, pages, ingester, jobs, slots, answers, roots, web, given)
+    recorder = Recorder(settings.feedback, settings.index.dir)
+    service = Service(engines, settings, pages, ingester, jobs, slots, answers, roots, web, given, recorder=recorder)
+    app.state.service, app.state.mcp = service, McpEndpoint(service)
     app.add_middleware(BodyLimit)
     errors.install(app, pages)
-    for module in (run, evaluate, query, research, chat, retrieve, catalogue, documents, ingest, page):
+    for module in (run, evaluate, query, research, chat, retrieve, catalogue, documents, ingest, feedback, page):
         app.include_router(module.router, dependencies=[KeyRequired])
     if given is not None:
         app.include_router(answer.router, dependencies=[KeyRequired])
+    if settings.mcp.enabled:
+        app.include_router(mcp.router, dependencies=[KeyRequired])
     # A probe has no key; papers ask for theirs in their own way.
     for module in (papers, react, health):
         app.include_router(module.router)

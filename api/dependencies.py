@@ -15,6 +15,7 @@ from fastapi import Depends, Request
 from api.admission import AdmissionQueue
 from api.jobs.queue import Jobs, Result
 from api.jobs.write_locks import WriteLocks
+from api.recorder import Recorder
 from api.views.html import Pages
 from api.views.links import Links
 from index.corpus import Corpus
@@ -166,6 +167,7 @@ class Service:
         ingest_roots: folders that clients may have ingested, whole or in part.
         web: answers where no corpus is named; None if there are no sources.
         given: answers over given pages; None in a service without them.
+        recorder: gives answers their ids, and notes them for feedback.
         disk_look: runs `engines.look_at_disk` for the probes.
     """
 
@@ -180,6 +182,7 @@ class Service:
     web: SourceAnswers | None = None
     given: PageAnswers | None = None
     write_locks: WriteLocks = field(default_factory=WriteLocks)
+    recorder: Recorder = field(default_factory=Recorder.off)
     disk_look: SharedThread = field(default_factory=SharedThread)
 
     def stop(self) -> None:

@@ -21,6 +21,7 @@ COMMANDS = {
     "compare": ("eval.comparing.command", "tell whether run B is better than run A"),
     "report": ("eval.reporting.command", "write a run as one HTML file, Markdown, CSV and JSON"),
     "baseline": ("eval.comparing.baseline", "keep a run as what later ones are compared with"),
+    "cases": ("eval.feedback_cases", "make questions of what people said about answers"),
     "check-run": ("eval.contract.command", "test a service against the competition's contract"),
     "submit": ("eval.submitting.command", "answer a validation file and write result.jsonl"),
 }

@@ -36,24 +36,27 @@ async def ask_or_recall(
         where(inquiry.filters)
     web = service.sources_for(corpus)
     if web is not None:  # what they return tomorrow is not known
-        return runner.answer_outside(
+        started = runner.answer_outside(
             web.name,
             lambda deadline: modes.stream_from_sources(web, replace(inquiry, deadline=deadline), service.settings),
         )
+        return started.noted_by(service.recorder, inquiry)
     lease = service.engines.lease_open(corpus)
     if lease is not None:
         with lease as engine:
             kept = service.answers.find(await in_thread(partial(_key, engine, inquiry)))
         if kept is not None:
-            return StartedAnswer(engine.corpus.name, kept)
+            # A new id each time: what one reader says of it does not replace what another said.
+            return StartedAnswer(engine.corpus.name, kept).noted_by(service.recorder, inquiry)
 
-    return await runner.answer(
+    started = await runner.answer(
         corpus,
         lambda engine, deadline: service.answers.keep(
             modes.stream(engine, replace(inquiry, deadline=deadline), service.settings),
             lambda: in_thread(partial(_key, engine, inquiry)),
         ),
     )
+    return started.noted_by(service.recorder, inquiry)
 
 
 def _key(engine: Engine, inquiry: Inquiry) -> str:

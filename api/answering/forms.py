@@ -55,7 +55,8 @@ async def ask_in_form(
         return stream_report(engine, ask, inquiry, settings.retrieval, deadline)
 
     asked = await runner.answer(scope.corpus, events)
-    return replace(asked, events=_with_references(asked.events, service.links(request, asked.corpus)))
+    asked = replace(asked, events=_with_references(asked.events, service.links(request, asked.corpus)))
+    return asked.noted_by(service.recorder, inquiry)
 
 
 def wants_report(service: Service, scope: FormedScope) -> bool:

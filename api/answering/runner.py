@@ -31,6 +31,7 @@ from starlette.requests import ClientDisconnect, Request
 from api.admission import Ticket
 from api.answering.sse import disconnected
 from api.dependencies import Engine, Service, ServiceDep
+from api.recorder import Recorder
 from api.schemas.requests import SteeringBody, steering_of
 from errors import OutOfTimeError, RagError, UnknownCorpusError
 from index.documents.filters import where
@@ -90,10 +91,17 @@ class StartedAnswer:
         corpus: name of the corpus that is read.
         events: what the engine says; nothing happens before the first one is awaited. Closing it tells the engine to
             stop, and does not wait until it has.
+        id: for feedback on it; None if feedback is off.
     """
 
     corpus: str
     events: Events
+    id: str | None = None
+
+    def noted_by(self, recorder: Recorder, inquiry: Inquiry) -> "StartedAnswer":
+        """Return the same answer with an id, which the recorder notes at its end."""
+        answer_id, events = recorder.answer(inquiry, self.corpus, self.events)
+        return StartedAnswer(self.corpus, events, answer_id)
 
 
 class QuestionRunner:
@@ -129,12 +137,14 @@ class QuestionRunner:
         )
         web = self._service.sources_for(scope.corpus)
         if web is not None:
-            return self.answer_outside(
+            started = self.answer_outside(
                 web.name, lambda deadline: modes.stream_from_sources(web, replace(inquiry, deadline=deadline), settings)
             )
-        return await self.answer(
+            return started.noted_by(self._service.recorder, inquiry)
+        started = await self.answer(
             scope.corpus, lambda engine, deadline: modes.stream(engine, replace(inquiry, deadline=deadline), settings)
         )
+        return started.noted_by(self._service.recorder, inquiry)
 
     async def answer(self, corpus: str | None, make: Callable[[Engine, Deadline], Events]) -> StartedAnswer:
         """Return events that begin when it is the question's turn.
@@ -171,8 +181,15 @@ class QuestionRunner:
         self._events = self._in_turn(place, deadline, make)
         return StartedAnswer(name, self._events)
 
-    async def search(self, request: Request, corpus: str | None, work: Callable[[Engine, Deadline], Result]) -> Result:
+    async def search(
+        self, request: Request | None, corpus: str | None, work: Callable[[Engine, Deadline], Result]
+    ) -> Result:
         """Return what `work` returns; it runs in a thread when it is the question's turn.
+
+        Args:
+            request: whose client may leave; None if the caller cancels this call then.
+            corpus: to open; the default one for None.
+            work: given the engine and the question's deadline.
 
         Raises:
             ClientDisconnect: the client of `request` left.
@@ -181,7 +198,11 @@ class QuestionRunner:
             Exception: from `work`.
         """
         place, deadline = self._enter()
-        leaving = asyncio.ensure_future(disconnected(request))
+        leaving: asyncio.Future[None] = (
+            asyncio.get_running_loop().create_future()
+            if request is None
+            else asyncio.ensure_future(disconnected(request))
+        )
         turn = asyncio.ensure_future(place.turn())
         try:
             await _first(deadline, turn, leaving)

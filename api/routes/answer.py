@@ -27,6 +27,7 @@ async def answer(body: AnswerBody, request: Request, service: ServiceDep, runner
     inquiry = Inquiry(body.question, top_k=body.top_k, query_time=body.query_time)
     pages = [page.value() for page in body.pages]
     asked = runner.answer_outside(given.name, lambda deadline: given.stream(replace(inquiry, deadline=deadline), pages))
+    asked = asked.noted_by(service.recorder, inquiry)
     done = await finish(asked.events, request)
     links = service.links(request, asked.corpus)
-    return JSONReply(to_query_reply(done, links, include_context=body.include_context))
+    return JSONReply(to_query_reply(done, links, include_context=body.include_context, answer_id=asked.id))

@@ -73,6 +73,7 @@ async def chat(body: ChatBody, request: Request, service: ServiceDep, runner: Ru
         body.prompt,
         body.ignored,
         linked=service.settings.serve.chat_links,
+        answer_id=asked.id,
     )
     if body.stream:
         usage = body.stream_options is not None and bool(body.stream_options.include_usage)

@@ -24,4 +24,4 @@ async def evaluate(body: EvaluateBody, request: Request, service: ServiceDep, ru
     links = service.links(request, asked.corpus)
     # A report has its own.
     with_references = service.settings.serve.evaluate_references and not wants_report(service, body)
-    return JSONReply(to_reply(done, body.iid, links, with_references=with_references))
+    return JSONReply(to_reply(done, body.iid, links, with_references=with_references, answer_id=asked.id))

@@ -28,7 +28,7 @@ async def query(body: QueryBody, request: Request, service: ServiceDep, runner: 
     asked = await ask_or_recall(service, runner, body.corpus, _inquiry(body, service))
     done = await finish(asked.events, request)
     links = service.links(request, asked.corpus)
-    return JSONReply(to_query_reply(done, links, include_context=body.include_context))
+    return JSONReply(to_query_reply(done, links, include_context=body.include_context, answer_id=asked.id))
 
 
 @router.post("/query/stream", response_class=EventSourceResponse)
@@ -38,7 +38,7 @@ async def query_stream(
     """Stream the answer; the last event is `done` with what `/query` replies, or `error`."""
     asked = await ask_or_recall(service, runner, body.corpus, _inquiry(body, service))
     links = service.links(request, asked.corpus)
-    view = QueryView(links, include_context=body.include_context)
+    view = QueryView(links, include_context=body.include_context, answer_id=asked.id)
     return sse_response(stream_records(with_links(asked.events, links), view, Pace()))
 
 

@@ -3,6 +3,7 @@
 Flow: body -> `answering/runner.py` -> engine's retrieval -> **here** -> JSON.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -27,13 +28,20 @@ async def retrieve(body: RetrieveBody, request: Request, service: ServiceDep, ru
     options = service.settings.retrieval.model_copy(update=chosen)
     steering = steering_of(body.steering)
 
-    def search(engine: Engine, deadline: Deadline) -> Retrieval:
-        pipeline = engine.pipeline.reranked_by(wanted=body.rerank, query=body.rerank_query)
-        return engine.retrieve(Inquiry(body.question, body.filters, steering, deadline=deadline), options, pipeline)
+    inquiry = Inquiry(body.question, body.filters, steering)
 
-    found = await runner.search(request, body.corpus, search)
-    passages = [_passage(passage, explain=body.explain) for passage in found.passages]
-    return JSONReply({"passages": passages, "timings_ms": found.timings_ms, "warnings": list(map(str, found.warnings))})
+    def search(engine: Engine, deadline: Deadline) -> tuple[Retrieval, str]:
+        pipeline = engine.pipeline.reranked_by(wanted=body.rerank, query=body.rerank_query)
+        return engine.retrieve(replace(inquiry, deadline=deadline), options, pipeline), engine.corpus.name
+
+    found, corpus = await runner.search(request, body.corpus, search)
+    reply = {
+        "passages": [_passage(passage, explain=body.explain) for passage in found.passages],
+        "timings_ms": found.timings_ms,
+        "warnings": list(map(str, found.warnings)),
+        "retrieval_id": service.recorder.retrieval(inquiry, corpus, found.passages),
+    }
+    return JSONReply(reply)
 
 
 def _passage(passage: Passage, *, explain: bool) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """`POST /run`: the streamed answer, as the competition's arena reads it.
 
 Flow: body -> `answering/forms.py` -> **here** -> one server-sent event a record (`views/run.py` says what a record
-is).
+is). A header names the answer for feedback.
 """
 
 from functools import partial
@@ -18,6 +18,8 @@ from api.schemas.requests import RunBody
 from api.views.linked import closest_passages
 from api.views.run import RunView
 
+ANSWER_ID = "X-Answer-Id"
+
 router = APIRouter()
 
 
@@ -27,4 +29,7 @@ async def run(body: RunBody, request: Request, service: ServiceDep, runner: Runn
     asked = await ask_in_form(service, runner, request, body.question, body)
     links = service.links(request, asked.corpus)
     view = RunView(links.numbered, partial(closest_passages, links=links))
-    return sse_response(stream_records(with_links(asked.events, links), view, Pace()))
+    response = sse_response(stream_records(with_links(asked.events, links), view, Pace()))
+    if asked.id is not None:
+        response.headers[ANSWER_ID] = asked.id  # the records have no place for it: their keys are the contract's
+    return response

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, m
 from pydantic_core import PydanticCustomError
 
 from errors import QuestionError
+from index.feedback.store import Target
 from ingestion.reading import fields
 from ingestion.schema import RunOptions
 from query_engine.question.validation import clean_question
@@ -19,6 +20,8 @@ from query_engine.retrieval.expansion.steering import Steering
 from settings import CORPUS_NAME, Form, Mode
 from sources.given_pages import GivenPage
 
+MAX_NODE_ID_CHARS = 5000
+MAX_FEEDBACK_CHARS = 2000
 # Any way to write a day and an hour.
 MAX_QUERY_TIME_CHARS = 100
 # Of a conversation only the last turns are read.
@@ -80,6 +83,8 @@ QueryTime = Annotated[str, Field(min_length=1, max_length=MAX_QUERY_TIME_CHARS),
 
 
 WebAddress = Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARS), AfterValidator(_web_address)]
+# Of a chat completion it is the whole id.
+FeedbackId = Annotated[str, Field(pattern=r"^(chatcmpl-)?[0-9a-f]{32}$")]
 
 Filters = dict[str, Any]
 """LlamaIndex's `MetadataFilters` as JSON; what it may say is checked by `index/documents/filters.py`."""
@@ -305,3 +310,39 @@ class IngestBody(StrictBody):
             dry_run=self.dry_run,
             prune=self.prune,
         )
+
+
+class SpanBody(StrictBody):
+    """A part of what the person read, characters `[start, end)`."""
+
+    start: Annotated[int, Field(strict=True, ge=0)]
+    end: Annotated[int, Field(strict=True, ge=1)]
+
+
+class FeedbackBody(StrictBody):
+    """What `POST /feedback` takes."""
+
+    answer_id: FeedbackId | None = None
+    retrieval_id: FeedbackId | None = None
+    verdict: Literal["good", "bad", "relevant", "irrelevant"]
+    node_id: Annotated[str, Field(min_length=1, max_length=MAX_NODE_ID_CHARS)] | None = None
+    step: Annotated[int, Field(strict=True, ge=0, le=10_000)] | None = None
+    span: SpanBody | None = None
+    text: Annotated[str, Field(max_length=MAX_FEEDBACK_CHARS)] | None = None
+
+    @model_validator(mode="after")
+    def _one_id_and_one_target(self) -> Self:
+        if (self.answer_id is None) == (self.retrieval_id is None):
+            raise PydanticCustomError("contradiction", "Send either `answer_id` or `retrieval_id`.")
+        if sum(part is not None for part in (self.node_id, self.step, self.span)) > 1:
+            raise PydanticCustomError("contradiction", "A verdict is about one of `node_id`, `step` and `span`.")
+        if (self.verdict in ("relevant", "irrelevant")) != (self.node_id is not None):
+            raise PydanticCustomError(
+                "contradiction", "A passage, `node_id`, is `relevant` or `irrelevant`; all else is `good` or `bad`."
+            )
+        return self
+
+    def target(self) -> Target:
+        """Return what is judged."""
+        span = None if self.span is None else (self.span.start, self.span.end)
+        return Target(self.node_id, self.step, span)

@@ -22,6 +22,7 @@ from api.views.links import Links
 from api.views.openai_errors import to_error
 from query_engine.schema.events import Citation, Done, Event, Restarted, Step, Token
 
+ID_PREFIX = "chatcmpl-"
 DONE = b"data: [DONE]\n\n"
 WITHDRAWN = "\n\n---\n\n*The text above is withdrawn: {reason} The answer starts over.*\n\n"
 CORRECTED = "\n\n---\n\n*The text above was corrected after it had been written. The answer:*\n\n"
@@ -39,7 +40,7 @@ class Completion:
         prompt: the text of all messages.
         ignored: names of what was sent and has no influence on the answer.
         linked: whether each `[n]` is a link and a list of sources, or of the closest passages, ends the content.
-        id: of the reply.
+        answer_id: for feedback; part of the reply's id. A new one if None, which nobody knows later.
         created: Unix time in seconds.
     """
 
@@ -48,12 +49,19 @@ class Completion:
     prompt: str
     ignored: Sequence[str] = ()
     linked: bool = False
-    id: str = field(default_factory=lambda: f"chatcmpl-{uuid4().hex}")
+    answer_id: str | None = None
     created: int = field(default_factory=lambda: int(time.time()))
+
+    _unnoted_id: str = field(default_factory=lambda: uuid4().hex)
 
     def head(self, kind: str) -> dict[str, Any]:
         """Return the fields that every object of this kind begins with."""
-        return {"id": self.id, "object": kind, "created": self.created, "model": self.model}
+        return {
+            "id": ID_PREFIX + (self.answer_id or self._unnoted_id),
+            "object": kind,
+            "created": self.created,
+            "model": self.model,
+        }
 
     def usage(self, content: str, reasoning: str) -> dict[str, Any]:
         """Return estimated numbers of tokens."""

@@ -22,7 +22,9 @@ def message_of(done: Done) -> str:
     return done.message.strip() or NO_MESSAGE
 
 
-def to_reply(done: Done, iid: str, links: Links, *, with_references: bool = False) -> dict[str, Any]:
+def to_reply(
+    done: Done, iid: str, links: Links, *, with_references: bool = False, answer_id: str | None = None
+) -> dict[str, Any]:
     """Return the reply as JSON-ready values; `query_id` is `iid`, `context_sources[i]` belongs to `contexts[i]`.
 
     Args:
@@ -30,6 +32,7 @@ def to_reply(done: Done, iid: str, links: Links, *, with_references: bool = Fals
         iid: of the question.
         links: into the corpus it was written from.
         with_references: whether the addresses of the citations end the response, for judges that read nothing else.
+        answer_id: for feedback.
     """
     return {
         "query_id": iid,
@@ -43,6 +46,7 @@ def to_reply(done: Done, iid: str, links: Links, *, with_references: bool = Fals
         "warnings": list(map(str, done.warnings)),
         "timings_ms": done.timings_ms,
         "fingerprint": done.fingerprint,
+        "answer_id": answer_id,
     }
 
 

@@ -15,9 +15,14 @@ class JSONReply(JSONResponse):
 
     def render(self, content: Any) -> bytes:
         """Return the encoded body."""
-        text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        # Surrogates stand only inside JSON strings, where Python's `\\udXXX` is JSON's escape as well.
-        return text.encode("utf-8", "backslashreplace")
+        return to_json(content)
+
+
+def to_json(content: Any) -> bytes:
+    """Return a value as JSON in UTF-8, as `JSONReply` sends it."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    # Surrogates stand only inside JSON strings, where Python's `\\udXXX` is JSON's escape as well.
+    return text.encode("utf-8", "backslashreplace")
 
 
 def prefers_html(request: Request) -> bool:

@@ -18,7 +18,7 @@ from query_engine.schema.events import Done, Step
 from query_engine.schema.passage import Passage
 
 
-def to_query_reply(done: Done, links: Links, *, include_context: bool) -> dict[str, Any]:
+def to_query_reply(done: Done, links: Links, *, include_context: bool, answer_id: str | None = None) -> dict[str, Any]:
     """Return the reply as JSON-ready values; `answer` is null and `citations` empty where the documents do not answer.
 
     `nearest` then holds where an answer would most likely stand.
@@ -27,6 +27,7 @@ def to_query_reply(done: Done, links: Links, *, include_context: bool) -> dict[s
         done: the finished answer.
         links: into the corpus it was written from.
         include_context: whether `retrieved` and `contexts` hold the passages, or null.
+        answer_id: for feedback.
     """
     passages = done.passages
     return {
@@ -45,6 +46,7 @@ def to_query_reply(done: Done, links: Links, *, include_context: bool) -> dict[s
         "warnings": list(map(str, done.warnings)),
         "timings_ms": done.timings_ms,
         "fingerprint": done.fingerprint,
+        "answer_id": answer_id,
     }
 
 
@@ -54,10 +56,12 @@ class QueryView(DeltaView):
     Args:
         links: into the corpus that is asked.
         include_context: whether the last event holds the passages.
+        answer_id: for feedback.
     """
 
-    def __init__(self, links: Links, *, include_context: bool) -> None:
+    def __init__(self, links: Links, *, include_context: bool, answer_id: str | None = None) -> None:
         super().__init__()
+        self._answer_id = answer_id
         self._links = links
         self._include_context = include_context
 
@@ -75,7 +79,8 @@ class QueryView(DeltaView):
 
     def end(self, done: Done, written: str) -> Iterable[bytes]:  # noqa: ARG002  # the reply holds the whole answer
         """Return `done` with the reply."""
-        return [sse(to_query_reply(done, self._links, include_context=self._include_context), "done")]
+        reply = to_query_reply(done, self._links, include_context=self._include_context, answer_id=self._answer_id)
+        return [sse(reply, "done")]
 
     def failure(self, reason: str, code: str) -> Iterable[bytes]:
         """Return `error`."""

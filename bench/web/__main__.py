@@ -4,6 +4,8 @@ Prints its address on stdout; ends with SIGINT or SIGTERM. Point RAG_SOURCES__CL
 at it.
 """
 
+import missing_packages  # noqa: F401, I001  # first, to tell which package the imports below lack
+
 import argparse
 import sys
 from collections.abc import Sequence

@@ -16,7 +16,7 @@ from api.server import BACKLOG, exit_on_sigterm, run_server
 from errors import run_command
 from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Event, Step, Token
-from settings import ServeSettings, Settings
+from settings import FeedbackSettings, ServeSettings, Settings
 from tests.fakes.engines import FakeEngine, FakeEngines, a_done
 from tests.fakes.ingesting import FakeIngester
 
@@ -51,7 +51,9 @@ def main() -> int:
     parser.add_argument("--slots", type=int, default=4)
     parser.add_argument("--queue", type=int, default=16)
     given = parser.parse_args()
-    settings = Settings(serve=ServeSettings(slots=given.slots, queue=given.queue))
+    settings = Settings(
+        serve=ServeSettings(slots=given.slots, queue=given.queue), feedback=FeedbackSettings(enabled=False)
+    )
     return run_command(lambda: serve(round(given.seconds / PAUSE_S), settings))
 
 

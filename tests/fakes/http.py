@@ -35,13 +35,12 @@ def client_of(
         ingested: what it was started with.
         web: answers from sources.
         given: answers over given pages.
-        groups: settings.
+        groups: settings; feedback is off unless they turn it on, so that no test writes into the checkout.
     """
     by_corpus = {engine.corpus.name: engine for engine in engines}
     found = FakeEngines(by_corpus, failures or {})
-    app = create_app(
-        found, Settings(**groups), ingester or FakeIngester(), jobs or Jobs(), ingested, web=web, given=given
-    )
+    settings = Settings(**{"feedback": {"enabled": False}, **groups})
+    app = create_app(found, settings, ingester or FakeIngester(), jobs or Jobs(), ingested, web=web, given=given)
     return TestClient(app, raise_server_exceptions=False)
 
 

@@ -31,6 +31,8 @@ def test_the_service_loads_no_evaluation_library_and_no_pytorch() -> None:
     assert {"api", "query_engine", "index", "llama_index", "fastapi"} <= loaded
     assert not loaded & {"ragas", "langchain", "langchain_core", "langchain_community", "datasets", "deepeval"}
     assert not loaded & {"torch", "transformers", "sentence_transformers"}
+    # Half a second; `/mcp` loads it with the first request.
+    assert not loaded & {"mcp", "mcp_types", "httpx2"}
     # What `llama-index` bundles is installed, and not loaded.
     assert not loaded & {"openai", "llama_index.embeddings.openai", "llama_index.llms.openai", "treeline"}
 

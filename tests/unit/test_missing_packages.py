@@ -16,6 +16,7 @@ PROGRAMS = [
             "query_engine",
             "eval",
             "bench",
+            "bench.web",
             "training.gate",
             "training.fusion_weights",
             "training.reader",

@@ -147,3 +147,21 @@ async def test_what_a_question_holds_is_given_back_when_it_leaves() -> None:
     place.leave()
 
     assert given_back == ["engine"]
+
+
+async def test_work_that_was_given_up_is_waited_for_before_stores_are_closed() -> None:
+    slots = AdmissionQueue(1, 0)
+    ended = asyncio.Event()
+
+    async def closing() -> None:
+        await ended.wait()
+
+    slots.enter(Deadline(240)).leave_after(closing())
+    waiting = asyncio.ensure_future(slots.wait_closed(60))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    ended.set()
+    await waiting
+
+    assert slots.running == 0
+    await slots.wait_closed(60)

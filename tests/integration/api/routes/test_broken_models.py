@@ -13,7 +13,7 @@ from api.jobs.queue import Jobs
 from query_engine.engine import Engine
 from query_engine.synthesis.build import build_language_models
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
-from settings import LLMSettings, Settings
+from settings import FeedbackSettings, LLMSettings, Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.engines import OneEngine
@@ -47,11 +47,12 @@ def client(server: ScriptedLLM, tmp_path: Path) -> Iterator[TestClient]:
     texts = {"wind.md": "Turbines turn wind into power. Albert Betz published the rotor limit in 1919."}
     corpus = make_corpus(tmp_path / "books", texts, embedder)
     settings = Settings(llm=LLMSettings(provider="openai", model="scripted", base_url=server.base_url, timeout_s=20))
+    unnoted = settings.model_copy(update={"feedback": FeedbackSettings(enabled=False)})
     writers = build_language_models(settings, embedder).writers
     engine = Engine(
         corpus, embedder, a_leaf_reader(corpus), [*writers, ExtractiveSynthesizer(a_leaf_reader(corpus), 60)], settings
     )
-    app = create_app(OneEngine(engine), settings, FakeIngester(), Jobs())
+    app = create_app(OneEngine(engine), unnoted, FakeIngester(), Jobs())
     yield TestClient(app, raise_server_exceptions=False)
     corpus.close()
 

@@ -10,7 +10,7 @@ from api.app import create_app
 from api.jobs.queue import Jobs
 from query_engine.engine import Engine
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
-from settings import Settings
+from settings import FeedbackSettings, Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.engines import OneEngine
@@ -36,7 +36,9 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     engine = Engine(
         corpus, embedder, a_leaf_reader(corpus), [ExtractiveSynthesizer(a_leaf_reader(corpus), 60)], Settings()
     )
-    yield TestClient(create_app(OneEngine(engine), Settings(), FakeIngester(), Jobs()))
+    yield TestClient(
+        create_app(OneEngine(engine), Settings(feedback=FeedbackSettings(enabled=False)), FakeIngester(), Jobs())
+    )
     corpus.close()
 
 

@@ -50,6 +50,7 @@ def test_the_reply_carries_the_answer_and_what_an_evaluation_needs() -> None:
         "warnings": ["llm_failed: The model broke."],
         "timings_ms": {"retrieve": 3.0, "total": 5.0},
         "fingerprint": "0123456789abcdef",
+        "answer_id": None,
     }
 
 

@@ -34,6 +34,7 @@ def test_passages_come_with_the_promised_keys() -> None:
         ],
         "timings_ms": {"retrieve": 3.0},
         "warnings": ["rerank_skipped: It is too slow."],
+        "retrieval_id": None,
     }
 
 

@@ -1,0 +1,219 @@
+"""What the tools of MCP return, in the form that ChatGPT's connectors expect, and the ids that lead to documents.
+
+Flow: passages, documents, finished answers -> **here** -> `server.py` sends them. Pure, and without the SDK.
+"""
+
+import re
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+
+from api.views.evaluate import message_of
+from api.views.links import Links, is_web_url
+from errors import UnknownDocumentError
+from index.documents.store import StoredDocument
+from index.maintenance.corpora import CorpusFacts
+from query_engine.schema.events import Citation, Done, Nearest
+from query_engine.schema.passage import Passage
+from settings import CORPUS_NAME
+
+_ID = re.compile(rf"(?P<corpus>{CORPUS_NAME.strip('^$')}):(?P<doc_id>.+)", re.DOTALL)
+_SPAN = re.compile(r"(?P<doc_id>.+)#(?P<start>\d{1,12})-(?P<end>\d{1,12})", re.DOTALL)
+MAX_CORPORA = 1000
+
+
+class Place(BaseModel):
+    """Where something stands.
+
+    Attributes:
+        id: what `fetch` takes.
+        title: of the document.
+        url: of the document, or of its page at this service.
+        text: what stands there, as it stands there.
+    """
+
+    id: str
+    title: str
+    url: str
+    text: str
+
+
+class SearchResults(BaseModel):
+    """What `search` returns, best first."""
+
+    results: list[Place]
+
+
+class FetchedDocument(Place):
+    """What `fetch` returns: a document, or as much of it around the place as may be sent at once.
+
+    Attributes:
+        metadata: the document's, and under `treeline`: `corpus`, `doc_id`, `start` and `end` of `text` in the document,
+            its whole length in `chars`, `truncated`.
+    """
+
+    metadata: dict[str, Any]
+
+
+class Cited(Place):
+    """A quote that supports the answer; `number` is the `n` of `[n]` in it."""
+
+    number: int
+
+
+class AskResult(BaseModel):
+    """What `ask` returns.
+
+    Attributes:
+        answer: with `[n]` marks; null if the documents do not answer.
+        message: what a person should read: the answer, or why there is none.
+        citations: in the order of their numbers.
+        closest: without an answer, where one would most likely stand.
+        warnings: what lowered the quality.
+        corpus: that was asked.
+        answer_id: for feedback (`POST /feedback`); null if that is off.
+    """
+
+    answer: str | None
+    message: str
+    citations: list[Cited]
+    closest: list[Place]
+    warnings: list[str]
+    corpus: str
+    answer_id: str | None
+
+
+class CorpusEntry(BaseModel):
+    """One corpus; what is null could not be read, and `problem` says why."""
+
+    name: str
+    is_default: bool
+    documents: int | None
+    last_ingested_at: str | None
+    problem: str | None
+
+
+class CorpusList(BaseModel):
+    """What `list_corpora` returns."""
+
+    corpora: list[CorpusEntry]
+
+
+class DocumentPlace(NamedTuple):
+    """What an id names: a document of a corpus, and the span that was found in it, if one was."""
+
+    corpus: str
+    doc_id: str
+    span: tuple[int, int] | None
+
+
+def place_id(corpus: str, doc_id: str, start: int, end: int) -> str:
+    """Return the id of the text `[start, end)` of a document."""
+    return f"{corpus}:{doc_id}#{start}-{end}"
+
+
+def places_of(id_: str) -> list[DocumentPlace]:
+    """Return what an id may name, the likeliest first: a document's own name may end like a span.
+
+    Raises:
+        UnknownDocumentError: it is no id.
+    """
+    found = _ID.fullmatch(id_)
+    if found is None:
+        raise unknown_document()
+    corpus, doc_id = found["corpus"], found["doc_id"]
+    whole = DocumentPlace(corpus, doc_id, None)
+    span = _SPAN.fullmatch(doc_id)
+    if span is None:
+        return [whole]
+    return [DocumentPlace(corpus, span["doc_id"], (int(span["start"]), int(span["end"]))), whole]
+
+
+def unknown_document() -> UnknownDocumentError:
+    """Return the error of an id that leads nowhere."""
+    return UnknownDocumentError(
+        "There is no document with this id.",
+        "Take an id from the results of `search` or `ask`; a whole document is `CORPUS:DOC_ID`.",
+    )
+
+
+def to_search_results(passages: tuple[Passage, ...], corpus: str, links: Links) -> SearchResults:
+    """Return passages as results."""
+    return SearchResults(
+        results=[
+            Place(
+                id=place_id(corpus, passage.doc_id, passage.start, passage.end),
+                title=passage.title or passage.doc_id,
+                url=_url(passage.url, links, passage.doc_id, passage.start, passage.end),
+                text=passage.text,
+            )
+            for passage in passages
+        ]
+    )
+
+
+def to_fetched(id_: str, found: StoredDocument, place: DocumentPlace, links: Links, max_chars: int) -> FetchedDocument:
+    """Return a document, or the part of at most `max_chars` characters that has the place's span in its middle."""
+    size = len(found.text)
+    start, end = place.span or (0, 0)
+    first = max(0, min((start + end - max_chars) // 2, size - max_chars)) if start < end <= size else 0
+    last = min(size, first + max_chars)
+    about = {
+        "corpus": place.corpus,
+        "doc_id": found.doc_id,
+        "start": first,
+        "end": last,
+        "chars": size,
+        "truncated": last - first < size,
+    }
+    return FetchedDocument(
+        id=id_,
+        title=found.title or found.doc_id,
+        text=found.text[first:last],
+        url=_url(found.url, links, found.doc_id, *((start, end) if start < end <= size else (first, last))),
+        metadata={**found.metadata, "treeline": about},
+    )
+
+
+def to_ask_result(done: Done, corpus: str, links: Links, answer_id: str | None) -> AskResult:
+    """Return a finished answer."""
+    return AskResult(
+        answer=done.answer,
+        message=message_of(done),
+        citations=[
+            Cited(number=citation.number, **_place(citation, corpus, links).model_dump()) for citation in done.citations
+        ],
+        closest=[_place(nearest, corpus, links) for nearest in done.nearest],
+        warnings=list(map(str, done.warnings)),
+        corpus=corpus,
+        answer_id=answer_id,
+    )
+
+
+def to_corpus_list(facts: list[CorpusFacts], default: str) -> CorpusList:
+    """Return the corpora, at most `MAX_CORPORA`."""
+    return CorpusList(
+        corpora=[
+            CorpusEntry(
+                name=one.name,
+                is_default=one.name == default,
+                documents=one.documents,
+                last_ingested_at=one.last_ingested_at,
+                problem=one.problem,
+            )
+            for one in facts[:MAX_CORPORA]
+        ]
+    )
+
+
+def _place(place: Citation | Nearest, corpus: str, links: Links) -> Place:
+    return Place(
+        id=place_id(corpus, place.doc_id, place.start, place.end),
+        title=place.title or place.doc_id,
+        url=links.of(place),
+        text=place.quote,
+    )
+
+
+def _url(own: str | None, links: Links, doc_id: str, start: int, end: int) -> str:
+    return own if own is not None and is_web_url(own) else links.document(doc_id, start, end)

@@ -1,0 +1,164 @@
+"""What each tool of MCP does: search, fetch, ask, list the corpora.
+
+Flow: `server.py` has a checked call -> **here** -> `answering/runner.py`, as for every route: the same slots, deadline
+and cancellation -> `results.py`. Without the SDK.
+
+A call ends when its caller is cancelled or its client leaves. The work runs in a task of its own, because the SDK
+cancels over and over until a call is gone, and giving a slot back must not be cut short.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+import anyio
+
+from api.answering.cached import ask_or_recall
+from api.answering.runner import QuestionRunner
+from api.dependencies import Engine, Service
+from api.mcp.results import (
+    AskResult,
+    CorpusList,
+    DocumentPlace,
+    FetchedDocument,
+    SearchResults,
+    places_of,
+    to_ask_result,
+    to_corpus_list,
+    to_fetched,
+    to_search_results,
+    unknown_document,
+)
+from api.views.links import Links
+from errors import OutOfTimeError
+from index.documents.store import StoredDocument
+from index.maintenance.corpora import list_corpora
+from query_engine.inquiry import Inquiry
+from query_engine.question.validation import clean_question
+from query_engine.runtime.deadline import Deadline
+from query_engine.runtime.threads import in_thread
+from query_engine.schema.events import Done, Step
+from query_engine.schema.retrieval_result import Retrieval
+
+Result = TypeVar("Result")
+Tell = Callable[[str], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls a tool.
+
+    Attributes:
+        base_url: that links to this service begin with.
+        left: set when the client has gone; None where only a cancelled call tells it.
+    """
+
+    base_url: str
+    left: asyncio.Event | None = None
+
+
+class Tools:
+    """The tools over one service.
+
+    Args:
+        service: its engines, slots and settings.
+    """
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._settings = service.settings
+
+    async def search(self, query: str, corpus: str | None, caller: Caller) -> SearchResults:
+        """Find passages.
+
+        Raises:
+            QuestionError: the query cannot be searched for.
+            RagError: from `QuestionRunner.search`.
+        """
+        question = clean_question(query)
+        budget = min(self._settings.retrieval.budget_chars, self._settings.mcp.max_chars)
+        options = self._settings.retrieval.model_copy(update={"budget_chars": budget})
+
+        def work(engine: Engine, deadline: Deadline) -> tuple[Retrieval, str]:
+            return engine.retrieve(Inquiry(question, deadline=deadline), options), engine.corpus.name
+
+        found, name = await self._run(lambda runner: runner.search(None, corpus, work), caller)
+        return to_search_results(found.passages, name, Links(caller.base_url, name))
+
+    async def fetch(self, id_: str, caller: Caller) -> FetchedDocument:
+        """Return the document that an id names.
+
+        Raises:
+            UnknownDocumentError: there is none.
+            RagError: from `QuestionRunner.search`.
+        """
+        places = places_of(id_)
+
+        def work(engine: Engine, _: Deadline) -> tuple[StoredDocument, DocumentPlace]:
+            for place in places:
+                if (document := engine.corpus.documents.get(place.doc_id)) is not None:
+                    return document, place
+            raise unknown_document()
+
+        found, place = await self._run(lambda runner: runner.search(None, places[0].corpus, work), caller)
+        links = Links(caller.base_url, place.corpus)
+        return to_fetched(id_, found, place, links, self._settings.mcp.max_chars)
+
+    async def ask(self, question: str, corpus: str | None, caller: Caller, tell: Tell) -> AskResult:
+        """Answer a question; `tell` is given each step as it happens.
+
+        Raises:
+            QuestionError: it cannot be asked as it stands.
+            RagError: from `QuestionRunner.answer`.
+        """
+        inquiry = Inquiry(clean_question(question), mode=self._service.settings.answer.mode)
+        return await self._run(partial(self._answered, inquiry, corpus, caller, tell), caller)
+
+    async def list_corpora(self) -> CorpusList:
+        """Return the corpora on disk."""
+        facts = await in_thread(partial(list_corpora, self._settings))
+        return to_corpus_list(facts, self._settings.index.corpus)
+
+    async def _answered(
+        self, inquiry: Inquiry, corpus: str | None, caller: Caller, tell: Tell, runner: QuestionRunner
+    ) -> AskResult:
+        asked = await ask_or_recall(self._service, runner, corpus, inquiry)
+        async with aclosing(asked.events) as events:
+            async for event in events:
+                if isinstance(event, Step):
+                    await tell(event.text)
+                elif isinstance(event, Done):
+                    links = Links(caller.base_url, asked.corpus)
+                    return to_ask_result(event, asked.corpus, links, asked.id)
+        raise RuntimeError("The engine's events ended without Done.")
+
+    async def _run(self, work: Callable[[QuestionRunner], Coroutine[Any, Any, Result]], caller: Caller) -> Result:
+        """Return what `work` returns, unless the caller is cancelled or leaves; its place is given back either way.
+
+        Raises:
+            OutOfTimeError: the client has left.
+            Exception: from `work`.
+        """
+        task = asyncio.ensure_future(self._in_place(work))
+        leaving = asyncio.ensure_future(caller.left.wait()) if caller.left is not None else None
+        try:
+            await asyncio.wait({task} if leaving is None else {task, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                raise OutOfTimeError("The client has left.", "Nobody waits for the result any more.")
+            return task.result()
+        finally:
+            task.cancel()
+            if leaving is not None:
+                leaving.cancel()
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait({task})
+
+    async def _in_place(self, work: Callable[[QuestionRunner], Coroutine[Any, Any, Result]]) -> Result:
+        runner = QuestionRunner(self._service)
+        try:
+            return await work(runner)
+        finally:
+            await runner.close()

@@ -1,0 +1,194 @@
+"""Give each answer and retrieval an id, and note it in the background, so that feedback can be tied to it.
+
+Flow: `answering/` and `routes/retrieve.py` hand over what they give -> **here**, one thread -> `index/feedback/`;
+`POST /feedback` comes through the same thread, so a verdict finds the answer before it. A full disk costs the records
+and a warning in the log, never an answer.
+"""
+
+import asyncio
+import logging
+import secrets
+import threading
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
+from functools import partial
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from api.views.evaluate import message_of
+from errors import FeedbackError, RagError
+from index.feedback.store import FeedbackStore, Given, Kind, Limits, Target, Verdict
+from query_engine.inquiry import Inquiry
+from query_engine.schema.events import Citation, Done, Event, Step
+from query_engine.schema.passage import Passage
+from settings import FeedbackSettings
+
+# Records that may wait for a slow disk; further ones are lost.
+MAX_WAITING = 1000
+WARN_EVERY_S = 60.0
+
+Result = TypeVar("Result")
+
+logger = logging.getLogger(__name__)
+
+
+class Recorder:
+    """Notes what is given, unless the settings turn it off. Used on the event loop.
+
+    Args:
+        settings: whether, and how much is kept.
+        folder: the index folder, which holds the file.
+    """
+
+    def __init__(self, settings: FeedbackSettings, folder: Path) -> None:
+        limits = Limits(settings.keep_days, settings.keep_rated_days, settings.max_mb)
+        self._store = FeedbackStore(folder, limits)
+        self._enabled = settings.enabled
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="feedback")
+        self._room = threading.BoundedSemaphore(MAX_WAITING)
+        self._warned_s = -WARN_EVERY_S
+
+    @classmethod
+    def off(cls) -> Self:
+        """Return one that notes nothing."""
+        return cls(FeedbackSettings(enabled=False), Path())
+
+    def answer(
+        self, inquiry: Inquiry, corpus: str, events: AsyncGenerator[Event, None]
+    ) -> tuple[str | None, AsyncGenerator[Event, None]]:
+        """Return the id of an answer that begins, None if nothing is noted, and its events, noted with the last one."""
+        if not self._enabled:
+            return None, events
+        answer_id = _new_id()
+        return answer_id, self._noting(answer_id, inquiry, corpus, events)
+
+    def retrieval(self, inquiry: Inquiry, corpus: str, passages: Sequence[Passage]) -> str | None:
+        """Note what a search found, and return its id; None if nothing is noted."""
+        if not self._enabled:
+            return None
+        retrieval_id = _new_id()
+        self._note(lambda: _given(retrieval_id, "retrieval", inquiry, corpus, passages))
+        return retrieval_id
+
+    async def judge(self, id_: str, kind: Kind, target: Target, verdict: Verdict, text: str | None) -> None:
+        """Keep a verdict.
+
+        Raises:
+            FeedbackError: feedback is off; otherwise what `FeedbackStore.judge` raises.
+        """
+        self._check_enabled()
+        await self._in_thread(partial(self._store.judge, id_, kind, target, verdict, text))
+
+    async def judged(self, corpus: str | None) -> AsyncGenerator[dict[str, Any], None]:
+        """Yield what was judged, oldest first.
+
+        Raises:
+            FeedbackError: feedback is off, or its file is damaged.
+        """
+        self._check_enabled()
+        found = self._store.judged(corpus)
+        while (record := await self._in_thread(partial(next, found, None))) is not None:
+            yield record
+
+    def close(self) -> None:
+        """Write what waits, and let go of the file; blocks."""
+        self._thread.shutdown(wait=True)
+        self._store.close()
+
+    async def _noting(
+        self, answer_id: str, inquiry: Inquiry, corpus: str, events: AsyncGenerator[Event, None]
+    ) -> AsyncGenerator[Event, None]:
+        told: list[str] = []
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, Step):
+                    told.append(event.text)
+                elif isinstance(event, Done):
+                    # Before the reader has it: a verdict sent at once comes after this.
+                    self._note(partial(_given_answer, answer_id, inquiry, corpus, event, tuple(told)))
+                yield event
+
+    def _note(self, make: Callable[[], Given]) -> None:
+        if not self._room.acquire(blocking=False):
+            self._warn(f"{MAX_WAITING} answers are waiting to be noted")
+            return
+        self._thread.submit(self._write, make)
+
+    def _write(self, make: Callable[[], Given]) -> None:
+        try:
+            self._store.note(make())
+        except RagError as error:
+            self._warn(str(error))
+        except Exception:
+            logger.exception("An answer was not noted")
+        finally:
+            self._room.release()
+
+    def _warn(self, why: str) -> None:
+        if time.monotonic() - self._warned_s >= WARN_EVERY_S:
+            self._warned_s = time.monotonic()
+            logger.warning("An answer was not noted, so nobody can judge it: %s", why)
+
+    async def _in_thread(self, work: Callable[[], Result]) -> Result:
+        return await asyncio.wrap_future(self._thread.submit(work))
+
+    def _check_enabled(self) -> None:
+        if not self._enabled:
+            raise FeedbackError("This service keeps no feedback.", "Set RAG_FEEDBACK__ENABLED=true and start it again.")
+
+
+def _new_id() -> str:
+    return secrets.token_hex(16)
+
+
+def _given_answer(answer_id: str, inquiry: Inquiry, corpus: str, done: Done, told: tuple[str, ...]) -> Given:
+    return _given(
+        answer_id,
+        "answer",
+        inquiry,
+        corpus,
+        done.passages,
+        answer=done.answer,
+        message=message_of(done),
+        steps=told,
+        citations=tuple(map(_citation, done.citations)),
+        synthesizer=done.synthesizer,
+        fingerprint=done.fingerprint,
+    )
+
+
+def _given(id_: str, kind: Kind, inquiry: Inquiry, corpus: str, passages: Sequence[Passage], **answered: Any) -> Given:
+    return Given(
+        id_,
+        kind,
+        corpus,
+        inquiry.text,
+        inquiry.filters,
+        len(inquiry.turns),
+        passages=tuple(map(_passage, passages)),
+        **answered,
+    )
+
+
+def _citation(citation: Citation) -> dict[str, Any]:
+    return {
+        "number": citation.number,
+        "doc_id": citation.doc_id,
+        "chunk_id": citation.chunk_id,
+        "start": citation.start,
+        "end": citation.end,
+        "quote": citation.quote,
+    }
+
+
+def _passage(passage: Passage) -> dict[str, Any]:
+    return {
+        "node_id": passage.node_id,
+        "chunk_id": passage.chunk_id,
+        "doc_id": passage.doc_id,
+        "start": passage.start,
+        "end": passage.end,
+        "text": passage.text,
+    }

@@ -1,0 +1,33 @@
+"""`POST /mcp`, `DELETE /mcp`: the service as a server of MCP, the Model Context Protocol.
+
+Flow: a request with its key checked -> **here** -> `api/mcp/http.py`, which writes the whole reply.
+"""
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+router = APIRouter()
+
+
+@router.post("/mcp", response_class=Response)
+async def message(request: Request) -> Response:
+    """Take one message of a client; the reply is JSON, or events of which the last one is the result."""
+    return _Forwarded(request.app.state.mcp)
+
+
+@router.delete("/mcp", response_class=Response)
+async def end(request: Request) -> Response:
+    """End a session."""
+    return _Forwarded(request.app.state.mcp)
+
+
+class _Forwarded(Response):
+    """A response that another application writes."""
+
+    def __init__(self, application: ASGIApp) -> None:
+        super().__init__()
+        self._application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._application(scope, receive, send)
