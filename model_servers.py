@@ -52,7 +52,7 @@ class ModelServer:
                 )
             case 404:
                 return ModelError(
-                    f"The {self.name} {self.url} does not know the model or the address (HTTP 404){self._quoted(said)}.",
+                    f"The {self.name} {self.url} knows no such model or address (HTTP 404){self._quoted(said)}.",
                     f"Check {self.variables}MODEL and {self.variables}BASE_URL.",
                 )
             case 408 | 429:

@@ -15,6 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 RAY_ADDRESS = r"^(local|[^\s:/]+:\d{1,5})$"
 OTHER_MODEL = r"(huggingface|openvino|openai)(:[^,@\s]+)?(@https?://[^,@\s]+)?"
 URL_KEY = r"https?://[^\s,=@]+=[!-+\--~]+"
+# In one slice of an ingestion, which waits for the slowest request at its end.
+REQUESTS_PER_CONNECTION = 8
 CORPUS_NAME = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 
 
@@ -149,6 +151,14 @@ class EmbedSettings(Group):
         le=1_000_000,
         description="Question vectors cached in memory; 0 disables the cache.",
     )
+
+    @property
+    def slice_texts(self) -> int:
+        """Passages that an ingestion has a server embed at a time: several requests on each connection.
+
+        One less, because one text is added that tells whether the model is still the same.
+        """
+        return self.batch_texts * self.concurrency * REQUESTS_PER_CONNECTION - 1
 
 
 class IngestSettings(Group):

@@ -62,6 +62,14 @@ class Embedding:
         )
         self.manifest = Manifest(identity, embed.model, precision)
 
+    @property
+    def batch_leaves(self) -> int | None:
+        """Leaves that an ingestion embeds together to keep a server busy; None for a local model, which needs fewer."""
+        if isinstance(self.model, EmbeddingModel):
+            return None
+        # A batch ends with a document, so it has a few more; those shall not make a slice of their own.
+        return max(1, self._settings.slice_texts * 15 // 16)
+
     @cached_property
     def embedder(self) -> "BaseEmbedding":
         """The loaded model; raises ModelError when it cannot be loaded."""

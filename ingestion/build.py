@@ -194,7 +194,7 @@ class _Run:
                     settings.ingest, settings.chunk, embedding.model, embedding.passage_tokens, stop=self._stop
                 ) as cutter,
             ):
-                yield reader, LocalPreparation(corpus, embedding, splitter, cutter)
+                yield reader, LocalPreparation(corpus, embedding, splitter, cutter, embedding.batch_leaves)
 
 
 def _rebuild(run: _Run, settings: Settings, embedding: Embedding, corpus: str) -> Summary:

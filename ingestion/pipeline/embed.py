@@ -6,6 +6,7 @@ changed in a long document costs one leaf, and a document met twice costs nothin
 where it is only the name of the file, a copy of the file under another name gets the vectors of the first.
 """
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
@@ -111,7 +112,8 @@ class Vectorizer:
         if not keys:
             return found
         embedder = self._embedding.embedder
-        step = slice_texts(embedder)
+        # Slices of one size: a small one at the end would have a server wait.
+        step = math.ceil(len(keys) / math.ceil(len(keys) / slice_texts(embedder)))
         for start in range(0, len(keys), step):
             self._check()
             part = keys[start : start + step]
