@@ -88,6 +88,11 @@ class Embedding:
             return self.manifest
         return replace(self.manifest, model_vectors=probe.to_text(self._server.probe()))
 
+    def close(self) -> None:
+        """Close the connections to a server; nothing can be embedded afterwards. Without a server it does nothing."""
+        if (server := self.__dict__.get("_server")) is not None:
+            server.close()
+
     @cached_property
     def _server(self) -> "ServerEmbedding":
         from index.embedding.openai_server import ServerEmbedding  # noqa: PLC0415  # a second to import

@@ -170,8 +170,9 @@ class Engines:
         self._on_disk = found
 
     def close(self) -> None:
-        """Close every corpus."""
+        """Close every corpus, and the connections to the server of an embedding model."""
         self._open_engines.close()
+        self.embedding.close()
 
     def _retry_unavailable(self) -> None:
         if time.monotonic() < self._next_retry_s:

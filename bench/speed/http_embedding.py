@@ -80,9 +80,7 @@ def measure(texts: Sequence[str], settings: Settings, count: int, repeats: int) 
     return measured
 
 
-def _measure(
-    name: str, url: str, texts: Sequence[str], settings: Settings, count: int, repeats: int
-) -> Measured:
+def _measure(name: str, url: str, texts: Sequence[str], settings: Settings, count: int, repeats: int) -> Measured:
     embed = settings.embed.model_copy(update={"provider": "openai", "base_url": url, "model": "scripted"})
     embedding = Embedding(settings.model_copy(update={"embed": embed}))
     splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.passage_tokens)
@@ -113,7 +111,9 @@ def _documents(texts: Sequence[str], splitter: TreeSplitter, count: int) -> Iter
             return
         leaves += len(tree.leaves)
         name = f"{number}.md"
-        yield Change(Document(name, f"Number {number:05}", text, source=name), name, False, SourceNote(name, "", name), tree)
+        yield Change(
+            Document(name, f"Number {number:05}", text, source=name), name, False, SourceNote(name, "", name), tree
+        )
 
 
 async def _send(url: str, requests: Sequence[list[str]], at_once: int) -> None:

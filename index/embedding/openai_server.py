@@ -14,6 +14,7 @@ import logging
 import math
 import threading
 import time
+import weakref
 from binascii import a2b_base64
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import wait as wait_for_future
@@ -90,7 +91,7 @@ class ServerEmbedding(OpenAILikeEmbedding):
     _model: ServedModel = PrivateAttr()
     _server: ModelServer = PrivateAttr()
     _loop: asyncio.AbstractEventLoop = PrivateAttr()
-    _thread: threading.Thread = PrivateAttr()
+    _end: "weakref.finalize[..., ServerEmbedding]" = PrivateAttr()
     _slots: asyncio.Semaphore = PrivateAttr()
     _sentinel: Vectors | None = PrivateAttr(default=None)
     _warned: bool = PrivateAttr(default=False)
@@ -98,6 +99,11 @@ class ServerEmbedding(OpenAILikeEmbedding):
     def __init__(self, settings: EmbedSettings, model: ServedModel) -> None:
         key = settings.api_key.get_secret_value() if settings.api_key else ""
         url = (settings.base_url or "").rstrip("/")
+        client = httpx.AsyncClient(
+            timeout=httpx.Timeout(settings.timeout_s, connect=settings.connect_timeout_s),
+            trust_env=may_use_proxy(url),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=settings.concurrency),
+        )
         super().__init__(
             model_name=settings.model,
             embed_batch_size=min(settings.slice_texts, MAX_BATCH_SIZE),
@@ -107,11 +113,7 @@ class ServerEmbedding(OpenAILikeEmbedding):
             api_base=url,
             max_retries=0,
             timeout=settings.timeout_s,
-            async_http_client=httpx.AsyncClient(
-                timeout=httpx.Timeout(settings.timeout_s, connect=settings.connect_timeout_s),
-                trust_env=may_use_proxy(url),
-                limits=httpx.Limits(max_connections=None, max_keepalive_connections=settings.concurrency),
-            ),
+            async_http_client=client,
             query_prefix=settings.query_prefix,
             document_prefix=settings.document_prefix,
             slice_texts=settings.slice_texts,
@@ -121,8 +123,10 @@ class ServerEmbedding(OpenAILikeEmbedding):
         self._server = ModelServer("embedding server", url, "RAG_EMBED__", key)
         self._loop = asyncio.new_event_loop()
         self._slots = asyncio.Semaphore(settings.concurrency)
-        self._thread = threading.Thread(target=self._loop.run_forever, name="embedding server", daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=self._loop.run_forever, name="embedding server", daemon=True)
+        thread.start()
+        self._end = weakref.finalize(self, _end, self._loop, thread, client)
+        self._end.atexit = False  # the process takes all of it with it
 
     @classmethod
     def class_name(cls) -> str:
@@ -160,15 +164,8 @@ class ServerEmbedding(OpenAILikeEmbedding):
         return vectors
 
     def close(self) -> None:
-        """Close the connections and end the thread; nothing can be embedded afterwards."""
-
-        async def close_client() -> None:
-            await self._get_aclient().close()
-
-        self._run(close_client())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        """Close the connections and end the thread, as happens when this is forgotten; it cannot be used afterwards."""
+        self._end()
 
     def _watched(self, texts: list[str], patience: Patience, check: Callable[[], None] = lambda: None) -> Vectors:
         """Embed texts, and one that tells whether the model is still the one that answered first."""
@@ -332,6 +329,17 @@ class ServerEmbedding(OpenAILikeEmbedding):
 
     async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         return await asyncio.to_thread(self._get_text_embeddings, texts)
+
+
+def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread, client: httpx.AsyncClient) -> None:
+    """Close a client in the loop that it was used in, then the loop."""
+    if threading.current_thread() is thread:  # the last reference went away there; it cannot wait for itself
+        loop.create_task(client.aclose()).add_done_callback(lambda _: loop.stop())
+        return
+    asyncio.run_coroutine_threadsafe(client.aclose(), loop).result()
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
 
 
 async def _pause(seconds: float) -> None:

@@ -75,7 +75,9 @@ def reembed(
             with Cutter(
                 settings.ingest, settings.chunk, embedding.model, embedding.passage_tokens, stop=stop
             ) as cutter:
-                copying = Copying(old, new, LocalPreparation(new, embedding, splitter, cutter, embedding.batch_leaves), stop)
+                copying = Copying(
+                    old, new, LocalPreparation(new, embedding, splitter, cutter, embedding.batch_leaves), stop
+                )
                 summary = copying.run(on_progress)
         if not summary.stopped:
             servers.discard(rebuilt(target))

@@ -172,6 +172,7 @@ class ScriptedModels:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.sleep(0)  # transports close at the loop's next turn
 
     def _count(self, change: int) -> None:
         with self._changed:
@@ -184,10 +185,12 @@ class ScriptedModels:
         assert task is not None
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        with suppress(ConnectionError, asyncio.IncompleteReadError):
-            while await self._answer(reader, writer):
-                pass
-        writer.close()
+        try:
+            with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+                while await self._answer(reader, writer):
+                    pass
+        finally:
+            writer.close()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Answer one request; return whether the connection serves another."""
