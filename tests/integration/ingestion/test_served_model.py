@@ -1,5 +1,6 @@
 """Ingestion and questions with an embedding model on a server: real stores, a scripted server."""
 
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -11,6 +12,7 @@ import ingestion.pipeline.chunk_embed
 from errors import IndexMismatchError, ModelError, ModelServerError
 from index.build import Embedding, open_corpus
 from ingestion.build import ingest
+from ingestion.commands import doctor
 from ingestion.maintenance.reembed import reembed
 from query_engine.build import Engines
 from settings import EmbedSettings, IndexSettings, Settings
@@ -64,6 +66,21 @@ def test_a_server_that_fails_half_way_costs_nothing_that_was_committed(
     assert (summary.new, summary.unchanged) == (6, 6)
     sent = [text for request in server.requests[before:] for text in request.body["input"]]
     assert sum("metres deep" in text for text in sent) == 6
+
+
+def test_the_doctor_asks_the_server(
+    files: Path, settings: Settings, server: ScriptedModels, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ingest(files, settings, corpus=NAME)
+    arguments = Namespace(corpus=NAME, full=False, repair=False, json=False)
+    assert doctor.run(arguments, settings) == 0
+    assert f"ok     model: The server {server.base_url} runs the model that made the corpus." in capsys.readouterr().out
+
+    server.play(Script(status=401))
+    assert doctor.run(arguments, settings) == 1
+    said = capsys.readouterr().out
+    assert "WRONG  model" in said
+    assert "refused the key (HTTP 401). Set RAG_EMBED__API_KEY." in said
 
 
 def test_another_model_behind_the_url_is_refused_until_the_corpus_is_embedded_with_it(
