@@ -76,11 +76,11 @@ def measure(texts: Sequence[str], settings: Settings, count: int, repeats: int) 
     for per_text_ms in PER_TEXT_MS:
         arguments = ["-m", SERVER, "--vectors", "at_once", "--per-text-ms", str(per_text_ms)]
         with serving_process(arguments, {}, ready=False) as (url, _):
-            measured.append(_measure(f"{per_text_ms:g} ms a text", url, texts, settings, count, repeats))
+            measured.append(_measure(f"{per_text_ms:g} ms a text", url, texts, settings, count=count, repeats=repeats))
     return measured
 
 
-def _measure(name: str, url: str, texts: Sequence[str], settings: Settings, count: int, repeats: int) -> Measured:
+def _measure(name: str, url: str, texts: Sequence[str], settings: Settings, *, count: int, repeats: int) -> Measured:
     embed = settings.embed.model_copy(update={"provider": "openai", "base_url": url, "model": "scripted"})
     embedding = Embedding(settings.model_copy(update={"embed": embed}))
     splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.passage_tokens)
@@ -103,7 +103,7 @@ def _measure(name: str, url: str, texts: Sequence[str], settings: Settings, coun
 
 
 def _documents(texts: Sequence[str], splitter: TreeSplitter, count: int) -> Iterator[Change]:
-    """Yield documents with trees that have so many leaves together; no two leaves are embedded as the same text."""
+    """Yield documents with trees that have so many leaves together, each document under another title."""
     leaves = 0
     trees = [splitter.split(text) for text in texts]
     for number, (text, tree) in enumerate(islice(cycle(zip(texts, trees, strict=True)), count)):

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from pydantic import SecretStr
 
-import index.embedding.openai_server as openai_server
 from errors import ModelError, ModelServerError
-from index.embedding import probe
+from index.embedding import openai_server, probe
 from index.embedding.model import served_model
 from index.embedding.openai_server import ServerEmbedding, batches
 from settings import EmbedSettings
@@ -26,7 +25,7 @@ def server() -> Iterator[ScriptedModels]:
         yield server
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The pauses that are made between attempts; none takes any time."""
     made: list[float] = []
@@ -39,7 +38,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @pytest.fixture
-def connect(server: ScriptedModels, pauses: list[float]) -> Iterator[Callable[..., ServerEmbedding]]:
+def connect(server: ScriptedModels) -> Iterator[Callable[..., ServerEmbedding]]:
     opened: list[ServerEmbedding] = []
 
     def connect(**settings: Any) -> ServerEmbedding:
@@ -139,7 +138,7 @@ def test_what_is_no_vector_a_text_is_refused(
     assert not pauses  # it would be wrong again
 
 
-def test_a_length_that_was_not_asked_for_is_refused(connect: Connect, server: ScriptedModels) -> None:
+def test_a_length_that_was_not_asked_for_is_refused(connect: Connect) -> None:
     with pytest.raises(ModelError, match=r"vectors of 64 numbers instead of 100\. Unset RAG_EMBED__DIMENSIONS"):
         connect(dimensions=100).encode_documents(["one"])
 
@@ -209,9 +208,7 @@ def test_a_server_that_goes_on_failing_does_not_answer(
     assert len(server.requests) == (1 if script.status == 429 else 3)
 
 
-def test_a_question_is_tried_once_more_and_does_not_wait_long(
-    connect: Connect, server: ScriptedModels, pauses: list[float]
-) -> None:
+def test_a_question_is_tried_once_more_and_does_not_wait_long(connect: Connect, server: ScriptedModels) -> None:
     embedder = connect(retries=9)
     server.play(Script(status=500))
     with pytest.raises(ModelServerError):
