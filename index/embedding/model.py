@@ -33,14 +33,12 @@ TOKENIZER_FILE = "tokenizer.json"
 
 
 class MeasuringModel(Protocol):
-    """What the splitter has to know of a model.
-
-    Attributes:
-        estimated: its tokens are counted by another model's tokenizer.
-    """
+    """What the splitter has to know of a model."""
 
     @property
-    def estimated(self) -> bool: ...  # noqa: D102  # see above
+    def estimated(self) -> bool:
+        """Whether its tokens are counted by the tokenizer of another model."""
+        ...
 
     @property
     def tokenizer_file(self) -> Path:
