@@ -12,7 +12,8 @@
     |   +-- TooManyCorporaError  so many corpora are in use that no other one can be opened
     |   +-- BackupError          a corpus cannot be saved, or a backup cannot be trusted
     +-- UnreadableError          a file or record yields no document (ingestion reports it and goes on)
-    +-- ModelError               a model file is missing, damaged or cannot be loaded
+    +-- ModelError               a model is missing, damaged or cannot be loaded, or its server refuses
+    |   +-- ModelServerError     the server of an embedding model or a reranker does not answer
     +-- ClusterError             the Ray cluster cannot be reached, or its workers die
     +-- LLMError                 a language model failed to write an answer
     +-- SourceError              a search service or a store of others failed to return pages
@@ -157,9 +158,23 @@ class UnreadableError(RagError):
 
 
 class ModelError(RagError):
-    """A model file is missing, damaged or cannot be loaded."""
+    """A model is missing, damaged or cannot be loaded, or its server refuses or answers with something else."""
 
     code = "model_unavailable"
+
+
+class ModelServerError(ModelError):
+    """The server of an embedding model or a reranker does not answer, or not in time. Trying again later may help.
+
+    Attributes:
+        pause_s: after how many seconds the server wants to be asked again; None if it did not say.
+    """
+
+    code = "model_server_unavailable"
+
+    def __init__(self, fact: str, remedy: str, pause_s: float | None = None) -> None:
+        super().__init__(fact, remedy)
+        self.pause_s = pause_s
 
 
 class ClusterError(RagError):

@@ -18,6 +18,8 @@ OTHER_MODEL = r"(huggingface|openvino|openai)(:[^,@\s]+)?(@https?://[^,@\s]+)?"
 URL_KEY = r"https?://[^\s,=@]+=[!-+\--~]+"
 Mode = Literal["single", "agent", "auto"]
 Form = Literal["answer", "report"]
+# In one slice of an ingestion, which waits for the slowest request at its end.
+REQUESTS_PER_CONNECTION = 8
 CORPUS_NAME = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 
 
@@ -115,7 +117,38 @@ class ChunkSettings(Group):
 class EmbedSettings(Group):
     """How text becomes vectors."""
 
-    model: str = Field("minilm", description="`minilm` (packaged), a local folder, or a Hugging Face hub id.")
+    provider: Literal["local", "openai"] = Field(
+        "local", description="`local` runs the model here; `openai` asks a server that has `/v1/embeddings`."
+    )
+    model: str = Field(
+        "minilm",
+        description="`minilm` (packaged), a local folder, or a Hugging Face hub id; with `openai` its name there.",
+    )
+    base_url: str | None = Field(
+        None, pattern=r"^https?://", description="Embedding server of `openai`; `/embeddings` is appended."
+    )
+    api_key: SecretStr | None = Field(None, description="API key of that server.")
+    dimensions: int | None = Field(
+        None, ge=1, le=65_536, description="Vector length asked of that server; the model's own if unset."
+    )
+    max_tokens: int = Field(
+        512, ge=32, le=1_000_000, description="Longest input of that server's model; longer text is embedded in parts."
+    )
+    tokenizer: Path | None = Field(
+        None,
+        description="`tokenizer.json` of that server's model, or its folder; if unset, twice the packaged model's "
+        "count is allowed for.",
+    )
+    batch_texts: int = Field(32, ge=1, le=2048, description="Texts per request to that server, at most.")
+    batch_bytes: int = Field(
+        256_000, ge=1000, le=100_000_000, description="Bytes of text per request, at most; one text always goes."
+    )
+    concurrency: int = Field(4, ge=1, le=256, description="Requests at once during ingestion.")
+    retries: int = Field(
+        4, ge=0, le=20, description="Retries of a request during ingestion; a question has one, within 5 s."
+    )
+    connect_timeout_s: float = Field(5, gt=0, le=600, description="Time limit for the connection to that server.")
+    timeout_s: float = Field(60, gt=0, le=3600, description="Time limit for one reply of that server.")
     device: str = Field(
         "cpu", pattern=r"^(cpu|cuda(:\d+)?)$", description="`cpu` (OpenVINO) or `cuda`, `cuda:1` (PyTorch)."
     )
@@ -132,6 +165,14 @@ class EmbedSettings(Group):
         le=1_000_000,
         description="Question vectors cached in memory; 0 disables the cache.",
     )
+
+    @property
+    def slice_texts(self) -> int:
+        """Passages that an ingestion has a server embed at a time: several requests on each connection.
+
+        One less, because one text is added that tells whether the model is still the same.
+        """
+        return self.batch_texts * self.concurrency * REQUESTS_PER_CONNECTION - 1
 
 
 class IngestSettings(Group):
@@ -194,11 +235,20 @@ class RetrievalSettings(Group):
 class RerankSettings(Group):
     """Reranking of the first leaves; off by default."""
 
-    method: Literal["none", "cross_encoder", "listwise"] | None = Field(
+    method: Literal["none", "cross_encoder", "listwise", "http", "tei"] | None = Field(
         None,
-        description="`listwise` ranks with the language model; if unset, `cross_encoder` where a model is named.",
+        description="`listwise` ranks with the language model, `http` (Cohere's API) and `tei` ask a server; if unset, "
+        "`cross_encoder` where a model is named.",
     )
-    model: str | None = Field(None, description="Cross-encoder of sentence-transformers: local folder or hub id.")
+    model: str | None = Field(
+        None,
+        description="Cross-encoder of sentence-transformers: local folder or hub id; with `http` the server's name.",
+    )
+    base_url: str | None = Field(
+        None, pattern=r"^https?://", description="Server of `http` and `tei`; `/rerank` is appended."
+    )
+    api_key: SecretStr | None = Field(None, description="API key of that server.")
+    batch_texts: int = Field(32, ge=1, le=1000, description="Passages per request to that server, at most.")
     pool_k: int = Field(30, ge=2, le=1000, description="First leaves of the search that are reranked.")
     top_k: int | None = Field(None, ge=1, le=1000, description="Best leaves that are kept; all if unset.")
     min_score: float | None = Field(

@@ -63,6 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "crag": _crag,
         "ingest": _ingest,
         "hostile": _hostile,
+        "http-embedding": _http_embedding,
         "latency": _latency,
         "load": _load,
         "compare": _compare,
@@ -223,6 +224,21 @@ def _hostile(arguments: argparse.Namespace, settings: Settings) -> int:
     print(hostile_table.table(found))
     print(f"\nEach file through its own service. {describe(machine())}.")
     _keep("hostile", {"hostile": [one.to_dict() for one in found]}, settings)
+    return 0
+
+
+def _http_embedding(arguments: argparse.Namespace, settings: Settings) -> int:
+    from bench.speed import http_embedding  # noqa: PLC0415  # for the reason that `build.py` gives
+
+    texts = [path.read_text(encoding="utf-8") for path in sorted((SAMPLE / "corpus").rglob("*.md"))]
+    measured = http_embedding.measure(texts, settings, arguments.texts, arguments.repeats)
+    print(http_embedding.table(measured))
+    embed = settings.embed
+    print(
+        f"\nMedian (smallest–largest) of {arguments.repeats} runs in turn; {embed.concurrency} requests of up to "
+        f"{embed.batch_texts} texts at once. {describe(machine())}."
+    )
+    _keep("http-embedding", {one.name: one.to_dict() for one in measured}, settings)
     return 0
 
 

@@ -52,6 +52,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         description="Make files of base64, dots, long words and the like, and ingest each through a running service.",
     )
     hostile.add_argument("--size-mb", type=_number(1), default=8, help="of each file (default: 8)", metavar="MB")
+    _add_http_embedding(commands)
     _add_latency(commands, [sets])
     _add_load(commands, [sets])
     _add_compare(commands)
@@ -195,6 +196,17 @@ def _add_ingest(commands: _Commands, parents: list[argparse.ArgumentParser]) -> 
         "with the words of each line shuffled",
         metavar="K",
     )
+
+
+def _add_http_embedding(commands: _Commands) -> None:
+    parser = commands.add_parser(
+        "http-embedding",
+        help="how much of an embedding server's throughput ingestion uses",
+        description="Send passages of the sample corpus to a scripted embedding server, by a bare HTTP client and as "
+        "ingestion embeds them, in turn. RAG_EMBED__BATCH_TEXTS and RAG_EMBED__CONCURRENCY count for both.",
+    )
+    parser.add_argument("--texts", type=_number(1), default=4000, help="passages, about (default: 4000)", metavar="N")
+    parser.add_argument("--repeats", type=_number(1), default=5, help="runs of each (default: 5)", metavar="R")
 
 
 def _add_latency(commands: _Commands, parents: list[argparse.ArgumentParser]) -> None:

@@ -3,12 +3,14 @@
 Flow: `ingestion/build.py` and `query_engine/build.py` call this; models are loaded once and shared by all corpora.
 """
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from errors import ModelError, SettingsError
 from index.corpus import Corpus
-from index.embedding.model import EmbeddingModel, load_embedding_model
+from index.embedding import probe
+from index.embedding.model import EmbeddingModel, MeasuringModel, ServedModel, load_embedding_model, served_model
 from index.folder_stores import open_folder
 from index.layout.locations import Servers
 from index.layout.manifest import Identity, Manifest
@@ -17,46 +19,86 @@ from settings import ChunkSettings, EmbedSettings, Settings
 if TYPE_CHECKING:  # a second to import; an ingestion that finds nothing new needs none of it
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
+    from index.embedding.openai_server import ServerEmbedding
+
 # LlamaIndex's default of 10 leaves a GPU idle.
 GPU_BATCH_TEXTS = 256
+# In the identity of a corpus whose model is on a server: in place of a hash and of the pooling.
+ON_SERVER = "server"
+# The same, in place of the dimension, where the settings leave it to the server.
+SERVERS_CHOICE = 0
 
 
 class Embedding:
     """The embedding model of the settings: its facts at once, the embedder itself when it is first asked for.
 
-    An ingestion that finds nothing new never loads the model.
+    An ingestion that finds nothing new never loads a local model. A server is asked by `opening_manifest` and by the
+    embedder, by nothing else: what needs no vectors works while it is down.
 
     Attributes:
-        model: folder, tokenizer and window.
+        model: its tokenizer and window.
         passage_tokens: longest passage that the model reads whole after the document prefix.
-        manifest: what a corpus made with these settings records.
+        manifest: what a corpus made with these settings records, as far as the settings tell.
 
     Raises:
         ModelError: the model is missing or damaged.
-        SettingsError: a leaf would be cut by the model's window.
+        SettingsError: a leaf would be cut by the model's window, or no server is named.
     """
 
     def __init__(self, settings: Settings) -> None:
         embed = settings.embed
         self._settings = embed
-        self.model = load_embedding_model(embed.model)
+        facts = _served(embed) if embed.provider == "openai" else _local(embed)
+        self.model, weights_hash, pooling, dimension, precision = facts
         self.passage_tokens = self.model.text_tokens - self.model.count_tokens(embed.document_prefix)
         _check_window(settings.chunk, self.passage_tokens)
         identity = Identity(
-            weights_hash=self.model.weights_hash,
-            pooling=self.model.pooling,
-            dimension=self.model.dimension,
+            weights_hash=weights_hash,
+            pooling=pooling,
+            dimension=dimension,
             query_prefix=embed.query_prefix,
             document_prefix=embed.document_prefix,
             **settings.chunk.model_dump(),
         )
-        precision = embed.precision if embed.device == "cpu" else embed.device
         self.manifest = Manifest(identity, embed.model, precision)
+
+    @property
+    def batch_leaves(self) -> int | None:
+        """Leaves that an ingestion embeds together to keep a server busy; None for a local model, which needs fewer."""
+        if isinstance(self.model, EmbeddingModel):
+            return None
+        # A batch ends with a document, so it has a few more; those shall not make a slice of their own.
+        return max(1, self._settings.slice_texts * 15 // 16)
 
     @cached_property
     def embedder(self) -> "BaseEmbedding":
         """The loaded model; raises ModelError when it cannot be loaded."""
-        return _build_embedder(self._settings, self.model)
+        if isinstance(self.model, EmbeddingModel):
+            return _build_embedder(self._settings, self.model)
+        return self._server
+
+    def opening_manifest(self) -> Manifest:
+        """Return `manifest` with the fingerprint of a server's model, as it answers now: to open or make a corpus.
+
+        Raises:
+            ModelServerError: the server does not answer.
+            ModelError: it refuses, or answers with something else than vectors.
+        """
+        if isinstance(self.model, EmbeddingModel):
+            return self.manifest
+        return replace(self.manifest, model_vectors=probe.to_text(self._server.probe()))
+
+    def close(self) -> None:
+        """Close the connections to a server; nothing can be embedded afterwards. Without a server it does nothing."""
+        if (server := self.__dict__.get("_server")) is not None:
+            server.close()
+
+    @cached_property
+    def _server(self) -> "ServerEmbedding":
+        from index.embedding.openai_server import ServerEmbedding  # noqa: PLC0415  # a second to import
+
+        assert isinstance(self.model, ServedModel)
+        return ServerEmbedding(self._settings, self.model)
 
 
 def open_corpus(
@@ -71,6 +113,27 @@ def servers_of(settings: Settings) -> Servers:
     """Return where the settings keep documents and vectors."""
     index = settings.index
     return Servers(index.chroma_url, index.database_url.get_secret_value() if index.database_url else None)
+
+
+# Model, weights_hash, pooling, dimension, precision.
+_Facts = tuple[MeasuringModel, str, str, int, str]
+
+
+def _local(embed: EmbedSettings) -> _Facts:
+    model = load_embedding_model(embed.model)
+    precision = embed.precision if embed.device == "cpu" else embed.device
+    return model, model.weights_hash, model.pooling, model.dimension, precision
+
+
+def _served(embed: EmbedSettings) -> _Facts:
+    if embed.base_url is None:
+        raise SettingsError(
+            "RAG_EMBED__PROVIDER=openai needs RAG_EMBED__BASE_URL.",
+            "Set it, for example to http://127.0.0.1:8001/v1, and RAG_EMBED__MODEL to the model's name there.",
+        )
+    # What cannot be known of the model is told by its vectors, which `opening_manifest` adds.
+    model = served_model(embed.max_tokens, embed.tokenizer)
+    return model, f"{ON_SERVER}:{embed.model}", ON_SERVER, embed.dimensions or SERVERS_CHOICE, ON_SERVER
 
 
 def _build_embedder(embed: EmbedSettings, model: EmbeddingModel) -> "BaseEmbedding":

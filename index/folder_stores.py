@@ -38,7 +38,7 @@ def open_folder(
 
     Args:
         folder: made, with the manifest, when missing and `create` is set.
-        manifest: what the settings ask for; an existing corpus must match its identity.
+        manifest: what the settings ask for; an existing corpus must match it.
         servers: where its documents and vectors are, if not in the folder; an existing corpus must be there.
         create: make the corpus if it does not exist.
         service_url: this process's address, for others who find the lock taken.
@@ -59,7 +59,7 @@ def open_folder(
         if not exists(folder):
             servers.born(manifest).write(folder)
         stored = Manifest.read(folder)
-        stored.check(manifest.identity, folder.name)
+        stored.check(manifest, folder.name)
         servers.check(stored, folder.name)
         return Corpus(folder.name, stored, FolderStores(folder, lock, stored, servers))
     except BaseException:

@@ -55,7 +55,7 @@ def ingest(
         SettingsError: the corpus name is none, or one file shall be pruned.
         UnreadableError: `path` does not exist, cannot be looked into, or holds nothing to rebuild or to keep.
         CorpusError: the corpus is locked, damaged, or was built with other settings.
-        ModelError: the embedding model cannot be loaded.
+        ModelError: the embedding model cannot be loaded, or its server fails; what is committed stays.
         ClusterError: `settings.ingest.ray_address` is no cluster, or its workers die.
     """
     check_corpus_name(corpus)
@@ -71,7 +71,7 @@ def ingest(
             return run.into(open_folder(Path(nothing) / corpus, embedding.manifest, create=True))
     if rebuild:
         return _rebuild(run, settings, embedding, corpus)
-    return run.into(open_corpus(corpus, settings, embedding.manifest, create=True))
+    return run.into(open_corpus(corpus, settings, embedding.opening_manifest(), create=True))
 
 
 def ingest_into(
@@ -194,7 +194,7 @@ class _Run:
                     settings.ingest, settings.chunk, embedding.model, embedding.passage_tokens, stop=self._stop
                 ) as cutter,
             ):
-                yield reader, LocalPreparation(corpus, embedding, splitter, cutter)
+                yield reader, LocalPreparation(corpus, embedding, splitter, cutter, embedding.batch_leaves)
 
 
 def _rebuild(run: _Run, settings: Settings, embedding: Embedding, corpus: str) -> Summary:
@@ -205,7 +205,7 @@ def _rebuild(run: _Run, settings: Settings, embedding: Embedding, corpus: str) -
     lock = CorpusLock(target)
     try:
         servers.discard(scratch)
-        summary = run.into(open_folder(scratch, embedding.manifest, servers, create=True))
+        summary = run.into(open_folder(scratch, embedding.opening_manifest(), servers, create=True))
         if summary.stopped:
             return summary
         if not summary.documents:

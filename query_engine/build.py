@@ -13,6 +13,8 @@ from errors import (
     CorpusError,
     IndexDamagedError,
     IndexMismatchError,
+    ModelError,
+    ModelServerError,
     RagError,
     StoreUnavailableError,
     TooManyCorporaError,
@@ -74,7 +76,7 @@ class Engines:
         self._model = self._language_models.query_model
         self._reranker = build_reranker(settings, self._model)
         self._open_engines = LeasePool(self._open, _close, settings.index.open_corpora, open_files.has_room_for)
-        self._refused: dict[str, CorpusError] = {}
+        self._refused: dict[str, CorpusError | ModelServerError] = {}
         self._on_disk: dict[str, int] = {}
         self._next_retry_s = 0.0  # on the monotonic clock
 
@@ -91,6 +93,7 @@ class Engines:
             UnknownCorpusError: there is no such corpus, and `create` is off.
             TooManyCorporaError: so many others are in use that it cannot be opened.
             CorpusError: it is locked, damaged, or was built with other settings.
+            ModelError: the server of the embedding model fails.
         """
         return self._open_engines.lease(self._named(name), create=create)
 
@@ -184,7 +187,7 @@ class Engines:
         for name in self.names():
             if name not in known and not any(found.values()):
                 try:
-                    found[name] = documents_on_disk(name, self._settings, self.embedding.manifest.identity)
+                    found[name] = documents_on_disk(name, self._settings, self.embedding.manifest)
                 except (IndexDamagedError, IndexMismatchError) as error:
                     self._refused[name] = error
                 except RagError:
@@ -192,15 +195,16 @@ class Engines:
         self._on_disk = found
 
     def close(self) -> None:
-        """Close every corpus."""
+        """Close every corpus, and the connections to the server of an embedding model."""
         self._open_engines.close()
+        self.embedding.close()
 
     def _retry_unavailable(self) -> None:
         if time.monotonic() < self._next_retry_s:
             return
         for name, error in list(self._refused.items()):
-            if isinstance(error, StoreUnavailableError):
-                with suppress(CorpusError):  # `status` tells of it
+            if isinstance(error, StoreUnavailableError | ModelServerError):
+                with suppress(CorpusError, ModelError):  # `status` tells of it
                     self.lease(name).release()
         self._next_retry_s = time.monotonic() + RETRY_S
 
@@ -215,7 +219,7 @@ class Engines:
             corpus = self._open_corpus(name, create=create)
         except TooManyCorporaError:
             raise
-        except CorpusError as error:
+        except (CorpusError, ModelServerError) as error:
             self._refused[name] = error
             raise
         self._refused.pop(name, None)
@@ -223,7 +227,7 @@ class Engines:
 
     def _open_corpus(self, name: str, *, create: bool) -> Corpus:
         try:
-            manifest = self.embedding.manifest
+            manifest = self.embedding.opening_manifest()
             corpus = open_corpus(name, self._settings, manifest, create=create, service_url=self._service_url)
             try:
                 corpus.open_derived()

@@ -14,7 +14,7 @@ from fastapi import APIRouter
 
 from api.dependencies import ServiceDep
 from api.views.negotiation import JSONReply
-from errors import CorpusLockedError, StoreUnavailableError
+from errors import CorpusLockedError, ModelServerError, StoreUnavailableError
 from settings import VERSION
 
 LIBRARIES = ("llama-index-core", "chromadb", "tantivy")
@@ -76,7 +76,7 @@ def _broken(status: dict[str, Any]) -> list[str]:
 
 def _server_failed(status: dict[str, Any]) -> bool:
     """Say whether a corpus was refused because a server did not answer, which may be over."""
-    return any(why["code"] == StoreUnavailableError.code for why in status["refused"].values())
+    return any(why["code"] in (StoreUnavailableError.code, ModelServerError.code) for why in status["refused"].values())
 
 
 def _documents(status: dict[str, Any]) -> int:

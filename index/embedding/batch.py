@@ -1,10 +1,11 @@
 """Vectors of passages as one array, from any LlamaIndex embedder.
 
-Flow: ingestion's leaf texts -> **here** -> `openvino.py` on the CPU, or any other `BaseEmbedding` (GPU, test fake).
-LlamaIndex's own batch method makes a Python list of floats a text and fires an event a batch; an embedder that has
-`encode_documents` is spared both.
+Flow: ingestion's leaf texts -> **here** -> `openvino.py` on the CPU, `openai_server.py` for a server, or any other
+`BaseEmbedding` (GPU, test fake). LlamaIndex's own batch method makes a Python list of floats a text and fires an event
+a batch; an embedder that has `encode_documents` is spared both.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -23,15 +24,48 @@ class ArrayEmbedder(Protocol):
         ...
 
 
-def embed_documents(embedder: "BaseEmbedding", texts: list[str]) -> npt.NDArray[np.float32]:
+@runtime_checkable
+class RemoteEmbedder(Protocol):
+    """An embedder that waits for a server, and can stop waiting.
+
+    Attributes:
+        slice_texts: texts in one call that keep the server busy.
+    """
+
+    slice_texts: int
+
+    def encode_documents(self, texts: list[str], check: Callable[[], None]) -> npt.NDArray[np.float32]:
+        """Do what `ArrayEmbedder` does; `check` is called while it waits, and what it raises ends the call."""
+        ...
+
+
+# Few enough that a stopped run ends within a second or two, enough to keep every core busy.
+SLICE_TEXTS = 256
+
+
+def slice_texts(embedder: "BaseEmbedding") -> int:
+    """Return how many texts to give at a time, where the caller wants to stop early, tell progress or bound memory."""
+    return embedder.slice_texts if isinstance(embedder, RemoteEmbedder) else SLICE_TEXTS
+
+
+def embed_documents(
+    embedder: "BaseEmbedding", texts: list[str], check: Callable[[], None] = lambda: None
+) -> npt.NDArray[np.float32]:
     """Return the vectors of passages (one at least), shape (len(texts), dimension), in order; the prefix is added here.
 
     Blocks until all are done, and holds no more than these texts and vectors: who wants to stop early or to bound
-    memory gives fewer texts at a time (512 to 1,024 keep every core busy).
+    memory gives `slice_texts` texts at a time.
+
+    Args:
+        embedder: of the corpus.
+        texts: passages.
+        check: called while a server is waited for; what it raises ends this.
 
     Raises:
-        ModelError: the model failed.
+        ModelError: the model failed, or its server.
     """
+    if isinstance(embedder, RemoteEmbedder):
+        return embedder.encode_documents(texts, check)
     if isinstance(embedder, ArrayEmbedder):
         return embedder.encode_documents(texts)
     return np.asarray(embedder.get_text_embedding_batch(texts), np.float32)

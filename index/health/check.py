@@ -20,7 +20,7 @@ from typing import Any, Literal
 from errors import IndexMismatchError, RagError, StorageError, StoreUnavailableError
 from index.layout.locations import LOCAL, Servers
 
-Name = Literal["manifest", "documents", "words", "vectors"]
+Name = Literal["manifest", "documents", "words", "vectors", "model"]
 # What one child looks at: the manifest with the documents.
 Store = Literal["documents", "words", "vectors"]
 

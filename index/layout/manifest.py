@@ -1,7 +1,8 @@
 """What an index was built with, kept beside it as `manifest.json`.
 
 Flow: made with the corpus, compared at every opening. Identity (embedding weights, pooling, prefixes, dimension,
-chunk sizes) must match, because vectors of two recipes cannot be compared; precision is recorded, not compared.
+chunk sizes) must match, because vectors of two recipes cannot be compared; precision is recorded, not compared. Of a
+model on a server only the name is known, so the vectors that it gives to fixed texts are kept and compared as well.
 """
 
 import json
@@ -14,13 +15,14 @@ from uuid import uuid4
 
 from errors import IndexDamagedError, IndexMismatchError
 from index.disk import sync_folder
+from index.embedding import probe
 
 FORMAT = 2
 FILE_NAME = "manifest.json"
 VARIABLES = {
     "weights_hash": "RAG_EMBED__MODEL",
     "pooling": "RAG_EMBED__MODEL",
-    "dimension": "RAG_EMBED__MODEL",
+    "dimension": "RAG_EMBED__MODEL or RAG_EMBED__DIMENSIONS",
     "query_prefix": "RAG_EMBED__QUERY_PREFIX",
     "document_prefix": "RAG_EMBED__DOCUMENT_PREFIX",
     "root_tokens": "RAG_CHUNK__ROOT_TOKENS",
@@ -31,7 +33,18 @@ VARIABLES = {
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Everything that must be equal for two vectors to be comparable."""
+    """Everything that must be equal for two vectors to be comparable.
+
+    Attributes:
+        weights_hash: of the model; for one on a server `server:` and its name there.
+        pooling: how token vectors become one; `server` if that is not known.
+        dimension: length of a vector; 0 if it is left to a server.
+        query_prefix: put before each question.
+        document_prefix: put before each passage.
+        root_tokens: size of a root passage.
+        middle_tokens: size of a middle passage.
+        leaf_tokens: size of a leaf.
+    """
 
     weights_hash: str
     pooling: str
@@ -59,6 +72,8 @@ class Manifest:
         created_at: when it was made, in ISO 8601, UTC.
         documents_at: `folder` or `server`.
         vectors_at: `folder` or `server`.
+        model_vectors: of the fixed texts of `embedding/probe.py`, by a model on a server; empty for one in a folder,
+            and in what settings ask for before the server is asked.
     """
 
     identity: Identity
@@ -68,6 +83,7 @@ class Manifest:
     created_at: str = ""
     documents_at: str = "folder"
     vectors_at: str = "folder"
+    model_vectors: str = ""
 
     def born(self) -> "Manifest":
         """Return the manifest of a new corpus made with these settings."""
@@ -102,15 +118,47 @@ class Manifest:
                 f"Run `python -m ingestion PATH --corpus {folder.name} --rebuild`.",
             ) from error
 
-    def check(self, wanted: Identity, corpus: str) -> None:
-        """Compare with what the settings ask for.
+    def check(self, wanted: "Manifest", corpus: str) -> None:
+        """Compare with what the settings ask for, and with how a model on a server answers now, if it was asked.
 
         Raises:
             IndexMismatchError: a field differs; names it, both values and the ways out.
+            IndexDamagedError: what the model answered once cannot be read.
         """
         for item in fields(Identity):
-            stored, now = getattr(self.identity, item.name), getattr(wanted, item.name)
+            stored, now = getattr(self.identity, item.name), getattr(wanted.identity, item.name)
             if stored != now:
                 raise IndexMismatchError.of(
                     item.name, stored=stored, wanted=now, corpus=corpus, variable=VARIABLES[item.name]
                 )
+        if self.model_vectors and wanted.model_vectors:
+            self._check_model(wanted.model_vectors, corpus)
+
+    def same_model(self, other: "Manifest") -> bool:
+        """Say whether both were made by one model, as far as its vectors tell; raises IndexDamagedError as `check`."""
+        try:
+            self.check(other, "")
+        except IndexMismatchError:
+            return False
+        return True
+
+    def _check_model(self, vectors: str, corpus: str) -> None:
+        try:
+            stored = probe.from_text(self.model_vectors)
+        except ValueError as error:
+            raise IndexDamagedError(
+                f"The manifest of corpus {corpus!r} cannot be read: {error}.",
+                f"Run `python -m ingestion PATH --corpus {corpus} --rebuild`.",
+            ) from error
+        now = probe.from_text(vectors)
+        if stored.shape != now.shape:
+            differs = f"its vectors have {now.shape[1]} numbers instead of {stored.shape[1]}"
+        elif (cosine := probe.likeness(stored, now)) < probe.SAME_COSINE:
+            differs = f"its vectors of three fixed texts have a cosine of {cosine:.3f} with those of then"
+        else:
+            return
+        raise IndexMismatchError(
+            f"The embedding server now runs another model than the one that made corpus {corpus!r}: {differs}.",
+            "Let the server run the former model again, or embed the corpus with the new one: "
+            f"`python -m ingestion reembed --corpus {corpus}`.",
+        )

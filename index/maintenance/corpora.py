@@ -16,7 +16,7 @@ from index.documents.tables import closing_engine
 from index.documents.totals import TotalsReader
 from index.layout.locations import Servers
 from index.layout.lock import CorpusLock, holder_of
-from index.layout.manifest import Identity, Manifest
+from index.layout.manifest import Manifest
 from index.layout.swap import finish_swap, rebuilt, reembedded
 from settings import Settings
 
@@ -56,17 +56,17 @@ def list_corpora(settings: Settings) -> list[CorpusFacts]:
     return [_facts(root / name, servers) for name in corpus_names(root)]
 
 
-def documents_on_disk(name: str, settings: Settings, identity: Identity) -> int:
+def documents_on_disk(name: str, settings: Settings, wanted: Manifest) -> int:
     """Return how many documents a corpus has, without opening it: no lock is taken, and only the totals are read.
 
     Raises:
-        IndexMismatchError: it was built with another identity than this one.
+        IndexMismatchError: it was built otherwise than `wanted` says.
         IndexDamagedError: its manifest or its documents cannot be read.
         StoreUnavailableError: a server does not answer.
     """
     folder, servers = settings.index.dir / name, servers_of(settings)
     manifest = Manifest.read(folder)
-    manifest.check(identity, name)
+    manifest.check(wanted, name)
     servers.check(manifest, name)
     if not servers.has_documents(folder, manifest):
         return 0

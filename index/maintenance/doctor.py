@@ -4,15 +4,16 @@ Flow: `python -m ingestion doctor` -> **here** -> `health/check.py`. What can be
 `ingestion/maintenance/repair.py`.
 """
 
-from errors import UnknownCorpusError
-from index.build import servers_of
+from errors import RagError, UnknownCorpusError
+from index.build import Embedding, servers_of
 from index.corpus import check_corpus_name, corpus_names, exists
-from index.health.check import SAMPLE, Diagnosis, examine
+from index.health.check import SAMPLE, Check, Diagnosis, examine
 from index.health.seal import VectorsSeal
 from index.layout.lock import CorpusLock
+from index.layout.manifest import Manifest
 from settings import Settings
 
-__all__ = ["Diagnosis", "diagnose"]
+__all__ = ["Diagnosis", "check_model_server", "diagnose"]
 
 
 def diagnose(name: str, settings: Settings, *, full: bool = False) -> Diagnosis:
@@ -43,3 +44,29 @@ def diagnose(name: str, settings: Settings, *, full: bool = False) -> Diagnosis:
         return diagnosis
     finally:
         lock.release()
+
+
+def check_model_server(name: str, settings: Settings) -> Check | None:
+    """Ask the embedding server of the settings whether it is there, takes the key, and runs the corpus's model.
+
+    Args:
+        name: of a corpus that exists; it is not opened.
+        settings: name the server.
+
+    Returns:
+        None where the settings name a local model.
+
+    Raises:
+        SettingsError: the settings of the model contradict each other.
+    """
+    if settings.embed.provider != "openai":
+        return None
+    question = f"The server {settings.embed.base_url} runs the model that made the corpus."
+    embedding = Embedding(settings)
+    try:
+        Manifest.read(settings.index.dir / name).check(embedding.opening_manifest(), name)
+    except RagError as error:
+        return Check("model", question, ok=False, finding=str(error))
+    finally:
+        embedding.close()
+    return Check("model", question, ok=True)

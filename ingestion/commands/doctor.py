@@ -1,12 +1,14 @@
 """`python -m ingestion doctor`: check that the stores of a corpus agree, and rebuild what is damaged.
 
+A model on a server is checked, too: is it there, and is it the one that made the corpus?
+
 Flow: `__main__.py` -> **here** -> `index/maintenance/doctor.py`, or `ingestion/maintenance/repair.py` with `--repair`.
 """
 
 import argparse
 import json
 
-from index.maintenance.doctor import Diagnosis, diagnose
+from index.maintenance.doctor import Diagnosis, check_model_server, diagnose
 from ingestion.commands.options import add_corpus, corpus_of
 from settings import Settings
 
@@ -25,6 +27,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     name = corpus_of(arguments, settings)
     if not arguments.repair:
         found = diagnose(name, settings, full=arguments.full)
+        if (check := check_model_server(name, settings)) is not None:
+            found = Diagnosis(found.corpus, [*found.checks, check])
         print(json.dumps(found.to_dict()) if arguments.json else _text(found))
         return 0 if found.healthy else 1
     from ingestion.maintenance.repair import repair  # noqa: PLC0415  # imports what embeds

@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         name = corpus_of(arguments, settings)
         embedding = Embedding(settings)
         try:
-            with closing(open_corpus(name, settings, embedding.manifest)) as corpus:
+            with closing(open_corpus(name, settings, embedding.opening_manifest())) as corpus:
                 return retry_failed(corpus, settings, embedding, on_progress=tell, stop=stop)
         except CorpusLockedError as error:
             if error.url is None:

@@ -65,16 +65,19 @@ def reembed(
         raise UnknownCorpusError.of(name, corpus_names(target.parent))
     embedding, servers = Embedding(settings), servers_of(settings)
     with closing(open_folder(target, Manifest.read(target), servers)) as old:
-        if _same(old.manifest, embedding.manifest) and _current(old):
+        manifest = embedding.opening_manifest()
+        if _same(old.manifest, manifest) and _current(old):
             return Summary(name, unchanged=old.documents.count())
         beside = reembedded(target)
-        with closing(_scratch(beside, embedding.manifest, servers)) as new:
+        with closing(_scratch(beside, manifest, servers)) as new:
             splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.passage_tokens)
             stop = stop or threading.Event()
             with Cutter(
                 settings.ingest, settings.chunk, embedding.model, embedding.passage_tokens, stop=stop
             ) as cutter:
-                copying = Copying(old, new, LocalPreparation(new, embedding, splitter, cutter), stop)
+                copying = Copying(
+                    old, new, LocalPreparation(new, embedding, splitter, cutter, embedding.batch_leaves), stop
+                )
                 summary = copying.run(on_progress)
         if not summary.stopped:
             servers.discard(rebuilt(target))
@@ -85,7 +88,7 @@ def reembed(
 
 
 def _same(one: Manifest, other: Manifest) -> bool:
-    return (one.identity, one.precision) == (other.identity, other.precision)
+    return one.precision == other.precision and one.same_model(other)
 
 
 def _current(corpus: Corpus) -> bool:

@@ -48,7 +48,7 @@ def repair(name: str, settings: Settings) -> RepairReport:
     """
     check_corpus_name(name)
     embedding = Embedding(settings)
-    corpus = open_corpus(name, settings, embedding.manifest)
+    corpus = open_corpus(name, settings, embedding.opening_manifest())
     try:
         before = examine(settings.index.dir / name, servers_of(settings))
         splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.passage_tokens)

@@ -52,19 +52,28 @@ class LocalPreparation:
         embedding: gives the embedder the corpus was made with, once there is something to embed.
         splitter: says what is embedded for each leaf.
         cutter: cuts texts into trees.
+        batch_leaves: leaves that are embedded together; `BATCH_LEAVES` if None.
     """
 
-    def __init__(self, corpus: Corpus, embedding: EmbedderSource, splitter: TreeSplitter, cutter: TreeCutter) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        embedding: EmbedderSource,
+        splitter: TreeSplitter,
+        cutter: TreeCutter,
+        batch_leaves: int | None = None,
+    ) -> None:
         self._corpus = corpus
         self._embedding = embedding
         self._splitter = splitter
         self._cutter = cutter
+        self._batch_leaves = batch_leaves
 
     def prepared(self, steps: Iterator[Step], check: Check) -> Iterator[Step]:
         """Do what `Preparation` says."""
         vectorizer = Vectorizer(self._corpus, self._embedding, self._splitter.leaf_texts, check)
         with Prefetched(self._cut(steps, check), max_weight=WAITING_CHARS, weigh=chars) as trees:
-            for batch in batches(trees):
+            for batch in batches(trees, self._batch_leaves):
                 vectorizer.fill([step for step in batch if isinstance(step, Change) and step.tree])
                 yield from batch
 
@@ -98,15 +107,16 @@ def without_refused(steps: Iterable[Step]) -> Iterator[Step]:
             yield step
 
 
-def batches(steps: Iterable[Step]) -> Iterator[list[Step]]:
-    """Group steps that have trees; a batch is full with `BATCH_LEAVES` leaves or `BATCH_STEPS` steps."""
+def batches(steps: Iterable[Step], most_leaves: int | None = None) -> Iterator[list[Step]]:
+    """Group steps that have trees; full with so many leaves (`BATCH_LEAVES` if None) or `BATCH_STEPS` steps."""
+    most_leaves = most_leaves or BATCH_LEAVES
     batch: list[Step] = []
     leaves = 0
     for step in steps:
         batch.append(step)
         if isinstance(step, Change) and step.tree is not None:
             leaves += len(step.tree.leaves)
-        if leaves >= BATCH_LEAVES or len(batch) >= BATCH_STEPS:
+        if leaves >= most_leaves or len(batch) >= BATCH_STEPS:
             yield batch
             batch, leaves = [], 0
     if batch:

@@ -15,7 +15,7 @@ from typing import Any, Protocol, Self
 from errors import UnreadableError
 from index.documents.span_tree import SpanTree
 from index.documents.splitter import TreeSplitter, joined
-from index.embedding.model import EmbeddingModel, token_counter
+from index.embedding.model import MeasuringModel, token_counter
 from ingestion.reading.child import Items, Task
 from ingestion.reading.sandbox import Sandbox
 from settings import ChunkSettings, IngestSettings
@@ -46,13 +46,14 @@ class Cutter:
         self,
         settings: IngestSettings,
         chunk: ChunkSettings,
-        model: EmbeddingModel,
+        model: MeasuringModel,
         window_tokens: int,
         *,
         stop: threading.Event | None = None,
     ) -> None:
         argument = {
             "tokenizer": str(model.tokenizer_file),
+            "estimated": model.estimated,
             "chunk": chunk.model_dump(),
             "window_tokens": window_tokens,
         }
@@ -108,7 +109,8 @@ def _trees(items: Iterable[Mapping[str, Any]]) -> Iterator[SpanTree]:
 def cutting(argument: str) -> Task:
     """Return the child's task: a request `{"texts"}` is answered by the parts of each text's tree, in order."""
     given = json.loads(argument)
-    splitter = TreeSplitter(ChunkSettings(**given["chunk"]), token_counter(given["tokenizer"]), given["window_tokens"])
+    count_tokens = token_counter(given["tokenizer"], estimated=given["estimated"])
+    splitter = TreeSplitter(ChunkSettings(**given["chunk"]), count_tokens, given["window_tokens"])
     splitter.load()
 
     def cut(request: Mapping[str, Any]) -> Items:

@@ -6,6 +6,7 @@ changed in a long document costs one leaf, and a document met twice costs nothin
 where it is only the name of the file, a copy of the file under another name gets the vectors of the first.
 """
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -18,7 +19,7 @@ from index.corpus import Corpus
 from index.documents.copies import hash_text
 from index.documents.span_tree import node_id
 from index.documents.store import StoredDocument
-from index.embedding.batch import embed_documents
+from index.embedding.batch import embed_documents, slice_texts
 from ingestion.pipeline.diff import Change, fingerprint
 from ingestion.reading.text import title_from_name
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 Vectors = npt.NDArray[np.float32]
 
 KEPT_TEXTS = 16_384
-# Few enough that a stopped run ends within a second or two, enough to keep every core busy.
-SLICE_TEXTS = 256
 
 
 class _Leaf(NamedTuple):
@@ -75,7 +74,7 @@ class Vectorizer:
         """Give these changes, which have trees, the vectors of their leaves.
 
         Raises:
-            ModelError: the embedder cannot be loaded.
+            ModelError: the embedder cannot be loaded, or its server fails.
         """
         leaves = [self._leaves(change.stored()) for change in changes]
         known = self._stored(changes)
@@ -110,10 +109,15 @@ class Vectorizer:
     def _embed(self, texts: dict[bytes, str], changes: Sequence[Change]) -> dict[bytes, Vectors]:
         found: dict[bytes, Vectors] = {}
         keys = list(texts)
-        for start in range(0, len(keys), SLICE_TEXTS):
+        if not keys:
+            return found
+        embedder = self._embedding.embedder
+        # Slices of one size: a small one at the end would have a server wait.
+        step = math.ceil(len(keys) / math.ceil(len(keys) / slice_texts(embedder)))
+        for start in range(0, len(keys), step):
             self._check()
-            part = keys[start : start + SLICE_TEXTS]
-            rows = embed_documents(self._embedding.embedder, [texts[key] for key in part])
+            part = keys[start : start + step]
+            rows = embed_documents(embedder, [texts[key] for key in part], self._check)
             # Copies, because a view would keep the whole slice in memory.
             found |= {key: row.copy() for key, row in zip(part, rows, strict=True)}
             for change in changes:

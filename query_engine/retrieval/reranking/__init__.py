@@ -1,1 +1,1 @@
-"""Leaves are reordered by a cross-encoder or a language model."""
+"""Leaves are reordered by a cross-encoder, a language model or a server."""

@@ -1,8 +1,8 @@
 """Reorder the first leaves of a search by a closer look, within a time limit.
 
 Flow: `retrieval/hybrid.py` -> **here** -> `retrieval/merging/retriever.py`, so that merging and the budget work on the
-final order. The closer look is a `Reranker`: `cross_encoder.py` or `listwise.py`. One that fails or is too slow leaves
-the order of the search, with a warning.
+final order. The closer look is a `Reranker`: `cross_encoder.py`, `listwise.py`, `server.py` or `tei.py`. One that fails
+or is too slow leaves the order of the search, with a warning.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ class Reranker(Protocol):
     """Judges texts by a question."""
 
     name: str
-    """Under which its scores and ranks are shown: `cross_encoder` or `listwise`."""
+    """Under which its scores and ranks are shown: `cross_encoder`, `listwise`, `http` or `tei`."""
 
     def score(self, question: str, texts: Sequence[str], deadline: Deadline) -> list[float]:
         """Return one finite score a text, in the order given, higher is better; `[]` for no texts.

@@ -1,6 +1,7 @@
 """Settings -> the reranker, or none.
 
-Flow: `query_engine/build.py` -> **here** -> `cross_encoder.py` or `listwise.py`. Only what is chosen is imported.
+Flow: `query_engine/build.py` -> **here** -> `cross_encoder.py`, `listwise.py`, `server.py` or `tei.py`. Only what is
+chosen is imported.
 """
 
 import logging
@@ -13,7 +14,7 @@ from query_engine.llms.helper import PromptHelper
 from query_engine.retrieval.reranking.base import Reranker
 from query_engine.retrieval.reranking.listwise import TOKENS_PER_NUMBER, ListwiseReranker
 from query_engine.runtime.deadline import Deadline
-from settings import Settings
+from settings import RerankSettings, Settings
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +51,8 @@ def build_reranker(settings: Settings, model: LoadedModel | None) -> Reranker | 
     match options.method:
         case "listwise":
             return _listwise(settings, model)
+        case "http" | "tei":
+            return _served(options)
         case "none":
             return None
         case None if options.model is None:
@@ -75,6 +78,26 @@ def _cross_encoder(model: str) -> Reranker:
             "Run `pip install torch -c constraints.txt`, or build the image with KEEP_TORCH=true.",
         ) from error
     return CrossEncoderReranker(model)
+
+
+def _served(options: RerankSettings) -> Reranker:
+    needed = {"BASE_URL": options.base_url} | ({"MODEL": options.model} if options.method == "http" else {})
+    for name, value in needed.items():
+        if value is None:
+            raise SettingsError(
+                f"RAG_RERANK__METHOD={options.method} needs RAG_RERANK__{name}.",
+                "Set it, for example to http://127.0.0.1:8002/v1."
+                if name == "BASE_URL"
+                else "Set it to the name that the server knows the model by.",
+            )
+    base_url, key = options.base_url or "", options.api_key.get_secret_value() if options.api_key else ""
+    if options.method == "tei":
+        from query_engine.retrieval.reranking.tei import TEIReranker  # noqa: PLC0415  # a second to import
+
+        return TEIReranker(base_url, key, options.batch_texts)
+    from query_engine.retrieval.reranking.server import ServerReranker  # noqa: PLC0415  # httpx takes its time
+
+    return ServerReranker(base_url, options.model or "", key, options.batch_texts)
 
 
 def _listwise(settings: Settings, model: LoadedModel | None) -> Reranker:

@@ -54,7 +54,7 @@ def test_vectors_on_a_gpu_are_those_of_the_cpu(on_cpu: list[str], model_cache: P
     vectors = rows(gpu)
 
     assert on_cpu == [device]
-    assert vectors.shape == (2 * len(TEXTS), gpu.model.dimension)
+    assert vectors.shape == (2 * len(TEXTS), gpu.manifest.identity.dimension)
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
     assert np.allclose(vectors, rows(cpu), atol=1e-4)
     assert not np.allclose(vectors[0], vectors[len(TEXTS)], atol=1e-2)  # the prefixes differ

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import index.embedding.batch
 import ingestion.pipeline.chunk_embed
 import ingestion.pipeline.embed
 import ingestion.pipeline.pipeline
@@ -25,7 +26,7 @@ PARAGRAPHS = 40
 @pytest.fixture
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
     monkeypatch.setattr(ingestion.pipeline.pipeline, "BEAT_S", 0.001)
-    monkeypatch.setattr(ingestion.pipeline.embed, "SLICE_TEXTS", 4)
+    monkeypatch.setattr(index.embedding.batch, "SLICE_TEXTS", 4)
     monkeypatch.setattr(ingestion.pipeline.chunk_embed, "BATCH_LEAVES", 8)
     library = Library(tmp_path, chunk=ChunkSettings(root_tokens=240, middle_tokens=120, leaf_tokens=60))
     yield library
