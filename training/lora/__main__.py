@@ -21,9 +21,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Parse `argv`, train, translate errors to exit codes."""
     parser = argparse.ArgumentParser(
         prog="python -m training.lora",
-        description="Fine-tune the language model that RAG_LLM__MODEL names (the packaged SmolLM2 if unset) by LoRA, in "
-        "the form of prompt in which it is served. A run that was interrupted goes on when the same command is given "
-        "again.",
+        description="Fine-tune the language model that RAG_LLM__MODEL names (the packaged SmolLM2 if unset) by LoRA, "
+        "in the form of prompt in which it is served. A run that was interrupted goes on when the same command is "
+        "given again.",
         parents=[training_options(rate=2e-4, batch=4, save_steps=20)],
     )
     source = parser.add_mutually_exclusive_group(required=True)

@@ -1,7 +1,7 @@
 """Train a LoRA adapter (Hu et al., 2021, arXiv 2106.09685) on rows of tokens, and measure the loss it leaves.
 
-Flow: `tokens.py` -> **here** -> a folder for `RAG_LLM__MODEL` with the provider huggingface: the adapter merged into the
-model, or the adapter by itself, which names its model.
+Flow: `tokens.py` -> **here** -> a folder for `RAG_LLM__MODEL` with the provider huggingface: the adapter merged into
+the model, or the adapter by itself, which names its model.
 """
 
 import math
@@ -11,30 +11,16 @@ from typing import Any
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
-from transformers import AutoModelForCausalLM, AutoTokenizer, Trainer, TrainingArguments
+from transformers import Trainer, TrainingArguments
 
-from errors import ModelError
-from query_engine.llms.gguf import packaged_gguf, read_header
 from settings import LLMSettings
+from training.base_model import load_base
 from training.checkpoints import Watcher, common_arguments, last_checkpoint
 from training.lora.tokens import IGNORED, Tokens
 
 DROPOUT = 0.05
 # The usual ratio of alpha to rank.
 ALPHA_PER_RANK = 2
-
-
-def source_of(settings: LLMSettings) -> tuple[str, dict[str, Any]]:
-    """Return folder or hub id of the model that the settings name, and the options of `from_pretrained`.
-
-    Raises:
-        ModelError: it is a damaged GGUF file, or the packaged model is not installed.
-    """
-    path = Path(settings.model).expanduser() if settings.model else packaged_gguf()
-    if path.suffix.lower() == ".gguf":
-        read_header(path)
-        return str(path.parent), {"gguf_file": path.name, "local_files_only": True}
-    return str(path) if path.is_dir() else str(settings.model), {"local_files_only": path.is_dir()}
 
 
 class LoraTraining:
@@ -45,24 +31,18 @@ class LoraTraining:
         rank: of the adapter's matrices.
         seed: of the adapter's first values.
 
+    Attributes:
+        tokenizer: of the model.
+        from_gguf: the model is a GGUF file.
+
     Raises:
         ModelError: the model cannot be loaded, or has no chat template.
     """
 
     def __init__(self, settings: LLMSettings, *, rank: int, seed: int) -> None:
-        self._name, self._options = source_of(settings)
-        try:
-            self.tokenizer: Any = AutoTokenizer.from_pretrained(self._name, **self._options)
-            self.tokenizer.apply_chat_template([{"role": "user", "content": "?"}], tokenize=False)
-            # In 32 bits: small steps are lost in 16, and an adapter is small.
-            model = AutoModelForCausalLM.from_pretrained(
-                self._name, dtype=torch.float32, use_safetensors=True, **self._options
-            )
-        except (OSError, ValueError, RuntimeError, KeyError, ImportError) as error:
-            raise ModelError(
-                f"The model {settings.model or self._name} cannot be trained: {str(error).splitlines()[0]}.",
-                "Set RAG_LLM__MODEL to a chat model that transformers reads: a hub id, a folder or a GGUF file.",
-            ) from error
+        base = load_base(settings)
+        self.tokenizer: Any = base.tokenizer
+        self.from_gguf = base.from_gguf
         torch.manual_seed(seed)
         config = LoraConfig(
             r=rank,
@@ -71,12 +51,7 @@ class LoraTraining:
             target_modules="all-linear",
             task_type="CAUSAL_LM",
         )
-        self._model: PeftModel = get_peft_model(model, config)
-
-    @property
-    def from_gguf(self) -> bool:
-        """The model is a GGUF file: an adapter by itself could not name it."""
-        return "gguf_file" in self._options
+        self._model: PeftModel = get_peft_model(base.model, config)
 
     def trained_share(self) -> float:
         """Share of the parameters that is trained."""

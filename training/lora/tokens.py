@@ -1,6 +1,7 @@
 """Rows become tokens in the very form in which the service asks: our prompt, the model's chat template, the answer.
 
-Flow: `rows.py` -> **here** (`query_engine/prompting/builder.py`) -> `fit.py`. The loss counts the answer's tokens alone.
+Flow: `rows.py` -> **here**, by `query_engine/prompting/builder.py` -> `fit.py`. Only the answer's tokens count in the
+loss.
 """
 
 from collections.abc import Sequence
