@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers.utils import logging
 
 from errors import ModelError
 from query_engine.llms.gguf import packaged_gguf, read_header
@@ -47,6 +48,7 @@ def load_base(settings: LLMSettings) -> BaseModel:
         name, options = str(path.parent), {"gguf_file": path.name, "local_files_only": True}
     elif path.is_dir():
         name, options = str(path), {"local_files_only": True}
+    logging.disable_progress_bar()
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, **options)
         tokenizer.apply_chat_template([{"role": "user", "content": "?"}], tokenize=False)

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import torch
-from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers import PrinterCallback, Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers.utils import logging
 
 from eval.progress_bar import ProgressBar
 
@@ -46,6 +47,14 @@ def common_arguments(
         "dataloader_pin_memory": on_gpu,
         "bf16": on_gpu and torch.cuda.is_bf16_supported(),
     }
+
+
+def run_trainer(trainer: Trainer, work: Path) -> None:
+    """Train, from the newest whole checkpoint in `work` if there is one; shows progress on stderr and nothing else."""
+    logging.disable_progress_bar()
+    trainer.remove_callback(PrinterCallback)  # it prints to stdout
+    trainer.add_callback(Watcher())
+    trainer.train(resume_from_checkpoint=last_checkpoint(work))
 
 
 def last_checkpoint(work: Path) -> str | None:

@@ -30,6 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--questions",
         type=Path,
+        nargs="+",
+        default=[],
         metavar="FILE",
         help="questions to learn from, in a format of `python -m eval`, or rows of question, doc and quotes; without "
         "it they are written by the language model that RAG_LLM__* names, or made of headings, titles and sentences",

@@ -11,13 +11,14 @@ from pathlib import Path
 from datasets import Dataset
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+from sentence_transformers.sentence_transformer.model_card import SentenceTransformerModelCardData
 from sentence_transformers.sentence_transformer.trainer import SentenceTransformerTrainer
 from sentence_transformers.sentence_transformer.training_args import (
     BatchSamplers,
     SentenceTransformerTrainingArguments,
 )
 
-from training.checkpoints import Watcher, common_arguments, last_checkpoint
+from training.checkpoints import common_arguments, run_trainer
 from training.embedder.rows import Row
 
 
@@ -36,7 +37,8 @@ def fit(
         seed: of the order of rows and of dropout.
         save_steps: between two checkpoints.
     """
-    model = SentenceTransformer(str(base), local_files_only=True)
+    card = SentenceTransformerModelCardData(generate_widget_examples=False)
+    model = SentenceTransformer(str(base), local_files_only=True, model_card_data=card)
     columns = {"anchor": [row.question for row in rows], "positive": [row.passage for row in rows]}
     columns |= {f"negative_{place}": [row.negatives[place] for row in rows] for place in range(len(rows[0].negatives))}
     common = common_arguments(work, epochs=epochs, batch=batch, rate=rate, seed=seed, save_steps=save_steps)
@@ -45,9 +47,8 @@ def fit(
         args=SentenceTransformerTrainingArguments(**common, batch_sampler=BatchSamplers.NO_DUPLICATES),
         train_dataset=Dataset.from_dict(columns),
         loss=MultipleNegativesRankingLoss(model),
-        callbacks=[Watcher()],
     )
-    trainer.train(resume_from_checkpoint=last_checkpoint(work))
+    run_trainer(trainer, work)
     target = work / "model"
     model.save_pretrained(str(target), create_model_card=False)
     return target

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from errors import ModelError
+from eval.cases import Case
 from eval.metrics import Scores
 from eval.progress_bar import ProgressBar
 from index.build import Embedding, open_corpus
@@ -54,7 +55,8 @@ def train(arguments: argparse.Namespace, settings: Settings) -> str:
     """
     use_threads(arguments.threads)
     embedding = Embedding(settings)
-    chosen = {name: str(getattr(arguments, name)) for name in KEPT} | {"base": embedding.model.weights_hash}
+    chosen = {name: str(getattr(arguments, name)) for name in KEPT}
+    chosen |= {"questions": " ".join(map(str, arguments.questions)), "base": embedding.model.weights_hash}
     name = arguments.corpus or settings.index.corpus
     if name not in corpus_names(settings.index.dir):
         raise TrainingError(f"There is no corpus {name!r}.", f"Make it: `python -m ingestion PATH --corpus {name}`.")
@@ -116,7 +118,7 @@ class _Run:
         self._splitter = splitter
         self._sides = sides
         self._corpus = corpus
-        self._cases = () if arguments.questions is None else read_training_questions(arguments.questions)
+        self._cases = _read(arguments.questions)
 
     def held_out(self) -> tuple[list[Pair], list[Scores]]:
         """Return the pairs to measure on, and their scores before."""
@@ -224,6 +226,16 @@ def _record(
 
     figures = {"before": means(before), "after": means(after)}
     return {"arguments": chosen, "rows": len(rows), "held_out_questions": len(before), "precision": precision} | figures
+
+
+def _read(paths: Sequence[Path]) -> list[Case]:
+    """Read questions; those of several files get ids that tell the files apart."""
+    cases = list[Case]()
+    for number, path in enumerate(paths, start=1):
+        found = read_training_questions(path)
+        several = len(paths) > 1
+        cases += [case.model_copy(update={"id": f"{number}-{case.id}"}) if several else case for case in found]
+    return cases
 
 
 def _tell(line: str) -> None:

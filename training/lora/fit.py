@@ -15,7 +15,7 @@ from transformers import Trainer, TrainingArguments
 
 from settings import LLMSettings
 from training.base_model import load_base
-from training.checkpoints import Watcher, common_arguments, last_checkpoint
+from training.checkpoints import common_arguments, run_trainer
 from training.lora.tokens import IGNORED, Tokens
 
 DROPOUT = 0.05
@@ -83,9 +83,8 @@ class LoraTraining:
             args=TrainingArguments(**common, remove_unused_columns=False),
             train_dataset=list(rows),  # type: ignore[arg-type]  # anything with a length and items will do
             data_collator=lambda batch: padded(batch, 0 if pad is None else pad),
-            callbacks=[Watcher()],
         )
-        trainer.train(resume_from_checkpoint=last_checkpoint(work))
+        run_trainer(trainer, work)
 
     def save(self, target: Path, *, merged: bool) -> None:
         """Write the model with the adapter merged into it, or the adapter by itself; and the tokenizer."""

@@ -9,6 +9,7 @@ they do not answer.
 """
 
 import random
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from training.unfinished import write_whole
 # Of a reference text's shingles, so many have to stand in a passage that is cited for it.
 MIN_REFERENCE_SHARE = 0.5
 SHOWN_PASSAGES = 5
+# A document's own reference mark would be taken for a rank.
+OWN_MARK = re.compile(rf"\s*{REFERENCE.pattern}")
 
 Retrieve = Callable[[str], Sequence[Passage]]
 
@@ -47,12 +50,7 @@ class Row(BaseModel):
 
     def cited(self) -> set[int]:
         """Ranks that the answer cites."""
-        return {
-            int(rank)
-            for group in REFERENCE.findall(self.answer or "")
-            for rank in group.split(",")
-            if rank.strip().isdecimal()
-        }
+        return {int(rank) for group in REFERENCE.findall(self.answer or "") for rank in re.findall(r"\d+", group)}
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -127,7 +125,7 @@ def _row(case: Case, passages: Sequence[Passage]) -> Row | None:
         shares = [shingle_recall(passage.text, [reference]) for passage in shown]
         if max(shares) < MIN_REFERENCE_SHARE:
             return None
-        said.append(f"{' '.join(REFERENCE.sub('', reference).split())} [{shares.index(max(shares)) + 1}]")
+        said.append(f"{' '.join(OWN_MARK.sub('', reference).split())} [{shares.index(max(shares)) + 1}]")
     if not said and case.answer and len(words(case.answer)) <= SHORT_ANSWER_WORDS:
         ranks = [rank for rank, passage in enumerate(shown, start=1) if contains(passage.text, case.answer)]
         said = [f"{case.answer} [{ranks[0]}]"] if ranks else []

@@ -1,9 +1,9 @@
 """Convert a causal language model of transformers to OpenVINO, with a cache of keys and values as OpenVINO's state.
 
-Flow: `training/base_model.py` -> **here** -> the folder that `RAG_LLM__PROVIDER=openvino` takes. Optimum Intel does this
-for many more kinds of models; its releases lag behind those of transformers, and 2.2.0 cannot be installed beside the
-one that is pinned here. So only models are converted whose cache is plain: a growing tensor of keys and one of values
-for each layer, as in Llama, Qwen and SmolLM. The caller compares what comes out with PyTorch.
+Flow: `run.py` -> **here** -> the folder that `RAG_LLM__PROVIDER=openvino` takes. Optimum Intel does
+this for many more kinds of models; its releases lag behind those of transformers, and 2.2.0 cannot be installed beside
+the one that is pinned here. So only models are converted whose cache is plain: a growing tensor of keys and one of
+values for each layer, as in Llama, Qwen and SmolLM. The caller compares what comes out with PyTorch.
 """
 
 import warnings
