@@ -10,25 +10,39 @@ from pathlib import Path
 
 from datasets import Dataset
 from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules.normalize import Normalize
+from sentence_transformers.base.modules.transformer import Transformer
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 from sentence_transformers.sentence_transformer.model_card import SentenceTransformerModelCardData
+from sentence_transformers.sentence_transformer.modules.pooling import Pooling
 from sentence_transformers.sentence_transformer.trainer import SentenceTransformerTrainer
 from sentence_transformers.sentence_transformer.training_args import (
     BatchSamplers,
     SentenceTransformerTrainingArguments,
 )
 
+from index.embedding.model import EmbeddingModel
 from training.checkpoints import common_arguments, run_trainer
 from training.embedder.rows import Row
 
+OFFLINE = {"local_files_only": True}
+
 
 def fit(
-    base: Path, rows: Sequence[Row], work: Path, *, epochs: float, batch: int, rate: float, seed: int, save_steps: int
+    base: EmbeddingModel,
+    rows: Sequence[Row],
+    work: Path,
+    *,
+    epochs: float,
+    batch: int,
+    rate: float,
+    seed: int,
+    save_steps: int,
 ) -> Path:
     """Train, from the newest checkpoint in `work` if there is one; return the folder of the trained model.
 
     Args:
-        base: folder of the model to begin with.
+        base: the model to begin with.
         rows: of equally many negatives, prefixes included.
         work: of the run.
         epochs: how often each row is seen; parts of one are possible.
@@ -38,7 +52,11 @@ def fit(
         save_steps: between two checkpoints.
     """
     card = SentenceTransformerModelCardData(generate_widget_examples=False)
-    model = SentenceTransformer(str(base), local_files_only=True, model_card_data=card)
+    # Put together here, because a folder without `modules.json` would be taken to pool by mean.
+    transformer = Transformer(str(base.folder), model_kwargs=OFFLINE, config_kwargs=OFFLINE, processor_kwargs=OFFLINE)
+    transformer.max_seq_length = base.max_tokens
+    modules = [transformer, Pooling(base.dimension, pooling_mode=base.pooling), Normalize()]
+    model = SentenceTransformer(modules=modules, model_card_data=card)
     columns = {"anchor": [row.question for row in rows], "positive": [row.passage for row in rows]}
     columns |= {f"negative_{place}": [row.negatives[place] for row in rows] for place in range(len(rows[0].negatives))}
     common = common_arguments(work, epochs=epochs, batch=batch, rate=rate, seed=seed, save_steps=save_steps)

@@ -87,7 +87,7 @@ def train(arguments: argparse.Namespace, settings: Settings) -> str:
             f"{len(sides.documents_held_out)} other documents to measure on"
         )
         options = {name: getattr(arguments, name) for name in ("epochs", "batch", "rate", "seed", "save_steps")}
-        made = fit(embedding.model.folder, rows, work, **options)
+        made = fit(embedding.model, rows, work, **options)
         tuned, precision = _embedder_of(made, settings)
         questions, vectors = _questions(tuned, held_pairs), _embedded(tuned, sides.held_out)
         after = score(held_pairs, questions, sides.held_out, vectors)
