@@ -48,7 +48,7 @@ def load_base(settings: LLMSettings) -> BaseModel:
         name, options = str(path.parent), {"gguf_file": path.name, "local_files_only": True}
     elif path.is_dir():
         name, options = str(path), {"local_files_only": True}
-    logging.disable_progress_bar()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, **options)
         tokenizer.apply_chat_template([{"role": "user", "content": "?"}], tokenize=False)
@@ -58,4 +58,5 @@ def load_base(settings: LLMSettings) -> BaseModel:
             f"The model {path} cannot be loaded by transformers: {str(error).strip().splitlines()[0]}.",
             "Set RAG_LLM__MODEL to a chat model: a hub id, a folder with safetensors, or a GGUF file.",
         ) from error
-    return BaseModel(path.name, model.eval(), tokenizer, from_gguf)
+    model.eval()  # type: ignore[no-untyped-call]
+    return BaseModel(path.name, model, tokenizer, from_gguf)

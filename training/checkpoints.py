@@ -51,7 +51,7 @@ def common_arguments(
 
 def run_trainer(trainer: Trainer, work: Path) -> None:
     """Train, from the newest whole checkpoint in `work` if there is one; shows progress on stderr and nothing else."""
-    logging.disable_progress_bar()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     trainer.remove_callback(PrinterCallback)  # it prints to stdout
     trainer.add_callback(Watcher())
     trainer.train(resume_from_checkpoint=last_checkpoint(work))

@@ -104,9 +104,9 @@ def pairs_of_questions(
     for case in cases:
         named = [*case.relevant_docs, *(name for name, gain in case.relevance.items() if gain > 0)]
         candidates = [place for name in dict.fromkeys(named) for place in places.get(file_name(name), [])]
-        place = _best(case, candidates, leaves, vectors, embed)
-        if place is not None:
-            pairs.append(Pair(case, leaves[place], leaves[place].embedded))
+        best = _best(case, candidates, leaves, vectors, embed)
+        if best is not None:
+            pairs.append(Pair(case, leaves[best], leaves[best].embedded))
     return pairs
 
 
@@ -170,7 +170,7 @@ def made_pairs(documents: Sequence[StoredDocument], splitter: TreeSplitter, coun
 
 
 def _of_headings(leaf: Leaf, number: int) -> list[Pair]:
-    found = []
+    found = list[Pair]()
     headings = list(HEADING.finditer(leaf.text))
     for place, heading in enumerate(headings):
         end = headings[place + 1].start() if place + 1 < len(headings) else len(leaf.text)

@@ -81,7 +81,7 @@ class LoraTraining:
         trainer = Trainer(
             model=self._model,
             args=TrainingArguments(**common, remove_unused_columns=False),
-            train_dataset=list(rows),  # type: ignore[arg-type]  # anything with a length and items will do
+            train_dataset=list(rows),
             data_collator=lambda batch: padded(batch, 0 if pad is None else pad),
         )
         run_trainer(trainer, work)
@@ -92,7 +92,7 @@ class LoraTraining:
             # In 16 bits, as models are published; the adapter was added in 32.
             self._model.merge_and_unload().to(torch.bfloat16).save_pretrained(target)
         else:
-            self._model.save_pretrained(target)
+            self._model.save_pretrained(str(target))
         self.tokenizer.save_pretrained(target)
 
 

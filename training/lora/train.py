@@ -25,8 +25,10 @@ from training.unfinished import TrainingError, finish, unfinished, write_whole
 
 ROWS = "rows.jsonl"
 BEFORE = "before.json"
-KEPT = ("rows", "questions", "corpus", "adapter", "rank", "max_tokens", "held_out")
-KEPT += ("epochs", "limit", "batch", "rate", "seed")
+KEPT = (
+    *("rows", "questions", "corpus", "adapter", "rank", "max_tokens", "held_out"),
+    *("epochs", "limit", "batch", "rate", "seed"),
+)
 
 
 def train(arguments: argparse.Namespace, settings: Settings) -> str:

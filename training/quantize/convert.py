@@ -100,7 +100,7 @@ class _WithCache(torch.nn.Module):
     ) -> tuple[torch.Tensor, ...]:
         cache = DynamicCache()
         for keys, values in zip(past[::2], past[1::2], strict=True):
-            layer = DynamicLayer()
+            layer = DynamicLayer()  # type: ignore[no-untyped-call]
             layer.dtype, layer.device = keys.dtype, keys.device
             layer.keys, layer.values, layer.is_initialized = keys, values, True
             cache.layers.append(layer)

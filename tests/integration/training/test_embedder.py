@@ -47,7 +47,15 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 def _arguments(out: Path, **changes: object) -> argparse.Namespace:
-    values = {"corpus": None, "questions": [], "made": 0, "held_out": 0.3, "negatives": 1, "out": out, "epochs": 1.0}
+    values: dict[str, object] = {
+        "corpus": None,
+        "questions": [],
+        "made": 0,
+        "held_out": 0.3,
+        "negatives": 1,
+        "out": out,
+        "epochs": 1.0,
+    }
     values |= {"limit": 24, "batch": 4, "rate": 1e-3, "seed": 0, "threads": 1, "save_steps": 2}
     return argparse.Namespace(**(values | changes))
 

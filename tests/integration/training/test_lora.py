@@ -42,7 +42,14 @@ def _settings(model: Path) -> Settings:
 
 
 def _arguments(rows: Path, out: Path, **changes: object) -> argparse.Namespace:
-    values = {"rows": rows, "questions": None, "corpus": None, "adapter": False, "rank": 4, "max_tokens": 3000}
+    values: dict[str, object] = {
+        "rows": rows,
+        "questions": None,
+        "corpus": None,
+        "adapter": False,
+        "rank": 4,
+        "max_tokens": 3000,
+    }
     values |= {"held_out": 0.25, "out": out, "epochs": 2.0, "limit": None, "batch": 4, "rate": 1e-3, "seed": 0}
     return argparse.Namespace(**(values | {"threads": 1, "save_steps": 2} | changes))
 

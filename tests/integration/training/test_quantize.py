@@ -68,6 +68,6 @@ def test_a_model_with_another_kind_of_cache_is_refused() -> None:
         num_key_value_heads=1,
         sliding_window=8,
     )
-    base = BaseModel("sliding", MistralForCausalLM(config).eval(), None, from_gguf=False)
+    base = BaseModel("sliding", MistralForCausalLM(config), None, from_gguf=False)
     with pytest.raises(ModelError, match="not one of plain keys and values"):
         convert(base)
