@@ -45,6 +45,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--negatives", type=whole_number, default=1, metavar="N", help="hard negatives a question (default: 1)"
     )
+    parser.add_argument(
+        "--search",
+        type=whole_number,
+        default=10_000,
+        metavar="N",
+        help="leaves to measure among: those of the documents asked about, and others up to N (default: 10000)",
+    )
     arguments = parser.parse_args(argv)
     return run_command(lambda: _train(arguments))
 

@@ -126,6 +126,15 @@ def _best(
     return holding[int(np.argmax(vectors[holding] @ embed(case.question)))]
 
 
+def searched(leaves: Sequence[Leaf], pairs: Sequence[Pair], count: int, seed: int) -> list[int]:
+    """Return the places of the leaves to search, in order: all of the pairs' documents, and others up to `count`."""
+    named = {pair.leaf.doc_id for pair in pairs}
+    inside = [place for place, leaf in enumerate(leaves) if leaf.doc_id in named]
+    others = [place for place, leaf in enumerate(leaves) if leaf.doc_id not in named]
+    random.Random(seed).shuffle(others)  # noqa: S311
+    return sorted([*inside, *others[: max(0, count - len(inside))]])
+
+
 def written_pairs(
     leaves: Sequence[Leaf], helper: PromptHelper, count: int, seed: int, told: Callable[[str], None]
 ) -> list[Pair]:

@@ -78,19 +78,19 @@ def train(arguments: argparse.Namespace, settings: Settings) -> str:
                 sides=sides,
                 corpus=corpus,
             )
-            held_pairs, before = run.held_out()
+            held_pairs, searched, before = run.held_out()
             if not (work / ROWS).is_file():
                 write_rows(run.rows(), work / ROWS)
         rows = read_rows(work / ROWS)
         _tell(
             f"{len(rows)} rows of {len(sides.documents)} documents to learn from; {len(held_pairs)} questions to "
-            f"{len(sides.documents_held_out)} other documents to measure on"
+            f"{len(sides.documents_held_out)} other documents to measure on, in {len(searched)} leaves"
         )
         options = {name: getattr(arguments, name) for name in ("epochs", "batch", "rate", "seed", "save_steps")}
         made = fit(embedding.model, rows, work, **options)
         tuned, precision = _embedder_of(made, settings)
-        questions, vectors = _questions(tuned, held_pairs), _embedded(tuned, sides.held_out)
-        after = score(held_pairs, questions, sides.held_out, vectors)
+        questions, vectors = _questions(tuned, held_pairs), _embedded(tuned, searched)
+        after = score(held_pairs, questions, searched, vectors)
         shown = table(before, after)
         cases = "".join(pair.case.model_dump_json(exclude_unset=True) + "\n" for pair in held_pairs)
         write_whole(made / "held_out.jsonl", cases)
@@ -120,8 +120,8 @@ class _Run:
         self._corpus = corpus
         self._cases = _read(arguments.questions)
 
-    def held_out(self) -> tuple[list[Pair], list[Scores]]:
-        """Return the pairs to measure on, and their scores before."""
+    def held_out(self) -> tuple[list[Pair], list[Leaf], list[Scores]]:
+        """Return the pairs to measure on, the leaves that are searched, and the scores before."""
         leaves = self._sides.held_out
         vectors = self._stored(leaves)
         if self._cases:
@@ -134,7 +134,9 @@ class _Run:
                 "No question's passage lies in a held-out document.",
                 "Give more questions, with `relevant_docs` and `answer` or `reference_context`, or raise --held-out.",
             )
-        return pairs, score(pairs, _questions(self._embedder, pairs), leaves, vectors)
+        places = pairing.searched(leaves, pairs, self._arguments.search, self._arguments.seed)
+        chosen = [leaves[place] for place in places]
+        return pairs, chosen, score(pairs, _questions(self._embedder, pairs), chosen, vectors[places])
 
     def rows(self) -> list[Row]:
         """Return the rows to learn from."""

@@ -5,6 +5,7 @@ the model, or the adapter by itself, which names its model.
 """
 
 import math
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,10 @@ class LoraTraining:
             target_modules="all-linear",
             task_type="CAUSAL_LM",
         )
-        self._model: PeftModel = get_peft_model(base.model, config)
+        with warnings.catch_warnings():
+            # PEFT asks for it under the name that it had in older versions of transformers.
+            warnings.filterwarnings("ignore", message="`is_gradient_checkpointing` is deprecated")
+            self._model: PeftModel = get_peft_model(base.model, config)
 
     def trained_share(self) -> float:
         """Share of the parameters that is trained."""

@@ -13,7 +13,7 @@ from training.unfinished import TrainingError
 
 pytest.importorskip("torch")
 pytest.importorskip("peft")
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing` is deprecated")]
 
 
 @pytest.fixture(scope="module")
