@@ -56,7 +56,7 @@ def _arguments(out: Path, **changes: object) -> argparse.Namespace:
         "out": out,
         "epochs": 1.0,
     }
-    values |= {"limit": 24, "batch": 4, "rate": 1e-3, "seed": 0, "threads": 1, "save_steps": 2}
+    values |= {"search": 1000, "limit": 24, "batch": 4, "rate": 1e-3, "seed": 0, "threads": 1, "save_steps": 2}
     return argparse.Namespace(**(values | changes))
 
 
