@@ -6,6 +6,7 @@ the one that is pinned here. So only models are converted whose cache is plain: 
 values for each layer, as in Llama, Qwen and SmolLM. The caller compares what comes out with PyTorch.
 """
 
+import logging
 import warnings
 from pathlib import Path
 from typing import Any, Literal
@@ -63,6 +64,7 @@ def convert(base: BaseModel) -> openvino.Model:
 
 def compress(model: openvino.Model, bits: Bits) -> openvino.Model:
     """Return the model with rounded weights: 8 bits a channel, or 4 bits a group (embeddings and head keep 8)."""
+    nncf.set_log_level(logging.WARNING)  # its tables would stand on stdout
     if bits == "int8":
         return nncf.compress_weights(model, mode=nncf.CompressWeightsMode.INT8_ASYM)
     return nncf.compress_weights(
