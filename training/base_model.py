@@ -58,5 +58,10 @@ def load_base(settings: LLMSettings) -> BaseModel:
             f"The model {path} cannot be loaded by transformers: {str(error).strip().splitlines()[0]}.",
             "Set RAG_LLM__MODEL to a chat model: a hub id, a folder with safetensors, or a GGUF file.",
         ) from error
+    if from_gguf:
+        # It is unpacked, but still marked as quantized: it could be neither trained nor loaded again once saved.
+        model.is_quantized, model.hf_quantizer = False, None
+        if hasattr(model.config, "quantization_config"):
+            del model.config.quantization_config
     model.eval()  # type: ignore[no-untyped-call]
     return BaseModel(path.name, model, tokenizer, from_gguf)
