@@ -52,7 +52,7 @@ def load_base(settings: LLMSettings) -> BaseModel:
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, **options)
         tokenizer.apply_chat_template([{"role": "user", "content": "?"}], tokenize=False)
-        model = AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32, use_safetensors=True, **options)
+        model: Any = AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32, use_safetensors=True, **options)
     except (OSError, ValueError, RuntimeError, KeyError, ImportError) as error:
         raise ModelError(
             f"The model {path} cannot be loaded by transformers: {str(error).strip().splitlines()[0]}.",
@@ -63,5 +63,5 @@ def load_base(settings: LLMSettings) -> BaseModel:
         model.is_quantized, model.hf_quantizer = False, None
         if hasattr(model.config, "quantization_config"):
             del model.config.quantization_config
-    model.eval()  # type: ignore[no-untyped-call]
+    model.eval()
     return BaseModel(path.name, model, tokenizer, from_gguf)
