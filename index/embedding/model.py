@@ -230,15 +230,13 @@ def load_embedding_model(name: str) -> EmbeddingModel:
     folder = _folder_of(name)
     try:
         config = json.loads((folder / "config.json").read_text())
-        pooling = _optional_json(folder / "1_Pooling" / "config.json")
-        window = _optional_json(folder / "sentence_bert_config.json").get("max_seq_length")
         weights = next(path for file in WEIGHTS if (path := folder / file).is_file())
         return EmbeddingModel(
             folder=folder,
             weights_hash=_hash_of(weights),
-            pooling="cls" if pooling.get("pooling_mode_cls_token") else "mean",
+            pooling=_pooling(_optional_json(folder / "1_Pooling" / "config.json")),
             dimension=int(config["hidden_size"]),
-            max_tokens=int(window or config.get("max_position_embeddings", 512)),
+            max_tokens=_window_tokens(folder, config),
         )
     except (OSError, ValueError, KeyError, StopIteration) as error:
         cause = "it holds no weights" if isinstance(error, StopIteration) else str(error)
@@ -269,6 +267,28 @@ def served_model(max_tokens: int, tokenizer: Path | None) -> ServedModel:
             "Set RAG_EMBED__TOKENIZER to a `tokenizer.json` or its folder, or leave it unset.",
         ) from error
     return model
+
+
+def _pooling(config: dict[str, Any]) -> Literal["mean", "cls"]:
+    """Read `1_Pooling/config.json`: a flag for each mode, or in newer folders the mode's name."""
+    flags = [name for name, is_on in config.items() if name.startswith("pooling_mode_") and is_on is True]
+    mode = config.get("pooling_mode") or (flags or ["mean"])
+    match [mode] if isinstance(mode, str) else mode:
+        case ["mean" | "pooling_mode_mean_tokens"]:
+            return "mean"
+        case ["cls" | "pooling_mode_cls_token"]:
+            return "cls"
+        case modes:
+            raise ValueError(f"it pools by {', '.join(map(str, modes))}, neither by mean nor by cls")
+
+
+def _window_tokens(folder: Path, config: dict[str, Any]) -> int:
+    """Read the window of sentence-transformers, which newer versions keep with the tokenizer, or the model's."""
+    if window := _optional_json(folder / "sentence_bert_config.json").get("max_seq_length"):
+        return int(window)
+    own = int(config.get("max_position_embeddings", 512))
+    # A tokenizer without a limit states a huge number.
+    return int(min(own, _optional_json(folder / "tokenizer_config.json").get("model_max_length") or own))
 
 
 def _folder_of(name: str) -> Path:

@@ -1,0 +1,1 @@
+"""Fine-tuning of the embedding model on one's own documents."""

@@ -1,0 +1,1 @@
+"""Fine-tuning of a language model by LoRA on answers to one's own documents."""
