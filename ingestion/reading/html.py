@@ -181,7 +181,7 @@ class _Table:
         return len(cells & own) >= SAME_CELLS * len(cells)
 
     def text(self) -> str:
-        caption = f"{self.caption}\n\n" if self.caption else ""
+        caption = f"{self.caption}\n" if self.caption else ""
         return caption + "\n".join(map(_row, self.rows))
 
 

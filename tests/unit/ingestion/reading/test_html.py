@@ -94,15 +94,17 @@ def test_nesting_that_still_can_be_read_is_read() -> None:
 
 
 def test_every_cell_of_a_table_is_kept_with_its_column() -> None:
-    page = f"""<html><head><title>Staff</title></head><body><main><p>{PARAGRAPH * 3}</p><table><caption>Who is who</caption>
-    <thead><tr><th>Name</th><th>Print</th><th><a href="?sort">Phone</a></th><th>E-mail</th><th>Comments</th></tr></thead>
+    page = f"""<html><head><title>Staff</title></head><body><main><p>{PARAGRAPH * 3}</p><table>
+    <caption>Who is who</caption>
+    <thead><tr><th>Name</th>
+    <th>Print</th><th><a href="?sort">Phone</a></th><th>E-mail</th><th>Comments</th></tr></thead>
     <tr><td>Ana</td><td>yes</td><td>12</td><td>a@b.example</td><td></td></tr>
     <tr><td>Bo</td><td>no</td><td>13</td><td>b@b.example</td><td>Share</td></tr></table>
     <table><tr><th></th><th>2024</th><th>2025</th></tr><tr><th>Sales</th><td>10</td><td>11</td></tr></table>
     <p>{PARAGRAPH}</p></main></body></html>"""
     text = read_html(page.encode(), "a.html").text
 
-    assert "\nWho is who\n\nName | Print | Phone | E-mail | Comments\n" in text
+    assert "\nWho is who\nName | Print | Phone | E-mail | Comments\n" in text
     assert "\n| Ana | yes | 12 | a@b.example |  |\nBo | no | 13 | b@b.example | Share\n" in text
     assert "\n|  | 2024 | 2025 |\nSales | 10 | 11\n" in text
 
