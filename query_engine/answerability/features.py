@@ -31,7 +31,8 @@ class Features:
     Attributes:
         similarity: cosine of the question and the nearest leaf of all passages, -1..1.
         far: how far `similarity` lies below `NEAR`, 0 where it does not: there it tells questions about other
-            subjects; above, it says more about the corpus than about the answer.
+            subjects; above, it says more about the corpus than about the answer. Less by the share of the question's
+            words that the best sentence covers: who asks about another subject does not hit upon all its words.
         unit: log-odds, as the reader gives them, that the best sentence or line answers.
         leaf: log-odds that the best leaf answers.
         unit_leaf: log-odds that the leaf of the best sentence answers.
@@ -75,7 +76,7 @@ def measure(
     best = reading.units[0] if reading.units else None
     return Features(
         similarity=similarity,
-        far=max(0.0, NEAR - similarity),
+        far=max(0.0, NEAR - similarity) * (1 - (best.covered if best else 0.0)),
         unit=best.score if best else NOTHING_READ,
         leaf=max((leaf.scores.passage for leaf in reading.leaves), default=NOTHING_READ),
         unit_leaf=best.leaf.scores.passage if best else NOTHING_READ,
@@ -95,7 +96,7 @@ def _figures_missing(question: str, best: ReadUnit | None) -> float:
         return 0.0
     leaf, units = best.leaf, best.leaf.layout.units
     shown = leaf.text[units[leaf.read.start].start : units[leaf.read.stop - 1].end]
-    held = set(_WORD.findall("\n".join((leaf.passage.title, *leaf.path, shown)).lower()))
+    held = set(_WORD.findall("\n".join((leaf.passage.title, *leaf.path_of(best.place), shown)).lower()))
     return len(figures - held) / len(figures)
 
 

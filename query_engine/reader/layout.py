@@ -33,7 +33,15 @@ _MACHINE_WORDS = re.compile(r"\b(?:https?:\s?//|www\.)\S+|(?<!\S)[^\s@]++@\S+\.\
 _LABEL = re.compile(r"[^\W\d][\w'’&-]*+(?:[ \t]++[^\W\d][\w'’&-]*+){0,5}[ \t]*+")
 _RULE = re.compile(r"[\s|:–-]+")
 _KEY_VALUE = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;,|\n]{0,39}:[ \t]+\S")
-_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(\S.*)$", re.MULTILINE)
+_HEADING = re.compile(
+    r"^ {0,3}(?P<marks>#{1,6})[ \t]+(?P<marked>\S.*)$"
+    # "2. Term", as contracts have it: a short line between a blank one and its text.
+    r"|(?:\A|(?<=\n\n))(?P<number>\d{1,2}(?:\.\d{1,2}){0,2})\.?[ \t]+(?P<numbered>[^\W\d_a-z][^\n.!?;:,]{1,60})$"
+    r"(?=\n(?!\d)[^\W_a-z])",
+    re.MULTILINE,
+)
+# Numbered headings stand below those with marks.
+NUMBERED_LEVEL = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +106,32 @@ def stretch(text: str, start: int, end: int, around_chars: int = AROUND_CHARS) -
     return begin or first, stop if stop > 0 else last
 
 
-def heading_path(text: str, offset: int) -> tuple[str, ...]:
-    """Return the headings that an offset of a document stands under, the outermost first."""
+def heading_paths(text: str, offsets: Sequence[int]) -> list[tuple[str, ...]]:
+    """Return the headings that each of these offsets of a document stands under, the outermost first.
+
+    Args:
+        text: of the document.
+        offsets: rising.
+    """
     path: list[tuple[int, str]] = []
-    for match in _HEADING.finditer(text, 0, offset):
-        level = len(match[1])
-        while path and path[-1][0] >= level:
-            path.pop()
-        path.append((level, match[2].strip().rstrip("#").strip()))
-    return tuple(title for _, title in path)
+    found: list[tuple[str, ...]] = []
+    headings = _HEADING.finditer(text, 0, offsets[-1] if offsets else 0)
+    following = next(headings, None)
+    for offset in offsets:
+        while following is not None and following.end() <= offset:
+            level, title = _level_and_title(following)
+            while path and path[-1][0] >= level:
+                path.pop()
+            path.append((level, title))
+            following = next(headings, None)
+        found.append(tuple(title for _, title in path))
+    return found
+
+
+def _level_and_title(heading: re.Match[str]) -> tuple[int, str]:
+    if heading["marks"]:
+        return len(heading["marks"]), heading["marked"].strip().rstrip("#").strip()
+    return NUMBERED_LEVEL + heading["number"].count(".") + 1, heading["numbered"].strip()
 
 
 def lay_out(text: str, start: int, end: int) -> Layout:
@@ -173,6 +198,8 @@ def _prose(text: str, offset: int) -> Iterator[tuple[BlockKind, list[Sentence]]]
             kind = "heading"
         elif _BULLET.match(text[start:end]):
             kind = "list"
+        elif _HEADING.match(text, start) and sentences and sentences[0].kind == "line":
+            kind = "heading"
         elif _NUMBERED.match(text[start:end]):
             kind = "steps"
         yield kind, [Sentence(one.start + offset, one.end + offset, one.kind) for one in sentences]

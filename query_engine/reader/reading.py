@@ -14,10 +14,11 @@ from cachetools import LRUCache
 
 from index.documents.span_tree import split_node_id
 from index.documents.store import DocumentStore
-from query_engine.reader.layout import Block, Layout, Unit, heading_path, lay_out, stretch
+from query_engine.reader.layout import Block, Layout, Unit, heading_paths, lay_out, stretch
 from query_engine.reader.model import PassageReader, PassageText, Scores
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import Passage
+from query_engine.text.asked_kind import AskedKind, asked_kind, holds_kind
 from query_engine.text.term_weights import TermWeights, question_weights
 
 # Reading a leaf takes some 5 ms on two cores.
@@ -29,6 +30,8 @@ UNKNOWN_SIMILARITY = 0.3
 # What counts for a unit: what the reader says of it and of its leaf, the leaf's place in the ranking, the leaf's
 # similarity to the question, and the share of the question's words that it holds with what stands above it.
 SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.5, 0.0, -0.3, 3.0, 2.0
+# What a unit loses that holds no figure where an amount is asked for, no point in time, no reason.
+LACKING_KIND = {AskedKind.AMOUNT: 1.5, AskedKind.TIME: 1.0, AskedKind.REASON: 0.5}
 # The gate and the synthesizer read the same leaves.
 REMEMBERED_LEAVES = 256
 
@@ -43,7 +46,7 @@ class ReadLeaf:
         passage: the one it was found in.
         rank: its place among all leaves that were found, from 0.
         similarity: cosine of leaf and question, -1..1; `UNKNOWN_SIMILARITY` if it was not found by meaning.
-        path: the headings that it stands under, the outermost first.
+        paths: the headings that each unit read stands under, the outermost first.
         text: of the document.
         layout: of the leaf and what surrounds it.
         read: places of its units in the layout.
@@ -53,11 +56,15 @@ class ReadLeaf:
     passage: Passage
     rank: int
     similarity: float
-    path: tuple[str, ...]
+    paths: tuple[tuple[str, ...], ...]
     text: str
     layout: Layout
     read: range
     scores: Scores
+
+    def path_of(self, place: int) -> tuple[str, ...]:
+        """The headings that a unit of the layout stands under; of one that was not read, those of the nearest."""
+        return self.paths[min(max(place, self.read.start), self.read.stop - 1) - self.read.start]
 
     def words_read(self) -> str | None:
         """The words that the reader takes for the short answer."""
@@ -76,13 +83,17 @@ class ReadUnit:
         place: its place in the leaf's layout.
         score: log-odds that it answers, as the reader gives them.
         covered: share of the question's words, weighted by rarity, that it holds together with its title, the headings
-            above it and the unit before it, 0..1.
+            above it and what it goes on from, 0..1.
+        held: the question's words that it holds itself, as the index spells them.
+        lacking: what it loses because it holds nothing of the kind that is asked for, 0 or more.
     """
 
     leaf: ReadLeaf
     place: int
     score: float
     covered: float
+    held: frozenset[str] = frozenset()
+    lacking: float = 0.0
 
     @property
     def worth(self) -> float:
@@ -93,6 +104,7 @@ class ReadUnit:
             + RANK_WEIGHT * self.leaf.rank
             + SIMILARITY_WEIGHT * self.leaf.similarity
             + WORDS_WEIGHT * self.covered
+            - self.lacking
         )
 
     @property
@@ -154,14 +166,14 @@ class LeafReader:
             with self._lock:
                 self._remembered.update({(question, shown): scores for shown, scores in found.items()})
         leaves = tuple(
-            ReadLeaf(one.passage, one.rank, one.similarity, one.path, one.text, one.layout, one.places, scores)
+            ReadLeaf(one.passage, one.rank, one.similarity, one.paths, one.text, one.layout, one.places, scores)
             for one in prepared
             if (scores := known[one.shown]) is not None
         )
         return Reading(question, leaves, self._units(question, leaves))
 
     def _units(self, question: str, leaves: Sequence[ReadLeaf]) -> tuple[ReadUnit, ...]:
-        weights = question_weights(question, self._words)
+        weights, kind = question_weights(question, self._words), asked_kind(question)
         everywhere = _shared_lines(leaves)
         found: dict[tuple[str, int], ReadUnit] = {}
         for leaf in leaves:
@@ -170,9 +182,12 @@ class LeafReader:
                 line = " ".join(leaf.text[unit.start : unit.end].split())
                 if unit.label or line in everywhere or not math.isfinite(score):
                     continue
-                held = set(self._words.terms(with_context(leaf, place)))
-                covered = sum(weight for term, weight in weights.items() if term in held)
-                one = ReadUnit(leaf, place, score, covered)
+                known = set(self._words.terms(with_context(leaf, place)))
+                covered = sum(weight for term, weight in weights.items() if term in known)
+                text = leaf.text[unit.start : unit.end]
+                held = weights.keys() & self._words.terms(text)
+                lacking = LACKING_KIND[kind] if kind and not holds_kind(kind, text) else 0.0
+                one = ReadUnit(leaf, place, score, covered, frozenset(held), lacking)
                 key = (leaf.passage.doc_id, unit.start)
                 if key not in found or found[key].worth < one.worth:
                     found[key] = one
@@ -190,10 +205,29 @@ def _shared_lines(leaves: Sequence[ReadLeaf]) -> frozenset[str]:
 
 
 def with_context(leaf: ReadLeaf, place: int) -> str:
-    """Return a unit's words after those of the title, its leaf's headings, and the unit before it."""
+    """Return a unit's words after those of its title, its headings, and what it goes on from.
+
+    That is the header of a table, the line that leads a list in, of anything else the unit before it.
+    """
     units = leaf.layout.units
-    above = (leaf.passage.title, *leaf.path)
-    return "\n".join((*above, leaf.text[units[max(0, place - 1)].start : units[place].end]))
+    above = [leaf.passage.title, *leaf.path_of(place)]
+    above += [leaf.text[units[other].start : units[other].end] for other in _goes_on_from(leaf.layout, place)]
+    return "\n".join((*above, leaf.text[units[place].start : units[place].end]))
+
+
+def _goes_on_from(layout: Layout, place: int) -> Iterator[int]:
+    units, block = layout.units, layout.block_of(place)
+    if block.kind == "table":
+        if block.header is not None:
+            yield block.header
+        return
+    if block.kind in {"list", "steps"}:
+        if block.lead is not None:
+            yield block.lead
+        if place == block.units.start or units[place - 1].item != units[place].item:
+            return
+    if place > 0:
+        yield place - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +235,7 @@ class _Prepared:
     rank: int
     passage: Passage
     similarity: float
-    path: tuple[str, ...]
+    paths: tuple[tuple[str, ...], ...]
     text: str
     layout: Layout
     places: range
@@ -225,9 +259,9 @@ def _prepared(passages: Sequence[Passage], text_of: TextOf) -> Iterator[_Prepare
         places = _widened(layout, leaf)
         read.update((passage.doc_id, layout.units[place].start) for place in places)
         number += 1
-        path = heading_path(text, layout.units[places.start].start)
-        shown = passage_text(passage.title, path, text, layout, places)
-        yield _Prepared(rank, passage, hit.scores.get("dense", UNKNOWN_SIMILARITY), path, text, layout, places, shown)
+        paths = tuple(heading_paths(text, [layout.units[place].start for place in places]))
+        shown = passage_text(passage.title, paths[0], text, layout, places)
+        yield _Prepared(rank, passage, hit.scores.get("dense", UNKNOWN_SIMILARITY), paths, text, layout, places, shown)
 
 
 def _widened(layout: Layout, places: range) -> range:

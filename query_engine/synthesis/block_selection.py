@@ -6,16 +6,19 @@ answer, a list with the line that leads it in, all steps, a table row, a `key: v
 
 import math
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from query_engine.reader.layout import BlockKind
 from query_engine.reader.reading import Reading, ReadLeaf, ReadUnit
+from query_engine.text.asked_kind import AskedKind, asked_kind, holds_kind, points_back
 
 # A sentence of the same block is quoted with the best one if the reader gives it such log-odds, or so little less than
 # the best one's; more readily where much is asked for.
 JOINED_SCORE, JOINED_BELOW = -2.0, 2.0
 JOINED_SCORE_MUCH, JOINED_BELOW_MUCH = -3.0, 4.0
+# Where an amount or a point in time is asked for, and the best one holds it, little else is.
+JOINED_BELOW_LITTLE = 1.0
 # Another block must be worth so much, and so little less than the first.
 FURTHER_WORTH, FURTHER_BELOW = 1.5, 0.8
 MAX_BLOCKS = 3
@@ -97,13 +100,14 @@ def choose(reading: Reading, max_words: int) -> list[ChosenBlock]:
         reading: of the question's passages.
         max_words: of all blocks together; the first may be longer.
     """
+    asked = _Asked.of(reading)
     chosen: list[ChosenBlock] = []
     quoted: set[tuple[str, int]] = set()  # document and offset of each unit
     room = max_words
     for one in reading.units:
         if _key(one.leaf, one.place) in quoted or (chosen and not _adds(one, chosen)):
             continue
-        block = _grown(one, reading.question, max_words, quoted)
+        block = _grown(one, asked, max_words, quoted)
         if chosen and block.words > room:
             continue
         chosen.append(block)
@@ -112,6 +116,30 @@ def choose(reading: Reading, max_words: int) -> list[ChosenBlock]:
         if len(chosen) == MAX_BLOCKS:
             break
     return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the choice depends on beside the unit itself.
+
+    Attributes:
+        much: one sentence rarely answers the question.
+        kind: what it asks for.
+        units: all that were read, by document and offset.
+    """
+
+    much: bool
+    kind: AskedKind | None
+    units: Mapping[tuple[str, int], ReadUnit]
+
+    @classmethod
+    def of(cls, reading: Reading) -> "_Asked":
+        units = {_key(one.leaf, one.place): one for one in reading.units}
+        return cls(asks_for_much(reading.question), asked_kind(reading.question), units)
+
+    @property
+    def little(self) -> bool:
+        return not self.much and self.kind in {AskedKind.AMOUNT, AskedKind.TIME}
 
 
 def _key(leaf: ReadLeaf, place: int) -> tuple[str, int]:
@@ -123,16 +151,17 @@ def _adds(one: ReadUnit, chosen: Sequence[ChosenBlock]) -> bool:
     return one.worth >= least and not any(_says_same(one.text, block.text()) for block in chosen)
 
 
-def _grown(one: ReadUnit, question: str, max_words: int, quoted: Container[tuple[str, int]]) -> ChosenBlock:
+def _grown(one: ReadUnit, asked: _Asked, max_words: int, quoted: Container[tuple[str, int]]) -> ChosenBlock:
     """Return the units of a unit's block that answer with it; of what a line leads in, all that it leads in."""
     leaf, block = one.leaf, one.block
-    much = asks_for_much(question)
     if led := _led_in(one):
         places = {one.place, *led}
     elif block.kind in {"list", "steps"}:
-        places = _items(one, whole_if_several=much)
+        places = _items(one, asked)
     else:
-        places = _shortened(one, set(_answering(one, much=much)), max_words)
+        places = _shortened(one, set(_answering(one, asked)), max_words)
+        if asked.kind is AskedKind.REASON and block.kind == "paragraph":
+            places |= _reason_beside(one, places)
     return ChosenBlock(leaf, tuple(sorted(place for place in places if _key(leaf, place) not in quoted)), one.worth)
 
 
@@ -146,15 +175,48 @@ def _led_in(one: ReadUnit) -> range | None:
     return following.units if fits and following.kind not in {"paragraph", "heading"} else None
 
 
-def _answering(one: ReadUnit, *, much: bool) -> Iterator[int]:
+def _answering(one: ReadUnit, asked: _Asked) -> Iterator[int]:
     """Yield the places of the units of a unit's block that answer about as likely as it does."""
     leaf = one.leaf
-    score, below = (JOINED_SCORE_MUCH, JOINED_BELOW_MUCH) if much else (JOINED_SCORE, JOINED_BELOW)
+    score, below = (JOINED_SCORE_MUCH, JOINED_BELOW_MUCH) if asked.much else (JOINED_SCORE, JOINED_BELOW)
+    if asked.little and not one.lacking:
+        below = JOINED_BELOW_LITTLE
     least = min(one.score, max(score, one.score - below))
     scores = dict(zip(leaf.read, leaf.scores.units, strict=True))
     for place in one.block.units:
-        if place == one.place or (scores.get(place, -math.inf) >= least and not leaf.layout.units[place].label):
+        if place == one.place or (
+            scores.get(place, -math.inf) >= least and not leaf.layout.units[place].label and _beside(one, place, asked)
+        ):
             yield place
+
+
+def _beside(one: ReadUnit, place: int, asked: _Asked) -> bool:
+    """Whether a unit can answer together with the best one of its block.
+
+    A row, an item or a line of a record is about something else if it lacks words of the question that the best one
+    holds; a sentence, if it lacks the kind of thing that is asked for.
+    """
+    other = asked.units.get(_key(one.leaf, place))
+    if asked.much or other is None:
+        return True
+    if one.block.kind == "table" or (asked.little and one.block.kind in {"list", "record"}):
+        return one.held <= other.held
+    return not asked.little or bool(one.lacking) or not other.lacking
+
+
+def _reason_beside(one: ReadUnit, places: set[int]) -> set[int]:
+    """Return the neighbour that gives the reason, where a paragraph's quoted sentences do not give it by themselves."""
+    leaf, units = one.leaf, one.leaf.layout.units
+    texts = {place: leaf.text[units[place].start : units[place].end] for place in one.block.units}
+    gives = {place for place, text in texts.items() if holds_kind(AskedKind.REASON, text) and not units[place].label}
+    said = {place for place in places & gives if not points_back(texts[place])}
+    if said:
+        return set()
+    before = {place - 1 for place in places & gives if points_back(texts[place])} & texts.keys()
+    if places & gives:
+        return before
+    beside = [place for place in (max(places) + 1, min(places) - 1) if place in gives]
+    return set(beside[:1])
 
 
 def _shortened(one: ReadUnit, places: set[int], max_words: int) -> set[int]:
@@ -169,12 +231,13 @@ def _shortened(one: ReadUnit, places: set[int], max_words: int) -> set[int]:
     return kept
 
 
-def _items(one: ReadUnit, *, whole_if_several: bool) -> set[int]:
+def _items(one: ReadUnit, asked: _Asked) -> set[int]:
     """Return the items of a list that answer with the line that leads it in; steps, and most of a list, whole."""
     leaf, block, units = one.leaf, one.block, one.leaf.layout.units
-    items = {units[place].item for place in _answering(one, much=whole_if_several)}
+    items = {units[place].item for place in _answering(one, asked)}
     every = {units[place].item for place in block.units}
-    whole = len(items) >= max(2, len(every) / 2) or (whole_if_several and (block.kind == "steps" or len(items) > 1))
+    whole = not asked.little and len(items) >= max(2, len(every) / 2)
+    whole |= asked.much and (block.kind == "steps" or len(items) > 1)
     fits = _words(leaf, block.units) <= WHOLE_LIST_WORDS
     places = {place for place in block.units if (whole and fits) or units[place].item in items}
     return places if block.lead is None else {block.lead, *places}

@@ -27,6 +27,7 @@ LEAD_WORDS = 8
 # Log-probability from which the reader's words are trusted. Of SQuAD 2.0's 293 answerable questions 17 had bold words
 # from -3 on, of which 15 were right; without the reader 32 of 66.
 BOLD_SCORE = -2.5
+_BULLET = re.compile(r"\s*[-*+•▪◦‣]\s+")
 _CELLS = re.compile(r"(?<!\\)\|")
 
 
@@ -58,7 +59,8 @@ def _quote(block: ChosenBlock, start: int, end: int, question: str, *, first: bo
     quoted = block.leaf.text[start:end]
     words = " ".join(quoted.split())
     if block.kind in {"list", "steps", "code"} and "\n" in quoted:
-        shown = "\n".join(as_text(line.rstrip()) for line in quoted.splitlines() if line.strip())
+        lines = (_first_mark(block, start) + quoted if block.kind == "list" else quoted).splitlines()
+        shown = "\n".join(as_text(line.rstrip()) for line in lines if line.strip())
     elif block.kind == "table":
         shown = "; ".join(as_text(line) for line in _rows(block, quoted))
     else:
@@ -77,6 +79,12 @@ def _holding(block: ChosenBlock, start: int, end: int) -> Passage:
     return replace(passage, start=first, end=last, text=block.leaf.text[first:last])
 
 
+def _first_mark(block: ChosenBlock, start: int) -> str:
+    """Return the bullet that stands before a quote of several items, which begins behind it."""
+    line = block.leaf.text[block.leaf.text.rfind("\n", 0, start) + 1 : start]
+    return line.lstrip() if _BULLET.fullmatch(line) else ""
+
+
 def _rows(block: ChosenBlock, quoted: str) -> Iterator[str]:
     """Yield each row of a table with the names of its columns."""
     header = block.header_text()
@@ -84,7 +92,7 @@ def _rows(block: ChosenBlock, quoted: str) -> Iterator[str]:
     for line in quoted.splitlines():
         cells = _split_row(line)
         if len(names) != len(cells):
-            yield ", ".join(cell for cell in cells if cell)
+            yield (": " if len(cells) == 2 else ", ").join(cell for cell in cells if cell)
         else:
             yield ", ".join(
                 f"{name}: {cell}" if name and place else cell
@@ -103,7 +111,7 @@ def _lead(block: ChosenBlock, words: str) -> str:
     """Return the title or heading that says whom an answer is about, if its first sentence does not."""
     if not _OPEN.match(words):
         return ""
-    path = block.leaf.path
+    path = block.leaf.path_of(block.places[0])
     title = as_text(" ".join((path[-1] if path else block.leaf.passage.title).split()))
     return f"{title}: " if 0 < len(title.split()) <= LEAD_WORDS else ""
 

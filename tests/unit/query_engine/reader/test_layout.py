@@ -1,6 +1,6 @@
 """How a stretch of a document is laid out in blocks and units."""
 
-from query_engine.reader.layout import BlockKind, Layout, heading_path, lay_out, stretch
+from query_engine.reader.layout import BlockKind, Layout, heading_paths, lay_out, stretch
 
 MINUTES = """# Board meeting
 
@@ -136,6 +136,4 @@ def test_a_stretch_begins_and_ends_with_a_line() -> None:
 def test_the_headings_above_an_offset_are_those_that_still_hold() -> None:
     text = "# A\n## B\nx\n## C\n### D\ny\n"
 
-    assert heading_path(text, text.index("x")) == ("A", "B")
-    assert heading_path(text, text.index("y")) == ("A", "C", "D")
-    assert heading_path(text, 0) == ()
+    assert heading_paths(text, [0, text.index("x"), text.index("y")]) == [(), ("A", "B"), ("A", "C", "D")]

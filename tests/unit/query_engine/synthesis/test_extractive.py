@@ -163,7 +163,7 @@ def test_headings_and_labels_are_not_quoted() -> None:
 def test_a_table_row_with_figures_may_be_quoted() -> None:
     text, _ = write("What is the rotor limit?", [a_passage("a.md", "| rotor limit | 59.3 per cent |")])
 
-    assert text == "rotor limit, 59.3 per cent [1]"
+    assert text == "rotor limit: 59.3 per cent [1]"
 
 
 def test_nothing_is_written_without_sentences_or_after_a_stop() -> None:
