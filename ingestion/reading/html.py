@@ -38,7 +38,7 @@ SAME_CELLS = 0.8
 # The paragraphs of a short page must hold such a share of the letters that are left without paragraphs.
 SHORT_PAGE_KEPT = 0.6
 # What stands between a page's title and the name of its site.
-_SITE_MARK = re.compile(r"\s+[-|–—·•»:]{1,2}\s+")
+_SITE_MARK = re.compile(r"(?<=\s)[-|–—·•»:]{1,2}(?=\s)")
 _WITHOUT_TEXT = ("style", "noscript", "template", "svg", "object", "iframe")
 
 
@@ -98,7 +98,7 @@ def _title(tree: lxml_html.HtmlElement) -> str | None:
     sites = {site.casefold() for site in _meta(tree, "og:site_name", "application-name")}
     pages = {name.casefold() for name in named}
     for cut in _SITE_MARK.finditer(title):
-        before, after = title[: cut.start()], title[cut.end() :]
+        before, after = title[: cut.start()].rstrip(), title[cut.end() :].lstrip()
         if before.casefold() in pages or after.casefold() in sites:
             return before
         if after.casefold() in pages or before.casefold() in sites:

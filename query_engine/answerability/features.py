@@ -13,13 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
-from query_engine.reader.reading import Reading, ReadUnit
+from query_engine.reader.reading import Reading, ReadUnit, with_context
 from query_engine.schema.passage import Passage
+from query_engine.text.light_words import is_light
 from query_engine.text.term_weights import TermWeights, question_weights
 
 READ_PASSAGES = 5
 _WORD = re.compile(r"\w[\w.,-]*\w|\w")
 NEAR = 0.4
+# One word of a question stands in many texts about other things.
+SUBJECT_WORDS = 2
 # What the reader says where it read nothing: as sure a no as it ever gives.
 NOTHING_READ = -6.0
 
@@ -31,8 +34,8 @@ class Features:
     Attributes:
         similarity: cosine of the question and the nearest leaf of all passages, -1..1.
         far: how far `similarity` lies below `NEAR`, 0 where it does not: there it tells questions about other
-            subjects; above, it says more about the corpus than about the answer. Less by the share of the question's
-            words that the best sentence covers: who asks about another subject does not hit upon all its words.
+            subjects; above, it says more about the corpus than about the answer. Less by `unit_coverage` where several
+            words of the subject are covered: a question about another subject does not hit upon them together.
         unit: log-odds, as the reader gives them, that the best sentence or line answers.
         leaf: log-odds that the best leaf answers.
         unit_leaf: log-odds that the leaf of the best sentence answers.
@@ -76,7 +79,7 @@ def measure(
     best = reading.units[0] if reading.units else None
     return Features(
         similarity=similarity,
-        far=max(0.0, NEAR - similarity) * (1 - (best.covered if best else 0.0)),
+        far=max(0.0, NEAR - similarity) * (1 - _subject_covered(question, best, words)),
         unit=best.score if best else NOTHING_READ,
         leaf=max((leaf.scores.passage for leaf in reading.leaves), default=NOTHING_READ),
         unit_leaf=best.leaf.scores.passage if best else NOTHING_READ,
@@ -88,6 +91,14 @@ def measure(
         rarity=sum(map(words.weight, weights)) / (len(weights) or 1) / words.weight(""),
         missing=tuple(term for term in weights if not any(term in terms for terms in held)),
     )
+
+
+def _subject_covered(question: str, best: ReadUnit | None, words: TermWeights) -> float:
+    if best is None:
+        return 0.0
+    subject = " ".join(word for word in _WORD.findall(question) if not is_light(word))
+    held = set(words.query_terms(subject)).intersection(words.terms(with_context(best.leaf, best.place)))
+    return best.covered if len(held) >= SUBJECT_WORDS else 0.0
 
 
 def _figures_missing(question: str, best: ReadUnit | None) -> float:

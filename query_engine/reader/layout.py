@@ -34,10 +34,10 @@ _LABEL = re.compile(r"[^\W\d][\w'’&-]*+(?:[ \t]++[^\W\d][\w'’&-]*+){0,5}[ \t
 _RULE = re.compile(r"[\s|:–-]+")
 _KEY_VALUE = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;,|\n]{0,39}:[ \t]+\S")
 _HEADING = re.compile(
-    r"^ {0,3}(?P<marks>#{1,6})[ \t]+(?P<marked>\S.*)$"
+    r"^(?: {0,3}(?P<marks>#{1,6})[ \t]+(?P<marked>\S.*)$"
     # "2. Term", as contracts have it: a short line between a blank one and its text.
-    r"|(?:\A|(?<=\n\n))(?P<number>\d{1,2}(?:\.\d{1,2}){0,2})\.?[ \t]+(?P<numbered>[^\W\d_a-z][^\n.!?;:,]{1,60})$"
-    r"(?=\n(?!\d)[^\W_a-z])",
+    r"|(?:(?<=\n\n)|(?<!\n))(?P<number>\d{1,2}(?:\.\d{1,2}){0,2})\.?[ \t]+(?P<numbered>[^\W\d_a-z][^\n.!?;:,]{1,60})$"
+    r"(?=\n(?!\d)[^\W_a-z]))",
     re.MULTILINE,
 )
 # Numbered headings stand below those with marks.
@@ -106,15 +106,28 @@ def stretch(text: str, start: int, end: int, around_chars: int = AROUND_CHARS) -
     return begin or first, stop if stop > 0 else last
 
 
-def heading_paths(text: str, offsets: Sequence[int]) -> list[tuple[str, ...]]:
-    """Return the headings that each of these offsets of a document stands under, the outermost first.
+@dataclass(frozen=True, slots=True)
+class HeadingPath:
+    """The headings that a place of a document stands under, the outermost first.
+
+    Attributes:
+        titles: all of them.
+        marked: how many have a `#`, as in Markdown; those with a number alone stand below them.
+    """
+
+    titles: tuple[str, ...] = ()
+    marked: int = 0
+
+
+def heading_paths(text: str, offsets: Sequence[int]) -> list[HeadingPath]:
+    """Return the headings that each of these offsets of a document stands under.
 
     Args:
         text: of the document.
         offsets: rising.
     """
     path: list[tuple[int, str]] = []
-    found: list[tuple[str, ...]] = []
+    found: list[HeadingPath] = []
     headings = _HEADING.finditer(text, 0, offsets[-1] if offsets else 0)
     following = next(headings, None)
     for offset in offsets:
@@ -124,7 +137,8 @@ def heading_paths(text: str, offsets: Sequence[int]) -> list[tuple[str, ...]]:
                 path.pop()
             path.append((level, title))
             following = next(headings, None)
-        found.append(tuple(title for _, title in path))
+        titles = tuple(title for _, title in path)
+        found.append(HeadingPath(titles, sum(level <= NUMBERED_LEVEL for level, _ in path)))
     return found
 
 

@@ -14,7 +14,7 @@ from cachetools import LRUCache
 
 from index.documents.span_tree import split_node_id
 from index.documents.store import DocumentStore
-from query_engine.reader.layout import Block, Layout, Unit, heading_paths, lay_out, stretch
+from query_engine.reader.layout import Block, HeadingPath, Layout, Unit, heading_paths, lay_out, stretch
 from query_engine.reader.model import PassageReader, PassageText, Scores
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import Passage
@@ -31,7 +31,7 @@ UNKNOWN_SIMILARITY = 0.3
 # similarity to the question, and the share of the question's words that it holds with what stands above it.
 SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.5, 0.0, -0.3, 3.0, 2.0
 # What a unit loses that holds no figure where an amount is asked for, no point in time, no reason.
-LACKING_KIND = {AskedKind.AMOUNT: 1.5, AskedKind.TIME: 1.0, AskedKind.REASON: 0.5}
+LACKING_KIND = {AskedKind.AMOUNT: 1.5, AskedKind.TIME: 1.0, AskedKind.REASON: 0.0}
 # The gate and the synthesizer read the same leaves.
 REMEMBERED_LEAVES = 256
 
@@ -56,7 +56,7 @@ class ReadLeaf:
     passage: Passage
     rank: int
     similarity: float
-    paths: tuple[tuple[str, ...], ...]
+    paths: tuple[HeadingPath, ...]
     text: str
     layout: Layout
     read: range
@@ -64,7 +64,7 @@ class ReadLeaf:
 
     def path_of(self, place: int) -> tuple[str, ...]:
         """The headings that a unit of the layout stands under; of one that was not read, those of the nearest."""
-        return self.paths[min(max(place, self.read.start), self.read.stop - 1) - self.read.start]
+        return self.paths[min(max(place, self.read.start), self.read.stop - 1) - self.read.start].titles
 
     def words_read(self) -> str | None:
         """The words that the reader takes for the short answer."""
@@ -221,9 +221,8 @@ def _goes_on_from(layout: Layout, place: int) -> Iterator[int]:
         if block.header is not None:
             yield block.header
         return
-    if block.kind in {"list", "steps"}:
-        if block.lead is not None:
-            yield block.lead
+    if block.kind in {"list", "steps"} and block.lead is not None:
+        yield block.lead
         if place == block.units.start or units[place - 1].item != units[place].item:
             return
     if place > 0:
@@ -235,7 +234,7 @@ class _Prepared:
     rank: int
     passage: Passage
     similarity: float
-    paths: tuple[tuple[str, ...], ...]
+    paths: tuple[HeadingPath, ...]
     text: str
     layout: Layout
     places: range
@@ -260,7 +259,7 @@ def _prepared(passages: Sequence[Passage], text_of: TextOf) -> Iterator[_Prepare
         read.update((passage.doc_id, layout.units[place].start) for place in places)
         number += 1
         paths = tuple(heading_paths(text, [layout.units[place].start for place in places]))
-        shown = passage_text(passage.title, paths[0], text, layout, places)
+        shown = passage_text(passage.title, paths[0].titles[: paths[0].marked], text, layout, places)
         yield _Prepared(rank, passage, hit.scores.get("dense", UNKNOWN_SIMILARITY), paths, text, layout, places, shown)
 
 

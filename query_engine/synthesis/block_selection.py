@@ -18,7 +18,7 @@ from query_engine.text.asked_kind import AskedKind, asked_kind, holds_kind, poin
 JOINED_SCORE, JOINED_BELOW = -2.0, 2.0
 JOINED_SCORE_MUCH, JOINED_BELOW_MUCH = -3.0, 4.0
 # Where an amount or a point in time is asked for, and the best one holds it, little else is.
-JOINED_BELOW_LITTLE = 1.0
+JOINED_BELOW_LITTLE = 2.0
 # Another block must be worth so much, and so little less than the first.
 FURTHER_WORTH, FURTHER_BELOW = 1.5, 0.8
 MAX_BLOCKS = 3

@@ -24,7 +24,7 @@ _ASKS = {
         re.IGNORECASE,
     ),
     AskedKind.TIME: re.compile(
-        r"\b(?:when|(?:what|which) (?:time|date|day|month|year)|wann|um wie ?viel uhr|an welchem tag"
+        r"(?:^|\b(?:until|till|since|from|by|and|or) )\W*when\b|\bwhen\W*$|\b(?:(?:what|which) (?:time|date|day|month|year)|wann|um wie ?viel uhr|an welchem tag"
         r"|quand|à quelle heure|cuándo|a qué hora)\b",
         re.IGNORECASE,
     ),
@@ -39,10 +39,12 @@ _ASKS = {
     ),
 }
 _NUMBER_WORD = (
-    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|ninety"
-    r"|hundred|thousand|million|half|third|quarter|dozen|once|twice|free|none|zwei|drei|vier|fünf|sechs|sieben|acht"
-    r"|neun|zehn|zwölf|hundert|tausend|einmal|zweimal|kostenlos|deux|trois|quatre|cinq|dix|cent|dos|tres|cuatro|cinco"
-    r"|diez|cien|gratis|gratuite?)s?"
+    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
+    r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand|million|billion|half|third|quarter|dozen|once|twice"
+    r"|free|none|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|\w+(?:zehn|zig|hundert)|tausend|einmal"
+    r"|zweimal|dreimal|kostenlos|deux|trois|quatre|cinq|sept|huit|neuf|dix|onze|douze|quinze|vingt|trente|quarante"
+    r"|cent|mille|gratuite?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|veinte"
+    r"|treinta|cien|ciento|mil|gratis)s?"
 )
 _EVERY = (
     r"(?:hourly|daily|weekly|monthly|yearly|annual(?:ly)?|each|every|täglich|wöchentlich|monatlich|jährlich"

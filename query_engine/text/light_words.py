@@ -1,4 +1,4 @@
-"""Leave out of a question the words that say nothing about its subject, beyond the stop words of a search.
+"""Know the words of a question that say nothing about its subject, beyond the stop words of a search.
 
 Flow: a question -> **here** -> `term_weights.py` (how fully a text covers the question) and
 `answerability/missing_words.py` (what a person is told was missing). A search still takes them: they cost it nothing,
@@ -22,7 +22,6 @@ _LIGHT = frozenset(
     "viel viele vielen wieviel gibt geben bekommt bekommen bekomme machen macht gemacht kommt kommen mal denn noch "
     "bitte eigentlich etwas jemand man".split()
 )
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 def is_light(word: str) -> bool:
@@ -30,11 +29,12 @@ def is_light(word: str) -> bool:
     return word.casefold() in _LIGHT
 
 
-def without_light_words(question: str) -> str:
-    """Return the question without such words and the endings of contractions; as it is if no word would be left."""
-    plain = _CONTRACTION.sub(lambda match: _expanded(match[0], match[1]), _ASKING.sub(" ", question))
-    kept = _WORD.sub(lambda match: "" if is_light(match[0]) else match[0], plain)
-    return kept if _WORD.search(kept) else question
+def without_asking_words(question: str) -> str:
+    """Return the question without "how many" and the like, and without the endings of contractions.
+
+    Verbs stay, though `is_light` names them: "What does it mean?" is answered by "It means".
+    """
+    return _CONTRACTION.sub(lambda match: _expanded(match[0], match[1]), _ASKING.sub(" ", question))
 
 
 def _expanded(word: str, stem: str) -> str:

@@ -6,7 +6,7 @@ their rarity are the lexical index's. Pure.
 
 from typing import Protocol
 
-from query_engine.text.light_words import without_light_words
+from query_engine.text.light_words import without_asking_words
 
 
 class TermWeights(Protocol):
@@ -27,6 +27,6 @@ class TermWeights(Protocol):
 
 def question_weights(question: str, words: TermWeights) -> dict[str, float]:
     """Return the terms of a question's subject, rarest first, with the share of weight of each; they sum to 1."""
-    weights = {term: words.weight(term) for term in words.query_terms(without_light_words(question))}
+    weights = {term: words.weight(term) for term in words.query_terms(without_asking_words(question))}
     total = sum(weights.values()) or 1.0
     return {term: weight / total for term, weight in weights.items()}

@@ -40,7 +40,20 @@ def importers_of(name: str) -> set[str]:
         ("errors", set()),
         ("setting_groups", {"pydantic"}),
         ("settings", {"errors", "pydantic", "dotenv", "setting_groups"}),
-        ("main", {"missing_packages", "errors", "settings", "index", "ingestion", "query_engine", "sources", "research", "api"}),
+        (
+            "main",
+            {
+                "missing_packages",
+                "errors",
+                "settings",
+                "index",
+                "ingestion",
+                "query_engine",
+                "sources",
+                "research",
+                "api",
+            },
+        ),
     ],
     ids=[
         "errors stand alone",

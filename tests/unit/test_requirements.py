@@ -74,7 +74,9 @@ def test_llamaindex_itself_is_a_requirement_and_agrees_with_its_integrations() -
 def test_the_tests_have_what_the_evaluation_and_ray_need_and_the_service_has_not() -> None:
     assert "treeline[eval,ray,training]" in EXTRAS["dev"]
     assert EXTRAS.keys() == {"eval", "ray", "training", "dev"}
-    assert not {"ragas", "langchain-community", "datasets", "deepeval", "peft", "ray"} & LISTS["requirements.txt"].keys()
+    assert (
+        not {"ragas", "langchain-community", "datasets", "deepeval", "peft", "ray"} & LISTS["requirements.txt"].keys()
+    )
 
 
 def test_pytorch_comes_first_and_from_the_index_of_its_build() -> None:

@@ -136,4 +136,31 @@ def test_a_stretch_begins_and_ends_with_a_line() -> None:
 def test_the_headings_above_an_offset_are_those_that_still_hold() -> None:
     text = "# A\n## B\nx\n## C\n### D\ny\n"
 
-    assert heading_paths(text, [0, text.index("x"), text.index("y")]) == [(), ("A", "B"), ("A", "C", "D")]
+    paths = heading_paths(text, [0, text.index("x"), text.index("y")])
+
+    assert [path.titles for path in paths] == [(), ("A", "B"), ("A", "C", "D")]
+
+
+LEASE = """# Lease
+
+2. Term
+The lease begins in May.
+
+2.1 Notice
+Notice is given in writing.
+
+Before you leave:
+1. Lock the door
+2. Leave the key
+Thank you.
+"""
+
+
+def test_a_numbered_line_above_its_text_is_a_heading_and_steps_are_none() -> None:
+    _, blocks = laid_out(LEASE)
+    under_term, under_notice = heading_paths(LEASE, [LEASE.index("The lease"), LEASE.index("Lock")])
+
+    assert ("heading", ["2. Term"]) in blocks
+    assert ("steps", ["1. Lock the door", "2. Leave the key"]) in [(kind, units[:2]) for kind, units in blocks]
+    assert (under_term.titles, under_term.marked) == (("Lease", "Term"), 1)
+    assert under_notice.titles == ("Lease", "Term", "Notice")
