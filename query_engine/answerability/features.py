@@ -23,6 +23,8 @@ _WORD = re.compile(r"\w[\w.,-]*\w|\w")
 NEAR = 0.4
 # One word of a question stands in many texts about other things.
 SUBJECT_WORDS = 2
+# Log-odds from which the reader is hardly ever wrong about the subject.
+SURE = 2.5
 # What the reader says where it read nothing: as sure a no as it ever gives.
 NOTHING_READ = -6.0
 
@@ -35,7 +37,8 @@ class Features:
         similarity: cosine of the question and the nearest leaf of all passages, -1..1.
         far: how far `similarity` lies below `NEAR`, 0 where it does not: there it tells questions about other
             subjects; above, it says more about the corpus than about the answer. Less by `unit_coverage` where several
-            words of the subject are covered: a question about another subject does not hit upon them together.
+            words of the subject are covered, or the reader is sure: a question about another subject does not hit upon
+            its words together.
         unit: log-odds, as the reader gives them, that the best sentence or line answers.
         leaf: log-odds that the best leaf answers.
         unit_leaf: log-odds that the leaf of the best sentence answers.
@@ -82,7 +85,7 @@ def measure(
         far=max(0.0, NEAR - similarity) * (1 - _subject_covered(question, best, words)),
         unit=best.score if best else NOTHING_READ,
         leaf=max((leaf.scores.passage for leaf in reading.leaves), default=NOTHING_READ),
-        unit_leaf=best.leaf.scores.passage if best else NOTHING_READ,
+        unit_leaf=best.leaf_score if best else NOTHING_READ,
         unit_coverage=best.covered if best else 0.0,
         figures_missing=_figures_missing(question, best),
         coverage=max(_covered(terms, weights) for terms in held),
@@ -98,7 +101,8 @@ def _subject_covered(question: str, best: ReadUnit | None, words: TermWeights) -
         return 0.0
     subject = " ".join(word for word in _WORD.findall(question) if not is_light(word))
     held = set(words.query_terms(subject)).intersection(words.terms(with_context(best.leaf, best.place)))
-    return best.covered if len(held) >= SUBJECT_WORDS else 0.0
+    sure = min(best.score, best.leaf_score) >= SURE
+    return best.covered if sure or len(held) >= SUBJECT_WORDS else 0.0
 
 
 def _figures_missing(question: str, best: ReadUnit | None) -> float:

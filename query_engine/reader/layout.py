@@ -8,7 +8,7 @@ is `text/sentences.py`'s business. Pure.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Literal
 
@@ -31,6 +31,7 @@ _FIGURE = re.compile(r"\d")
 _MACHINE_WORDS = re.compile(r"\b(?:https?:\s?//|www\.)\S+|(?<!\S)[^\s@]++@\S+\.\w+|\b\d{4}-\d\d-\d\dT[\d:.+Z-]*")
 # A line of a few words without figures or marks, such as a heading of a text file.
 _LABEL = re.compile(r"[^\W\d][\w'’&-]*+(?:[ \t]++[^\W\d][\w'’&-]*+){0,5}[ \t]*+")
+_CELL_MARK = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"[\s|:–-]+")
 _KEY_VALUE = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;,|\n]{0,39}:[ \t]+\S")
 _HEADING = re.compile(
@@ -168,6 +169,13 @@ def lay_out(text: str, start: int, end: int) -> Layout:
             units[first] = _labelled(units[first])
         blocks.append(Block(kind, range(first, len(units)), lead, header))
     return Layout(tuple(units), tuple(blocks))
+
+
+def split_row(line: str) -> list[str]:
+    """Return the cells of a table's row, at least one."""
+    cuts = [-1, *(match.start() for match in _CELL_MARK.finditer(line)), len(line)]
+    cells = [line[first + 1 : last].strip() for first, last in pairwise(cuts)]
+    return cells[1:-1] or cells if line.lstrip().startswith("|") else cells
 
 
 def _labelled(unit: Unit) -> Unit:

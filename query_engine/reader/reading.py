@@ -6,7 +6,7 @@ quotes it. Both take the same reading, so that each leaf is read once a question
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
@@ -14,7 +14,7 @@ from cachetools import LRUCache
 
 from index.documents.span_tree import split_node_id
 from index.documents.store import DocumentStore
-from query_engine.reader.layout import Block, HeadingPath, Layout, Unit, heading_paths, lay_out, stretch
+from query_engine.reader.layout import Block, HeadingPath, Layout, Unit, heading_paths, lay_out, split_row, stretch
 from query_engine.reader.model import PassageReader, PassageText, Scores
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import Passage
@@ -31,7 +31,10 @@ UNKNOWN_SIMILARITY = 0.3
 # similarity to the question, and the share of the question's words that it holds with what stands above it.
 SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.5, 0.0, -0.3, 3.0, 2.0
 # What a unit loses that holds no figure where an amount is asked for, no point in time, no reason.
-LACKING_KIND = {AskedKind.AMOUNT: 1.5, AskedKind.TIME: 1.0, AskedKind.REASON: 0.0}
+LACKING_KIND = {AskedKind.AMOUNT: 2.5, AskedKind.TIME: 1.0, AskedKind.REASON: 0.0}
+# The reader learnt from prose. Of a table, the row that the question names, where it names a column as well, counts as
+# read with such log-odds; less where it names a part of the row's name, or no column.
+NAMED_ROW_AND_COLUMN, NAMED_ROW = 2.0, 0.0
 # The gate and the synthesizer read the same leaves.
 REMEMBERED_LEAVES = 256
 
@@ -86,6 +89,7 @@ class ReadUnit:
             above it and what it goes on from, 0..1.
         held: the question's words that it holds itself, as the index spells them.
         lacking: what it loses because it holds nothing of the kind that is asked for, 0 or more.
+        named: log-odds by the names of its row and columns alone; minus infinity if it is no row that is named.
     """
 
     leaf: ReadLeaf
@@ -94,6 +98,7 @@ class ReadUnit:
     covered: float
     held: frozenset[str] = frozenset()
     lacking: float = 0.0
+    named: float = -math.inf
 
     @property
     def worth(self) -> float:
@@ -106,6 +111,11 @@ class ReadUnit:
             + WORDS_WEIGHT * self.covered
             - self.lacking
         )
+
+    @property
+    def leaf_score(self) -> float:
+        """Log-odds that its leaf answers."""
+        return max(self.leaf.scores.passage, self.named)
 
     @property
     def unit(self) -> Unit:
@@ -187,11 +197,29 @@ class LeafReader:
                 text = leaf.text[unit.start : unit.end]
                 held = weights.keys() & self._words.terms(text)
                 lacking = LACKING_KIND[kind] if kind and not holds_kind(kind, text) else 0.0
-                one = ReadUnit(leaf, place, score, covered, frozenset(held), lacking)
+                named = self._named(leaf, place, weights)
+                one = ReadUnit(leaf, place, max(score, named), covered, frozenset(held), lacking, named)
                 key = (leaf.passage.doc_id, unit.start)
                 if key not in found or found[key].worth < one.worth:
                     found[key] = one
         return tuple(sorted(found.values(), key=lambda one: -one.worth))
+
+    def _named(self, leaf: ReadLeaf, place: int, asked: Mapping[str, float]) -> float:
+        """Return how likely a row answers by its first cell and the header, see `NAMED_ROW`."""
+        block, units = leaf.layout.block_of(place), leaf.layout.units
+        if block.kind != "table" or block.header is None:
+            return -math.inf
+        header = units[block.header]
+        name = set(self._words.terms(split_row(leaf.text[units[place].start : units[place].end])[0]))
+        columns = {
+            term for cell in split_row(leaf.text[header.start : header.end])[1:] for term in self._words.terms(cell)
+        }
+        if not name & asked.keys():
+            return -math.inf
+        both = not columns.isdisjoint(asked.keys() - name)
+        if name <= asked.keys():
+            return NAMED_ROW_AND_COLUMN if both else NAMED_ROW
+        return (NAMED_ROW_AND_COLUMN + NAMED_ROW) / 2 if both else -math.inf
 
 
 def _shared_lines(leaves: Sequence[ReadLeaf]) -> frozenset[str]:

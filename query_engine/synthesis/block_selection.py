@@ -21,7 +21,15 @@ JOINED_SCORE_MUCH, JOINED_BELOW_MUCH = -3.0, 4.0
 JOINED_BELOW_LITTLE = 2.0
 # Another block must be worth so much, and so little less than the first.
 FURTHER_WORTH, FURTHER_BELOW = 1.5, 0.8
+FURTHER_BELOW_LITTLE = 0.3
 MAX_BLOCKS = 3
+# A sentence that begins so leaves open whom it is about; the one before it says it, if it is no longer than this.
+_OPEN = re.compile(
+    r"(?:(?:In|On|By|Since|After) [^,.]{1,20},? )?(?:he|she|it|they|his|her|its|their|this|these)\b", re.I
+)
+OPENING_WORDS = 30
+# A row or an item that holds more words of the question than the one beside it may have so much smaller log-odds.
+NAMED_MORE_BELOW = 3.0
 # A list of which a part answers is quoted whole if it is no longer.
 WHOLE_LIST_WORDS = 130
 _WANTS_ALL = re.compile(
@@ -105,9 +113,9 @@ def choose(reading: Reading, max_words: int) -> list[ChosenBlock]:
     quoted: set[tuple[str, int]] = set()  # document and offset of each unit
     room = max_words
     for one in reading.units:
-        if _key(one.leaf, one.place) in quoted or (chosen and not _adds(one, chosen)):
+        if _key(one.leaf, one.place) in quoted or (chosen and not _adds(one, chosen, asked)):
             continue
-        block = _grown(one, asked, max_words, quoted)
+        block = _grown(_named_more(one, asked), asked, max_words, quoted)
         if chosen and block.words > room:
             continue
         chosen.append(block)
@@ -146,9 +154,43 @@ def _key(leaf: ReadLeaf, place: int) -> tuple[str, int]:
     return leaf.passage.doc_id, leaf.layout.units[place].start
 
 
-def _adds(one: ReadUnit, chosen: Sequence[ChosenBlock]) -> bool:
-    least = max(FURTHER_WORTH, chosen[0].worth - FURTHER_BELOW)
-    return one.worth >= least and not any(_says_same(one.text, block.text()) for block in chosen)
+def _adds(one: ReadUnit, chosen: Sequence[ChosenBlock], asked: _Asked) -> bool:
+    least = max(FURTHER_WORTH, chosen[0].worth - (FURTHER_BELOW_LITTLE if asked.little else FURTHER_BELOW))
+    return one.worth >= least and not any(
+        _says_same(one.text, block.text()) or _is_row_beside(one, block, asked) for block in chosen
+    )
+
+
+def _is_row_beside(one: ReadUnit, block: ChosenBlock, asked: _Asked) -> bool:
+    """Whether a unit is a row or an item beside those of a block, and holds no word of the question beyond theirs."""
+    units = one.leaf.layout.units
+    if asked.much or not _parts_differ(one, asked) or one.leaf.passage.doc_id != block.leaf.passage.doc_id:
+        return False
+    first, last = units[one.block.units.start].start, units[one.block.units.stop - 1].end
+    if not first <= block.start < last:
+        return False
+    held = [other.held for place in block.places if (other := asked.units.get(_key(block.leaf, place)))]
+    return one.held <= frozenset().union(*held)
+
+
+def _named_more(one: ReadUnit, asked: _Asked) -> ReadUnit:
+    """Return the row or item beside a unit that holds the same words of the question and more, else the unit."""
+    if not _parts_differ(one, asked):
+        return one
+    beside = (asked.units.get(_key(one.leaf, place)) for place in one.block.units)
+    better = [other for other in beside if other and other.held > one.held]
+    better = [other for other in better if other.score > one.score - NAMED_MORE_BELOW and not other.lacking]
+    return max(better, key=lambda other: (len(other.held), other.worth), default=one)
+
+
+def _parts_differ(one: ReadUnit, asked: _Asked) -> bool:
+    """Whether the units of a block are about different things: rows always, items where one thing is asked for."""
+    return one.block.kind == "table" or (asked.little and one.block.kind in {"list", "steps", "record"})
+
+
+def leaves_open(text: str) -> bool:
+    """Whether a text begins with a word that stands for something said before."""
+    return _OPEN.match(text) is not None
 
 
 def _grown(one: ReadUnit, asked: _Asked, max_words: int, quoted: Container[tuple[str, int]]) -> ChosenBlock:
@@ -162,6 +204,7 @@ def _grown(one: ReadUnit, asked: _Asked, max_words: int, quoted: Container[tuple
         places = _shortened(one, set(_answering(one, asked)), max_words)
         if asked.kind is AskedKind.REASON and block.kind == "paragraph":
             places |= _reason_beside(one, places)
+        places |= _opening(one, min(places), asked)
     return ChosenBlock(leaf, tuple(sorted(place for place in places if _key(leaf, place) not in quoted)), one.worth)
 
 
@@ -199,9 +242,23 @@ def _beside(one: ReadUnit, place: int, asked: _Asked) -> bool:
     other = asked.units.get(_key(one.leaf, place))
     if asked.much or other is None:
         return True
-    if one.block.kind == "table" or (asked.little and one.block.kind in {"list", "record"}):
+    if _parts_differ(one, asked):
         return one.held <= other.held
-    return not asked.little or bool(one.lacking) or not other.lacking
+    if asked.kind is None:
+        return True
+    near = bool(other.held) or abs(place - one.place) == 1
+    return near and (not asked.little or bool(one.lacking) or not other.lacking)
+
+
+def _opening(one: ReadUnit, first: int, asked: _Asked) -> set[int]:
+    """Return the sentence before the first one if that leaves open what the sentence before it says."""
+    leaf, units = one.leaf, one.leaf.layout.units
+    if first == one.block.units.start or not leaves_open(leaf.text[units[first].start : units[first].end]):
+        return set()
+    before, after = (asked.units.get(_key(leaf, place)) for place in (first - 1, first))
+    if before is None or not before.held - (after.held if after else frozenset()):
+        return set()
+    return {first - 1} if len(before.text.split()) <= OPENING_WORDS else set()
 
 
 def _reason_beside(one: ReadUnit, places: set[int]) -> set[int]:

@@ -24,7 +24,8 @@ _ASKS = {
         re.IGNORECASE,
     ),
     AskedKind.TIME: re.compile(
-        r"(?:^|\b(?:until|till|since|from|by|and|or) )\W*when\b|\bwhen\W*$|\b(?:(?:what|which) (?:time|date|day|month|year)|wann|um wie ?viel uhr|an welchem tag"
+        r"(?:^|\b(?:until|till|since|from|by|and|or) )\W*when\b|\bwhen\W*$"
+        r"|\b(?:(?:what|which) (?:time|date|day|month|year)|wann|um wie ?viel uhr|an welchem tag"
         r"|quand|à quelle heure|cuándo|a qué hora)\b",
         re.IGNORECASE,
     ),
@@ -51,7 +52,10 @@ _EVERY = (
     r"|jede[nmrs]?)"
 )
 _HOLDS = {
-    AskedKind.AMOUNT: re.compile(rf"\d|\b(?:{_NUMBER_WORD}|{_EVERY})\b", re.IGNORECASE),
+    # A year is no amount.
+    AskedKind.AMOUNT: re.compile(
+        rf"(?<![\d.,])(?!(?:1[5-9]|20)\d\d\b(?![.,]\d))\d|\b(?:{_NUMBER_WORD}|{_EVERY})\b", re.IGNORECASE
+    ),
     AskedKind.TIME: re.compile(
         rf"\d|\b(?:{_EVERY}|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august"
         r"|september|october|november|december|spring|summer|autumn|winter|centur(?:y|ies)|morning|noon|afternoon"

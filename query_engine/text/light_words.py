@@ -8,7 +8,11 @@ anyway (`index/lexical/language.py`). Pure.
 
 import re
 
-_ASKING = re.compile(r"\bhow (?:many|much|long|often|far|come)\b|\bwhat (?:time|kinds? of|sorts? of)\b", re.IGNORECASE)
+_ASKING = re.compile(
+    r"\bhow (?:many|much|long|often|far|come)\b|\bwhat (?:time|kinds? of|sorts? of)\b"
+    r"|(?<=\bmy) own\b|(?<=\byour) own\b|(?<=\bour) own\b|(?<=\btheir) own\b",
+    re.IGNORECASE,
+)
 _CONTRACTION = re.compile(r"\b(\w+)['’](?:t|s|m|re|ve|ll|d)\b", re.IGNORECASE)
 # Verbs that go with anything, and words that stand for a subject without naming it.
 _LIGHT = frozenset(
