@@ -32,9 +32,9 @@ UNKNOWN_SIMILARITY = 0.3
 SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.5, 0.0, -0.3, 3.0, 2.0
 # What a unit loses that holds no figure where an amount is asked for, no point in time, no reason.
 LACKING_KIND = {AskedKind.AMOUNT: 2.5, AskedKind.TIME: 1.0, AskedKind.REASON: 0.0}
-# The reader learnt from prose. Of a table, the row that the question names, where it names a column as well, counts as
-# read with such log-odds; less where it names a part of the row's name, or no column.
-NAMED_ROW_AND_COLUMN, NAMED_ROW = 2.0, 0.0
+# The reader learnt from prose. Of a table, the row that the question names counts as read with such log-odds, where the
+# question names a column as well or there is only one; less where it names a part of the row's name.
+NAMED_ROW, PARTLY_NAMED_ROW = 2.0, 1.0
 # The gate and the synthesizer read the same leaves.
 REMEMBERED_LEAVES = 256
 
@@ -88,6 +88,7 @@ class ReadUnit:
         covered: share of the question's words, weighted by rarity, that it holds together with its title, the headings
             above it and what it goes on from, 0..1.
         held: the question's words that it holds itself, as the index spells them.
+        known: those, and the ones that stand in its title, headings and what it goes on from.
         lacking: what it loses because it holds nothing of the kind that is asked for, 0 or more.
         named: log-odds by the names of its row and columns alone; minus infinity if it is no row that is named.
     """
@@ -97,6 +98,7 @@ class ReadUnit:
     score: float
     covered: float
     held: frozenset[str] = frozenset()
+    known: frozenset[str] = frozenset()
     lacking: float = 0.0
     named: float = -math.inf
 
@@ -192,13 +194,15 @@ class LeafReader:
                 line = " ".join(leaf.text[unit.start : unit.end].split())
                 if unit.label or line in everywhere or not math.isfinite(score):
                     continue
-                known = set(self._words.terms(with_context(leaf, place)))
-                covered = sum(weight for term, weight in weights.items() if term in known)
+                known = weights.keys() & self._words.terms(with_context(leaf, place))
+                covered = sum(weights[term] for term in known)
                 text = leaf.text[unit.start : unit.end]
                 held = weights.keys() & self._words.terms(text)
                 lacking = LACKING_KIND[kind] if kind and not holds_kind(kind, text) else 0.0
                 named = self._named(leaf, place, weights)
-                one = ReadUnit(leaf, place, max(score, named), covered, frozenset(held), lacking, named)
+                one = ReadUnit(
+                    leaf, place, max(score, named), covered, frozenset(held), frozenset(known), lacking, named
+                )
                 key = (leaf.passage.doc_id, unit.start)
                 if key not in found or found[key].worth < one.worth:
                     found[key] = one
@@ -211,15 +215,13 @@ class LeafReader:
             return -math.inf
         header = units[block.header]
         name = set(self._words.terms(split_row(leaf.text[units[place].start : units[place].end])[0]))
-        columns = {
-            term for cell in split_row(leaf.text[header.start : header.end])[1:] for term in self._words.terms(cell)
-        }
+        columns = split_row(leaf.text[header.start : header.end])[1:]
+        asked_columns = asked.keys() - name
+        if len(columns) > 1 and asked_columns.isdisjoint(self._words.terms(" ".join(columns))):
+            return -math.inf
         if not name & asked.keys():
             return -math.inf
-        both = not columns.isdisjoint(asked.keys() - name)
-        if name <= asked.keys():
-            return NAMED_ROW_AND_COLUMN if both else NAMED_ROW
-        return (NAMED_ROW_AND_COLUMN + NAMED_ROW) / 2 if both else -math.inf
+        return NAMED_ROW if name <= asked.keys() else PARTLY_NAMED_ROW
 
 
 def _shared_lines(leaves: Sequence[ReadLeaf]) -> frozenset[str]:

@@ -7,7 +7,7 @@ answer, a list with the line that leads it in, all steps, a table row, a `key: v
 import math
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from query_engine.reader.layout import BlockKind
 from query_engine.reader.reading import Reading, ReadLeaf, ReadUnit
@@ -21,13 +21,12 @@ JOINED_SCORE_MUCH, JOINED_BELOW_MUCH = -3.0, 4.0
 JOINED_BELOW_LITTLE = 2.0
 # Another block must be worth so much, and so little less than the first.
 FURTHER_WORTH, FURTHER_BELOW = 1.5, 0.8
-FURTHER_BELOW_LITTLE = 0.3
 MAX_BLOCKS = 3
 # A sentence that begins so leaves open whom it is about; the one before it says it, if it is no longer than this.
 _OPEN = re.compile(
     r"(?:(?:In|On|By|Since|After) [^,.]{1,20},? )?(?:he|she|it|they|his|her|its|their|this|these)\b", re.I
 )
-OPENING_WORDS = 30
+OPENING_WORDS = 20
 # A row or an item that holds more words of the question than the one beside it may have so much smaller log-odds.
 NAMED_MORE_BELOW = 3.0
 # A list of which a part answers is quoted whole if it is no longer.
@@ -39,6 +38,9 @@ _WANTS_ALL = re.compile(
     r"|options|requirements|rules|all)\b",
     re.IGNORECASE,
 )
+
+
+_ASKS_AGAIN = re.compile(r"\b(?:and|or)\s+(?:\w+\s+)?(?:what|which|who|when|where|why|how)\b|\?.*\?", re.I | re.S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ def choose(reading: Reading, max_words: int) -> list[ChosenBlock]:
         block = _grown(_named_more(one, asked), asked, max_words, quoted)
         if chosen and block.words > room:
             continue
-        chosen.append(block)
+        chosen.append(_opened(block, asked))
         quoted.update(_key(block.leaf, place) for place in block.places)
         room -= block.words
         if len(chosen) == MAX_BLOCKS:
@@ -132,22 +134,25 @@ class _Asked:
 
     Attributes:
         much: one sentence rarely answers the question.
+        several: it asks more than one thing.
         kind: what it asks for.
         units: all that were read, by document and offset.
     """
 
     much: bool
+    several: bool
     kind: AskedKind | None
     units: Mapping[tuple[str, int], ReadUnit]
 
     @classmethod
     def of(cls, reading: Reading) -> "_Asked":
         units = {_key(one.leaf, one.place): one for one in reading.units}
-        return cls(asks_for_much(reading.question), asked_kind(reading.question), units)
+        several = _ASKS_AGAIN.search(reading.question) is not None
+        return cls(asks_for_much(reading.question), several, asked_kind(reading.question), units)
 
     @property
     def little(self) -> bool:
-        return not self.much and self.kind in {AskedKind.AMOUNT, AskedKind.TIME}
+        return not self.much and not self.several and self.kind in {AskedKind.AMOUNT, AskedKind.TIME}
 
 
 def _key(leaf: ReadLeaf, place: int) -> tuple[str, int]:
@@ -155,7 +160,9 @@ def _key(leaf: ReadLeaf, place: int) -> tuple[str, int]:
 
 
 def _adds(one: ReadUnit, chosen: Sequence[ChosenBlock], asked: _Asked) -> bool:
-    least = max(FURTHER_WORTH, chosen[0].worth - (FURTHER_BELOW_LITTLE if asked.little else FURTHER_BELOW))
+    least = max(FURTHER_WORTH, chosen[0].worth - FURTHER_BELOW)
+    if asked.little and any(not first.lacking and one.held <= first.known for first in _units(chosen, asked)):
+        return False
     return one.worth >= least and not any(
         _says_same(one.text, block.text()) or _is_row_beside(one, block, asked) for block in chosen
     )
@@ -169,8 +176,14 @@ def _is_row_beside(one: ReadUnit, block: ChosenBlock, asked: _Asked) -> bool:
     first, last = units[one.block.units.start].start, units[one.block.units.stop - 1].end
     if not first <= block.start < last:
         return False
-    held = [other.held for place in block.places if (other := asked.units.get(_key(block.leaf, place)))]
-    return one.held <= frozenset().union(*held)
+    return one.held <= frozenset().union(*(other.held for other in _units([block], asked)))
+
+
+def _units(chosen: Sequence[ChosenBlock], asked: _Asked) -> Iterator[ReadUnit]:
+    for block in chosen:
+        for place in block.places:
+            if unit := asked.units.get(_key(block.leaf, place)):
+                yield unit
 
 
 def _named_more(one: ReadUnit, asked: _Asked) -> ReadUnit:
@@ -204,7 +217,6 @@ def _grown(one: ReadUnit, asked: _Asked, max_words: int, quoted: Container[tuple
         places = _shortened(one, set(_answering(one, asked)), max_words)
         if asked.kind is AskedKind.REASON and block.kind == "paragraph":
             places |= _reason_beside(one, places)
-        places |= _opening(one, min(places), asked)
     return ChosenBlock(leaf, tuple(sorted(place for place in places if _key(leaf, place) not in quoted)), one.worth)
 
 
@@ -244,21 +256,22 @@ def _beside(one: ReadUnit, place: int, asked: _Asked) -> bool:
         return True
     if _parts_differ(one, asked):
         return one.held <= other.held
-    if asked.kind is None:
-        return True
-    near = bool(other.held) or abs(place - one.place) == 1
-    return near and (not asked.little or bool(one.lacking) or not other.lacking)
+    if asked.kind is AskedKind.REASON:  # that gives a reason, but of something else
+        return bool(other.held) or abs(place - one.place) == 1 or not holds_kind(AskedKind.REASON, other.text)
+    return not asked.little or bool(one.lacking) or not other.lacking
 
 
-def _opening(one: ReadUnit, first: int, asked: _Asked) -> set[int]:
-    """Return the sentence before the first one if that leaves open what the sentence before it says."""
-    leaf, units = one.leaf, one.leaf.layout.units
-    if first == one.block.units.start or not leaves_open(leaf.text[units[first].start : units[first].end]):
-        return set()
+def _opened(block: ChosenBlock, asked: _Asked) -> ChosenBlock:
+    """Return the block with the sentence before it, if its own first one leaves open what that one says."""
+    leaf, first = block.leaf, block.places[0]
+    if block.kind != "paragraph" or first == leaf.layout.block_of(first).units.start:
+        return block
     before, after = (asked.units.get(_key(leaf, place)) for place in (first - 1, first))
-    if before is None or not before.held - (after.held if after else frozenset()):
-        return set()
-    return {first - 1} if len(before.text.split()) <= OPENING_WORDS else set()
+    if before is None or after is None or not leaves_open(after.text) or before.held <= after.held:
+        return block
+    if _words(leaf, range(first - 1, first)) > OPENING_WORDS:
+        return block
+    return replace(block, places=(first - 1, *block.places))
 
 
 def _reason_beside(one: ReadUnit, places: set[int]) -> set[int]:
