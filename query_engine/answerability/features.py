@@ -23,8 +23,8 @@ _WORD = re.compile(r"\w[\w.,-]*\w|\w")
 NEAR = 0.4
 # One word of a question stands in many texts about other things.
 SUBJECT_WORDS = 2
-# Log-odds from which the reader is hardly ever wrong about the subject.
-SURE = 2.5
+# Log-odds from which the reader is hardly ever wrong about the subject; less will do for rare words.
+SURE, SURE_OF_RARE, RARE = 2.5, -0.5, 0.6
 # What the reader says where it read nothing: as sure a no as it ever gives.
 NOTHING_READ = -6.0
 
@@ -80,9 +80,11 @@ def measure(
     weights = question_weights(question, words)
     held = [frozenset(words.terms(f"{passage.title}\n{passage.text}")) for passage in read]
     best = reading.units[0] if reading.units else None
+    # No leaf holds the empty term, so nothing weighs more.
+    rarity = sum(map(words.weight, weights)) / (len(weights) or 1) / words.weight("")
     return Features(
         similarity=similarity,
-        far=max(0.0, NEAR - similarity) * (1 - _subject_covered(question, best, words)),
+        far=max(0.0, NEAR - similarity) * (1 - _subject_covered(question, best, words, rarity)),
         unit=best.score if best else NOTHING_READ,
         leaf=max((leaf.scores.passage for leaf in reading.leaves), default=NOTHING_READ),
         unit_leaf=best.leaf_score if best else NOTHING_READ,
@@ -90,18 +92,17 @@ def measure(
         figures_missing=_figures_missing(question, best),
         coverage=max(_covered(terms, weights) for terms in held),
         length=math.log1p(len(weights)),
-        # No leaf holds the empty term, so nothing weighs more.
-        rarity=sum(map(words.weight, weights)) / (len(weights) or 1) / words.weight(""),
+        rarity=rarity,
         missing=tuple(term for term in weights if not any(term in terms for terms in held)),
     )
 
 
-def _subject_covered(question: str, best: ReadUnit | None, words: TermWeights) -> float:
+def _subject_covered(question: str, best: ReadUnit | None, words: TermWeights, rarity: float) -> float:
     if best is None:
         return 0.0
     subject = " ".join(word for word in _WORD.findall(question) if not is_light(word))
     held = set(words.query_terms(subject)).intersection(words.terms(with_context(best.leaf, best.place)))
-    sure = min(best.score, best.leaf_score) >= SURE
+    sure = min(best.score, best.leaf_score) >= (SURE_OF_RARE if rarity >= RARE else SURE)
     return best.covered if sure or len(held) >= SUBJECT_WORDS else 0.0
 
 

@@ -31,9 +31,14 @@ _FIGURE = re.compile(r"\d")
 _MACHINE_WORDS = re.compile(r"\b(?:https?:\s?//|www\.)\S+|(?<!\S)[^\s@]++@\S+\.\w+|\b\d{4}-\d\d-\d\dT[\d:.+Z-]*")
 # A line of a few words without figures or marks, such as a heading of a text file.
 _LABEL = re.compile(r"[^\W\d][\w'’&-]*+(?:[ \t]++[^\W\d][\w'’&-]*+){0,5}[ \t]*+")
+# What stands between the columns of a table that is set with blanks or tabs, and within a line of such a table.
+_COLUMN_GAP = re.compile(r"(?<=\S)(?:[ ]{3,}|[ ]*+\t\s*+)(?=\S)")
+_CELL_GAP = re.compile(r"[ ]{2,}|\s*\t\s*")
 _CELL_MARK = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"[\s|:–-]+")
 _KEY_VALUE = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;,|\n]{0,39}:[ \t]+\S")
+# A key may have a comma where its value is a figure: "Windows, each time: 145.00".
+_KEY_FIGURE = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;|\n]{0,39}:[ \t]+[$€£¥]?\d\S*(?:[ ]\S+){0,2}")
 _HEADING = re.compile(
     r"^(?: {0,3}(?P<marks>#{1,6})[ \t]+(?P<marked>\S.*)$"
     # "2. Term", as contracts have it: a short line between a blank one and its text.
@@ -157,7 +162,7 @@ def lay_out(text: str, start: int, end: int) -> Layout:
         first = len(units)
         for item, sentences in enumerate(paragraphs):
             for one in sentences:
-                label = kind == "heading" or _is_label(text[start + one.start : start + one.end], one)
+                label = kind == "heading" or _is_label(text[start + one.start : start + one.end], one, kind)
                 units.append(Unit(start + one.start, start + one.end, len(blocks), item, label))
         if first == len(units):
             continue
@@ -173,6 +178,8 @@ def lay_out(text: str, start: int, end: int) -> Layout:
 
 def split_row(line: str) -> list[str]:
     """Return the cells of a table's row, at least one."""
+    if "|" not in line:
+        return _CELL_GAP.split(line.strip())
     cuts = [-1, *(match.start() for match in _CELL_MARK.finditer(line)), len(line)]
     cells = [line[first + 1 : last].strip() for first, last in pairwise(cuts)]
     return cells[1:-1] or cells if line.lstrip().startswith("|") else cells
@@ -209,18 +216,18 @@ def _runs(text: str, offset: int) -> Iterator[tuple[BlockKind, list[Sentence]]]:
         elif kind == "record":
             yield "record", run
         else:
-            start = run[0].start
-            yield from _prose(text[start - offset : run[-1].end - offset], start)
+            start, end = run[0].start, run[-1].end
+            yield from _prose(text[start - offset : end - offset], start, text[end - offset :])
 
 
-def _prose(text: str, offset: int) -> Iterator[tuple[BlockKind, list[Sentence]]]:
+def _prose(text: str, offset: int, following: str) -> Iterator[tuple[BlockKind, list[Sentence]]]:
     for start, end, sentences in split_sentences_of_blocks(text):
         kind: BlockKind = "paragraph"
         if sentences and sentences[0].kind == "heading":
             kind = "heading"
         elif _BULLET.match(text[start:end]):
             kind = "list"
-        elif _HEADING.match(text, start) and sentences and sentences[0].kind == "line":
+        elif _HEADING.match(text + following, start) and sentences and sentences[0].kind == "line":
             kind = "heading"
         elif _NUMBERED.match(text[start:end]):
             kind = "steps"
@@ -258,9 +265,11 @@ def _rows_joined(
 def _kind_of_line(line: str) -> BlockKind:
     if " | " in line or line.startswith("|"):
         return "table"
+    if _COLUMN_GAP.search(line) and not _BULLET.match(line) and not _NUMBERED.match(line):
+        return "table"
     if len(line) > RECORD_LINE_CHARS or _BULLET.match(line) or _NUMBERED.match(line):
         return "paragraph"
-    return "record" if _KEY_VALUE.match(line) else "paragraph"
+    return "record" if _KEY_VALUE.match(line) or _KEY_FIGURE.fullmatch(line) else "paragraph"
 
 
 def _grouped(
@@ -283,7 +292,7 @@ def _has_header(rows: Sequence[str]) -> bool:
     if len(rows) < 2:
         return False
     return _is_rule(rows[1]) or (
-        rows[0].count(" | ") > 1 and not _FIGURE.search(rows[0]) and any(map(_FIGURE.search, rows[1:]))
+        len(split_row(rows[0])) > 2 and not _FIGURE.search(rows[0]) and any(map(_FIGURE.search, rows[1:]))
     )
 
 
@@ -302,7 +311,9 @@ def _is_rule(text: str) -> bool:
     return "-" in text and _RULE.fullmatch(text) is not None
 
 
-def _is_label(text: str, sentence: Sentence) -> bool:
+def _is_label(text: str, sentence: Sentence, kind: BlockKind) -> bool:
+    if kind == "table" and "|" not in text:
+        return False
     if sentence.kind == "heading" or text.endswith("?") or _RULE.fullmatch(text):
         return True
     if sum(len(match[0]) for match in _MACHINE_WORDS.finditer(text)) > MACHINE_SHARE * len(text):

@@ -30,6 +30,8 @@ UNKNOWN_SIMILARITY = 0.3
 # What counts for a unit: what the reader says of it and of its leaf, the leaf's place in the ranking, the leaf's
 # similarity to the question, and the share of the question's words that it holds with what stands above it.
 SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.5, 0.0, -0.3, 3.0, 2.0
+# What an item, a row or a line gains under a heading of which the question has every word.
+HEADED_WEIGHT = 1.5
 # What a unit loses that holds no figure where an amount is asked for, no point in time, no reason.
 LACKING_KIND = {AskedKind.AMOUNT: 2.5, AskedKind.TIME: 1.0, AskedKind.REASON: 0.0}
 # The reader learnt from prose. Of a table, the row that the question names counts as read with such log-odds, where the
@@ -90,6 +92,7 @@ class ReadUnit:
         held: the question's words that it holds itself, as the index spells them.
         known: those, and the ones that stand in its title, headings and what it goes on from.
         lacking: what it loses because it holds nothing of the kind that is asked for, 0 or more.
+        headed: it is an item, a row or a line, and stands under a heading of which the question has every word.
         named: log-odds by the names of its row and columns alone; minus infinity if it is no row that is named.
     """
 
@@ -100,6 +103,7 @@ class ReadUnit:
     held: frozenset[str] = frozenset()
     known: frozenset[str] = frozenset()
     lacking: float = 0.0
+    headed: bool = False
     named: float = -math.inf
 
     @property
@@ -111,6 +115,7 @@ class ReadUnit:
             + RANK_WEIGHT * self.leaf.rank
             + SIMILARITY_WEIGHT * self.leaf.similarity
             + WORDS_WEIGHT * self.covered
+            + HEADED_WEIGHT * self.headed
             - self.lacking
         )
 
@@ -199,14 +204,22 @@ class LeafReader:
                 text = leaf.text[unit.start : unit.end]
                 held = weights.keys() & self._words.terms(text)
                 lacking = LACKING_KIND[kind] if kind and not holds_kind(kind, text) else 0.0
-                named = self._named(leaf, place, weights)
+                headed, named = self._headed(leaf, place, weights), self._named(leaf, place, weights)
                 one = ReadUnit(
-                    leaf, place, max(score, named), covered, frozenset(held), frozenset(known), lacking, named
+                    leaf, place, max(score, named), covered, frozenset(held), frozenset(known), lacking, headed, named
                 )
                 key = (leaf.passage.doc_id, unit.start)
                 if key not in found or found[key].worth < one.worth:
                     found[key] = one
         return tuple(sorted(found.values(), key=lambda one: -one.worth))
+
+    def _headed(self, leaf: ReadLeaf, place: int, asked: Mapping[str, float]) -> bool:
+        """Whether a unit stands in a list, table or record under a heading that the question asks for."""
+        titles = leaf.path_of(place)
+        if leaf.layout.block_of(place).kind in {"paragraph", "heading", "code"} or len(titles) < 2:
+            return False
+        words = set(self._words.query_terms(titles[-1]))
+        return bool(words) and words <= asked.keys()
 
     def _named(self, leaf: ReadLeaf, place: int, asked: Mapping[str, float]) -> float:
         """Return how likely a row answers by its first cell and the header, see `NAMED_ROW`."""

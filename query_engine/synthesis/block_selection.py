@@ -27,7 +27,8 @@ _OPEN = re.compile(
     r"(?:(?:In|On|By|Since|After) [^,.]{1,20},? )?(?:he|she|it|they|his|her|its|their|this|these)\b", re.I
 )
 OPENING_WORDS = 20
-# A row or an item that holds more words of the question than the one beside it may have so much smaller log-odds.
+# A row or an item that holds more words of the question than the one beside it may have so much smaller log-odds; any,
+# if that one holds none.
 NAMED_MORE_BELOW = 3.0
 # A list of which a part answers is quoted whole if it is no longer.
 WHOLE_LIST_WORDS = 130
@@ -163,6 +164,8 @@ def _adds(one: ReadUnit, chosen: Sequence[ChosenBlock], asked: _Asked) -> bool:
     least = max(FURTHER_WORTH, chosen[0].worth - FURTHER_BELOW)
     if asked.little and any(not first.lacking and one.held <= first.known for first in _units(chosen, asked)):
         return False
+    if not asked.several and not one.headed and any(first.headed for first in _units(chosen, asked)):
+        return False
     return one.worth >= least and not any(
         _says_same(one.text, block.text()) or _is_row_beside(one, block, asked) for block in chosen
     )
@@ -190,9 +193,10 @@ def _named_more(one: ReadUnit, asked: _Asked) -> ReadUnit:
     """Return the row or item beside a unit that holds the same words of the question and more, else the unit."""
     if not _parts_differ(one, asked):
         return one
+    below = NAMED_MORE_BELOW if one.held else math.inf
     beside = (asked.units.get(_key(one.leaf, place)) for place in one.block.units)
     better = [other for other in beside if other and other.held > one.held]
-    better = [other for other in better if other.score > one.score - NAMED_MORE_BELOW and not other.lacking]
+    better = [other for other in better if other.score > one.score - below and not other.lacking]
     return max(better, key=lambda other: (len(other.held), other.worth), default=one)
 
 

@@ -21,6 +21,7 @@ _LIGHT = frozenset(
     "used using mean means meant happen happens happened say says said tell tells told know knows knew known find "
     "finds found show shows ask asks asked mention mentions mentioned called keep keeps kept must may might shall am "
     "being does done doing much many lot lots long often also too very really just please still ever exactly actually "
+    "him her hers his them theirs he she us myself yourself himself herself "
     "thing things something anything someone somebody anybody anyone one ones other else some any all every each more "
     "most now then than so not no yes what's who's here there up out off per cannot cant dont doesnt isnt "
     "viel viele vielen wieviel gibt geben bekommt bekommen bekomme machen macht gemacht kommt kommen mal denn noch "

@@ -1,6 +1,6 @@
 """How a stretch of a document is laid out in blocks and units."""
 
-from query_engine.reader.layout import BlockKind, Layout, heading_paths, lay_out, stretch
+from query_engine.reader.layout import BlockKind, Layout, heading_paths, lay_out, split_row, stretch
 
 MINUTES = """# Board meeting
 
@@ -164,3 +164,27 @@ def test_a_numbered_line_above_its_text_is_a_heading_and_steps_are_none() -> Non
     assert ("steps", ["1. Lock the door", "2. Leave the key"]) in [(kind, units[:2]) for kind, units in blocks]
     assert (under_term.titles, under_term.marked) == (("Lease", "Term"), 1)
     assert under_notice.titles == ("Lease", "Term", "Notice")
+
+
+SHEET = """Name           Role        Phone
+Edith Marlowe  Manager     ext. 11
+Samir Haddad   Caretaker   on leave
+"""
+
+
+def test_a_table_may_be_set_with_blanks_or_tabs() -> None:
+    layout, blocks = laid_out(SHEET)
+    tabs, _ = laid_out("Name\tRole\tPhone\nEdith\tManager\text. 11\n")
+
+    assert [kind for kind, _ in blocks] == ["table"]
+    assert (layout.blocks[0].header, tabs.blocks[0].header) == (0, 0)
+    assert [unit.label for unit in layout.units] == [True, False, False]
+    assert split_row("Samir Haddad   Caretaker   on leave") == ["Samir Haddad", "Caretaker", "on leave"]
+    assert split_row("| a | | c |") == ["a", "", "c"]
+
+
+def test_a_key_with_a_comma_has_a_figure_as_its_value() -> None:
+    _, blocks = laid_out("Monthly fee: 1,180.00\nWindows, each time: 145.00\n")
+
+    assert [kind for kind, _ in blocks] == ["record"]
+    assert laid_out("Dear Ada, dear Bo: please come\nDear Cy, dear Di: please stay")[1][0][0] == "paragraph"

@@ -245,3 +245,19 @@ def test_a_heading_is_that_of_the_sentence_not_of_the_leaf() -> None:
     text = "# Falls\n\n## History\n\nA mill burnt down.\n\n## Visiting\n\nIt is closed in winter."
 
     assert write("When is it closed in winter?", [a_passage("a.md", text)])[0].startswith("Visiting: It is closed")
+
+
+def test_of_a_contact_sheet_only_the_record_asked_for_is_quoted() -> None:
+    sheet = (
+        "Name            Role        Phone\nEdith Marlowe   Manager     ext. 11\nPiet Cornelis   Treasurer   ext. 17"
+    )
+
+    assert write("Who is the treasurer?", [a_passage("a.md", sheet)])[0] == (
+        "Piet Cornelis, Role: Treasurer, Phone: ext. 17 [1]"
+    )
+
+
+def test_a_list_under_the_heading_that_is_asked_for_wins() -> None:
+    text = "# Clay\n\n## Materials\n\n- 60 bricks\n- 2 bales of straw\n\n## Steps\n\n1. Lay the oven of clay.\n2. Let the oven dry."
+
+    assert write("What materials does it take?", [a_passage("a.md", text)], max_words=60)[0].startswith("- 60 bricks")
