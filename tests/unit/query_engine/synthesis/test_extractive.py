@@ -258,7 +258,8 @@ def test_of_a_contact_sheet_only_the_record_asked_for_is_quoted() -> None:
 
 
 def test_a_list_under_the_heading_that_is_asked_for_wins() -> None:
-    text = "# Clay\n\n## Materials\n\n- 60 bricks\n- 2 bales of straw\n\n## Steps\n\n1. Lay the oven of clay.\n2. Let the oven dry."
+    steps = "## Steps\n\n1. Lay the oven of clay.\n2. Let the oven dry."
+    text = f"# Clay\n\n## Materials\n\n- 60 bricks\n- 2 bales of straw\n\n{steps}"
 
     answer, _ = write("What materials does it take?", [a_passage("a.md", text)], max_words=60)
 
