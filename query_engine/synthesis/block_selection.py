@@ -312,6 +312,7 @@ def _items(one: ReadUnit, asked: _Asked) -> set[int]:
     every = {units[place].item for place in block.units}
     whole = not asked.little and len(items) >= max(2, len(every) / 2)
     whole |= asked.much and (block.kind == "steps" or len(items) > 1)
+    whole |= one.headed and not asked.little  # the question asks for what the heading names
     fits = _words(leaf, block.units) <= WHOLE_LIST_WORDS
     places = {place for place in block.units if (whole and fits) or units[place].item in items}
     return places if block.lead is None else {block.lead, *places}

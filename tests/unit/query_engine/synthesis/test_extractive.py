@@ -264,3 +264,9 @@ def test_a_list_under_the_heading_that_is_asked_for_wins() -> None:
     answer, _ = write("What materials does it take?", [a_passage("a.md", text)], max_words=60)
 
     assert answer.startswith("- 60 bricks")
+
+
+def test_a_list_under_the_heading_that_is_asked_for_is_quoted_whole() -> None:
+    text = "# Guide\n\n## Leaving\n\nHand back:\n\n- the 2 keys of leaving\n- 1 telephone\n- 1 coat"
+
+    assert write("What is it before leaving?", [a_passage("a.md", text)])[0].endswith("- 1 telephone\n- 1 coat [1]")
