@@ -214,7 +214,7 @@ class Engine:
         if confidence.value < self._settings.answer.min_confidence:
             yield steps.declined(confidence)
             reason = "generated_no_answer_low_confidence" if retrieval.passages else "no_retrieval"
-            yield self._declined(answer, reason, confidence, retrieval.passages)
+            yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages)
             return
         if confidence.value < self._settings.answer.low_confidence:
             answer.warnings.append(LOW_CONFIDENCE)
@@ -226,14 +226,17 @@ class Engine:
             yield answer.done("generated_answer")
         else:
             yield steps.nothing_written(confidence)
-            yield self._declined(answer, "generated_no_answer_but_confident", confidence, retrieval.passages)
+            reason = "generated_no_answer_but_confident"
+            yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages)
 
-    def _declined(self, answer: Answer, reason: str, confidence: Confidence, found: Sequence[Passage]) -> Done:
+    def _declined(
+        self, asked: str, answer: Answer, reason: str, confidence: Confidence, found: Sequence[Passage]
+    ) -> Done:
         """Close an answer that is none: with what was missing, and with the places where a reader may look."""
         if not found:
             return answer.done(reason, steps.NOTHING_FOUND)
         answer.nearest = nearest_sentences(self._reader, answer.question, answer.passages)
-        missing = missing_words(answer.question, confidence, found, self.corpus.lexical_index)
+        missing = missing_words(asked, confidence, found, self.corpus.lexical_index)
         if not missing:
             return answer.done(reason)
         return answer.done(reason, steps.UNMENTIONED, words=", ".join(f'"{word}"' for word in missing))

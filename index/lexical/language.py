@@ -50,16 +50,22 @@ MIN_VOTES = 2
 
 def question_language(question: str) -> str:
     """Return the ISO 639 code of the language of a question; `en` where nothing speaks for another one."""
-    asked = question[:MAX_CHARS]
     for language, script in _SCRIPTS:
-        if script.search(asked):
+        if script.search(question[:MAX_CHARS]):
             return language
+    votes = function_word_votes(question)
+    best = max(votes, key=votes.__getitem__)  # English stands first: it wins a tie
+    return best if votes[best] >= MIN_VOTES else "en"
+
+
+def function_word_votes(question: str) -> dict[str, int]:
+    """Return how many of a question's words are function words of each language."""
+    asked = question[:MAX_CHARS]
     words = [word.casefold().replace("’", "'") for word in _WORD.findall(asked)]
     votes = {language: sum(word in known for word in words) for language, known in _SETS.items()}
     if "¿" in asked:
         votes["es"] += MIN_VOTES
-    best = max(votes, key=votes.__getitem__)  # English stands first: it wins a tie
-    return best if votes[best] >= MIN_VOTES else "en"
+    return votes
 
 
 def function_words(language: str) -> frozenset[str]:

@@ -4,16 +4,19 @@ Flow: file bytes -> **here** -> `Document`. Pure.
 
 trafilatura finds the main text and returns it as a small tree of paragraphs, headings, lists and tables. It is
 written out here rather than by trafilatura, whose Markdown escapes and emphasises words inside sentences that
-people will be quoted. Headings keep `#`, items `-`; the cells of a row stand on one line, separated by `|`.
+people will be quoted. Headings keep `#`, items `-`; the cells of a row stand on one line, separated by `|`. Cells are
+taken from the page itself: trafilatura empties those that read like a menu ("E-mail", "Print").
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import trafilatura
 from lxml import etree
 from lxml import html as lxml_html
 from trafilatura.settings import Document as Extraction
+from trafilatura.settings import use_config
 
 from errors import UnreadableError
 from index.documents.store import Document
@@ -29,6 +32,13 @@ _CONTROL = re.compile(
 # Browsers read these labels as Windows-1252, and pages are written for browsers.
 _WESTERN = ("iso-8859-1", "iso8859-1", "latin-1", "latin1", "us-ascii", "ascii")
 _BREAKING = frozenset("p list item row cell table quote head lb br div li".split())
+MAX_SPAN = 50
+# Such a share of the cells that trafilatura kept must stand in a table of the page for the two to be the same.
+SAME_CELLS = 0.8
+# The paragraphs of a short page must hold such a share of the letters that are left without paragraphs.
+SHORT_PAGE_KEPT = 0.6
+# What stands between a page's title and the name of its site.
+_SITE_MARK = re.compile(r"(?<=\s)[-|–—·•»:]{1,2}(?=\s)")
 _WITHOUT_TEXT = ("style", "noscript", "template", "svg", "object", "iframe")
 
 
@@ -39,7 +49,7 @@ def read_html(data: bytes, doc_id: str) -> Document:
         UnreadableError: no text, binary data, or elements nested too deeply to be read in full.
     """
     tree = _parse(decode(data, _declared_encoding(data)))
-    title = next(_headings(tree, "title", "h1"), None)
+    title = _title(tree)
     _drop_what_is_no_text(tree)
     return Document(
         doc_id,
@@ -79,6 +89,29 @@ def _headings(tree: lxml_html.HtmlElement, *tags: str) -> Iterator[str]:
                 yield text
 
 
+def _title(tree: lxml_html.HtmlElement) -> str | None:
+    """Return the page's title without the site's name, where a heading or the page's metadata tell the two apart."""
+    title = next(_headings(tree, "title"), None)
+    named = [*_headings(tree, "h1"), *_meta(tree, "og:title")]
+    if title is None:
+        return named[0] if named else None
+    sites = {site.casefold() for site in _meta(tree, "og:site_name", "application-name")}
+    pages = {name.casefold() for name in named}
+    for cut in _SITE_MARK.finditer(title):
+        before, after = title[: cut.start()].rstrip(), title[cut.end() :].lstrip()
+        if before.casefold() in pages or after.casefold() in sites:
+            return before
+        if after.casefold() in pages or before.casefold() in sites:
+            return after
+    return title
+
+
+def _meta(tree: lxml_html.HtmlElement, *names: str) -> Iterator[str]:
+    for element in tree.iter("meta"):
+        if (element.get("property") or element.get("name")) in names and (text := _squeeze(element.get("content"))):
+            yield text
+
+
 def _drop_what_is_no_text(tree: lxml_html.HtmlElement) -> None:
     etree.strip_elements(tree, *_WITHOUT_TEXT, with_tail=False)
     for mark in [*tree.iter("sup"), *tree.find_class("mw-editsection")]:
@@ -95,26 +128,95 @@ def _canonical_address(tree: lxml_html.HtmlElement) -> str | None:
 
 
 def _main_text(tree: lxml_html.HtmlElement) -> str:
-    found = trafilatura.bare_extraction(
-        tree, favor_recall=True, include_comments=False, include_formatting=False, with_metadata=False
-    )
-    blocks = list(_blocks(found.body)) if isinstance(found, Extraction) else []
+    tables = [_Table.of(table) for table in tree.iter("table") if next(table.iterdescendants("table"), None) is None]
+    headings = [*_headings(tree, "h1")]
+    blocks = _extracted(tree, tables)
+    if len(blocks) < 2:
+        # Of a short page trafilatura keeps the words alone, on one line, unless it is told that short is enough.
+        again = _extracted(tree, tables, min_chars=1)
+        blocks = again if len(" ".join(again)) >= SHORT_PAGE_KEPT * len(" ".join(blocks)) else blocks
+    if blocks and len(headings) == 1 and not any(headings[0] in block for block in blocks):
+        blocks.insert(0, f"# {headings[0]}")
     # A page too short to have a main text is all main text.
     return "\n\n".join(blocks) or str(trafilatura.html2txt(tree))
 
 
-def _blocks(parent: etree._Element) -> Iterator[str]:
-    """Yield what stands below `parent` as paragraphs, in order."""
+def _extracted(tree: lxml_html.HtmlElement, tables: Sequence["_Table"], min_chars: int | None = None) -> list[str]:
+    config = use_config()
+    if min_chars is not None:
+        config.set("DEFAULT", "MIN_EXTRACTED_SIZE", str(min_chars))
+    found = trafilatura.bare_extraction(
+        tree, favor_recall=True, include_comments=False, include_formatting=False, with_metadata=False, config=config
+    )
+    return list(_blocks(found.body, list(tables))) if isinstance(found, Extraction) else []
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table as the page has it: its caption, and its rows of cells, what spans several of them in each."""
+
+    caption: str
+    rows: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of(cls, table: lxml_html.HtmlElement) -> "_Table":
+        rows: list[tuple[str, ...]] = []
+        below: dict[int, tuple[int, str]] = {}  # column -> further rows that a cell spans, and its text
+        for row in table.iter("tr"):
+            cells: list[str] = []
+            for cell in row.iterchildren("td", "th"):
+                _take_spanning(below, cells)
+                text, further = _inline(cell), _span(cell, "rowspan") - 1
+                for shown in (text, *[""] * (_span(cell, "colspan") - 1)):
+                    if further:
+                        below[len(cells)] = further, shown
+                    cells.append(shown)
+            _take_spanning(below, cells)
+            if any(cells):
+                rows.append(tuple(cells))
+        return cls(next((_inline(caption) for caption in table.iterchildren("caption")), ""), tuple(rows))
+
+    def holds(self, cells: set[str]) -> bool:
+        own = {self.caption, *(cell for row in self.rows for cell in row)}
+        return len(cells & own) >= SAME_CELLS * len(cells)
+
+    def text(self) -> str:
+        caption = f"{self.caption}\n" if self.caption else ""
+        return caption + "\n".join(map(_row, self.rows))
+
+
+def _take_spanning(below: dict[int, tuple[int, str]], cells: list[str]) -> None:
+    """Add the cells of earlier rows that reach down to the next columns of this one."""
+    while len(cells) in below:
+        further, text = below.pop(len(cells))
+        if further > 1:
+            below[len(cells)] = further - 1, text
+        cells.append(text)
+
+
+def _span(cell: lxml_html.HtmlElement, name: str) -> int:
+    value = (cell.get(name) or "").strip()
+    return min(max(int(value), 1), MAX_SPAN) if value.isascii() and value.isdigit() else 1
+
+
+def _row(cells: Sequence[str]) -> str:
+    """Return the cells on a line; between bars where an empty one at an end would be lost."""
+    line = " | ".join(cells)
+    return line if cells[0] and cells[-1] else f"| {line} |"
+
+
+def _blocks(parent: etree._Element, tables: list[_Table]) -> Iterator[str]:
+    """Yield what stands below `parent` as paragraphs, in order; tables as the page has them."""
     if lead := _squeeze(parent.text):
         yield lead
     for element in parent:
-        if block := _block(element):
+        if block := _block(element, tables):
             yield block
         if tail := _squeeze(element.tail):
             yield tail
 
 
-def _block(element: etree._Element) -> str:
+def _block(element: etree._Element, tables: list[_Table]) -> str:
     match element.tag:
         case "head":
             level = re.sub(r"\D", "", element.get("rend") or "") or "2"
@@ -122,14 +224,23 @@ def _block(element: etree._Element) -> str:
         case "list":
             return "\n".join(_items(element))
         case "table":
-            rows = (" | ".join(map(_inline, row)).strip(" |") for row in element.iterchildren("row"))
-            return "\n".join(row for row in rows if row)
+            return _table(element, tables)
         case "code" | "quote" if len(element) == 0:
             return (element.text or "").strip("\n")
         case "quote" | "body" | "div":
-            return "\n\n".join(_blocks(element))
+            return "\n\n".join(_blocks(element, tables))
         case _:
             return _inline(element)
+
+
+def _table(element: etree._Element, tables: list[_Table]) -> str:
+    rows = [[*map(_inline, row)] for row in element.iterchildren("row")]
+    cells = {cell for row in rows for cell in row if cell}
+    same = next((table for table in tables if cells and table.holds(cells)), None)
+    if same is None:
+        return "\n".join(row for row in (" | ".join(row).strip(" |") for row in rows) if row)
+    tables.remove(same)
+    return same.text()
 
 
 def _items(element: etree._Element, indent: str = "") -> Iterator[str]:

@@ -13,14 +13,19 @@ from dataclasses import dataclass
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
-from query_engine.reader.reading import Reading, ReadUnit
+from query_engine.reader.reading import Reading, ReadUnit, with_context
 from query_engine.schema.passage import Passage
+from query_engine.text.light_words import is_light
 from query_engine.text.term_weights import TermWeights, question_weights
 
 READ_PASSAGES = 5
 _WORD = re.compile(r"\w[\w.,-]*\w|\w")
 NEAR = 0.4
-# Where the reader read nothing: about the lowest log-odds that it gives.
+# One word of a question stands in many texts about other things.
+SUBJECT_WORDS = 2
+# Log-odds from which the reader is hardly ever wrong about the subject; less will do for rare words.
+SURE, SURE_OF_RARE, RARE = 2.5, -0.5, 0.6
+# What the reader says where it read nothing: as sure a no as it ever gives.
 NOTHING_READ = -6.0
 
 
@@ -31,7 +36,9 @@ class Features:
     Attributes:
         similarity: cosine of the question and the nearest leaf of all passages, -1..1.
         far: how far `similarity` lies below `NEAR`, 0 where it does not: there it tells questions about other
-            subjects; above, it says more about the corpus than about the answer.
+            subjects; above, it says more about the corpus than about the answer. Less by `unit_coverage` where several
+            words of the subject are covered, or the reader is sure: a question about another subject does not hit upon
+            its words together.
         unit: log-odds, as the reader gives them, that the best sentence or line answers.
         leaf: log-odds that the best leaf answers.
         unit_leaf: log-odds that the leaf of the best sentence answers.
@@ -73,20 +80,30 @@ def measure(
     weights = question_weights(question, words)
     held = [frozenset(words.terms(f"{passage.title}\n{passage.text}")) for passage in read]
     best = reading.units[0] if reading.units else None
+    # No leaf holds the empty term, so nothing weighs more.
+    rarity = sum(map(words.weight, weights)) / (len(weights) or 1) / words.weight("")
     return Features(
         similarity=similarity,
-        far=max(0.0, NEAR - similarity),
+        far=max(0.0, NEAR - similarity) * (1 - _subject_covered(question, best, words, rarity)),
         unit=best.score if best else NOTHING_READ,
         leaf=max((leaf.scores.passage for leaf in reading.leaves), default=NOTHING_READ),
-        unit_leaf=best.leaf.scores.passage if best else NOTHING_READ,
+        unit_leaf=best.leaf_score if best else NOTHING_READ,
         unit_coverage=best.covered if best else 0.0,
         figures_missing=_figures_missing(question, best),
         coverage=max(_covered(terms, weights) for terms in held),
         length=math.log1p(len(weights)),
-        # No leaf holds the empty term, so nothing weighs more.
-        rarity=sum(map(words.weight, weights)) / (len(weights) or 1) / words.weight(""),
+        rarity=rarity,
         missing=tuple(term for term in weights if not any(term in terms for terms in held)),
     )
+
+
+def _subject_covered(question: str, best: ReadUnit | None, words: TermWeights, rarity: float) -> float:
+    if best is None:
+        return 0.0
+    subject = " ".join(word for word in _WORD.findall(question) if not is_light(word))
+    held = set(words.query_terms(subject)).intersection(words.terms(with_context(best.leaf, best.place)))
+    sure = min(best.score, best.leaf_score) >= (SURE_OF_RARE if rarity >= RARE else SURE)
+    return best.covered if sure or len(held) >= SUBJECT_WORDS else 0.0
 
 
 def _figures_missing(question: str, best: ReadUnit | None) -> float:
@@ -95,7 +112,7 @@ def _figures_missing(question: str, best: ReadUnit | None) -> float:
         return 0.0
     leaf, units = best.leaf, best.leaf.layout.units
     shown = leaf.text[units[leaf.read.start].start : units[leaf.read.stop - 1].end]
-    held = set(_WORD.findall("\n".join((leaf.passage.title, *leaf.path, shown)).lower()))
+    held = set(_WORD.findall("\n".join((leaf.passage.title, *leaf.path_of(best.place), shown)).lower()))
     return len(figures - held) / len(figures)
 
 

@@ -1,6 +1,7 @@
 """Name the words of a question that no passage holds, as they were typed: what was missing, for a person.
 
-Flow: `classifier.py` lists the terms that the best passages lack -> **here** -> what a declined question is told. Pure.
+Flow: `classifier.py` lists the terms that the best passages lack -> **here** -> what a declined question is told. Only
+words that name a subject, and of the question as it was asked: neither "made", nor what an earlier question said. Pure.
 """
 
 import re
@@ -8,23 +9,31 @@ from collections.abc import Sequence
 
 from query_engine.answerability.classifier import Confidence
 from query_engine.schema.passage import Passage
+from query_engine.text.light_words import is_light
 from query_engine.text.term_weights import TermWeights
 
 MAX_WORDS = 3
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"\w+(?:['’]\w+)?")
+_ENDING = re.compile(r"(?:n['’]t|['’]\w+)$")
 
 
 def missing_words(
-    question: str, confidence: Confidence, passages: Sequence[Passage], words: TermWeights
+    asked: str, confidence: Confidence, passages: Sequence[Passage], words: TermWeights
 ) -> tuple[str, ...]:
     """Return at most `MAX_WORDS` words of the question whose terms stand in none of the passages, rarest first.
+
+    Args:
+        asked: the question, as it was typed.
+        confidence: of the question as it was read.
+        passages: that were found.
+        words: the corpus's terms.
 
     None for languages without spaces: their terms are pairs of characters, not words.
     """
     held = {term for passage in passages for term in words.terms(f"{passage.title}\n{passage.text}")}
     typed: dict[str, str] = {}
-    for word in _WORD.findall(question):
+    for word in (_ENDING.sub("", typed) for typed in _WORD.findall(asked)):
         terms = words.terms(word)
-        if len(terms) == 1:
+        if len(terms) == 1 and not is_light(word):
             typed.setdefault(terms[0], word)
     return tuple(typed[term] for term in confidence.missing if term in typed and term not in held)[:MAX_WORDS]

@@ -2,7 +2,9 @@
 
 Flow: engine -> **here**, against the terms of the word index -> the question that is searched for, and a step that
 tells. A word is touched only where the corpus does not have it, no dictionary has it, and the corpus has a word that
-typing slips turn into it: a letter left out, doubled, swapped or replaced. Rare but correct words are the
+typing slips turn into it: a letter left out, doubled, swapped or replaced. Words that ask ("wat", "wich") are put
+right though the corpus may not hold them. Which dictionary counts is decided by the question's language; a language
+that the corpus does not speak must be plain, as two mistyped words may look like it. Rare but correct words are the
 danger, so short words, names and words built of known ones have stricter rules. Numbers and abbreviations are never
 touched.
 """
@@ -18,7 +20,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 from spellchecker import SpellChecker
 
-from index.lexical.language import question_language
+from index.lexical.language import function_word_votes, function_words, question_language
 from index.lexical.tantivy_index import STOP_WORDS
 
 MAX_CHARS = 1000
@@ -32,6 +34,12 @@ MIN_NAME_CHARS = 6
 TRIED_TERMS, READ_LEAVES = 4, 5
 # A word that this many leaves hold is no rare name.
 FREQUENT_LEAVES = 20
+# Words that ask, and how much commoner one must be than the word that may be a slip of it.
+ASKING_WORDS = "what when where which who whom whose why how does much many should could would".split()
+ASKING_MIN_CHARS, ASKING_COMMONER = 3, 1000
+# A corpus speaks a language if it holds such a share of its function words; of another one, a question must have so
+# many more function words than of English.
+SPOKEN_SHARE, PLAIN_VOTES = 0.3, 2
 DICTIONARIES = frozenset({"en", "de", "fr", "es", "it", "pt", "nl"})
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -52,6 +60,9 @@ _BRITISH = tuple(
 )
 # The dictionary also has words that are hardly used; it counts uses in film subtitles.
 MIN_USES = 500
+
+# Letters that are taken for each other because they sound alike: "juli", "oktober".
+_SOUNDS = str.maketrans("ykz", "ics")
 
 TextsOf = Callable[[Sequence[str]], Sequence[str]]
 """Returns the texts of leaves, by their node ids."""
@@ -112,21 +123,56 @@ def corrected(question: str, vocabulary: Vocabulary, texts_of: TextsOf) -> tuple
         vocabulary: of the corpus.
         texts_of: returns the texts of leaves.
     """
-    if len(question) > MAX_CHARS or (language := question_language(question)) not in DICTIONARIES:
+    if len(question) > MAX_CHARS or (language := _language(question, vocabulary)) not in DICTIONARIES:
         return question, ()
     pieces, made, last = [], [], 0
     for match in _WORD.finditer(question):
         word = match[0].removesuffix("'s").removesuffix("’s")
-        if _glued(question, match.start(), match.end()) or not _may_be_mistyped(word, vocabulary, language):
+        if _glued(question, match.start(), match.end()):
             continue
         begins = not question[: match.start()].strip(" ¿¡\"'")
-        meant = _meant(word, vocabulary, texts_of, language, begins=begins)
+        meant = _asking_word(word, vocabulary, begins=begins) if language == "en" else None
+        if meant is None and _may_be_mistyped(word, vocabulary, language):
+            meant = _meant(word, vocabulary, texts_of, language, begins=begins)
         if meant is None:
             continue
         pieces += [question[last : match.start()], meant]
         last = match.start() + len(word)
         made.append(Correction(word, meant))
     return "".join([*pieces, question[last:]]), tuple(made)
+
+
+def _language(question: str, vocabulary: Vocabulary) -> str:
+    """Return the question's language, English where nothing but its words speak for another one, and few of them."""
+    language = question_language(question)
+    if language not in DICTIONARIES or language == "en":
+        return language
+    own = function_words(language) - function_words("en")
+    held = sum(all(map(vocabulary.has, vocabulary.terms(word))) for word in own)
+    votes = function_word_votes(question)
+    return language if held >= SPOKEN_SHARE * len(own) or votes[language] >= votes["en"] + PLAIN_VOTES else "en"
+
+
+def _asking_word(word: str, vocabulary: Vocabulary, *, begins: bool) -> str | None:
+    """Return the word that asks, in the case of the mistyped one, that a letter left out, doubled or swapped hides."""
+    typed = word.lower()
+    if len(typed) < ASKING_MIN_CHARS or typed in STOP_WORDS or not (word.islower() or (begins and word.istitle())):
+        return None
+    terms = vocabulary.terms(typed)
+    if len(terms) != 1 or vocabulary.has(terms[0]):
+        return None
+    forms = {typed, typed.removesuffix("s") if len(typed) > ASKING_MIN_CHARS else typed}
+    uses = _dictionary("en")
+    found = [
+        asking
+        for asking in ASKING_WORDS
+        for form in forms
+        if form[0] == asking[0] and OSA.distance(form, asking) == 1 and not _unlikely(form, asking)
+        if uses[typed] * ASKING_COMMONER < uses[asking]
+    ]
+    if len(set(found)) != 1:
+        return None
+    return found[0].capitalize() if word.istitle() else found[0]
 
 
 def _glued(question: str, start: int, end: int) -> bool:
@@ -248,8 +294,8 @@ def _terms_near(term: str, slips: int, vocabulary: Vocabulary) -> list[tuple[str
 
 
 def _unlikely(typed: str, meant: str) -> int:
-    """Return 0 where letters were left out, doubled or swapped, 1 where one was replaced or put in."""
-    if sorted(typed) == sorted(meant):
+    """Return 0 where letters were left out, doubled, swapped or sound alike, 1 where one was replaced or put in."""
+    if sorted(typed) == sorted(meant) or typed.translate(_SOUNDS) == meant.translate(_SOUNDS):
         return 0
     return 0 if _is_subsequence(typed, meant) or _undoubled(typed) == _undoubled(meant) else 1
 

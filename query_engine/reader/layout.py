@@ -8,7 +8,7 @@ is `text/sentences.py`'s business. Pure.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Literal
 
@@ -31,9 +31,23 @@ _FIGURE = re.compile(r"\d")
 _MACHINE_WORDS = re.compile(r"\b(?:https?:\s?//|www\.)\S+|(?<!\S)[^\s@]++@\S+\.\w+|\b\d{4}-\d\d-\d\dT[\d:.+Z-]*")
 # A line of a few words without digits or punctuation, such as a heading in a text file.
 _LABEL = re.compile(r"[^\W\d][\w'’&-]*+(?:[ \t]++[^\W\d][\w'’&-]*+){0,5}[ \t]*+")
+# What stands between the columns of a table that is set with blanks or tabs, and within a line of such a table.
+_COLUMN_GAP = re.compile(r"(?<=\S)(?:[ ]{3,}|[ ]*+\t\s*+)(?=\S)")
+_CELL_GAP = re.compile(r"[ ]{2,}|\s*\t\s*")
+_CELL_MARK = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"[\s|:–-]+")
 _KEY_VALUE = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;,|\n]{0,39}:[ \t]+\S")
-_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(\S.*)$", re.MULTILINE)
+# A key may have a comma where its value is a figure: "Windows, each time: 145.00".
+_KEY_FIGURE = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;|\n]{0,39}:[ \t]+[$€£¥]?\d\S*(?:[ ]\S+){0,2}")
+_HEADING = re.compile(
+    r"^(?: {0,3}(?P<marks>#{1,6})[ \t]+(?P<marked>\S.*)$"
+    # "2. Term", as contracts have it: a short line between a blank one and its text.
+    r"|(?:(?<=\n\n)|(?<!\n))(?P<number>\d{1,2}(?:\.\d{1,2}){0,2})\.?[ \t]+(?P<numbered>[^\W\d_a-z][^\n.!?;:,]{1,60})$"
+    r"(?=\n(?!\d)[^\W_a-z]))",
+    re.MULTILINE,
+)
+# Numbered headings stand below those with marks.
+NUMBERED_LEVEL = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +112,46 @@ def stretch(text: str, start: int, end: int, around_chars: int = AROUND_CHARS) -
     return begin or first, stop if stop > 0 else last
 
 
-def heading_path(text: str, offset: int) -> tuple[str, ...]:
-    """Return the headings that an offset of a document stands under, the outermost first."""
+@dataclass(frozen=True, slots=True)
+class HeadingPath:
+    """The headings that a place of a document stands under, the outermost first.
+
+    Attributes:
+        titles: all of them.
+        marked: how many have a `#`, as in Markdown; those with a number alone stand below them.
+    """
+
+    titles: tuple[str, ...] = ()
+    marked: int = 0
+
+
+def heading_paths(text: str, offsets: Sequence[int]) -> list[HeadingPath]:
+    """Return the headings that each of these offsets of a document stands under.
+
+    Args:
+        text: of the document.
+        offsets: rising.
+    """
     path: list[tuple[int, str]] = []
-    for match in _HEADING.finditer(text, 0, offset):
-        level = len(match[1])
-        while path and path[-1][0] >= level:
-            path.pop()
-        path.append((level, match[2].strip().rstrip("#").strip()))
-    return tuple(title for _, title in path)
+    found: list[HeadingPath] = []
+    headings = _HEADING.finditer(text, 0, offsets[-1] if offsets else 0)
+    following = next(headings, None)
+    for offset in offsets:
+        while following is not None and following.end() <= offset:
+            level, title = _level_and_title(following)
+            while path and path[-1][0] >= level:
+                path.pop()
+            path.append((level, title))
+            following = next(headings, None)
+        titles = tuple(title for _, title in path)
+        found.append(HeadingPath(titles, sum(level <= NUMBERED_LEVEL for level, _ in path)))
+    return found
+
+
+def _level_and_title(heading: re.Match[str]) -> tuple[int, str]:
+    if heading["marks"]:
+        return len(heading["marks"]), heading["marked"].strip().rstrip("#").strip()
+    return NUMBERED_LEVEL + heading["number"].count(".") + 1, heading["numbered"].strip()
 
 
 def lay_out(text: str, start: int, end: int) -> Layout:
@@ -117,7 +162,7 @@ def lay_out(text: str, start: int, end: int) -> Layout:
         first = len(units)
         for item, sentences in enumerate(paragraphs):
             for one in sentences:
-                label = kind == "heading" or _is_label(text[start + one.start : start + one.end], one)
+                label = kind == "heading" or _is_label(text[start + one.start : start + one.end], one, kind)
                 units.append(Unit(start + one.start, start + one.end, len(blocks), item, label))
         if first == len(units):
             continue
@@ -129,6 +174,15 @@ def lay_out(text: str, start: int, end: int) -> Layout:
             units[first] = _labelled(units[first])
         blocks.append(Block(kind, range(first, len(units)), lead, header))
     return Layout(tuple(units), tuple(blocks))
+
+
+def split_row(line: str) -> list[str]:
+    """Return the cells of a table's row, at least one."""
+    if "|" not in line:
+        return _CELL_GAP.split(line.strip())
+    cuts = [-1, *(match.start() for match in _CELL_MARK.finditer(line)), len(line)]
+    cells = [line[first + 1 : last].strip() for first, last in pairwise(cuts)]
+    return cells[1:-1] or cells if line.lstrip().startswith("|") else cells
 
 
 def _labelled(unit: Unit) -> Unit:
@@ -162,17 +216,19 @@ def _runs(text: str, offset: int) -> Iterator[tuple[BlockKind, list[Sentence]]]:
         elif kind == "record":
             yield "record", run
         else:
-            start = run[0].start
-            yield from _prose(text[start - offset : run[-1].end - offset], start)
+            start, end = run[0].start, run[-1].end
+            yield from _prose(text[start - offset : end - offset], start, text[end - offset :])
 
 
-def _prose(text: str, offset: int) -> Iterator[tuple[BlockKind, list[Sentence]]]:
+def _prose(text: str, offset: int, following: str) -> Iterator[tuple[BlockKind, list[Sentence]]]:
     for start, end, sentences in split_sentences_of_blocks(text):
         kind: BlockKind = "paragraph"
         if sentences and sentences[0].kind == "heading":
             kind = "heading"
         elif _BULLET.match(text[start:end]):
             kind = "list"
+        elif _HEADING.match(text + following, start) and sentences and sentences[0].kind == "line":
+            kind = "heading"
         elif _NUMBERED.match(text[start:end]):
             kind = "steps"
         yield kind, [Sentence(one.start + offset, one.end + offset, one.kind) for one in sentences]
@@ -209,9 +265,11 @@ def _rows_joined(
 def _kind_of_line(line: str) -> BlockKind:
     if " | " in line or line.startswith("|"):
         return "table"
+    if _COLUMN_GAP.search(line) and not _BULLET.match(line) and not _NUMBERED.match(line):
+        return "table"
     if len(line) > RECORD_LINE_CHARS or _BULLET.match(line) or _NUMBERED.match(line):
         return "paragraph"
-    return "record" if _KEY_VALUE.match(line) else "paragraph"
+    return "record" if _KEY_VALUE.match(line) or _KEY_FIGURE.fullmatch(line) else "paragraph"
 
 
 def _grouped(
@@ -234,7 +292,7 @@ def _has_header(rows: Sequence[str]) -> bool:
     if len(rows) < 2:
         return False
     return _is_rule(rows[1]) or (
-        rows[0].count(" | ") > 1 and not _FIGURE.search(rows[0]) and any(map(_FIGURE.search, rows[1:]))
+        len(split_row(rows[0])) > 2 and not _FIGURE.search(rows[0]) and any(map(_FIGURE.search, rows[1:]))
     )
 
 
@@ -253,7 +311,9 @@ def _is_rule(text: str) -> bool:
     return "-" in text and _RULE.fullmatch(text) is not None
 
 
-def _is_label(text: str, sentence: Sentence) -> bool:
+def _is_label(text: str, sentence: Sentence, kind: BlockKind) -> bool:
+    if kind == "table" and "|" not in text:
+        return False
     if sentence.kind == "heading" or text.endswith("?") or _RULE.fullmatch(text):
         return True
     if sum(len(match[0]) for match in _MACHINE_WORDS.finditer(text)) > MACHINE_SHARE * len(text):

@@ -6,7 +6,7 @@ quotes it. Both take the same reading, so that each leaf is read once a question
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
@@ -14,10 +14,11 @@ from cachetools import LRUCache
 
 from index.documents.span_tree import split_node_id
 from index.documents.store import DocumentStore
-from query_engine.reader.layout import Block, Layout, Unit, heading_path, lay_out, stretch
+from query_engine.reader.layout import Block, HeadingPath, Layout, Unit, heading_paths, lay_out, split_row, stretch
 from query_engine.reader.model import PassageReader, PassageText, Scores
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import Passage
+from query_engine.text.asked_kind import AskedKind, asked_kind, holds_kind
 from query_engine.text.term_weights import TermWeights, question_weights
 
 # Reading a leaf takes some 5 ms on two cores.
@@ -29,6 +30,13 @@ UNKNOWN_SIMILARITY = 0.3
 # What counts for a unit: what the reader says of it and of its leaf, the leaf's place in the ranking, the leaf's
 # similarity to the question, and the share of the question's words in it and above it.
 SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.5, 0.0, -0.3, 3.0, 2.0
+# What an item, a row or a line gains under a heading of which the question has every word.
+HEADED_WEIGHT = 1.5
+# What a unit loses that holds no figure where an amount is asked for, no point in time, no reason.
+LACKING_KIND = {AskedKind.AMOUNT: 2.5, AskedKind.TIME: 1.0, AskedKind.REASON: 0.0}
+# The reader learnt from prose. Of a table, the row that the question names counts as read with such log-odds, where the
+# question names a column as well or there is only one; less where it names a part of the row's name.
+NAMED_ROW, PARTLY_NAMED_ROW = 2.0, 1.0
 # The gate and the synthesizer read the same leaves.
 REMEMBERED_LEAVES = 256
 
@@ -43,7 +51,7 @@ class ReadLeaf:
         passage: the one it was found in.
         rank: its place among all leaves that were found, from 0.
         similarity: cosine of leaf and question, -1..1; `UNKNOWN_SIMILARITY` if it was not found by meaning.
-        path: the headings that it stands under, the outermost first.
+        paths: the headings that each unit read stands under, the outermost first.
         text: of the document.
         layout: of the leaf and what surrounds it.
         read: places of its units in the layout.
@@ -53,11 +61,15 @@ class ReadLeaf:
     passage: Passage
     rank: int
     similarity: float
-    path: tuple[str, ...]
+    paths: tuple[HeadingPath, ...]
     text: str
     layout: Layout
     read: range
     scores: Scores
+
+    def path_of(self, place: int) -> tuple[str, ...]:
+        """The headings that a unit of the layout stands under; of one that was not read, those of the nearest."""
+        return self.paths[min(max(place, self.read.start), self.read.stop - 1) - self.read.start].titles
 
     def words_read(self) -> str | None:
         """The words that the reader takes for the short answer."""
@@ -76,13 +88,23 @@ class ReadUnit:
         place: its place in the leaf's layout.
         score: log-odds that it answers, as the reader gives them.
         covered: share of the question's words, weighted by rarity, that it holds together with its title, the headings
-            above it and the unit before it, 0..1.
+            above it and what it goes on from, 0..1.
+        held: the question's words that it holds itself, as the index spells them.
+        known: those, and the ones that stand in its title, headings and what it goes on from.
+        lacking: what it loses because it holds nothing of the kind that is asked for, 0 or more.
+        headed: it is an item, a row or a line, and stands under a heading of which the question has every word.
+        named: log-odds by the names of its row and columns alone; minus infinity if it is no row that is named.
     """
 
     leaf: ReadLeaf
     place: int
     score: float
     covered: float
+    held: frozenset[str] = frozenset()
+    known: frozenset[str] = frozenset()
+    lacking: float = 0.0
+    headed: bool = False
+    named: float = -math.inf
 
     @property
     def worth(self) -> float:
@@ -93,7 +115,14 @@ class ReadUnit:
             + RANK_WEIGHT * self.leaf.rank
             + SIMILARITY_WEIGHT * self.leaf.similarity
             + WORDS_WEIGHT * self.covered
+            + HEADED_WEIGHT * self.headed
+            - self.lacking
         )
+
+    @property
+    def leaf_score(self) -> float:
+        """Log-odds that its leaf answers."""
+        return max(self.leaf.scores.passage, self.named)
 
     @property
     def unit(self) -> Unit:
@@ -154,14 +183,14 @@ class LeafReader:
             with self._lock:
                 self._remembered.update({(question, shown): scores for shown, scores in found.items()})
         leaves = tuple(
-            ReadLeaf(one.passage, one.rank, one.similarity, one.path, one.text, one.layout, one.places, scores)
+            ReadLeaf(one.passage, one.rank, one.similarity, one.paths, one.text, one.layout, one.places, scores)
             for one in prepared
             if (scores := known[one.shown]) is not None
         )
         return Reading(question, leaves, self._units(question, leaves))
 
     def _units(self, question: str, leaves: Sequence[ReadLeaf]) -> tuple[ReadUnit, ...]:
-        weights = question_weights(question, self._words)
+        weights, kind = question_weights(question, self._words), asked_kind(question)
         everywhere = _shared_lines(leaves)
         found: dict[tuple[str, int], ReadUnit] = {}
         for leaf in leaves:
@@ -170,13 +199,42 @@ class LeafReader:
                 line = " ".join(leaf.text[unit.start : unit.end].split())
                 if unit.label or line in everywhere or not math.isfinite(score):
                     continue
-                held = set(self._words.terms(with_context(leaf, place)))
-                covered = sum(weight for term, weight in weights.items() if term in held)
-                one = ReadUnit(leaf, place, score, covered)
+                known = weights.keys() & self._words.terms(with_context(leaf, place))
+                covered = sum(weights[term] for term in known)
+                text = leaf.text[unit.start : unit.end]
+                held = weights.keys() & self._words.terms(text)
+                lacking = LACKING_KIND[kind] if kind and not holds_kind(kind, text) else 0.0
+                headed, named = self._headed(leaf, place, weights), self._named(leaf, place, weights)
+                one = ReadUnit(
+                    leaf, place, max(score, named), covered, frozenset(held), frozenset(known), lacking, headed, named
+                )
                 key = (leaf.passage.doc_id, unit.start)
                 if key not in found or found[key].worth < one.worth:
                     found[key] = one
         return tuple(sorted(found.values(), key=lambda one: -one.worth))
+
+    def _headed(self, leaf: ReadLeaf, place: int, asked: Mapping[str, float]) -> bool:
+        """Whether a unit stands in a list, table or record under a heading that the question asks for."""
+        titles = leaf.path_of(place)
+        if leaf.layout.block_of(place).kind in {"paragraph", "heading", "code"} or len(titles) < 2:
+            return False
+        words = set(self._words.query_terms(titles[-1]))
+        return bool(words) and words <= asked.keys()
+
+    def _named(self, leaf: ReadLeaf, place: int, asked: Mapping[str, float]) -> float:
+        """Return how likely a row answers by its first cell and the header, see `NAMED_ROW`."""
+        block, units = leaf.layout.block_of(place), leaf.layout.units
+        if block.kind != "table" or block.header is None:
+            return -math.inf
+        header = units[block.header]
+        name = set(self._words.terms(split_row(leaf.text[units[place].start : units[place].end])[0]))
+        columns = split_row(leaf.text[header.start : header.end])[1:]
+        asked_columns = asked.keys() - name
+        if len(columns) > 1 and asked_columns.isdisjoint(self._words.terms(" ".join(columns))):
+            return -math.inf
+        if not name & asked.keys():
+            return -math.inf
+        return NAMED_ROW if name <= asked.keys() else PARTLY_NAMED_ROW
 
 
 def _shared_lines(leaves: Sequence[ReadLeaf]) -> frozenset[str]:
@@ -190,10 +248,28 @@ def _shared_lines(leaves: Sequence[ReadLeaf]) -> frozenset[str]:
 
 
 def with_context(leaf: ReadLeaf, place: int) -> str:
-    """Return a unit's words after those of the title, its leaf's headings, and the unit before it."""
+    """Return a unit's words after those of its title, its headings, and what it goes on from.
+
+    That is the header of a table, the line that leads a list in, of anything else the unit before it.
+    """
     units = leaf.layout.units
-    above = (leaf.passage.title, *leaf.path)
-    return "\n".join((*above, leaf.text[units[max(0, place - 1)].start : units[place].end]))
+    above = [leaf.passage.title, *leaf.path_of(place)]
+    above += [leaf.text[units[other].start : units[other].end] for other in _goes_on_from(leaf.layout, place)]
+    return "\n".join((*above, leaf.text[units[place].start : units[place].end]))
+
+
+def _goes_on_from(layout: Layout, place: int) -> Iterator[int]:
+    units, block = layout.units, layout.block_of(place)
+    if block.kind == "table":
+        if block.header is not None:
+            yield block.header
+        return
+    if block.kind in {"list", "steps"} and block.lead is not None:
+        yield block.lead
+        if place == block.units.start or units[place - 1].item != units[place].item:
+            return
+    if place > 0:
+        yield place - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +277,7 @@ class _Prepared:
     rank: int
     passage: Passage
     similarity: float
-    path: tuple[str, ...]
+    paths: tuple[HeadingPath, ...]
     text: str
     layout: Layout
     places: range
@@ -225,9 +301,9 @@ def _prepared(passages: Sequence[Passage], text_of: TextOf) -> Iterator[_Prepare
         places = _widened(layout, leaf)
         read.update((passage.doc_id, layout.units[place].start) for place in places)
         number += 1
-        path = heading_path(text, layout.units[places.start].start)
-        shown = passage_text(passage.title, path, text, layout, places)
-        yield _Prepared(rank, passage, hit.scores.get("dense", UNKNOWN_SIMILARITY), path, text, layout, places, shown)
+        paths = tuple(heading_paths(text, [layout.units[place].start for place in places]))
+        shown = passage_text(passage.title, paths[0].titles[: paths[0].marked], text, layout, places)
+        yield _Prepared(rank, passage, hit.scores.get("dense", UNKNOWN_SIMILARITY), paths, text, layout, places, shown)
 
 
 def _widened(layout: Layout, places: range) -> range:

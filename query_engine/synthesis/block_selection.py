@@ -6,20 +6,31 @@ answer, a list with the line that leads it in, all steps, a table row, a `key: v
 
 import math
 import re
-from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from query_engine.reader.layout import BlockKind
 from query_engine.reader.reading import Reading, ReadLeaf, ReadUnit
+from query_engine.text.asked_kind import AskedKind, asked_kind, holds_kind, points_back
 
 # A sentence of the same block is quoted with the best one if the reader gives it such log-odds, or so little less than
 # the best one's; more readily where much is asked for.
 JOINED_SCORE, JOINED_BELOW = -2.0, 2.0
 JOINED_SCORE_MUCH, JOINED_BELOW_MUCH = -3.0, 4.0
-# Lowest worth of another block, and how far it may lie below the first.
+# Where an amount or a point in time is asked for, and the best one holds it, little else is.
+JOINED_BELOW_LITTLE = 2.0
+# Another block must be worth so much, and so little less than the first.
 FURTHER_WORTH, FURTHER_BELOW = 1.5, 0.8
 MAX_BLOCKS = 3
-# A list that answers in part is quoted whole up to this length.
+# A sentence that begins so leaves open whom it is about; the one before it says it, if it is no longer than this.
+_OPEN = re.compile(
+    r"(?:(?:In|On|By|Since|After) [^,.]{1,20},? )?(?:he|she|it|they|his|her|its|their|this|these)\b", re.I
+)
+OPENING_WORDS = 20
+# A row or an item that holds more words of the question than the one beside it may have so much smaller log-odds; any,
+# if that one holds none.
+NAMED_MORE_BELOW = 3.0
+# A list of which a part answers is quoted whole if it is no longer.
 WHOLE_LIST_WORDS = 130
 _WANTS_ALL = re.compile(
     r"\bhow (?:do|does|can|should|to|would|is|are)\b|\b(?:steps?|procedure|process|instructions|list"
@@ -28,6 +39,9 @@ _WANTS_ALL = re.compile(
     r"|options|requirements|rules|all)\b",
     re.IGNORECASE,
 )
+
+
+_ASKS_AGAIN = re.compile(r"\b(?:and|or)\s+(?:\w+\s+)?(?:what|which|who|when|where|why|how)\b|\?.*\?", re.I | re.S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +111,17 @@ def choose(reading: Reading, max_words: int) -> list[ChosenBlock]:
         reading: of the question's passages.
         max_words: of all blocks together; the first may be longer.
     """
+    asked = _Asked.of(reading)
     chosen: list[ChosenBlock] = []
     quoted: set[tuple[str, int]] = set()  # document and offset of each unit
     room = max_words
     for one in reading.units:
-        if _key(one.leaf, one.place) in quoted or (chosen and not _adds(one, chosen)):
+        if _key(one.leaf, one.place) in quoted or (chosen and not _adds(one, chosen, asked)):
             continue
-        block = _grown(one, reading.question, max_words, quoted)
+        block = _grown(_named_more(one, asked), asked, max_words, quoted)
         if chosen and block.words > room:
             continue
-        chosen.append(block)
+        chosen.append(_opened(block, asked))
         quoted.update(_key(block.leaf, place) for place in block.places)
         room -= block.words
         if len(chosen) == MAX_BLOCKS:
@@ -114,25 +129,98 @@ def choose(reading: Reading, max_words: int) -> list[ChosenBlock]:
     return chosen
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the choice depends on beside the unit itself.
+
+    Attributes:
+        much: one sentence rarely answers the question.
+        several: it asks more than one thing.
+        kind: what it asks for.
+        units: all that were read, by document and offset.
+    """
+
+    much: bool
+    several: bool
+    kind: AskedKind | None
+    units: Mapping[tuple[str, int], ReadUnit]
+
+    @classmethod
+    def of(cls, reading: Reading) -> "_Asked":
+        units = {_key(one.leaf, one.place): one for one in reading.units}
+        several = _ASKS_AGAIN.search(reading.question) is not None
+        return cls(asks_for_much(reading.question), several, asked_kind(reading.question), units)
+
+    @property
+    def little(self) -> bool:
+        return not self.much and not self.several and self.kind in {AskedKind.AMOUNT, AskedKind.TIME}
+
+
 def _key(leaf: ReadLeaf, place: int) -> tuple[str, int]:
     return leaf.passage.doc_id, leaf.layout.units[place].start
 
 
-def _adds(one: ReadUnit, chosen: Sequence[ChosenBlock]) -> bool:
+def _adds(one: ReadUnit, chosen: Sequence[ChosenBlock], asked: _Asked) -> bool:
     least = max(FURTHER_WORTH, chosen[0].worth - FURTHER_BELOW)
-    return one.worth >= least and not any(_says_same(one.text, block.text()) for block in chosen)
+    if asked.little and any(not first.lacking and one.held <= first.known for first in _units(chosen, asked)):
+        return False
+    if not asked.several and not one.headed and any(first.headed for first in _units(chosen, asked)):
+        return False
+    return one.worth >= least and not any(
+        _says_same(one.text, block.text()) or _is_row_beside(one, block, asked) for block in chosen
+    )
 
 
-def _grown(one: ReadUnit, question: str, max_words: int, quoted: Container[tuple[str, int]]) -> ChosenBlock:
+def _is_row_beside(one: ReadUnit, block: ChosenBlock, asked: _Asked) -> bool:
+    """Whether a unit is a row or an item beside those of a block, and holds no word of the question beyond theirs."""
+    units = one.leaf.layout.units
+    if asked.much or not _parts_differ(one, asked) or one.leaf.passage.doc_id != block.leaf.passage.doc_id:
+        return False
+    first, last = units[one.block.units.start].start, units[one.block.units.stop - 1].end
+    if not first <= block.start < last:
+        return False
+    return one.held <= frozenset().union(*(other.held for other in _units([block], asked)))
+
+
+def _units(chosen: Sequence[ChosenBlock], asked: _Asked) -> Iterator[ReadUnit]:
+    for block in chosen:
+        for place in block.places:
+            if unit := asked.units.get(_key(block.leaf, place)):
+                yield unit
+
+
+def _named_more(one: ReadUnit, asked: _Asked) -> ReadUnit:
+    """Return the row or item beside a unit that holds the same words of the question and more, else the unit."""
+    if not _parts_differ(one, asked):
+        return one
+    below = NAMED_MORE_BELOW if one.held else math.inf
+    beside = (asked.units.get(_key(one.leaf, place)) for place in one.block.units)
+    better = [other for other in beside if other and other.held > one.held]
+    better = [other for other in better if other.score > one.score - below and not other.lacking]
+    return max(better, key=lambda other: (len(other.held), other.worth), default=one)
+
+
+def _parts_differ(one: ReadUnit, asked: _Asked) -> bool:
+    """Whether the units of a block are about different things: rows always, items where one thing is asked for."""
+    return one.block.kind == "table" or (asked.little and one.block.kind in {"list", "steps", "record"})
+
+
+def leaves_open(text: str) -> bool:
+    """Whether a text begins with a word that stands for something said before."""
+    return _OPEN.match(text) is not None
+
+
+def _grown(one: ReadUnit, asked: _Asked, max_words: int, quoted: Container[tuple[str, int]]) -> ChosenBlock:
     """Return the units of a unit's block that answer with it; of what a line leads in, all that it leads in."""
     leaf, block = one.leaf, one.block
-    much = asks_for_much(question)
     if led := _led_in(one):
         places = {one.place, *led}
     elif block.kind in {"list", "steps"}:
-        places = _items(one, whole_if_several=much)
+        places = _items(one, asked)
     else:
-        places = _shortened(one, set(_answering(one, much=much)), max_words)
+        places = _shortened(one, set(_answering(one, asked)), max_words)
+        if asked.kind is AskedKind.REASON and block.kind == "paragraph":
+            places |= _reason_beside(one, places)
     return ChosenBlock(leaf, tuple(sorted(place for place in places if _key(leaf, place) not in quoted)), one.worth)
 
 
@@ -146,15 +234,63 @@ def _led_in(one: ReadUnit) -> range | None:
     return following.units if fits and following.kind not in {"paragraph", "heading"} else None
 
 
-def _answering(one: ReadUnit, *, much: bool) -> Iterator[int]:
+def _answering(one: ReadUnit, asked: _Asked) -> Iterator[int]:
     """Yield the places of the units of a unit's block that answer about as likely as it does."""
     leaf = one.leaf
-    score, below = (JOINED_SCORE_MUCH, JOINED_BELOW_MUCH) if much else (JOINED_SCORE, JOINED_BELOW)
+    score, below = (JOINED_SCORE_MUCH, JOINED_BELOW_MUCH) if asked.much else (JOINED_SCORE, JOINED_BELOW)
+    if asked.little and not one.lacking:
+        below = JOINED_BELOW_LITTLE
     least = min(one.score, max(score, one.score - below))
     scores = dict(zip(leaf.read, leaf.scores.units, strict=True))
     for place in one.block.units:
-        if place == one.place or (scores.get(place, -math.inf) >= least and not leaf.layout.units[place].label):
+        if place == one.place or (
+            scores.get(place, -math.inf) >= least and not leaf.layout.units[place].label and _beside(one, place, asked)
+        ):
             yield place
+
+
+def _beside(one: ReadUnit, place: int, asked: _Asked) -> bool:
+    """Whether a unit can answer together with the best one of its block.
+
+    A row, an item or a line of a record is about something else if it lacks words of the question that the best one
+    holds; a sentence, if it lacks the kind of thing that is asked for.
+    """
+    other = asked.units.get(_key(one.leaf, place))
+    if asked.much or other is None:
+        return True
+    if _parts_differ(one, asked):
+        return one.held <= other.held
+    if asked.kind is AskedKind.REASON:  # that gives a reason, but of something else
+        return bool(other.held) or abs(place - one.place) == 1 or not holds_kind(AskedKind.REASON, other.text)
+    return not asked.little or bool(one.lacking) or not other.lacking
+
+
+def _opened(block: ChosenBlock, asked: _Asked) -> ChosenBlock:
+    """Return the block with the sentence before it, if its own first one leaves open what that one says."""
+    leaf, first = block.leaf, block.places[0]
+    if block.kind != "paragraph" or first == leaf.layout.block_of(first).units.start:
+        return block
+    before, after = (asked.units.get(_key(leaf, place)) for place in (first - 1, first))
+    if before is None or after is None or not leaves_open(after.text) or before.held <= after.held:
+        return block
+    if _words(leaf, range(first - 1, first)) > OPENING_WORDS:
+        return block
+    return replace(block, places=(first - 1, *block.places))
+
+
+def _reason_beside(one: ReadUnit, places: set[int]) -> set[int]:
+    """Return the neighbour that gives the reason, where a paragraph's quoted sentences do not give it by themselves."""
+    leaf, units = one.leaf, one.leaf.layout.units
+    texts = {place: leaf.text[units[place].start : units[place].end] for place in one.block.units}
+    gives = {place for place, text in texts.items() if holds_kind(AskedKind.REASON, text) and not units[place].label}
+    said = {place for place in places & gives if not points_back(texts[place])}
+    if said:
+        return set()
+    before = {place - 1 for place in places & gives if points_back(texts[place])} & texts.keys()
+    if places & gives:
+        return before
+    beside = [place for place in (max(places) + 1, min(places) - 1) if place in gives]
+    return set(beside[:1])
 
 
 def _shortened(one: ReadUnit, places: set[int], max_words: int) -> set[int]:
@@ -169,12 +305,14 @@ def _shortened(one: ReadUnit, places: set[int], max_words: int) -> set[int]:
     return kept
 
 
-def _items(one: ReadUnit, *, whole_if_several: bool) -> set[int]:
+def _items(one: ReadUnit, asked: _Asked) -> set[int]:
     """Return the items of a list that answer with the line that leads it in; steps, and most of a list, whole."""
     leaf, block, units = one.leaf, one.block, one.leaf.layout.units
-    items = {units[place].item for place in _answering(one, much=whole_if_several)}
+    items = {units[place].item for place in _answering(one, asked)}
     every = {units[place].item for place in block.units}
-    whole = len(items) >= max(2, len(every) / 2) or (whole_if_several and (block.kind == "steps" or len(items) > 1))
+    whole = not asked.little and len(items) >= max(2, len(every) / 2)
+    whole |= asked.much and (block.kind == "steps" or len(items) > 1)
+    whole |= one.headed and not asked.little  # the question asks for what the heading names
     fits = _words(leaf, block.units) <= WHOLE_LIST_WORDS
     places = {place for place in block.units if (whole and fits) or units[place].item in items}
     return places if block.lead is None else {block.lead, *places}

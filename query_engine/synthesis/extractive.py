@@ -10,24 +10,20 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
+from query_engine.reader.layout import split_row
 from query_engine.reader.reading import LeafReader
 from query_engine.schema.passage import Passage
-from query_engine.synthesis.block_selection import ChosenBlock, asks_for_much, choose
+from query_engine.synthesis.block_selection import ChosenBlock, asks_for_much, choose, leaves_open
 from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
 from query_engine.text.markdown_escape import as_text
 from query_engine.text.short_answers import short_answer
 
-# A sentence with this beginning does not name its subject; the document's title does, if it is short.
-_OPEN = re.compile(
-    r"(?:(?:In|On|By|Since|After) [^,.]{1,20},? )?(?:he|she|it|they|his|her|its|their|this|these)\b", re.I
-)
 LEAD_WORDS = 8
 # Log-probability from which the reader's words are trusted. Of SQuAD 2.0's 293 answerable questions 17 had bold words
 # from -3 on, of which 15 were right; without the reader 32 of 66.
 BOLD_SCORE = -2.5
-_CELLS = re.compile(r"(?<!\\)\|")
+_BULLET = re.compile(r"\s*[-*+•▪◦‣]\s+")
 
 
 class ExtractiveSynthesizer(QuotingSynthesizer):
@@ -58,7 +54,8 @@ def _quote(block: ChosenBlock, start: int, end: int, question: str, *, first: bo
     quoted = block.leaf.text[start:end]
     words = " ".join(quoted.split())
     if block.kind in {"list", "steps", "code"} and "\n" in quoted:
-        shown = "\n".join(as_text(line.rstrip()) for line in quoted.splitlines() if line.strip())
+        lines = (_first_mark(block, start) + quoted if block.kind == "list" else quoted).splitlines()
+        shown = "\n".join(as_text(line.rstrip()) for line in lines if line.strip())
     elif block.kind == "table":
         shown = "; ".join(as_text(line) for line in _rows(block, quoted))
     else:
@@ -77,33 +74,33 @@ def _holding(block: ChosenBlock, start: int, end: int) -> Passage:
     return replace(passage, start=first, end=last, text=block.leaf.text[first:last])
 
 
+def _first_mark(block: ChosenBlock, start: int) -> str:
+    """Return the bullet that stands before a quote of several items, which begins behind it."""
+    line = block.leaf.text[block.leaf.text.rfind("\n", 0, start) + 1 : start]
+    return line.lstrip() if _BULLET.fullmatch(line) else ""
+
+
 def _rows(block: ChosenBlock, quoted: str) -> Iterator[str]:
     """Yield each row of a table with the names of its columns."""
     header = block.header_text()
-    names = _split_row(header) if header else []
+    names = split_row(header) if header else []
     for line in quoted.splitlines():
-        cells = _split_row(line)
+        cells = split_row(line)
         if len(names) != len(cells):
-            yield ", ".join(cell for cell in cells if cell)
+            yield (": " if len(cells) == 2 else ", ").join(cell for cell in cells if cell)
         else:
             yield ", ".join(
-                f"{name}: {cell}" if name and place else cell
+                f"{name}: {cell}" if name and (place or not any(map(str.isalpha, cell))) else cell
                 for place, (name, cell) in enumerate(zip(names, cells, strict=True))
                 if cell
             )
 
 
-def _split_row(line: str) -> list[str]:
-    cuts = [-1, *(match.start() for match in _CELLS.finditer(line)), len(line)]
-    cells = [line[first + 1 : last].strip() for first, last in pairwise(cuts)]
-    return cells[1:-1] if line.lstrip().startswith("|") else cells
-
-
 def _lead(block: ChosenBlock, words: str) -> str:
-    """Return the title or heading that names the subject of an answer, if its first sentence does not."""
-    if not _OPEN.match(words):
+    """Return the title or heading that says whom an answer is about, if its first sentence does not."""
+    if not leaves_open(words):
         return ""
-    path = block.leaf.path
+    path = block.leaf.path_of(block.places[0])
     title = as_text(" ".join((path[-1] if path else block.leaf.passage.title).split()))
     return f"{title}: " if 0 < len(title.split()) <= LEAD_WORDS else ""
 

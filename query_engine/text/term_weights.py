@@ -6,6 +6,8 @@ their rarity are the lexical index's. Pure.
 
 from typing import Protocol
 
+from query_engine.text.light_words import without_asking_words
+
 
 class TermWeights(Protocol):
     """How words are normalised and how rare they are; `LexicalIndex` is one."""
@@ -24,7 +26,7 @@ class TermWeights(Protocol):
 
 
 def question_weights(question: str, words: TermWeights) -> dict[str, float]:
-    """Return the question's terms, rarest first, with the share of its weight that each has; they sum to 1."""
-    weights = {term: words.weight(term) for term in words.query_terms(question)}
+    """Return the terms of a question's subject, rarest first, with the share of weight of each; they sum to 1."""
+    weights = {term: words.weight(term) for term in words.query_terms(without_asking_words(question))}
     total = sum(weights.values()) or 1.0
     return {term: weight / total for term, weight in weights.items()}

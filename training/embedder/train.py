@@ -23,6 +23,7 @@ from index.build import Embedding, open_corpus
 from index.corpus import Corpus, corpus_names
 from index.documents.splitter import TreeSplitter
 from index.embedding.batch import embed_documents
+from index.embedding.model import EmbeddingModel
 from query_engine.llms.build import build_model
 from query_engine.llms.helper import PromptHelper
 from settings import Settings
@@ -55,8 +56,13 @@ def train(arguments: argparse.Namespace, settings: Settings) -> str:
     """
     use_threads(arguments.threads)
     embedding = Embedding(settings)
+    base = embedding.model
+    if not isinstance(base, EmbeddingModel):
+        raise TrainingError(
+            "The embedding model is on a server.", "Set RAG_EMBED__PROVIDER=local, and RAG_EMBED__MODEL to its folder."
+        )
     chosen = {name: str(getattr(arguments, name)) for name in KEPT}
-    chosen |= {"questions": " ".join(map(str, arguments.questions)), "base": embedding.model.weights_hash}
+    chosen |= {"questions": " ".join(map(str, arguments.questions)), "base": base.weights_hash}
     name = arguments.corpus or settings.index.corpus
     if name not in corpus_names(settings.index.dir):
         raise TrainingError(f"There is no corpus {name!r}.", f"Make it: `python -m ingestion PATH --corpus {name}`.")
@@ -87,7 +93,7 @@ def train(arguments: argparse.Namespace, settings: Settings) -> str:
             f"{len(sides.documents_held_out)} other documents to measure on, in {len(searched)} leaves"
         )
         options = {name: getattr(arguments, name) for name in ("epochs", "batch", "rate", "seed", "save_steps")}
-        made = fit(embedding.model, rows, work, **options)
+        made = fit(base, rows, work, **options)
         tuned, precision = _embedder_of(made, settings)
         questions, vectors = _questions(tuned, held_pairs), _embedded(tuned, searched)
         after = score(held_pairs, questions, searched, vectors)

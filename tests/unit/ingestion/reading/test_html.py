@@ -21,7 +21,7 @@ def test_a_page_gives_its_main_text_with_headings_tables_and_lists() -> None:
     document = read_html(PAGE.encode(), "water/hydro.html")
     lines = document.text.split("\n")
 
-    assert (document.title, document.url) == ("Hydro power - A site", "https://example.org/hydro")
+    assert (document.title, document.url) == ("Hydro power", "https://example.org/hydro")
     assert lines[0] == "# Hydro power"
     assert "## Turbines" in lines
     assert "\nType | Head\nPelton | Above 300 m\n" in document.text
@@ -91,3 +91,55 @@ def test_nesting_that_still_can_be_read_is_read() -> None:
     page = "<html><body>" + "<div>" * 400 + f"<p>{PARAGRAPH}</p>" + "</div>" * 400 + "</body></html>"
 
     assert PARAGRAPH.strip() in read_html(page.encode(), "a.html").text
+
+
+def test_every_cell_of_a_table_is_kept_with_its_column() -> None:
+    page = f"""<html><head><title>Staff</title></head><body><main><p>{PARAGRAPH * 3}</p><table>
+    <caption>Who is who</caption>
+    <thead><tr><th>Name</th>
+    <th>Print</th><th><a href="?sort">Phone</a></th><th>E-mail</th><th>Comments</th></tr></thead>
+    <tr><td>Ana</td><td>yes</td><td>12</td><td>a@b.example</td><td></td></tr>
+    <tr><td>Bo</td><td>no</td><td>13</td><td>b@b.example</td><td>Share</td></tr></table>
+    <table><tr><th></th><th>2024</th><th>2025</th></tr><tr><th>Sales</th><td>10</td><td>11</td></tr></table>
+    <p>{PARAGRAPH}</p></main></body></html>"""
+    text = read_html(page.encode(), "a.html").text
+
+    assert "\nWho is who\nName | Print | Phone | E-mail | Comments\n" in text
+    assert "\n| Ana | yes | 12 | a@b.example |  |\nBo | no | 13 | b@b.example | Share\n" in text
+    assert "\n|  | 2024 | 2025 |\nSales | 10 | 11\n" in text
+
+
+def test_a_cell_that_spans_rows_stands_in_each_of_them() -> None:
+    page = f"""<html><body><main><p>{PARAGRAPH * 3}</p><table><tr><th>Day</th><th>From</th><th>To</th></tr>
+    <tr><td rowspan="2">Monday</td><td>9:00</td><td>12:00</td></tr><tr><td>14:00</td><td>18:00</td></tr>
+    <tr><td>Sunday</td><td colspan="2">closed</td></tr></table></main></body></html>"""
+
+    assert "Day | From | To\nMonday | 9:00 | 12:00\nMonday | 14:00 | 18:00\n| Sunday | closed |  |" in (
+        read_html(page.encode(), "a.html").text
+    )
+
+
+@pytest.mark.parametrize(
+    ("head", "heading", "title"),
+    [
+        ("<title>Falls - Wiki</title>", "<h1>Falls</h1>", "Falls"),
+        ("<title>Wiki | Falls</title>", "<h1>Falls</h1>", "Falls"),
+        ('<title>The falls – Wiki</title><meta property="og:site_name" content="Wiki">', "<h1>Falls</h1>", "The falls"),
+        ("<title>Falls - height and width - Wiki</title>", "<h1>Falls - height and width</h1>", None),
+        ("<title>Falls - height</title>", "<h1>Of water</h1>", "Falls - height"),
+        ("<title>Prices 2024-2025</title>", "", "Prices 2024-2025"),
+    ],
+)
+def test_the_name_of_the_site_is_no_part_of_the_title(head: str, heading: str, title: str | None) -> None:
+    page = f"<html><head>{head}</head><body>{heading}<p>{PARAGRAPH * 3}</p></body></html>"
+
+    assert read_html(page.encode(), "a.html").title == (title or "Falls - height and width")
+
+
+def test_the_only_heading_of_a_short_page_stays() -> None:
+    page = (
+        "<html><head><title>Contacts</title></head><body><h1>Who is who</h1><table><tr><th>Name</th><th>Phone</th></tr>\
+<tr><td>Ana</td><td>12</td></tr></table><p>Call the porter at night, who has a list of all numbers.</p></body></html>"
+    )
+
+    assert read_html(page.encode(), "a.html").text.startswith("# Who is who\n\nName | Phone\nAna | 12")

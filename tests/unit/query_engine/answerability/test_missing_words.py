@@ -25,3 +25,10 @@ def test_a_word_that_any_passage_or_title_holds_is_not_named() -> None:
 
 def test_a_term_that_is_no_typed_word_is_not_named() -> None:
     assert missing_words("工资是多少", missing("工资"), [a_passage()], FakeWords()) == ()
+
+
+def test_common_verbs_and_endings_are_not_named_and_neither_are_words_of_another_question() -> None:
+    asked = "Which decisions were made at Bea's meeting, and why can't I get much?"
+    lacking = missing("made", "much", "get", "t", "bea", "pension")
+
+    assert missing_words(asked, lacking, [a_passage()], FakeWords()) == ("Bea",)

@@ -10,7 +10,7 @@ from query_engine.question.spelling import MAX_CHARS, Correction, corrected
 LEAVES = {
     "a.1": "Photosynthesis turns light into sugar. The government accelerated the programme in August.",
     "a.2": "Napoleon met Ludwig Hartmanis at the museum. Tickets and admission are described in the handbook.",
-    "a.3": "Maria Carver sold areas of land beside the railway, which the system of Austria served.",
+    "a.3": "Maria Carver sold areas of land beside the railway, which the system of Austria served. A curtain.",
     "a.4": "Die Öffnungszeiten des Museums stehen auf der Tafel neben der Kasse.",
 }
 
@@ -37,6 +37,11 @@ def texts_of(names: Sequence[str]) -> list[str]:
         ("What is in the handbok?", "What is in the handbook?"),
         ("When did Austra serve it?", "When did Austria serve it?"),
         ("the handbok's tikets", "the handbook's tickets"),
+        ("wat is the museum", "what is the museum"),
+        ("Wens is the museum open?", "When is the museum open?"),
+        ("wat is in handbok", "what is in handbook"),  # "wat is in" is Dutch, which no leaf is
+        ("wich tickets, and how mch", "which tickets, and how much"),
+        ("where is the museun, and the kurtain", "where is the museum, and the curtain"),
         ("Wann sind die Öffnungzeiten des Museums?", "Wann sind die Öffnungszeiten des Museums?"),
     ],
 )
@@ -63,6 +68,9 @@ def test_what_was_read_otherwise_is_told(index: LexicalIndex) -> None:
         "When did the programme begin in the centre?",  # British
         "Where is the jūdan museum?",
         "Wie viele Leute kommen ins Museum?",
+        "wat zijn de openingstijden van het museum",
+        "Who is Wat Tyler?",
+        "What is a hoe, a dose and a moth?",
         "Когда открыт музей?",
         "月曜日は開いていますか",
         "handbok " * (MAX_CHARS // 8 + 1),

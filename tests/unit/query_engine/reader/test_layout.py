@@ -1,6 +1,6 @@
 """How a stretch of a document is laid out in blocks and units."""
 
-from query_engine.reader.layout import BlockKind, Layout, heading_path, lay_out, stretch
+from query_engine.reader.layout import BlockKind, Layout, heading_paths, lay_out, split_row, stretch
 
 MINUTES = """# Board meeting
 
@@ -136,6 +136,55 @@ def test_a_stretch_begins_and_ends_with_a_line() -> None:
 def test_the_headings_above_an_offset_are_those_that_still_hold() -> None:
     text = "# A\n## B\nx\n## C\n### D\ny\n"
 
-    assert heading_path(text, text.index("x")) == ("A", "B")
-    assert heading_path(text, text.index("y")) == ("A", "C", "D")
-    assert heading_path(text, 0) == ()
+    paths = heading_paths(text, [0, text.index("x"), text.index("y")])
+
+    assert [path.titles for path in paths] == [(), ("A", "B"), ("A", "C", "D")]
+
+
+LEASE = """# Lease
+
+2. Term
+The lease begins in May.
+
+2.1 Notice
+Notice is given in writing.
+
+Before you leave:
+1. Lock the door
+2. Leave the key
+Thank you.
+"""
+
+
+def test_a_numbered_line_above_its_text_is_a_heading_and_steps_are_none() -> None:
+    _, blocks = laid_out(LEASE)
+    under_term, under_notice = heading_paths(LEASE, [LEASE.index("The lease"), LEASE.index("Lock")])
+
+    assert ("heading", ["2. Term"]) in blocks
+    assert ("steps", ["1. Lock the door", "2. Leave the key"]) in [(kind, units[:2]) for kind, units in blocks]
+    assert (under_term.titles, under_term.marked) == (("Lease", "Term"), 1)
+    assert under_notice.titles == ("Lease", "Term", "Notice")
+
+
+SHEET = """Name           Role        Phone
+Edith Marlowe  Manager     ext. 11
+Samir Haddad   Caretaker   on leave
+"""
+
+
+def test_a_table_may_be_set_with_blanks_or_tabs() -> None:
+    layout, blocks = laid_out(SHEET)
+    tabs, _ = laid_out("Name\tRole\tPhone\nEdith\tManager\text. 11\n")
+
+    assert [kind for kind, _ in blocks] == ["table"]
+    assert (layout.blocks[0].header, tabs.blocks[0].header) == (0, 0)
+    assert [unit.label for unit in layout.units] == [True, False, False]
+    assert split_row("Samir Haddad   Caretaker   on leave") == ["Samir Haddad", "Caretaker", "on leave"]
+    assert split_row("| a | | c |") == ["a", "", "c"]
+
+
+def test_a_key_with_a_comma_has_a_figure_as_its_value() -> None:
+    _, blocks = laid_out("Monthly fee: 1,180.00\nWindows, each time: 145.00\n")
+
+    assert [kind for kind, _ in blocks] == ["record"]
+    assert laid_out("Dear Ada, dear Bo: please come\nDear Cy, dear Di: please stay")[1][0][0] == "paragraph"

@@ -163,7 +163,7 @@ def test_headings_and_labels_are_not_quoted() -> None:
 def test_a_table_row_with_figures_may_be_quoted() -> None:
     text, _ = write("What is the rotor limit?", [a_passage("a.md", "| rotor limit | 59.3 per cent |")])
 
-    assert text == "rotor limit, 59.3 per cent [1]"
+    assert text == "rotor limit: 59.3 per cent [1]"
 
 
 def test_nothing_is_written_without_sentences_or_after_a_stop() -> None:
@@ -174,3 +174,99 @@ def test_nothing_is_written_without_sentences_or_after_a_stop() -> None:
     assert write("What is the rotor limit?", [])[0] == ""
     assert write("What is the rotor limit?", [a_passage(text="# Title")])[0] == ""
     assert list(synthesizer.write("Who published it?", [BETZ], Citations(), stop)) == []
+
+
+def test_the_first_of_several_items_keeps_its_dash() -> None:
+    asked = "What are the rotor rules and rotor limits?"
+    text, citations = write(asked, [a_passage("a.md", "# Rules\n\n- Rotor rules are old.\n- Rotor limits are new.")])
+
+    assert text == "- Rotor rules are old.\n- Rotor limits are new. [1]"
+    assert citations.all()[0].quote == "Rotor rules are old.\n- Rotor limits are new."
+
+
+PRICES = """# Rental
+
+Bike | Half day | Full day | Deposit
+City bike | 12 | 18 | 100
+E-bike | 25 | 38 | 300
+Cargo bike | 30 | 45 | 400
+"""
+
+
+def test_of_a_table_only_the_row_that_the_question_names_is_quoted() -> None:
+    text, _ = write("How much is the deposit for a cargo bike?", [a_passage("a.md", PRICES)], max_words=60)
+
+    assert text == "Cargo bike, Half day: 30, Full day: 45, Deposit: 400 [1]"
+
+
+def test_of_a_list_only_the_item_that_has_the_questions_words_is_quoted() -> None:
+    expenses = "- Car: 0.42 euros per kilometre\n- Bike: 0.15 euros per kilometre\n- Meals: 16 euros a day"
+    text, _ = write("How much per kilometre for a car?", [a_passage("a.md", expenses)], max_words=60)
+
+    assert text == "Car: 0.42 euros per kilometre [1]"
+
+
+def test_a_row_without_letters_is_named_by_its_column() -> None:
+    trams = "Line | First tram | Last tram\n2 | 00:10 | 04:40\n5 | 00:25 | 04:55"
+
+    assert write("When is the last tram of line 5?", [a_passage("a.md", trams)])[0] == (
+        "Line: 5, First tram: 00:25, Last tram: 04:55 [1]"
+    )
+
+
+def test_the_sentence_beside_that_gives_the_reason_is_quoted_too() -> None:
+    flour = "Rye flour is used for bread. The reason is its bran. Wheat grows in the south."
+    edge = "The stone wears away. Therefore the edge overhangs. Ducks swim there."
+
+    assert write("Why is rye flour used for bread?", [a_passage("a.md", flour)])[0] == (
+        "Rye flour is used for bread. The reason is its bran. [1]"
+    )
+    assert write("Why does the edge overhang? overhangs", [a_passage("a.md", edge)])[0] == (
+        "The stone wears away. Therefore the edge overhangs. [1]"
+    )
+
+
+def test_the_sentence_with_the_figure_wins_over_one_that_shares_more_words() -> None:
+    plant = a_passage("a.md", "The Brandt family had its rotor put up in 1936. The machine cost 31,500 euros.")
+
+    assert write("How much did the rotor of the family cost?", [plant])[0].startswith("The machine cost")
+    assert not write("Who put up the rotor of the family?", [plant])[0].startswith("The machine cost")
+
+
+def test_a_pronoun_brings_along_the_sentence_that_says_whom_it_is_about() -> None:
+    mill = a_passage("a.md", "A sawmill stood there until 1904. It was never rebuilt. The county bought the land.")
+
+    assert write("Why was the sawmill never rebuilt?", [mill])[0].startswith(
+        "A sawmill stood there until 1904. It was never rebuilt."
+    )
+
+
+def test_a_heading_is_that_of_the_sentence_not_of_the_leaf() -> None:
+    text = "# Falls\n\n## History\n\nA mill burnt down.\n\n## Visiting\n\nIt is closed in winter."
+
+    assert write("When is it closed in winter?", [a_passage("a.md", text)])[0].startswith("Visiting: It is closed")
+
+
+def test_of_a_contact_sheet_only_the_record_asked_for_is_quoted() -> None:
+    sheet = (
+        "Name            Role        Phone\nEdith Marlowe   Manager     ext. 11\nPiet Cornelis   Treasurer   ext. 17"
+    )
+
+    assert write("Who is the treasurer?", [a_passage("a.md", sheet)])[0] == (
+        "Piet Cornelis, Role: Treasurer, Phone: ext. 17 [1]"
+    )
+
+
+def test_a_list_under_the_heading_that_is_asked_for_wins() -> None:
+    steps = "## Steps\n\n1. Lay the oven of clay.\n2. Let the oven dry."
+    text = f"# Clay\n\n## Materials\n\n- 60 bricks\n- 2 bales of straw\n\n{steps}"
+
+    answer, _ = write("What materials does it take?", [a_passage("a.md", text)], max_words=60)
+
+    assert answer.startswith("- 60 bricks")
+
+
+def test_a_list_under_the_heading_that_is_asked_for_is_quoted_whole() -> None:
+    text = "# Guide\n\n## Leaving\n\nHand back:\n\n- the 2 keys of leaving\n- 1 telephone\n- 1 coat"
+
+    assert write("What is it before leaving?", [a_passage("a.md", text)])[0].endswith("- 1 telephone\n- 1 coat [1]")

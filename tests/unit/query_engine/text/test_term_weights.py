@@ -14,3 +14,7 @@ def test_rarer_words_weigh_more_and_all_together_one() -> None:
 
 def test_a_question_without_words_has_no_weights() -> None:
     assert question_weights("?!", FakeWords()) == {}
+
+
+def test_how_many_is_no_subject() -> None:
+    assert set(question_weights("How many seats can't be used?", FakeWords())) == {"seats", "used"}
