@@ -8,6 +8,7 @@ The page loads nothing from elsewhere and runs no inline script; its content sec
 
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 from fastapi import APIRouter, Request
 from starlette.responses import FileResponse, RedirectResponse, Response
@@ -15,7 +16,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from api.dependencies import ServiceDep
 from api.views.negotiation import JSONReply
 from errors import UnknownPathError
-from settings import VERSION
+from settings import VERSION, Mode
 
 STATIC = Path(__file__).parent / "static"
 HEADERS = {
@@ -53,6 +54,8 @@ def config(service: ServiceDep) -> JSONReply:
             "default_corpus": settings.index.corpus,
             "corpora": service.engines.names(),
             "synthesizer": settings.llm.provider,
+            "mode": settings.answer.mode,
+            "modes": get_args(Mode),
             "preset_questions": settings.serve.preset_questions,
             "retrieval": settings.retrieval.model_dump(mode="json"),
             "rerank": settings.rerank.method,

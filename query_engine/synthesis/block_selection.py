@@ -32,6 +32,8 @@ OPENING_WORDS = 20
 NAMED_MORE_BELOW = 3.0
 # A list of which a part answers is quoted whole if it is no longer.
 WHOLE_LIST_WORDS = 130
+# "The steps are:" says nothing by itself; the sentence before it says of what, if it is no longer than this.
+BARE_LEAD_WORDS, BEFORE_LEAD_WORDS = 4, 40
 _WANTS_ALL = re.compile(
     r"\bhow (?:do|does|can|should|to|would|is|are)\b|\b(?:steps?|procedure|process|instructions|list"
     r"|name (?:all|the|some)|(?:which|what) (?:\w+ )?\w+s (?:are|were|do|does|can|have)|what are|who are"
@@ -218,7 +220,7 @@ def _grown(one: ReadUnit, asked: _Asked, max_words: int, quoted: Container[tuple
     elif block.kind in {"list", "steps"}:
         places = _items(one, asked)
     else:
-        places = _shortened(one, set(_answering(one, asked)), max_words)
+        places = _shortened(one, _without_leads(one, set(_answering(one, asked))), max_words)
         if asked.kind is AskedKind.REASON and block.kind == "paragraph":
             places |= _reason_beside(one, places)
     return ChosenBlock(leaf, tuple(sorted(place for place in places if _key(leaf, place) not in quoted)), one.worth)
@@ -315,7 +317,22 @@ def _items(one: ReadUnit, asked: _Asked) -> set[int]:
     whole |= one.headed and not asked.little  # the question asks for what the heading names
     fits = _words(leaf, block.units) <= WHOLE_LIST_WORDS
     places = {place for place in block.units if (whole and fits) or units[place].item in items}
-    return places if block.lead is None else {block.lead, *places}
+    return places if block.lead is None else {*_lead(leaf, block.lead), *places}
+
+
+def _lead(leaf: ReadLeaf, lead: int) -> set[int]:
+    """Return the line that leads in a list, with the sentence before it where the line says nothing by itself."""
+    before = range(lead - 1, lead)
+    if lead == leaf.layout.block_of(lead).units.start or _words(leaf, range(lead, lead + 1)) > BARE_LEAD_WORDS:
+        return {lead}
+    return {lead, *before} if _words(leaf, before) <= BEFORE_LEAD_WORDS else {lead}
+
+
+def _without_leads(one: ReadUnit, places: set[int]) -> set[int]:
+    """Return the places without lines that lead in what is not quoted with them."""
+    text, units = one.leaf.text, one.leaf.layout.units
+    leads = {place for place in places - {one.place} if text[units[place].end - 1] == ":"}
+    return places - leads
 
 
 def _words(leaf: ReadLeaf, places: range) -> int:

@@ -236,6 +236,32 @@ def test_options_of_a_search_reach_the_service(page: Page, service: Program) -> 
     expect(page.locator(".counted")).to_contain_text("1 passages in")
 
 
+def test_verdicts_on_an_answer_a_step_and_a_passage_reach_the_service(page: Page, service: Program) -> None:
+    asked(page, service, HEAT_QUESTION)
+    page.locator(".actions").get_by_role("button", name="Good").click()
+    page.locator(".steps summary").first.click()
+    page.locator(".steps li").first.get_by_role("button", name="Bad").click()
+    expect(page.locator(".steps li").first.get_by_role("button", name="Bad")).to_have_attribute("aria-pressed", "true")
+    page.goto(f"{service.url}/ui#retrieve?q=heat+pump&view=list")
+    page.locator(".passages").get_by_role("button", name="Relevant", exact=True).first.click()
+    expect(page.get_by_role("button", name="Relevant", exact=True).first).to_have_attribute("aria-pressed", "true")
+
+    lines = [json.loads(line) for line in httpx.get(f"{service.url}/feedback").text.splitlines()]
+    verdicts = [verdict["verdict"] for line in lines for verdict in line["feedback"]]
+    assert sorted(verdicts) == ["bad", "good", "relevant"]
+
+
+def test_several_searches_can_be_asked_for(page: Page, service: Program) -> None:
+    page.goto(f"{service.url}/ui")
+    page.get_by_label("Mode").select_option("agent")
+    page.fill("#question", "What does an air source heat pump cost, and how long does a ground source one last?")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".exchange .by")
+
+    page.locator(".steps summary").first.click()
+    expect(page.locator(".steps")).to_contain_text("Round 1")
+
+
 def test_two_settings_are_compared_blind_and_the_votes_are_counted(page: Page, service: Program) -> None:
     page.goto(f"{service.url}/ui#compare")
     page.get_by_role("group", name="B").get_by_label("Passages to read").fill("1")

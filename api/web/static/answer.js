@@ -1,6 +1,7 @@
 // One exchange: the question, what was done for it, the answer with its numbered sources, or the nearest passages.
 // Flow: ask.js -> here -> clicks on sources open evidence.js.
 
+import { Verdict } from "./feedback.js";
 import { render } from "./markdown.js";
 import { duration, t } from "./texts.js";
 import { html, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact.js";
@@ -18,13 +19,14 @@ export function Answer({ exchange, latest, again, show, shown }) {
   return html`
     <article class="exchange" ref=${article}>
       <h2 class="asked">${question}</h2>
-      <${Steps} steps=${steps} running=${running} took=${duration(reply?.timings_ms?.total)} />
+      <${Steps} steps=${steps} running=${running} answerId=${reply?.answer_id} took=${duration(reply?.timings_ms?.total)} />
       ${text && html`<${Prose} text=${text} citations=${citations} open=${open} shown=${shown} busy=${running} />`}
       ${latest && html`<${Announcer} text=${text} state=${state} answered=${reply?.answered} />`}
       ${state === "stopped" && html`<p class="note">${t("stopped")}</p>`}
       ${problem && html`<p class="problem" role="alert">${problem}</p>`}
       ${reply && html`<${Below} reply=${reply} open=${open} show=${show} shown=${shown} />`}
       ${!running && html`<p class="actions">
+        ${reply && html`<${Verdict} about=${{ answer_id: reply.answer_id }} />`}
         ${reply?.answered && html`<${Copy} reply=${reply} />`}
         ${again && html`<button class="quiet" onClick=${again}>${t("again")}</button>`}
         <a class="quiet" href="#retrieve?${new URLSearchParams({ q: question })}">${t("showTree")}</a>
@@ -44,7 +46,7 @@ function facts(reply) {
   return parts.filter(Boolean).join(" · ");
 }
 
-function Steps({ steps, running, took }) {
+function Steps({ steps, running, answerId, took }) {
   if (!steps.length && !running) return null;
   const title = running
     ? steps.length ? t("stepsRunning", { n: steps.length }) : t("working")
@@ -53,7 +55,8 @@ function Steps({ steps, running, took }) {
     <summary>${running && html`<span class="spinner" aria-hidden="true"></span>`}${title}
       ${running && steps.length > 0 && html`<span class="now"> · <${Markdown} text=${firstLine(steps[steps.length - 1].text)} inline /></span>`}
     </summary>
-    <ol>${steps.map((step) => html`<li class=${step.kind}><${StepLine} text=${step.text} /></li>`)}</ol>
+    <ol>${steps.map((step, index) => html`<li class=${step.kind}><${StepLine} text=${step.text} />
+      <${Verdict} about=${{ answer_id: answerId, step: index }} /></li>`)}</ol>
   </details>`;
 }
 

@@ -16,6 +16,7 @@ export function Ask({ config, corpus, query, show, shown }) {
   const [exchanges, tell] = useReducer(told, null, () => recall(`talk.${corpus}`, []));
   const [asked, setAsked] = useState(() => recall("questions", []));
   const [filters, setFilters] = useState(NO_FILTERS);
+  const [mode, setMode] = useState(config.mode);
   const [text, setText] = useState("");
   const running = useRef(null);
   const box = useRef(null);
@@ -51,7 +52,7 @@ export function Ask({ config, corpus, query, show, shown }) {
     remember("questions", questions);
     show(null);
     tell({ type: "asked", question: wording });
-    const body = { question: wording, corpus, turns: turns(exchanges), filters: chosen(filters) ?? undefined };
+    const body = { question: wording, corpus, turns: turns(exchanges), filters: chosen(filters) ?? undefined, mode };
     await play(body, control.signal, tell);
     running.current = null;
   }
@@ -92,6 +93,8 @@ export function Ask({ config, corpus, query, show, shown }) {
         : html`<button type="submit" class="main" disabled=${!text.trim()}>${t("send")}</button>`}
       <div class="under">
         <${Filters} corpus=${corpus} filters=${filters} change=${setFilters} />
+        <label class="mode">${t("answerMode")} <select value=${mode} onInput=${({ target }) => setMode(target.value)}>
+          ${config.modes.map((one) => html`<option value=${one}>${t("modes")[one]}</option>`)}</select></label>
         ${exchanges.length > 0 && !busy && html`<button type="button" class="quiet" onClick=${clear}>${t("newConversation")}</button>`}
       </div>
     </form>`;

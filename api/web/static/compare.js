@@ -75,8 +75,8 @@ function Side({ name, config, value, change }) {
     <label>${t("corpus")} <select value=${value.corpus} onInput=${({ target }) => change({ ...value, corpus: target.value })}>
       ${config.corpora.map((one) => html`<option value=${one}>${one}</option>`)}</select></label>
     <label>${t("passagesRead")} <input type="number" min="1" max="200" value=${value.top_k} onInput=${({ target }) => change({ ...value, top_k: Math.min(200, Math.max(1, Math.round(Number(target.value)) || 1)) })} /></label>
-    ${config.modes && html`<label>${t("answerMode")} <select value=${value.mode ?? ""} onInput=${({ target }) => change({ ...value, mode: target.value || undefined })}>
-      <option value="">–</option>${config.modes.map((one) => html`<option value=${one}>${one}</option>`)}</select></label>`}</fieldset>`;
+    <label>${t("answerMode")} <select value=${value.mode ?? config.mode} onInput=${({ target }) => change({ ...value, mode: target.value })}>
+      ${config.modes.map((one) => html`<option value=${one}>${t("modes")[one]}</option>`)}</select></label></fieldset>`;
 }
 
 const pair = ({ a, b }) => JSON.stringify([a, b]);

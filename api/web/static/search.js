@@ -1,6 +1,7 @@
 // The view of retrieval: which passages a question finds, with all scores, as a list or in the tree of their documents.
 // Flow: app.js -> here -> POST /retrieve with `explain`; tree.js draws the trees.
 
+import { Verdict } from "./feedback.js";
 import { post } from "./service.js";
 import { t } from "./texts.js";
 import { Tree } from "./tree.js";
@@ -69,10 +70,10 @@ export function Search({ config, corpus, query, show, shown }) {
         <button class="quiet" aria-pressed=${String(view === one)} onClick=${() => setView(one)}>${t(one)}</button>`)}</div>
       ${view === "tree"
         ? html`<${Tree} passages=${result.passages} corpus=${corpus} show=${show} />`
-        : html`<ol class="passages">${result.passages.map((passage) => html`<${Passage} key=${passage.chunk_id} passage=${passage} show=${show} shown=${shown} />`)}</ol>`}`}`;
+        : html`<ol class="passages">${result.passages.map((passage) => html`<${Passage} key=${passage.chunk_id} retrievalId=${result.retrieval_id} passage=${passage} show=${show} shown=${shown} />`)}</ol>`}`}`;
 }
 
-function Passage({ passage, show, shown }) {
+function Passage({ passage, retrievalId, show, shown }) {
   const { explanation } = passage;
   const merged = explanation?.merged;
   const pressed = Boolean(shown && shown.doc_id === passage.doc_id && shown.start === passage.start);
@@ -81,6 +82,7 @@ function Passage({ passage, show, shown }) {
       <strong>${passage.title} <small>${t(passage.level)} · ${t("best", { score: passage.score.toFixed(3) })}</small></strong>
       <span>${passage.text.slice(0, 420)}${passage.text.length > 420 ? " …" : ""}</span></button>
     ${merged && html`<p class="why">${t("leavesMatched", { n: explanation.leaves.length })}: ${merged}</p>`}
+    <${Verdict} about=${{ retrieval_id: retrievalId, node_id: passage.node_id }} words=${["relevant", "irrelevant"]} />
     <dl class="scores">${Object.entries(passage.scores).map(([name, score]) => html`<dt>${name}</dt><dd><meter min="0" max=${name === "lexical" ? 20 : 1} value=${score} aria-label=${name}></meter> ${score.toFixed(3)}</dd>`)}</dl>
   </li>`;
 }

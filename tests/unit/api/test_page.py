@@ -73,6 +73,7 @@ def test_the_page_is_told_what_there_is_to_ask() -> None:
 
     assert config["default_corpus"] == "default"
     assert (config["synthesizer"], config["can_ingest"], config["preset_questions"]) == ("extractive", False, {})
+    assert (config["mode"], config["modes"]) == ("single", ["single", "agent", "auto"])
     assert config["retrieval"]["mode"] == "hybrid"
 
 

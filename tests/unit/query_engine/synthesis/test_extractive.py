@@ -270,3 +270,26 @@ def test_a_list_under_the_heading_that_is_asked_for_is_quoted_whole() -> None:
     text = "# Guide\n\n## Leaving\n\nHand back:\n\n- the 2 keys of leaving\n- 1 telephone\n- 1 coat"
 
     assert write("What is it before leaving?", [a_passage("a.md", text)])[0].endswith("- 1 telephone\n- 1 coat [1]")
+
+
+PUMP = a_passage(
+    "pump.md",
+    "A heat pump works by moving heat from outside. The steps are:\n\n"
+    "1. The heat pump evaporates a fluid.\n2. The heat pump presses the fluid.\n3. The fluid of the pump condenses.\n",
+)
+
+
+def test_steps_come_with_the_sentence_that_says_of_what_they_are() -> None:
+    text, _ = write("How does the heat pump evaporate and press a fluid, in steps?", [PUMP], max_words=60)
+
+    assert text.startswith("A heat pump works by moving heat from outside. The steps are:\n")
+    assert "3. The fluid of the pump condenses." in text
+
+
+def test_no_quote_ends_in_a_line_that_leads_in_what_is_not_quoted() -> None:
+    steps = "".join(f"{n}. Something else entirely happens in this long step of the work.\n" for n in range(1, 20))
+    long = a_passage("wind.md", f"A wind turbine works like a fan in reverse. The turbine works so:\n\n{steps}")
+
+    text, _ = write("How does a wind turbine work?", [long])
+
+    assert text == "A wind turbine works like a fan in reverse. [1]"

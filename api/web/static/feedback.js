@@ -1,0 +1,28 @@
+// Two buttons that say what a reader thinks of an answer, a step or a passage. Flow: answer.js, search.js -> POST /feedback.
+// A service without feedback gives no ids, and then there are no buttons.
+
+import { post } from "./service.js";
+import { t } from "./texts.js";
+import { html, useState } from "./vendor/htm-preact.js";
+
+// `about`: {answer_id} or {retrieval_id}, and at most one of `step` and `node_id`; `words`: the two verdicts.
+export function Verdict({ about, words = ["good", "bad"] }) {
+  const [said, setSaid] = useState("");
+  const [failure, setFailure] = useState("");
+  if (!about.answer_id && !about.retrieval_id) return null;
+  const say = async (verdict) => {
+    const before = said;
+    setSaid(verdict);
+    setFailure("");
+    try {
+      await post("feedback", { ...about, verdict });
+    } catch (error) {
+      setSaid(before);
+      setFailure(error.message);
+    }
+  };
+  return html`<span class="verdict" role="group" aria-label=${t("feedback")}>
+    ${words.map((verdict, index) => html`<button class="quiet icon" title=${t("verdicts")[verdict]} aria-label=${t("verdicts")[verdict]}
+      aria-pressed=${String(said === verdict)} onClick=${() => say(verdict)}>${index ? "👎" : "👍"}</button>`)}
+    ${failure && html`<span class="problem" role="alert">${failure}</span>`}</span>`;
+}
