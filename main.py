@@ -21,6 +21,7 @@ from api.security.listen import bind, require_auth_or_loopback, url_of
 from api.server import BACKLOG, exit_on_sigterm, run_server
 from errors import UnknownCorpusError, run_command
 from ingestion.console.watch import ingest_watched
+from pipelines.build import open_pipelines
 from query_engine.build import Engines
 from query_engine.runtime.open_files import raise_limit
 from settings import Settings, load_settings
@@ -62,15 +63,18 @@ def serve(settings: Settings, folder: Path | None = None) -> int:
     with bind(settings.serve) as listener:
         url = url_of(listener)
         engines, jobs = Engines(settings, service_url=url), Jobs()
+        pipelines = open_pipelines(engines, settings)
         try:
             offer = describe(engines)
+            pipelines.resume()
             # From here on connections wait until the server takes them, so the printed address can be used at once.
             listener.listen(BACKLOG)
             print(f"{offer} on {url}", file=sys.stderr, flush=True)
-            app = create_app(engines, settings, Ingester(engines, settings), jobs, folder)
+            app = create_app(engines, settings, Ingester(engines, settings), jobs, folder, pipelines_of_steps=pipelines)
             run_server(app, listener)
         finally:
             jobs.close()
+            pipelines.close()
             engines.close()
     return 0
 

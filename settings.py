@@ -32,6 +32,7 @@ from setting_groups import (
     IngestSettings,
     JudgeSettings,
     LLMSettings,
+    PipelinesSettings,
     RerankSettings,
     RetrievalSettings,
     ServeSettings,
@@ -52,6 +53,7 @@ __all__ = [
     "IngestSettings",
     "JudgeSettings",
     "LLMSettings",
+    "PipelinesSettings",
     "RerankSettings",
     "RetrievalSettings",
     "ServeSettings",
@@ -80,6 +82,7 @@ class Settings(Group):
     llm: LLMSettings = LLMSettings()
     answer: AnswerSettings = AnswerSettings()
     cache: CacheSettings = CacheSettings()
+    pipelines: PipelinesSettings = PipelinesSettings()
     judge: JudgeSettings = JudgeSettings()
     bench: BenchSettings = BenchSettings()
 
