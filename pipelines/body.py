@@ -89,7 +89,7 @@ def read_plan(body: object, registry: Registry, services: Services, *, query: st
     if not isinstance(text, str):
         raise QuestionError("The pipeline has no query.", SHAPE)
     query = clean_question(text)
-    defaults = given.get("parameters") or {}
+    defaults = {} if given.get("parameters") is None else given["parameters"]
     if not isinstance(defaults, dict):
         raise PipelineError("`parameters` is no object.", SHAPE)
     numbered = _numbered(given)
@@ -135,7 +135,7 @@ def _step(number: int, raw: object, defaults: Mapping[str, Any], registry: Regis
     on_error = raw.get("on_error", "stop")
     if on_error not in get_args(Policy):
         raise unknown(f"{where}: there is no policy", on_error, list(get_args(Policy)))
-    given = raw.get("parameters") or {}
+    given = {} if raw.get("parameters") is None else raw["parameters"]
     if issubclass(step_class, SourceStep) and isinstance(given, dict):
         # Only what the source knows: the others are for another source.
         known = {name: value for name, value in defaults.items() if name in step_class.Parameters.model_fields}

@@ -66,19 +66,22 @@ class TaskQueue:
         self.store.expire(time.time() - self._settings.ttl_s)
         with self._changed:
             task_id = self.store.add(plan.body, self._settings.queue)
-            self._awaited[task_id] = Future()
             self._start_threads()
             self._changed.notify()
         return task_id
 
     def end_of(self, task_id: str) -> "Future[None]":
-        """Return what is done when the task has ended, or the service stops."""
+        """Return what is done when the task has ended, or the service stops.
+
+        Raises:
+            UnknownTaskError: there is none of this id.
+        """
         with self._changed:
-            if (future := self._awaited.get(task_id)) is not None:
-                return future
-        done: Future[None] = Future()
-        done.set_result(None)
-        return done
+            if self._stopping or self.store.get(task_id).has_ended:
+                done: Future[None] = Future()
+                done.set_result(None)
+                return done
+            return self._awaited.setdefault(task_id, Future())
 
     def get(self, task_id: str) -> tuple[Task, LiveTask | None]:
         """Return a task, and how far it is if it runs.
