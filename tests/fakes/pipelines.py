@@ -36,7 +36,7 @@ class FakeSource(SourceStep):
     def writes(self) -> list[str]:
         return ["id", FULL_TEXT, ORIGINAL_RANK]
 
-    def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
+    def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:  # noqa: ARG002
         return state.with_documents(
             {"id": list("abc"), FULL_TEXT: list(TEXTS), ORIGINAL_RANK: [1, 2, 3]},
             {FULL_TEXT: ("text",), ORIGINAL_RANK: ("rank",)},
@@ -54,7 +54,7 @@ class ScriptedStep(RowStep):
     before_row: Callable[[], None] = staticmethod(lambda: None)
     rows = 0
 
-    def transform_row(self, text: Any, state: PipelineState, handler: StepHandler) -> int:
+    def transform_row(self, text: Any, state: PipelineState, handler: StepHandler) -> int:  # noqa: ARG002
         type(self).before_row()
         type(self).rows += 1
         return len(text)
@@ -114,7 +114,7 @@ class Noting:
     def logged(self, text: str) -> None:
         self.lines.append(text)
 
-    def ended(self, planned: PlannedStep, state: PipelineState) -> None:
+    def ended(self, planned: PlannedStep, state: PipelineState) -> None:  # noqa: ARG002
         self.ends.append(planned.number)
 
 
@@ -150,6 +150,3 @@ def run_step(texts: Iterable[str], *steps: Any, query: str = "What turns blades?
     return run_body(
         body_of("corpus_datasource", *steps, query=query), services=fake_services(an_engine(list(texts)), **services)
     )
-
-
-__all__ = ["PipelinesSettings"]

@@ -39,7 +39,7 @@ def test_more_than_there_are_is_a_warning() -> None:
 
 
 def test_a_column_that_does_not_rank_is_refused() -> None:
-    with pytest.raises(FailedStepError, match="'full-text' does not rank. Columns that do: _original_ranking_"):
+    with pytest.raises(FailedStepError, match=r"'full-text' does not rank\. Columns that do: _original_ranking_"):
         run_body(body_of("fake_source", ("reduction_step", {"ranking_column": "full-text"})))
 
 
