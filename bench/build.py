@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from bench.quality.grounding import Fate
     from bench.quality.helpful.asking import System
     from bench.quality.reach import Reach
+    from bench.speed.pipelines import Overhead
     from bench.speed.scoring import Scoring
     from query_engine.engine import Engine
 
@@ -219,6 +220,14 @@ def measure_scoring(data_set: DataSet, settings: Settings, rows: int) -> "Scorin
     with Reader(settings.ingest) as reader, tempfile.TemporaryDirectory(dir=_made(settings.bench.dir)) as folder:
         texts = [text.data.decode(errors="replace") for text in read_texts(list_files(data_set.corpus), reader)]
         return measure(make_run(texts, rows, Path(folder) / "run"), offline_scorers(settings))
+
+
+def measure_pipelines(settings: Settings, repeats: int) -> "list[Overhead]":
+    """Run pipelines of steps that need no corpus and no model."""
+    from bench.speed.pipelines import NoCorpora, measure  # noqa: PLC0415
+    from pipelines.build import without_models  # noqa: PLC0415
+
+    return measure(without_models(NoCorpora(), settings).services, repeats)
 
 
 def measure_reach(

@@ -9,9 +9,11 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 Role = Literal["text", "rank", "chip"]
 Row = Mapping[str, Any]
@@ -181,6 +183,17 @@ def from_bytes(stored: bytes) -> pa.Table:
     """Read what `to_bytes` wrote."""
     with pa.ipc.open_stream(stored) as reader:
         return reader.read_all()
+
+
+def write_parquet(state: PipelineState, folder: Path) -> list[Path]:
+    """Write the table after each step into a folder, one Parquet file each; return the files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for snapshot in state.history:
+        path = folder / f"{snapshot.step:02}-{snapshot.name}.parquet"
+        pq.write_table(snapshot.documents, path)
+        written.append(path)
+    return written
 
 
 def to_facts(state: PipelineState, snapshot: Snapshot) -> str:
