@@ -164,7 +164,8 @@ def _measured(services: Services, rows: int, repeats: int) -> Overhead:
             kept += _run(services, plan, cache, keep)
             cache.close()
             store.close()
-    return Overhead(rows, *(median(one) for one in (plain, filling, hitting, kept)), limit_ms=LIMITS_MS[rows])
+    medians = [median(one) for one in (plain, filling, hitting, kept)]
+    return Overhead(rows, medians[0], medians[1], medians[2], medians[3], LIMITS_MS[rows])
 
 
 def _run(
