@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import Any
 
+from pydantic_core import from_json, to_json
+
 from errors import TaskCancelledError
 from pipelines.row_cache import RowCache
 from pipelines.services import Services
@@ -113,14 +115,15 @@ class StepHandler:
         keys = _keys(rows, name)
         found = self._known(keys)
         self.looked_up += total
-        self.found += sum(key in found for key in keys)
-        values = [json.loads(found[key]) if key in found else None for key in keys]
+        # One list is read faster than its entries one by one.
+        values = from_json(b"[" + b",".join([found.get(key, b"null") for key in keys]) + b"]")
         missing = [place for place, key in enumerate(keys) if key not in found]
+        self.found += total - len(missing)
         made: dict[int, Any] = {}
         try:
             return self._computed(rows, missing, values, compute, made)
         finally:
-            self._keep({keys[place]: json.dumps(value) for place, value in made.items()})
+            self._keep({keys[place]: to_json(value) for place, value in made.items()})
 
     def _computed(
         self,
@@ -131,21 +134,24 @@ class StepHandler:
         made: dict[int, Any],
     ) -> list[Any]:
         done = len(rows) - len(missing)
+        told_every = max(1, len(rows) // 100)
         if missing:
             for place, value in zip(missing, compute([rows[place] for place in missing]), strict=True):
                 values[place] = made[place] = value
                 done += 1
-                self.progress(done, len(rows))
+                self.check()
+                if done % told_every == 0 or done == len(rows):
+                    self._tell(done, len(rows))
         return values
 
-    def _known(self, keys: list[bytes]) -> dict[bytes, str]:
+    def _known(self, keys: list[bytes]) -> dict[bytes, bytes]:
         try:
             return self._cache.get(list(dict.fromkeys(keys))) if self._cache else {}
         except sqlite3.Error as error:
             self._without_cache(error)
             return {}
 
-    def _keep(self, values: dict[bytes, str]) -> None:
+    def _keep(self, values: dict[bytes, bytes]) -> None:
         try:
             if self._cache and values:
                 self._cache.put(values)
@@ -158,10 +164,6 @@ class StepHandler:
 
 
 def _keys(rows: Sequence[Any], name: object) -> list[bytes]:
-    prefix = blake2b(json.dumps(name, sort_keys=True).encode() + b"\0", digest_size=KEY_BYTES)
-    keys = []
-    for row in rows:
-        key = prefix.copy()
-        key.update(row.encode("utf-8", "surrogatepass") if isinstance(row, str) else json.dumps(row).encode())
-        keys.append(key.digest())
-    return keys
+    prefix = blake2b(json.dumps(name, sort_keys=True).encode(), digest_size=KEY_BYTES).digest()
+    texts = [row.encode("utf-8", "surrogatepass") if isinstance(row, str) else to_json(row) for row in rows]
+    return [blake2b(prefix + text, digest_size=KEY_BYTES).digest() for text in texts]

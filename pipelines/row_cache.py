@@ -6,13 +6,15 @@ is a hash of step, parameters, model and input; what goes into it is `handler.py
 
 import sqlite3
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 # SQLite takes 32,766 parameters in a statement.
 MOST_KEYS = 30_000
-# What a row takes beside its value: key, number, and its entry in the index.
+# What a row takes beside its value: key, age, and its share of the tree.
 ROW_BYTES = 64
+_SIZE = f"LENGTH(value) + {ROW_BYTES}"
 
 
 class RowCache:
@@ -31,13 +33,15 @@ class RowCache:
         self._database = sqlite3.connect(path or ":memory:", check_same_thread=False, isolation_level=None)
         self._database.execute("PRAGMA journal_mode=WAL")
         self._database.execute("PRAGMA synchronous=NORMAL")
-        self._database.execute("CREATE TABLE IF NOT EXISTS rows (key BLOB NOT NULL UNIQUE, value TEXT NOT NULL)")
-        total = self._database.execute(f"SELECT COALESCE(SUM(LENGTH(value) + {ROW_BYTES}), 0) FROM rows").fetchone()  # noqa: S608
-        self._bytes = int(total[0])
+        self._database.execute(
+            "CREATE TABLE IF NOT EXISTS rows (key BLOB PRIMARY KEY, value BLOB NOT NULL, age INTEGER NOT NULL) "
+            "WITHOUT ROWID"
+        )
+        self._bytes = sum(size for _, size in self._ages())
 
-    def get(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return the values of those keys that are there."""
-        found: dict[bytes, str] = {}
+        found: dict[bytes, bytes] = {}
         with self._lock:
             for start in range(0, len(keys), MOST_KEYS):
                 some = keys[start : start + MOST_KEYS]
@@ -45,18 +49,22 @@ class RowCache:
                 found.update(self._database.execute(f"SELECT key, value FROM rows WHERE key IN ({marks})", some))  # noqa: S608
         return found
 
-    def put(self, values: Mapping[bytes, str]) -> None:
+    def put(self, values: Mapping[bytes, bytes]) -> None:
         """Keep values; those of keys that are there already stay."""
+        age = time.time_ns()
+        # In the order of the tree, so that neighbours are written together.
+        rows = [(key, values[key], age) for key in sorted(values)]
         with self._lock:
             self._database.execute("BEGIN IMMEDIATE")
             try:
-                self._database.executemany("INSERT OR IGNORE INTO rows VALUES (?, ?)", values.items())
+                self._database.executemany("INSERT OR IGNORE INTO rows VALUES (?, ?, ?)", rows)
                 self._database.execute("COMMIT")
             except BaseException:
                 self._database.execute("ROLLBACK")
                 raise
             self._bytes += sum(len(value) + ROW_BYTES for value in values.values())
-            self._make_room()
+            if self._bytes > self._max_bytes:
+                self._make_room()
 
     def close(self) -> None:
         """Close the file."""
@@ -64,16 +72,15 @@ class RowCache:
             self._database.close()
 
     def _make_room(self) -> None:
-        """Delete the oldest rows until four fifths are used: not a few at every step."""
-        if self._bytes <= self._max_bytes:
-            return
-        size = f"LENGTH(value) + {ROW_BYTES}"
-        newer = f"SELECT rowid, SUM({size}) OVER (ORDER BY rowid DESC) AS used FROM rows"  # noqa: S608
-        keep = f"SELECT MIN(rowid) FROM ({newer}) WHERE used <= ?"  # noqa: S608
-        first = self._database.execute(keep, [self._max_bytes * 4 // 5]).fetchone()[0]
-        if first is None:
-            self._database.execute("DELETE FROM rows")
-        else:
-            self._database.execute("DELETE FROM rows WHERE rowid < ?", [first])
-        total = self._database.execute(f"SELECT COALESCE(SUM({size}), 0) FROM rows").fetchone()  # noqa: S608
-        self._bytes = int(total[0])
+        """Delete what was added first until four fifths are used: not a little at every step."""
+        ages = self._ages()
+        self._bytes, last = sum(size for _, size in ages), 0
+        for age, size in ages:
+            if self._bytes <= self._max_bytes * 4 // 5:
+                break
+            self._bytes, last = self._bytes - size, age
+        self._database.execute("DELETE FROM rows WHERE age <= ?", [last])
+
+    def _ages(self) -> list[tuple[int, int]]:
+        """Return what was added together: when, and its size; the oldest first."""
+        return self._database.execute(f"SELECT age, SUM({_SIZE}) FROM rows GROUP BY age ORDER BY age").fetchall()  # noqa: S608

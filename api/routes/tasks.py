@@ -5,6 +5,7 @@ their own, so no question waits for one.
 """
 
 import asyncio
+from concurrent.futures import Future
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body
@@ -25,9 +26,8 @@ PipelineBody = Annotated[Any, Body()]
 @router.post("/task/run")
 async def run(body: PipelineBody, service: ServiceDep) -> JSONReply:
     """Run a pipeline and answer when it has ended; a client that leaves does not stop it."""
-    tasks = service.pipelines.tasks
-    task_id = await run_in_threadpool(tasks.submit, body)
-    await asyncio.wait({asyncio.wrap_future(tasks.end_of(task_id))})
+    task_id, ended = await run_in_threadpool(_submit, service, body)
+    await asyncio.wait({asyncio.wrap_future(ended)})
     address = {"Location": f"/task/progress/{task_id}"}
     shown = await run_in_threadpool(_progress, service, task_id)
     if not shown["has_finished"]:
@@ -54,6 +54,12 @@ def cancel(task_id: str, service: ServiceDep) -> PlainTextResponse:
     """Cancel a task at once; an ended one stays as it is."""
     service.pipelines.tasks.cancel(task_id)
     return PlainTextResponse("Success")
+
+
+def _submit(service: Service, body: object) -> tuple[str, "Future[None]"]:
+    tasks = service.pipelines.tasks
+    task_id = tasks.submit(body)
+    return task_id, tasks.end_of(task_id)
 
 
 def _progress(service: Service, task_id: str) -> dict[str, Any]:
