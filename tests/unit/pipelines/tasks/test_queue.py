@@ -272,3 +272,18 @@ def test_a_closed_service_takes_no_task() -> None:
 
     with pytest.raises(TasksUnavailableError, match="being stopped"):
         _ = pipelines.tasks
+
+
+def test_who_waits_for_a_task_is_told_when_the_service_stops(gate: Gate) -> None:
+    pipelines = fake_pipelines(scripted(gate))
+    tasks = pipelines.tasks
+    task_id = tasks.submit(body_of("fake_source", "scripted"))
+    waiting = tasks.end_of(task_id)
+    assert gate.reached.wait(WAIT_S)
+
+    pipelines.stop()
+
+    assert waiting.done()
+    assert shown(tasks, task_id)["has_finished"] is False
+    gate.open.set()
+    pipelines.close()
