@@ -35,6 +35,13 @@
     |   +-- TooMuchFeedbackError  an answer has as many verdicts as are kept
     +-- HostRefusedError         a request to `/mcp` names a host or origin that is not allowed
     +-- CorpusBusyError          an ingestion is writing into the corpus
+    +-- PipelineError            a pipeline of steps cannot be run as it stands
+    +-- StepError                a step of a pipeline failed
+    +-- TaskCancelledError       a task was cancelled while a step of it ran
+    +-- UnknownTaskError         there is no such task
+    +-- UnknownPipelineError     there is no such saved pipeline
+    +-- TooManyTasksError        too many tasks are waiting, or too many pipelines are saved
+    +-- TasksUnavailableError    the tasks cannot be read or kept: another service holds them, or the disk refuses
 
 Anything else that escapes is a bug of ours. Two edges translate this tree and nothing else does:
 `api/errors.py` to HTTP status codes, `run_command` below to exit codes.
@@ -311,6 +318,48 @@ class CorpusBusyError(RagError):
     """An ingestion of this process is writing into the corpus."""
 
     code = "corpus_busy"
+
+
+class PipelineError(RagError):
+    """A pipeline of steps cannot be run as it stands; the fact names the step."""
+
+    code = "bad_pipeline"
+
+
+class StepError(RagError):
+    """A step of a pipeline failed."""
+
+    code = "step_failed"
+
+
+class TaskCancelledError(RagError):
+    """A task was cancelled while a step of it ran."""
+
+    code = "task_cancelled"
+
+
+class UnknownTaskError(RagError):
+    """There is no such task."""
+
+    code = "unknown_task"
+
+
+class UnknownPipelineError(RagError):
+    """There is no such saved pipeline."""
+
+    code = "unknown_pipeline"
+
+
+class TooManyTasksError(RagError):
+    """So many tasks are waiting, or so many pipelines are saved, that no other one is taken."""
+
+    code = "too_many_tasks"
+
+
+class TasksUnavailableError(RagError):
+    """Tasks cannot be read or kept: another service holds their file, or the disk refuses."""
+
+    code = "tasks_unavailable"
 
 
 class FilterError(RagError):

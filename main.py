@@ -21,6 +21,7 @@ from api.security.listen import bind, require_auth_or_loopback, url_of
 from api.server import BACKLOG, exit_on_sigterm, run_server
 from errors import UnknownCorpusError, run_command
 from ingestion.console.watch import ingest_watched
+from pipelines.build import open_pipelines
 from query_engine.build import Engines
 from query_engine.runtime.open_files import raise_limit
 from settings import Settings, load_settings
@@ -65,18 +66,30 @@ def serve(settings: Settings, folder: Path | None = None) -> int:
     with bind(settings.serve) as listener:
         url = url_of(listener)
         engines, jobs, readers, app = Engines(settings, service_url=url), Jobs(), PageReaders(settings), None
+        pipelines = open_pipelines(engines, settings)
         try:
             web = build_source_engine(engines, settings)
             offer = describe(engines, web)
+            pipelines.resume()
             # From here on connections wait until the server takes them, so the printed address can be used at once.
             listener.listen(BACKLOG)
             print(f"{offer} on {url}", file=sys.stderr, flush=True)
             given = PageAnswers(engines, readers, settings)
-            app = create_app(engines, settings, Ingester(engines, settings), jobs, folder, web=web, given=given)
+            app = create_app(
+                engines,
+                settings,
+                Ingester(engines, settings),
+                jobs,
+                folder,
+                web=web,
+                given=given,
+                pipelines_of_steps=pipelines,
+            )
             run_server(app, listener)
         finally:
             jobs.close()
             readers.close()
+            pipelines.close()
             if app is not None:
                 app.state.service.recorder.close()
             engines.close()

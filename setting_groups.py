@@ -475,6 +475,25 @@ class McpSettings(Group):
     session_idle_s: float = Field(1800, gt=0, le=86_400, description="Idle time after which a session is closed.")
 
 
+class PipelinesSettings(Group):
+    """Pipelines of steps: their tasks, their cache, their limits."""
+
+    dir: Path = Field(Path("var/pipelines"), description="Folder of tasks, saved pipelines and cached rows.")
+    slots: int = Field(1, ge=1, le=64, description="Tasks that run at once, beside the questions.")
+    queue: int = Field(1000, ge=1, le=100_000, description="Tasks that may wait; further ones get 429.")
+    ttl_s: float = Field(
+        604_800, gt=0, le=315_360_000, description="Lifetime of a finished task and its results; 7 days by default."
+    )
+    cache_mb: int = Field(
+        256, ge=0, le=1_000_000, description="Size of the cache of rows on disk; 0 computes every row."
+    )
+    max_documents: int = Field(10_000, ge=1, le=1_000_000, description="Documents in a pipeline's table, at most.")
+    max_column_mb: int = Field(32, ge=1, le=10_000, description="Size of a column of the table, at most.")
+    steps_dir: Path | None = Field(
+        None, description="Folder with `*.py` files of your own steps; they run as part of the service."
+    )
+
+
 class JudgeSettings(Group):
     """The language model that judges answers for `python -m eval … --judge`; the service does not use it."""
 

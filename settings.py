@@ -36,6 +36,7 @@ from setting_groups import (
     LLMSettings,
     McpSettings,
     Mode,
+    PipelinesSettings,
     RerankSettings,
     ResearchSettings,
     RetrievalSettings,
@@ -62,6 +63,7 @@ __all__ = [
     "LLMSettings",
     "McpSettings",
     "Mode",
+    "PipelinesSettings",
     "RerankSettings",
     "ResearchSettings",
     "RetrievalSettings",
@@ -96,6 +98,7 @@ class Settings(Group):
     cache: CacheSettings = CacheSettings()
     feedback: FeedbackSettings = FeedbackSettings()
     mcp: McpSettings = McpSettings()
+    pipelines: PipelinesSettings = PipelinesSettings()
     judge: JudgeSettings = JudgeSettings()
     bench: BenchSettings = BenchSettings()
 

@@ -26,16 +26,19 @@ from api.routes import (
     ingest,
     mcp,
     papers,
+    pipelines,
     query,
     react,
     research,
     retrieve,
     run,
+    tasks,
 )
 from api.security.auth import KeyRequired
 from api.security.body_limit import BodyLimit
 from api.views.html import Pages
 from api.web import page
+from pipelines.build import Pipelines, without_models
 from query_engine.answer_cache import AnswerCache
 from settings import VERSION, Settings
 
@@ -52,6 +55,7 @@ def create_app(
     *,
     web: SourceAnswers | None = None,
     given: PageAnswers | None = None,
+    pipelines_of_steps: Pipelines | None = None,
 ) -> FastAPI:
     """Return the application with all its routes.
 
@@ -63,6 +67,7 @@ def create_app(
         ingested: what the service was started with; clients may have it ingested again, as what `ingest.root` names.
         web: answers from sources where no corpus is named; None if there are none.
         given: answers over given pages; without it there is no `/answer`.
+        pipelines_of_steps: run steps over tables of documents; without models and in memory if None.
     """
     app = FastAPI(
         title="Treeline",
@@ -78,11 +83,25 @@ def create_app(
     slots = AdmissionQueue(settings.serve.slots or max(LEAST_SLOTS, os.cpu_count() or 1), settings.serve.queue)
     roots = tuple(root for root in (settings.ingest.root, ingested) if root is not None)
     recorder = Recorder(settings.feedback, settings.index.dir)
-    service = Service(engines, settings, pages, ingester, jobs, slots, answers, roots, web, given, recorder=recorder)
+    service = Service(
+        engines,
+        settings,
+        pages,
+        ingester,
+        jobs,
+        slots,
+        answers,
+        pipelines_of_steps or without_models(engines, settings),
+        roots,
+        web,
+        given,
+        recorder=recorder,
+    )
     app.state.service, app.state.mcp = service, McpEndpoint(service)
     app.add_middleware(BodyLimit)
     errors.install(app, pages)
-    for module in (run, evaluate, query, research, chat, retrieve, catalogue, documents, ingest, feedback, page):
+    asking = (run, evaluate, query, research, chat, retrieve, tasks, pipelines)
+    for module in (*asking, catalogue, documents, ingest, feedback, page):
         app.include_router(module.router, dependencies=[KeyRequired])
     if given is not None:
         app.include_router(answer.router, dependencies=[KeyRequired])

@@ -20,6 +20,7 @@ from api.views.html import Pages
 from api.views.links import Links
 from index.corpus import Corpus
 from ingestion.schema import Progress, RunOptions
+from pipelines.build import Pipelines
 from query_engine.answer_cache import AnswerCache
 from query_engine.inquiry import Inquiry
 from query_engine.llms.helper import PromptHelper
@@ -178,6 +179,7 @@ class Service:
     jobs: Jobs
     slots: AdmissionQueue
     answers: AnswerCache
+    pipelines: Pipelines
     ingest_roots: tuple[Path, ...] = ()
     web: SourceAnswers | None = None
     given: PageAnswers | None = None
@@ -186,8 +188,9 @@ class Service:
     disk_look: SharedThread = field(default_factory=SharedThread)
 
     def stop(self) -> None:
-        """Cancel all jobs, and let all questions end within seconds; returns at once. On the event loop only."""
+        """Cancel jobs, interrupt tasks, let questions end within seconds; returns at once. On the event loop only."""
         self.jobs.stop()
+        self.pipelines.stop()
         self.slots.stop(STOP_WITHIN_S)
 
     def sources_for(self, corpus: str | None) -> SourceAnswers | None:

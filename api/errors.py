@@ -30,6 +30,7 @@ STATUS: dict[type[RagError], int] = {
     errors.SettingsError: 422,
     errors.UnreadableError: 422,
     errors.UnknownModelError: 422,
+    errors.PipelineError: 422,
     errors.IngestRefusedError: 403,
     errors.KeyNeededError: 401,
     errors.KeyRefusedError: 403,
@@ -40,9 +41,12 @@ STATUS: dict[type[RagError], int] = {
     errors.NothingFoundError: 404,
     errors.UnknownPathError: 404,
     errors.UnknownJobError: 404,
+    errors.UnknownTaskError: 404,
+    errors.UnknownPipelineError: 404,
     errors.CorpusBusyError: 409,
     errors.TooManyJobsError: 429,
     errors.TooManyQuestionsError: 429,
+    errors.TooManyTasksError: 429,
     errors.UnknownCorpusError: 404,
     errors.UnknownDocumentError: 404,
     errors.CorpusError: 503,
@@ -51,6 +55,7 @@ STATUS: dict[type[RagError], int] = {
     errors.LLMError: 503,
     errors.SourceError: 503,
     errors.OutOfTimeError: 503,
+    errors.TasksUnavailableError: 503,
     errors.RagError: 500,
 }
 """Status by class; a class that is not listed has the status of its nearest ancestor."""
@@ -58,6 +63,7 @@ STATUS: dict[type[RagError], int] = {
 RETRY_AFTER_S: dict[type[RagError], int] = {
     errors.CorpusBusyError: 10,
     errors.TooManyJobsError: 30,
+    errors.TooManyTasksError: 30,
     errors.TooManyQuestionsError: 5,
     errors.TooManyCorporaError: 5,
     errors.OutOfTimeError: 30,

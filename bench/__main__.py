@@ -70,6 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "grounding": _grounding,
         "reach": _reach,
         "scoring": _scoring,
+        "pipelines": _pipelines,
         "model": _model,
     }
     return run_command(lambda: measures[arguments.command](arguments, load_settings()))
@@ -301,6 +302,17 @@ def _scoring(arguments: argparse.Namespace, settings: Settings) -> int:
         print(scoring.table(figures), end="\n\n")
     print(f"{describe(machine())}.")
     _keep("scoring", {name: asdict(one) for name, one in measured.items()}, settings)
+    return 0
+
+
+def _pipelines(arguments: argparse.Namespace, settings: Settings) -> int:
+    from bench.build import measure_pipelines  # noqa: PLC0415  # for the reason that `build.py` gives
+    from bench.speed import pipelines  # noqa: PLC0415  # likewise
+
+    measured = measure_pipelines(settings, arguments.repeats)
+    print(pipelines.table(measured))
+    print(f"\n{describe(machine())}.")
+    _keep("pipelines", {str(one.rows): asdict(one) for one in measured}, settings)
     return 0
 
 

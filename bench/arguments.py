@@ -65,6 +65,12 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         description="Make a run out of the texts of each set, no two answers alike, and score it.",
     )
     scoring.add_argument("--rows", type=_number(1), default=1000, help="of the run (default: 1000)", metavar="N")
+    pipelines = commands.add_parser(
+        "pipelines",
+        help="what table, history and cache cost a pipeline, a step",
+        description="Run steps that do next to nothing over tables of 100 and 10,000 rows.",
+    )
+    pipelines.add_argument("--repeats", type=_number(1), default=5, help="runs of each (default: 5)", metavar="R")
     model = commands.add_parser(
         "model",
         help="how fast the language model writes that RAG_LLM__* name",

@@ -9,6 +9,8 @@ from contextlib import closing, contextmanager, suppress
 from functools import partial
 from typing import Any
 
+from llama_index.core.base.embeddings.base import BaseEmbedding
+
 from errors import (
     CorpusError,
     IndexDamagedError,
@@ -27,6 +29,7 @@ from index.embedding.cached import CachedEmbedding
 from index.maintenance.corpora import documents_on_disk
 from query_engine.engine import Engine
 from query_engine.given_documents.corpus import NAME, add_documents, corpus_for_documents
+from query_engine.llms.base import LoadedModel
 from query_engine.llms.helper import PromptHelper
 from query_engine.question.condense import Condenser
 from query_engine.question.decompose import Planner
@@ -35,6 +38,7 @@ from query_engine.reader.reading import LeafReader, document_text
 from query_engine.retrieval.expansion.build import build_expansions, check_expansion
 from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
+from query_engine.retrieval.reranking.base import Reranker
 from query_engine.retrieval.reranking.build import build_reranker
 from query_engine.runtime import open_files
 from query_engine.runtime.lease_pool import Lease, LeasePool
@@ -79,6 +83,21 @@ class Engines:
         self._refused: dict[str, CorpusError | ModelServerError] = {}
         self._on_disk: dict[str, int] = {}
         self._next_retry_s = 0.0  # on the monotonic clock
+
+    @property
+    def embedder(self) -> BaseEmbedding:
+        """The embedding model, which remembers the vectors of the last questions."""
+        return self._embedder
+
+    @property
+    def reranker(self) -> Reranker | None:
+        """The reranker of the settings; None if none is set."""
+        return self._reranker
+
+    @property
+    def query_model(self) -> LoadedModel | None:
+        """The language model that plans, rephrases and ranks; None if none is set."""
+        return self._model
 
     def lease(self, name: str | None = None, *, create: bool = False) -> Lease[Engine]:
         """Return the engine of a corpus (None: the default one), opening it if need be; give it back after use.

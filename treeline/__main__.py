@@ -14,6 +14,7 @@ COMMANDS = {
     "serve": ("main", "serve answers over HTTP; as python main.py"),
     "ask": ("query_engine.__main__", "answer one question in the terminal; as python -m query_engine"),
     "ingest": ("ingestion.__main__", "bring documents into a corpus, and look after it; as python -m ingestion"),
+    "pipeline": ("pipelines.__main__", "run a pipeline of steps from a file; as python -m pipelines"),
     "eval": ("eval.__main__", "ask, score and compare; as python -m eval"),
     "mcp": ("treeline.mcp_command", "serve MCP to a program that starts it"),
     "bench": ("bench.__main__", "measure beside the stock recipe; as python -m bench"),

@@ -108,9 +108,15 @@ def centroid(parents: Vectors, document: StoredDocument) -> Vectors:
     return _unit(parents[roots].mean(axis=0) if roots else parents.mean(axis=0))
 
 
-def diverse(vectors: Vectors, count: int) -> list[int]:
-    """Return the places of at most so many vectors, near to all and far from each other, the best first."""
-    return _by_relevance(vectors)[:count]
+def diverse(vectors: Vectors, count: int, goal: Vectors | None = None) -> list[int]:
+    """Return the places of at most so many unit vectors, near to a goal and far from each other, the best first.
+
+    Args:
+        vectors: shape (n, dimension).
+        count: at most.
+        goal: unit vector, shape (dimension,); the mean of all if None.
+    """
+    return _by_relevance(vectors, goal=goal)[:count]
 
 
 def _leaf_vectors(corpus: Corpus, document: StoredDocument, sentences: int) -> tuple[list[int], Vectors]:
@@ -129,11 +135,11 @@ def _leaf_vectors(corpus: Corpus, document: StoredDocument, sentences: int) -> t
     return [position for position, _ in kept], np.array([vector for _, vector in kept], np.float32)
 
 
-def _by_relevance(vectors: Vectors, bonus: Mapping[int, float] | None = None) -> list[int]:
-    """Return all places, ordered by maximal marginal relevance to the mean of the vectors."""
+def _by_relevance(vectors: Vectors, bonus: Mapping[int, float] | None = None, goal: Vectors | None = None) -> list[int]:
+    """Return all places, ordered by maximal marginal relevance to a goal, or to the mean of the vectors."""
     if not len(vectors):
         return []
-    relevance = vectors @ _unit(vectors.mean(axis=0))
+    relevance = vectors @ (_unit(vectors.mean(axis=0)) if goal is None else goal)
     for place, more in (bonus or {}).items():
         relevance[place] += more
     likeness = np.zeros(len(vectors), np.float32)

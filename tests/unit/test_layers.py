@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 HOME = Path(__file__).parents[2]
-ROOMS = ("index", "ingestion", "query_engine", "sources", "research", "api", "eval", "bench", "training", "treeline")
+ROOMS = (
+    *("index", "ingestion", "query_engine", "sources", "research", "pipelines"),
+    *("api", "eval", "bench", "training", "treeline"),
+)
 
 
 def imports_of(path: Path) -> Iterator[str]:
@@ -51,6 +54,7 @@ def importers_of(name: str) -> set[str]:
                 "query_engine",
                 "sources",
                 "research",
+                "pipelines",
                 "api",
             },
         ),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 HOME = Path(__file__).parents[2]
-ROOMS = ("index", "ingestion", "query_engine", "sources", "research", "api")
+ROOMS = ("index", "ingestion", "query_engine", "sources", "research", "pipelines", "api")
 PROJECT = tomllib.loads((HOME / "pyproject.toml").read_text())["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 # The packaged models are installed without their dependencies, DeepEval in its own environment.

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Iterator
+from dataclasses import replace
 
 import pytest
 from starlette.requests import ClientDisconnect, Request
@@ -14,6 +15,7 @@ from api.jobs.queue import Jobs
 from api.schemas.requests import RunBody
 from api.views.html import Pages
 from errors import OutOfTimeError, TooManyQuestionsError, UnknownCorpusError
+from pipelines.build import without_models
 from query_engine.answer_cache import AnswerCache
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
@@ -31,7 +33,9 @@ SOON_S = 0.05
 def service_of(engine: FakeEngine, slots: int = 1, queue: int = 4, deadline_s: float = 240) -> Service:
     settings = Settings(answer=AnswerSettings(deadline_s=deadline_s))
     engines = FakeEngines({"default": engine})
-    return Service(engines, settings, Pages(), FakeIngester(), Jobs(), AdmissionQueue(slots, queue), AnswerCache(0, 1))
+    jobs, queue_of_questions, answers = Jobs(), AdmissionQueue(slots, queue), AnswerCache(0, 1)
+    pipelines = without_models(engines, settings)
+    return Service(engines, settings, Pages(), FakeIngester(), jobs, queue_of_questions, answers, pipelines)
 
 
 def request_of(client_leaves: asyncio.Event) -> Request:
@@ -90,9 +94,7 @@ async def test_a_full_queue_refuses_before_a_corpus_is_opened() -> None:
     engines = FakeEngines(failures={"default": RuntimeError("opened")})
     service = service_of(FakeEngine(), queue=0)
     service.slots.enter(Deadline(240))
-    refusing = Service(
-        engines, service.settings, service.pages, service.ingester, service.jobs, service.slots, service.answers
-    )
+    refusing = replace(service, engines=engines)
 
     with pytest.raises(TooManyQuestionsError, match="cannot be taken"):
         await QuestionRunner(refusing).ask("What turns?", BODY)

@@ -1,0 +1,69 @@
+"""`/task`: run a pipeline of steps now or later, watch it, cancel it.
+
+Flow: a body -> `pipelines/tasks/queue.py` checks and runs it -> `pipelines/tasks/view.py` -> JSON. Tasks have slots of
+their own, so no question waits for one.
+"""
+
+import asyncio
+from concurrent.futures import Future
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import PlainTextResponse
+
+from api.dependencies import Service, ServiceDep
+from api.views.negotiation import JSONReply
+from errors import TasksUnavailableError
+from pipelines.tasks import view
+
+router = APIRouter()
+
+PipelineBody = Annotated[Any, Body()]
+"""Any JSON: `pipelines/body.py` says what is wrong with it, and in which step."""
+
+
+@router.post("/task/run")
+async def run(body: PipelineBody, service: ServiceDep) -> JSONReply:
+    """Run a pipeline and answer when it has ended; a client that leaves does not stop it."""
+    task_id, ended = await run_in_threadpool(_submit, service, body)
+    await asyncio.wait({asyncio.wrap_future(ended)})
+    address = {"Location": f"/task/progress/{task_id}"}
+    shown = await run_in_threadpool(_progress, service, task_id)
+    if not shown["has_finished"]:
+        raise TasksUnavailableError(
+            "The service is being stopped; the task goes on at its next start.", f"Ask GET {address['Location']} then."
+        )
+    return JSONReply(shown, headers=address)
+
+
+@router.post("/task/enqueue", response_class=PlainTextResponse)
+def enqueue(body: PipelineBody, service: ServiceDep) -> PlainTextResponse:
+    """Put a pipeline in line and return the task's id."""
+    return PlainTextResponse(service.pipelines.tasks.submit(body))
+
+
+@router.get("/task/progress/{task_id}")
+def progress(task_id: str, service: ServiceDep) -> JSONReply:
+    """Say how far a task is, and at its end what it found."""
+    return JSONReply(_progress(service, task_id))
+
+
+@router.get("/task/cancel/{task_id}", response_class=PlainTextResponse)
+def cancel(task_id: str, service: ServiceDep) -> PlainTextResponse:
+    """Cancel a task at once; an ended one stays as it is."""
+    service.pipelines.tasks.cancel(task_id)
+    return PlainTextResponse("Success")
+
+
+def _submit(service: Service, body: object) -> tuple[str, "Future[None]"]:
+    tasks = service.pipelines.tasks
+    task_id = tasks.submit(body)
+    return task_id, tasks.end_of(task_id)
+
+
+def _progress(service: Service, task_id: str) -> dict[str, Any]:
+    tasks = service.pipelines.tasks
+    task, live = tasks.get(task_id)
+    state = tasks.state_of(task_id) if task.state == "finished" else None
+    return view.progress(task, live, tasks.store.facts(task_id), state, service.pipelines.registry)

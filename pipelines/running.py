@@ -1,0 +1,154 @@
+"""Run the steps of a pipeline one after the other, and keep a copy of the table after each.
+
+Flow: `body.py` has checked the plan -> **here**, step by step -> a `Watcher` (a task, the command line) is told what
+happened, and may keep it. A run goes on from a state that was kept after any step.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from errors import RagError, StepError, TaskCancelledError
+from pipelines.body import Plan, PlannedStep
+from pipelines.handler import StepHandler
+from pipelines.row_cache import RowCache
+from pipelines.services import Services
+from pipelines.state import PipelineState, Snapshot
+from settings import PipelinesSettings
+
+logger = logging.getLogger(__name__)
+
+
+class Watcher(Protocol):
+    """Is told how a run goes, from the thread that runs it."""
+
+    def began(self, planned: PlannedStep) -> None:
+        """A step begins."""
+        ...
+
+    def progressed(self, done: int, total: int) -> None:
+        """So many rows of the step are done."""
+        ...
+
+    def logged(self, text: str) -> None:
+        """The step has something to say."""
+        ...
+
+    def ended(self, planned: PlannedStep, state: PipelineState) -> None:
+        """A step has ended; its copy is the last of the history."""
+        ...
+
+
+class FailedStepError(Exception):
+    """A step failed, and the pipeline stops there.
+
+    Attributes:
+        planned: the step.
+        error: why.
+    """
+
+    def __init__(self, planned: PlannedStep, error: Exception) -> None:
+        super().__init__(f"{type(error).__name__} in {planned.label}: {error}")
+        self.planned = planned
+        self.error = error
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Runs plans.
+
+    Attributes:
+        services: what steps may call.
+        cache: of rows; None computes every row.
+        settings: limits of a table.
+        clock: seconds that never go back.
+    """
+
+    services: Services
+    cache: RowCache | None
+    settings: PipelinesSettings
+    clock: Callable[[], float] = field(default=time.perf_counter)
+
+    def run(
+        self, plan: Plan, watcher: Watcher, stop: threading.Event, state: PipelineState | None = None
+    ) -> PipelineState:
+        """Run the steps that the state has not gone through yet; blocks.
+
+        Args:
+            plan: what to run.
+            watcher: is told.
+            stop: ends the run soon after it is set.
+            state: to go on from; a new one if None.
+
+        Raises:
+            FailedStepError: a step failed that stops the pipeline.
+            TaskCancelledError: `stop` was set.
+        """
+        state = state or PipelineState(plan.query)
+        done = state.history[-1].step if state.history else 0
+        for planned in plan.steps[done:]:
+            state = self._step(planned, state, watcher, stop)
+            watcher.ended(planned, state)
+        return state
+
+    def _step(
+        self, planned: PlannedStep, state: PipelineState, watcher: Watcher, stop: threading.Event
+    ) -> PipelineState:
+        handler = StepHandler(
+            planned.number,
+            planned.step.id,
+            self.services,
+            cache=self.cache,
+            stop=stop,
+            tell=watcher.progressed,
+            note=watcher.logged,
+        )
+        handler.check()
+        watcher.began(planned)
+        started = self.clock()
+        try:
+            result = self._checked(planned, state, handler)
+        except TaskCancelledError:
+            raise
+        except Exception as error:
+            handler.check()  # what a cancelled step raises is no failure of its own
+            if not isinstance(error, RagError):
+                logger.exception("A pipeline's %s failed in an unforeseen way", planned.label)
+            if planned.on_error == "stop":
+                raise FailedStepError(planned, error) from error
+            handler.warn(f"The step was left out: {FailedStepError(planned, error)}")
+            result = state
+        handler.check()
+        snapshot = Snapshot(
+            planned.number,
+            planned.step.id,
+            result.documents,
+            result.roles,
+            self.clock() - started,
+            tuple(handler.warnings),
+            handler.looked_up,
+            handler.found,
+        )
+        return replace(result, history=(*state.history, snapshot))
+
+    def _checked(self, planned: PlannedStep, state: PipelineState, handler: StepHandler) -> PipelineState:
+        missing = [name for name in planned.step.reads() if name not in state.columns]
+        if missing:
+            raise StepError(f"There is no column {missing[0]!r}.", f"There are: {', '.join(state.columns) or 'none'}.")
+        result = planned.step.transform(state, handler)
+        if result.count > self.settings.max_documents:
+            raise StepError(
+                f"The table has {result.count:,} documents; {self.settings.max_documents:,} are allowed.",
+                "Ask for fewer, or raise RAG_PIPELINES__MAX_DOCUMENTS.",
+            )
+        most = self.settings.max_column_mb * 1_000_000
+        for name, size in result.column_bytes().items():
+            if size > most:
+                raise StepError(
+                    f"Column {name!r} takes {size:,} bytes; {most:,} are allowed.",
+                    "Ask for fewer or shorter documents, or raise RAG_PIPELINES__MAX_COLUMN_MB.",
+                )
+        return result

@@ -1,0 +1,80 @@
+"""What the steps may call: corpora, models, settings.
+
+Flow: `build.py` makes it from the engines -> **here** -> `handler.py` hands it to every step. Models are asked for when
+a step needs one, so that pipelines without any never load them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+
+from index.corpus import Corpus
+from query_engine.inquiry import Inquiry
+from query_engine.llms.base import LoadedModel
+from query_engine.reader.model import PassageReader
+from query_engine.retrieval.pipeline import RetrievalPipeline
+from query_engine.retrieval.reranking.base import Reranker
+from query_engine.runtime.lease_pool import Lease
+from query_engine.schema.retrieval_result import Retrieval
+from settings import RetrievalSettings, Settings
+
+
+class Engine(Protocol):
+    """Searches one corpus; `query_engine.engine.Engine` does."""
+
+    @property
+    def corpus(self) -> Corpus:
+        """The corpus it reads."""
+        ...
+
+    @property
+    def pipeline(self) -> RetrievalPipeline:
+        """What is done before and after its searches."""
+        ...
+
+    def retrieve(
+        self, inquiry: Inquiry, options: RetrievalSettings, pipeline: RetrievalPipeline | None = None
+    ) -> Retrieval:
+        """Find passages; blocks."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Hash everything that decides an answer; blocks."""
+        ...
+
+
+class Engines(Protocol):
+    """Opens corpora."""
+
+    def lease(self, name: str | None = None) -> Lease[Engine]:
+        """Return the engine of a corpus, None meaning the default one; blocks while it is opened."""
+        ...
+
+    def names(self) -> list[str]:
+        """Return the names of the corpora on disk."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the steps may call.
+
+    Attributes:
+        settings: all of them.
+        engines: open corpora.
+        embedder: returns the embedding model.
+        embedding_name: returns what names that model and how it computes.
+        reranker: returns the reranker of the settings; None if none is set.
+        model: returns the language model that is asked on the side; None if none is set.
+        reader: returns what scores the units of passages.
+    """
+
+    settings: Settings
+    engines: Engines
+    embedder: Callable[[], BaseEmbedding]
+    embedding_name: Callable[[], str]
+    reranker: Callable[[], Reranker | None]
+    model: Callable[[], LoadedModel | None]
+    reader: Callable[[], PassageReader]

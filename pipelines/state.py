@@ -1,0 +1,259 @@
+"""What travels from step to step: a table of documents, what its columns are for, and a copy after every step.
+
+Flow: `running.py` begins with an empty one -> steps return changed ones -> **here** -> `tasks/store.py` keeps each
+copy, `tasks/view.py` shows the last. The only file that knows Arrow. Its tables never change, so a copy costs nothing:
+columns that a step left alone are shared by all copies.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+Role = Literal["text", "rank", "chip"]
+Row = Mapping[str, Any]
+
+ROLES: tuple[Role, ...] = ("rank", "text", "chip")
+ORIGINAL_RANK = "_original_ranking_"
+"""The rank that the sources gave; every reranker adds `_reranking_rank_1_`, `_reranking_rank_2_` and so on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """How things stood after a step.
+
+    Attributes:
+        step: its number, from 1.
+        name: its id.
+        documents: the table.
+        roles: what the columns are for.
+        seconds: how long the step took.
+        warnings: what it lowered or left out.
+        looked_up: rows that it asked the row cache for.
+        found: those of them that were there.
+    """
+
+    step: int
+    name: str
+    documents: pa.Table
+    roles: Mapping[str, tuple[Role, ...]]
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+    looked_up: int = 0
+    found: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineState:
+    """A table of documents and what belongs to it. Never changed: each method returns a new one.
+
+    Attributes:
+        query: what is asked; steps may change it.
+        documents: one row a document.
+        roles: column -> what it is for: `text` is read, `rank` counts from 1 for the best, a `chip` is a short fact.
+        aggregated: what was said of all documents together: `title`, `data`, and `citations` where it quotes.
+        enhancements: how the sources shall widen the query; see `steps/query_enhancement.py`.
+        history: a copy after every step, the oldest first.
+    """
+
+    query: str
+    documents: pa.Table = field(default_factory=lambda: pa.table({}))
+    roles: Mapping[str, tuple[Role, ...]] = field(default_factory=dict)
+    aggregated: tuple[Row, ...] = ()
+    enhancements: tuple[str, ...] = ()
+    history: tuple[Snapshot, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Number of documents."""
+        return int(self.documents.num_rows)
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns, in order."""
+        return list(self.documents.column_names)
+
+    @property
+    def rank_columns(self) -> list[str]:
+        """Names of the columns that rank, in the order in which they were added."""
+        return [name for name in self.columns if "rank" in self.roles.get(name, ())]
+
+    def values(self, column: str) -> list[Any]:
+        """Return a column's values, one a row; None where there is none."""
+        return list(self.documents.column(column).to_pylist())
+
+    def texts(self, column: str) -> list[str]:
+        """Return a column as text; empty where there is none."""
+        return ["" if value is None else str(value) for value in self.values(column)]
+
+    def rows(self, columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        """Return the rows, JSON-ready; of all columns if None."""
+        return records(self.documents if columns is None else self.documents.select(list(columns)))
+
+    def with_column(self, name: str, values: Sequence[Any], *roles: Role) -> "PipelineState":
+        """Return the state with a column added, or put in the place of one of this name.
+
+        Args:
+            name: of the column.
+            values: one a row, all of one kind; None and NaN stand for none.
+            roles: what it is for.
+
+        Raises:
+            pyarrow.ArrowInvalid: the values are of different kinds, or more or fewer than the rows.
+        """
+        column = _array(values)
+        place = self.documents.schema.get_field_index(name)
+        documents = (
+            self.documents.append_column(name, column) if place < 0 else self.documents.set_column(place, name, column)
+        )
+        return replace(self, documents=documents, roles={**self.roles, name: roles})
+
+    def with_rank(self, scores: Sequence[float], score_column: str) -> "PipelineState":
+        """Return the state with the rank column of the next reranker, and ordered by it.
+
+        Args:
+            scores: one a row, higher is better; equal ones keep the order of the rows.
+            score_column: where the scores themselves are kept.
+        """
+        order = sorted(range(len(scores)), key=lambda row: -scores[row])
+        ranks = [0] * len(order)
+        for rank, row in enumerate(order, start=1):
+            ranks[row] = rank
+        ranked = self.with_column(score_column, [float(score) for score in scores])
+        return ranked.with_column(self.next_rank_column(), ranks, "rank").take(order)
+
+    def next_rank_column(self) -> str:
+        """Return the name of the rank column that the next reranker adds."""
+        return rank_column(sum(name != ORIGINAL_RANK for name in self.rank_columns) + 1)
+
+    def take(self, rows: Sequence[int]) -> "PipelineState":
+        """Return the state with these rows only, in this order."""
+        return replace(self, documents=self.documents.take(pa.array(rows, pa.int64())))
+
+    def with_documents(
+        self, columns: Mapping[str, Sequence[Any]], roles: Mapping[str, tuple[Role, ...]]
+    ) -> "PipelineState":
+        """Return the state with documents added behind those it has; columns that one side lacks are empty there."""
+        added = pa.table({name: _array(values) for name, values in columns.items()})
+        documents = pa.concat_tables([self.documents, added], promote_options="permissive") if self.columns else added
+        return replace(self, documents=documents, roles={**self.roles, **roles})
+
+    def with_aggregated(self, title: str, data: str, citations: Sequence[Row] = ()) -> "PipelineState":
+        """Return the state with something said of all documents together."""
+        row = {"title": title, "data": data, **({"citations": list(citations)} if citations else {})}
+        return replace(self, aggregated=(*self.aggregated, row))
+
+    def metadata(self) -> list[dict[str, Any]]:
+        """Return what each column with a role is for: `id`, `rank`, `text`, `chip`."""
+        return [
+            {"id": name, **{role: role in self.roles[name] for role in ROLES}}
+            for name in self.columns
+            if self.roles.get(name)
+        ]
+
+    def column_bytes(self) -> dict[str, int]:
+        """Return what each column takes in memory."""
+        return {name: int(self.documents.column(name).nbytes) for name in self.columns}
+
+
+def rank_column(number: int) -> str:
+    """Return the name of the rank column of a pipeline's reranker, counted from 1."""
+    return f"_reranking_rank_{number}_"
+
+
+def records(table: pa.Table) -> list[dict[str, Any]]:
+    """Return the rows of a table, JSON-ready: what is no finite number is None."""
+    return [{name: _finite(value) for name, value in row.items()} for row in table.to_pylist()]
+
+
+def to_bytes(table: pa.Table) -> bytes:
+    """Return a table as an Arrow stream, compressed."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def from_bytes(stored: bytes) -> pa.Table:
+    """Read what `to_bytes` wrote."""
+    with pa.ipc.open_stream(stored) as reader:
+        return reader.read_all()
+
+
+def write_parquet(state: PipelineState, folder: Path) -> list[Path]:
+    """Write the table after each step into a folder, one Parquet file each; return the files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for snapshot in state.history:
+        path = folder / f"{snapshot.step:02}-{snapshot.name}.parquet"
+        pq.write_table(snapshot.documents, path)
+        written.append(path)
+    return written
+
+
+def to_facts(state: PipelineState, snapshot: Snapshot) -> str:
+    """Return all of a state but its table and history, and all of its last snapshot but the table, as JSON."""
+    return json.dumps(
+        {
+            "query": state.query,
+            "aggregated": list(state.aggregated),
+            "enhancements": list(state.enhancements),
+            "step": snapshot.step,
+            "name": snapshot.name,
+            "roles": {name: list(roles) for name, roles in snapshot.roles.items()},
+            "seconds": snapshot.seconds,
+            "warnings": list(snapshot.warnings),
+            "looked_up": snapshot.looked_up,
+            "found": snapshot.found,
+        }
+    )
+
+
+def from_facts(kept: Iterable[tuple[str, bytes]], query: str) -> PipelineState:
+    """Return the state that was kept, step by step; a new one for nothing.
+
+    Args:
+        kept: what `to_facts` and `to_bytes` wrote after each step, in order.
+        query: of a new one.
+    """
+    state = PipelineState(query)
+    for text, stored in kept:
+        facts = json.loads(text)
+        table = from_bytes(stored)
+        roles = {name: tuple(given) for name, given in facts["roles"].items()}
+        snapshot = Snapshot(
+            facts["step"],
+            facts["name"],
+            table,
+            roles,
+            facts["seconds"],
+            tuple(facts["warnings"]),
+            facts["looked_up"],
+            facts["found"],
+        )
+        state = PipelineState(
+            query=facts["query"],
+            documents=table,
+            roles=roles,
+            aggregated=tuple(facts["aggregated"]),
+            enhancements=tuple(facts["enhancements"]),
+            history=(*state.history, snapshot),
+        )
+    return state
+
+
+def _array(values: Sequence[Any]) -> pa.Array:
+    array = pa.array(values, from_pandas=True)
+    # Nothing but empty cells: text is what a later source most likely brings.
+    return array.cast(pa.string()) if pa.types.is_null(array.type) else array
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,171 @@
+"""Keep some of the documents: the first of a ranking, those with labels, those whose metadata meet a condition.
+
+Flow: a table -> **here** -> fewer rows, in their order. Filters that the search itself applies are parameters of the
+sources.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any, Literal
+
+from errors import StepError
+from pipelines.handler import StepHandler
+from pipelines.parameters import ColumnName, StepParameters, Text, YesNo, parameter
+from pipelines.state import ORIGINAL_RANK, PipelineState
+from pipelines.step import Step
+
+MAX_K = 100_000
+
+
+class Reduction(Step):
+    """Keeps the first of a ranking."""
+
+    id = "reduction_step"
+    name = "Result Reduction"
+    category = "Filtering"
+    description = "Keeps the first documents of a ranking."
+    closed = True
+
+    class Parameters(StepParameters):
+        """Which ranking, and how many."""
+
+        ranking_column: ColumnName = parameter(
+            ORIGINAL_RANK,
+            "Ranking column",
+            "Column that ranks: _original_ranking_, or _reranking_rank_n_ of the n-th reranker.",
+            column="reads",
+            offered=(ORIGINAL_RANK,),
+        )
+        k: int = parameter(
+            10, "Number of results", "Documents that are kept.", ge=1, le=MAX_K, offered=(5, 10, 50, 100)
+        )
+        reset_index: YesNo = parameter(
+            False, "Reset ranks", "Whether every rank column counts from 1 again, without gaps."
+        )
+
+    def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
+        """Keep k rows, ordered by the ranking."""
+        column, k = self.given.ranking_column, self.given.k
+        if column not in state.rank_columns:
+            raise StepError(
+                f"Column {column!r} does not rank.", f"Columns that do: {', '.join(state.rank_columns) or 'none'}."
+            )
+        if k > state.count:
+            handler.warn(f"There are only {state.count} documents; all are kept, though k is {k}.")
+        ranks = state.values(column)
+        ranked = sorted(range(state.count), key=lambda row: (ranks[row] is None, ranks[row] or 0))
+        kept = state.take(ranked[:k])
+        if self.given.reset_index:
+            for name in kept.rank_columns:
+                kept = kept.with_column(name, _closed_up(kept.values(name)), *kept.roles[name])
+        return kept
+
+
+class LabelFilter(Step):
+    """Keeps documents by their labels."""
+
+    id = "label_filter"
+    name = "Label filter"
+    category = "Filtering"
+    description = "Keeps documents that have any (OR), all (AND) or none (NOT) of some labels."
+    closed = True
+
+    class Parameters(StepParameters):
+        """Which labels."""
+
+        labels_column: ColumnName = parameter(
+            ..., "Labels column", "Column with a list of labels, or with labels parted by commas.", column="reads"
+        )
+        filter_by: Text = parameter(..., "Labels", "Comma-separated labels; upper and lower case count alike.")
+        filter_mode: Literal["OR", "AND", "NOT"] = parameter(
+            "OR", "Mode", "Any of the labels, all of them, or none of them."
+        )
+
+    def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
+        """Keep the rows that meet the labels."""
+        wanted = _labels(self.given.filter_by)
+        if not wanted:
+            handler.warn("No label is named; all documents are kept.")
+            return state
+        held = [_labels(value) for value in state.values(self.given.labels_column)]
+        tests: dict[str, Callable[[set[str]], bool]] = {
+            "OR": lambda labels: bool(wanted & labels),
+            "AND": wanted.issubset,
+            "NOT": wanted.isdisjoint,
+        }
+        meets = tests[self.given.filter_mode]
+        return _kept(state, handler, [meets(labels) for labels in held])
+
+
+_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "contains": lambda value, wanted: str(wanted).casefold() in str(value).casefold(),
+}
+
+
+class MetadataFilter(Step):
+    """Keeps documents by one value."""
+
+    id = "metadata_filter"
+    name = "Metadata filter"
+    category = "Filtering"
+    description = "Keeps documents whose value in a column meets a condition; those without a value are left out."
+    closed = True
+
+    class Parameters(StepParameters):
+        """The condition."""
+
+        column: ColumnName = parameter(..., "Column", "Column that is compared.", column="reads")
+        operator: Literal["==", "!=", "<", "<=", ">", ">=", "contains"] = parameter(
+            "==", "Operator", "How the column is compared with the value."
+        )
+        value: bool | int | float | str = parameter(..., "Value", "What it is compared with; numbers as numbers.")
+
+    def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
+        """Keep the rows that meet the condition."""
+        values = state.values(self.given.column)
+        wanted = _as_kind(self.given.value, next((value for value in values if value is not None), None))
+        meets = _OPERATORS[self.given.operator]
+        try:
+            return _kept(state, handler, [value is not None and bool(meets(value, wanted)) for value in values])
+        except TypeError as error:
+            raise StepError(
+                f"Column {self.given.column!r} cannot be compared with {self.given.value!r}.",
+                "Give a value of the column's kind.",
+            ) from error
+
+
+def _as_kind(value: Any, like: Any) -> Any:
+    """Return a value that a form sent as text as a number, where the column holds numbers."""
+    if isinstance(value, str) and isinstance(like, int | float) and not isinstance(like, bool):
+        try:
+            return float(value)
+        except ValueError:
+            return value
+    return str(value) if isinstance(like, str) else value
+
+
+def _kept(state: PipelineState, handler: StepHandler, meets: list[bool]) -> PipelineState:
+    rows = [row for row, one in enumerate(meets) if one]
+    if meets and not rows:
+        handler.warn("No document meets the filter.")
+    return state.take(rows)
+
+
+def _labels(value: object) -> set[str]:
+    words = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
+    return {str(word).strip().casefold() for word in words if str(word).strip()}
+
+
+def _closed_up(ranks: list[Any]) -> list[int]:
+    """Return ranks counted from 1 without gaps, in the same order; rows without one come last."""
+    order = sorted(range(len(ranks)), key=lambda row: (ranks[row] is None, ranks[row] or 0))
+    closed = [0] * len(ranks)
+    for rank, row in enumerate(order, start=1):
+        closed[row] = rank
+    return closed

@@ -1,0 +1,124 @@
+"""Rank documents with a model: the embedding model, the cross-encoder of the settings, the language model.
+
+Flow: texts -> a model that `query_engine` has loaded already -> **here** -> scores. Scores of single texts are kept in
+the row cache.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from errors import PipelineError, StepError
+from index.embedding.batch import embed_documents
+from pipelines.handler import StepHandler
+from pipelines.parameters import Text, parameter
+from pipelines.services import Services
+from pipelines.step import RerankerStep
+from query_engine.llms.helper import PromptHelper
+from query_engine.retrieval.reranking.listwise import ListwiseReranker
+from query_engine.runtime.deadline import Deadline
+
+BATCH_TEXTS = 32
+
+
+class EmbeddingReranker(RerankerStep):
+    """Ranks by the cosine of the texts' and the query's vectors."""
+
+    id = "embedding_reranker"
+    name = "Embedding-Reranker"
+    description = "Ranks by similarity in meaning: the cosine of dense embeddings."
+
+    class Parameters(RerankerStep.Parameters):
+        """Which model."""
+
+        model: Text = parameter("", "Model", "The service's embedding model; empty stands for it.")
+
+    def check(self, services: Services) -> None:
+        """Refuse a model that is not loaded."""
+        loaded = services.settings.embed.model
+        if self.given.model not in {"", loaded}:
+            raise PipelineError(
+                f"The embedding model {self.given.model!r} is not loaded.",
+                f"Leave `model` out to rank by {loaded!r}, or start the service with RAG_EMBED__MODEL set to it.",
+            )
+
+    def scores(self, query: str, texts: list[str], handler: StepHandler) -> Sequence[float]:
+        """Return cosines, -1..1."""
+        embedder = handler.services.embedder()
+
+        def compute(some: list[Any]) -> Iterable[float]:
+            wanted = np.asarray(embedder.get_query_embedding(query), np.float32)
+            for start in range(0, len(some), BATCH_TEXTS):
+                yield from map(float, embed_documents(embedder, some[start : start + BATCH_TEXTS]) @ wanted)
+
+        return handler.each(texts, [self.id, self.version, handler.services.embedding_name(), query], compute)
+
+
+class CrossEncoderReranker(RerankerStep):
+    """Ranks with the reranker that the service is set to use."""
+
+    id = "cross_encoder_reranker"
+    name = "Cross-encoder"
+    description = "Ranks with the service's cross-encoder, which reads query and text together."
+
+    def check(self, services: Services) -> None:
+        """Refuse where there is none."""
+        if services.reranker() is None:
+            raise PipelineError(
+                "This service has no reranker.", "Start it with RAG_RERANK__MODEL set, or leave the step out."
+            )
+
+    def scores(self, query: str, texts: list[str], handler: StepHandler) -> Sequence[float]:
+        """Return the model's scores, on a scale of its own."""
+        reranker = handler.services.reranker()
+        if reranker is None:
+            raise StepError("This service has no reranker.", "Start it with RAG_RERANK__MODEL set.")
+        options = handler.services.settings.rerank
+
+        def compute(some: list[Any]) -> Iterable[float]:
+            for start in range(0, len(some), BATCH_TEXTS):
+                deadline = Deadline(options.timeout_s, stop=handler.stop)
+                yield from reranker.score(query, some[start : start + BATCH_TEXTS], deadline)
+
+        # A ranking of lists depends on what else is in the list.
+        cached = reranker.name == "cross_encoder"
+        if not cached:
+            return reranker.score(query, texts, Deadline(options.timeout_s, stop=handler.stop))
+        return handler.each(texts, [self.id, self.version, options.model or "", query], compute)
+
+
+class GroupReranker(RerankerStep):
+    """Ranks with the language model, some documents at a time."""
+
+    id = "group_llm_reranker"
+    name = "LLM groups"
+    description = "Ranks with the language model, which is shown some documents at once and orders them."
+
+    class Parameters(RerankerStep.Parameters):
+        """How many at once."""
+
+        window_size: int = parameter(
+            10,
+            "Window size",
+            "Documents that the model is shown at once; half of them again in the next window.",
+            ge=2,
+            le=100,
+        )
+
+    def check(self, services: Services) -> None:
+        """Refuse where there is no language model."""
+        if services.model() is None:
+            raise PipelineError(
+                "This service has no language model.",
+                "Start it with RAG_LLM__PROVIDER or RAG_LLM__QUERY_MODEL set, or leave the step out.",
+            )
+
+    def scores(self, query: str, texts: list[str], handler: StepHandler) -> Sequence[float]:
+        """Return 1 / rank."""
+        model, settings = handler.services.model(), handler.services.settings
+        if model is None:
+            raise StepError("This service has no language model.", "Start it with RAG_LLM__PROVIDER set.")
+        window = self.given.window_size
+        reranker = ListwiseReranker(PromptHelper(model, settings.llm.max_new_tokens), window, max(1, window // 2))
+        return reranker.score(query, texts, Deadline(settings.answer.deadline_s, stop=handler.stop))

@@ -1,0 +1,69 @@
+"""How far a running task is, from one moment to the next.
+
+Flow: `running.py` tells it, in the thread of the task -> **here** keeps what `view.py` shows, and hands each step's
+copy to the store. What a task has finished stands in the store alone.
+"""
+
+import threading
+from collections import defaultdict
+from collections.abc import Sequence
+
+from pipelines.body import PlannedStep
+from pipelines.state import PipelineState, to_bytes, to_facts
+from pipelines.tasks.store import TaskStore
+
+MOST_LINES = 1000
+
+
+class LiveTask:
+    """A task that runs. Its attributes may be read from any thread.
+
+    Args:
+        task_id: names it.
+        store: keeps each step's copy.
+        log: lines of an earlier run that was cut off.
+
+    Attributes:
+        stop: set to end it.
+        step: the step that runs; None before the first.
+        done, total: rows of that step.
+        log: lines.
+        step_log: lines of each step, by its id.
+    """
+
+    def __init__(self, task_id: str, store: TaskStore, log: Sequence[str]) -> None:
+        self.task_id = task_id
+        self.stop = threading.Event()
+        self.step: PlannedStep | None = None
+        self.done = 0
+        self.total = 0
+        self.log = list(log)
+        self.step_log: defaultdict[str, list[str]] = defaultdict(list)
+        self._store = store
+
+    def began(self, planned: PlannedStep) -> None:
+        """Note the step."""
+        self.step, self.done, self.total = planned, 0, 0
+        self.note(f"Processing {planned.label}")
+
+    def progressed(self, done: int, total: int) -> None:
+        """Note the rows."""
+        self.done, self.total = done, total
+
+    def logged(self, text: str) -> None:
+        """Note a line of the step."""
+        step = self.step.step.id if self.step else ""
+        if len(self.step_log[step]) < MOST_LINES:
+            self.step_log[step].append(text)
+        self.note(text)
+
+    def ended(self, planned: PlannedStep, state: PipelineState) -> None:
+        """Keep the step's copy."""
+        snapshot = state.history[-1]
+        self.note(f"Finished {planned.label}: {state.count} documents in {snapshot.seconds:.3f} seconds")
+        self._store.keep(self.task_id, snapshot.step, to_facts(state, snapshot), to_bytes(snapshot.documents), self.log)
+
+    def note(self, text: str) -> None:
+        """Add a line to the log."""
+        if len(self.log) < MOST_LINES:
+            self.log.append(text)

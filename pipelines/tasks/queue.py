@@ -1,0 +1,197 @@
+"""Run tasks in threads of their own, a few at a time, in the order in which they came.
+
+Flow: a route submits a pipeline -> **here** -> `running.py` in a thread -> the store. Questions have other slots
+(`api/admission.py`), so no task makes one wait. What runs when the process ends goes on from its last finished step at
+the next start.
+"""
+
+import logging
+import threading
+import time
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any
+
+from errors import RagError, TaskCancelledError, TasksUnavailableError
+from pipelines.body import read_plan
+from pipelines.registry import Registry
+from pipelines.running import FailedStepError, Runner
+from pipelines.state import PipelineState, from_facts
+from pipelines.tasks.live import LiveTask
+from pipelines.tasks.store import Task, TaskStore
+from settings import PipelinesSettings
+
+CANCELLED = "TaskCancelledError: The task was cancelled."
+# For running tasks when the service stops.
+STOP_WITHIN_S = 8.0
+
+logger = logging.getLogger(__name__)
+
+
+class TaskQueue:
+    """The tasks of one service. Calls block for the time of a look into the file; safe from many threads.
+
+    Args:
+        store: keeps them.
+        runner: runs them.
+        registry: the steps that there are.
+        settings: slots, queue and lifetime.
+    """
+
+    def __init__(self, store: TaskStore, runner: Runner, registry: Registry, settings: PipelinesSettings) -> None:
+        self.store = store
+        self._runner = runner
+        self._registry = registry
+        self._settings = settings
+        self._changed = threading.Condition()
+        self._live: dict[str, LiveTask] = {}
+        self._awaited: dict[str, Future[None]] = {}
+        self._threads: list[threading.Thread] = []
+        self._stopping = False
+        store.expire(time.time() - settings.ttl_s)
+        if store.recover():
+            with self._changed:
+                self._start_threads()
+
+    def submit(self, body: object) -> str:
+        """Check a pipeline, put it in line, and return the task's id.
+
+        Raises:
+            PipelineError: the pipeline cannot run.
+            QuestionError: its query cannot be asked.
+            TooManyTasksError: the line is full.
+            TasksUnavailableError: it cannot be kept.
+        """
+        plan = read_plan(body, self._registry, self._runner.services)
+        self.store.expire(time.time() - self._settings.ttl_s)
+        with self._changed:
+            task_id = self.store.add(plan.body, self._settings.queue)
+            self._start_threads()
+            self._changed.notify()
+        return task_id
+
+    def end_of(self, task_id: str) -> "Future[None]":
+        """Return what is done when the task has ended, or the service stops.
+
+        Raises:
+            UnknownTaskError: there is none of this id.
+        """
+        with self._changed:
+            if self._stopping or self.store.get(task_id).has_ended:
+                done: Future[None] = Future()
+                done.set_result(None)
+                return done
+            return self._awaited.setdefault(task_id, Future())
+
+    def get(self, task_id: str) -> tuple[Task, LiveTask | None]:
+        """Return a task, and how far it is if it runs.
+
+        Raises:
+            UnknownTaskError: there is none of this id.
+        """
+        with self._changed:
+            return self.store.get(task_id), self._live.get(task_id)
+
+    def cancel(self, task_id: str) -> None:
+        """End a task: from now on it counts as cancelled, and its thread stops soon. An ended one stays as it is.
+
+        Raises:
+            UnknownTaskError: there is none of this id.
+        """
+        with self._changed:
+            self.store.get(task_id)
+            live = self._live.get(task_id)
+            self.store.end(task_id, "cancelled", CANCELLED, log=live.log if live else None)
+            if live is not None:
+                live.stop.set()
+            self._resolve(task_id)
+
+    def state_of(self, task_id: str) -> PipelineState:
+        """Return the tables of a task as far as it has come.
+
+        Raises:
+            UnknownTaskError: there is none of this id.
+        """
+        task = self.store.get(task_id)
+        return from_facts(self.store.snapshots(task_id), task.body["query"])
+
+    def stop(self) -> None:
+        """Let running tasks end at their next look, to go on at the next start; returns at once."""
+        with self._changed:
+            self._stopping = True
+            for live in self._live.values():
+                live.stop.set()
+            for task_id in list(self._awaited):
+                self._resolve(task_id)
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Stop, wait some seconds for the threads, and close the file."""
+        self.stop()
+        end_s = time.monotonic() + STOP_WITHIN_S
+        for thread in self._threads:
+            thread.join(max(0.0, end_s - time.monotonic()))
+        self.store.close()
+
+    def _start_threads(self) -> None:
+        while len(self._threads) < self._settings.slots and not self._stopping:
+            thread = threading.Thread(target=self._work, daemon=True, name=f"task {len(self._threads) + 1}")
+            self._threads.append(thread)
+            thread.start()
+
+    def _work(self) -> None:
+        while (taken := self._take()) is not None:
+            self._run(*taken)
+
+    def _take(self) -> tuple[Task, LiveTask] | None:
+        """Return the next task, waiting for one; None when the service stops."""
+        with self._changed:
+            while not self._stopping:
+                try:
+                    task = self.store.claim()
+                except TasksUnavailableError as error:
+                    logger.warning("No task can be taken: %s", error)
+                    task = None
+                if task is not None:
+                    live = self._live[task.id] = LiveTask(task.id, self.store, task.log)
+                    return task, live
+                self._changed.wait()
+        return None
+
+    def _run(self, task: Task, live: LiveTask) -> None:
+        try:
+            self._steps(task, live)
+        except TaskCancelledError:
+            pass  # `cancel` has written that it ended; a service that stops leaves it as it is
+        except FailedStepError as error:
+            self._end(live, "failed", str(error), str(error.planned.number))
+        except TasksUnavailableError as error:
+            logger.warning("Task %s goes on at the next start: %s", task.id, error)
+        except RagError as error:
+            self._end(live, "failed", f"{type(error).__name__}: {error}", "")
+        except Exception as error:
+            logger.exception("Task %s failed in an unforeseen way", task.id)
+            self._end(live, "failed", f"{type(error).__name__}: {error}", "")
+        else:
+            self._end(live, "finished", "", "")
+        finally:
+            with self._changed:
+                self._live.pop(task.id, None)
+                self._resolve(task.id)
+
+    def _steps(self, task: Task, live: LiveTask) -> None:
+        plan = read_plan(task.body, self._registry, self._runner.services)
+        kept = self.store.snapshots(task.id)
+        live.note(f"Executing pipeline with ID: {task.id}" if not kept else f"Going on after step {len(kept)}")
+        live.note(f"Running pipeline. Query: {plan.query}")
+        self._runner.run(plan, live, live.stop, from_facts(kept, plan.query))
+
+    def _end(self, live: LiveTask, state: Any, error: str, step: str) -> None:
+        live.note(error or "Finished the task.")
+        with suppress(TasksUnavailableError):  # then it is run again at the next start
+            self.store.end(live.task_id, state, error, step, live.log)
+
+    def _resolve(self, task_id: str) -> None:
+        future = self._awaited.pop(task_id, None)
+        if future is not None and not future.done():
+            future.set_result(None)

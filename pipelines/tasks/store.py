@@ -1,0 +1,292 @@
+"""Tasks, their tables step by step, and saved pipelines, in one SQLite file.
+
+Flow: `queue.py` adds, claims and ends tasks, and keeps a copy after each step -> **here** -> after a restart the same
+calls find what was left. A task ends in exactly one state: every change of state asks for the one before.
+
+One process at a time holds the file: two would run the same task twice.
+"""
+
+import fcntl
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TextIO
+from uuid import uuid4
+
+from errors import TasksUnavailableError, TooManyTasksError, UnknownPipelineError, UnknownTaskError
+
+FILE_NAME, LOCK_NAME = "tasks.sqlite", "lock"
+MOST_PIPELINES = 10_000
+
+State = Literal["queued", "running", "finished", "failed", "cancelled"]
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS tasks (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, body TEXT NOT NULL, state TEXT NOT NULL,
+    created_s REAL NOT NULL, started_s REAL, ended_s REAL,
+    error TEXT NOT NULL DEFAULT '', error_step TEXT NOT NULL DEFAULT '', log TEXT NOT NULL DEFAULT '[]');
+CREATE INDEX IF NOT EXISTS tasks_by_state ON tasks (state, number);
+CREATE TABLE IF NOT EXISTS snapshots (
+    task_id TEXT NOT NULL, step INTEGER NOT NULL, facts TEXT NOT NULL, documents BLOB NOT NULL,
+    PRIMARY KEY (task_id, step));
+CREATE TABLE IF NOT EXISTS pipelines (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, body TEXT NOT NULL,
+    created_s REAL NOT NULL);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task as it stands in the file.
+
+    Attributes:
+        id: names it, and cannot be guessed.
+        body: its pipeline, plain.
+        state: `finished`, `failed` and `cancelled` are final.
+        created_s, started_s, ended_s: seconds since 1970; None as long as it has not come to that.
+        error: why it failed; empty if it did not.
+        error_step: the number of the step that failed.
+        log: lines.
+    """
+
+    id: str
+    body: dict[str, Any]
+    state: State
+    created_s: float
+    started_s: float | None
+    ended_s: float | None
+    error: str
+    error_step: str
+    log: tuple[str, ...]
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its state is final."""
+        return self.state in {"finished", "failed", "cancelled"}
+
+
+@dataclass(frozen=True, slots=True)
+class SavedPipeline:
+    """A pipeline that a client saved."""
+
+    id: str
+    name: str
+    body: dict[str, Any]
+    created_s: float
+
+
+class TaskStore:
+    """The file. Safe from many threads of one process.
+
+    Args:
+        folder: holds the file, made when missing; None keeps everything in memory.
+
+    Raises:
+        TasksUnavailableError: another process holds the file, or the disk refuses. Every method raises it, too.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._lock = threading.Lock()
+        self._held = None if folder is None else _held(folder)
+        with _failures():
+            self._database = sqlite3.connect(
+                ":memory:" if folder is None else folder / FILE_NAME, check_same_thread=False, isolation_level=None
+            )
+            self._database.row_factory = sqlite3.Row
+            self._database.execute("PRAGMA journal_mode=WAL")
+            self._database.execute("PRAGMA synchronous=NORMAL")
+            self._database.executescript(_TABLES)
+
+    def add(self, body: dict[str, Any], most_queued: int) -> str:
+        """Put a task in line and return its id.
+
+        Raises:
+            TooManyTasksError: so many are in line already.
+        """
+        task_id = uuid4().hex
+        with self._changing() as database:
+            queued = database.execute("SELECT COUNT(*) FROM tasks WHERE state = 'queued'").fetchone()[0]
+            if queued >= most_queued:
+                raise TooManyTasksError(f"{queued} tasks are waiting already.", "Try again when some have ended.")
+            database.execute(
+                "INSERT INTO tasks (id, body, state, created_s) VALUES (?, ?, 'queued', ?)",
+                [task_id, json.dumps(body), time.time()],
+            )
+        return task_id
+
+    def claim(self) -> Task | None:
+        """Take the first task in line, which now runs; None if there is none."""
+        with self._changing() as database:
+            row = database.execute("SELECT * FROM tasks WHERE state = 'queued' ORDER BY number LIMIT 1").fetchone()
+            if row is None:
+                return None
+            database.execute(
+                "UPDATE tasks SET state = 'running', started_s = COALESCE(started_s, ?) WHERE id = ?",
+                [time.time(), row["id"]],
+            )
+        return _task(row)
+
+    def recover(self) -> int:
+        """Put the tasks that ran when the last process ended back in line; return how many wait now."""
+        with self._changing() as database:
+            database.execute("UPDATE tasks SET state = 'queued' WHERE state = 'running'")
+            return int(database.execute("SELECT COUNT(*) FROM tasks WHERE state = 'queued'").fetchone()[0])
+
+    def keep(self, task_id: str, step: int, facts: str, documents: bytes, log: Sequence[str]) -> None:
+        """Keep how things stand after a step."""
+        with self._changing() as database:
+            database.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", [task_id, step, facts, documents])
+            database.execute("UPDATE tasks SET log = ? WHERE id = ?", [json.dumps(list(log)), task_id])
+
+    def end(
+        self, task_id: str, state: State, error: str = "", step: str = "", log: Sequence[str] | None = None
+    ) -> bool:
+        """End a task; return False, and change nothing, if it has ended already."""
+        with self._changing() as database:
+            changed = database.execute(
+                "UPDATE tasks SET state = ?, ended_s = ?, error = ?, error_step = ?, log = COALESCE(?, log) "
+                "WHERE id = ? AND state IN ('queued', 'running')",
+                [state, time.time(), error, step, None if log is None else json.dumps(list(log)), task_id],
+            )
+            return changed.rowcount == 1
+
+    def get(self, task_id: str) -> Task:
+        """Return a task.
+
+        Raises:
+            UnknownTaskError: there is none of this id, or it has expired.
+        """
+        with self._reading() as database:
+            row = database.execute("SELECT * FROM tasks WHERE id = ?", [task_id]).fetchone()
+        if row is None:
+            raise UnknownTaskError("Task id not found.", "Finished tasks expire after RAG_PIPELINES__TTL_S seconds.")
+        return _task(row)
+
+    def facts(self, task_id: str) -> list[dict[str, Any]]:
+        """Return what was kept after each step, in order, without the tables."""
+        with self._reading() as database:
+            rows = database.execute("SELECT facts FROM snapshots WHERE task_id = ? ORDER BY step", [task_id]).fetchall()
+        return [json.loads(row["facts"]) for row in rows]
+
+    def snapshots(self, task_id: str) -> list[tuple[str, bytes]]:
+        """Return facts and table after each step, in order, as they were kept."""
+        with self._reading() as database:
+            rows = database.execute(
+                "SELECT facts, documents FROM snapshots WHERE task_id = ? ORDER BY step", [task_id]
+            ).fetchall()
+        return [(row["facts"], row["documents"]) for row in rows]
+
+    def expire(self, before_s: float) -> None:
+        """Forget the tasks that ended before a moment, in seconds since 1970."""
+        with self._changing() as database:
+            old = "SELECT id FROM tasks WHERE ended_s < ?"
+            database.execute(f"DELETE FROM snapshots WHERE task_id IN ({old})", [before_s])  # noqa: S608
+            database.execute("DELETE FROM tasks WHERE ended_s < ?", [before_s])
+
+    def save_pipeline(self, body: dict[str, Any], name: str) -> str:
+        """Keep a pipeline and return its id.
+
+        Raises:
+            TooManyTasksError: so many are kept that no other one is.
+        """
+        pipeline_id = uuid4().hex
+        with self._changing() as database:
+            if database.execute("SELECT COUNT(*) FROM pipelines").fetchone()[0] >= MOST_PIPELINES:
+                raise TooManyTasksError(f"{MOST_PIPELINES} pipelines are saved.", "Delete RAG_PIPELINES__DIR's file.")
+            database.execute(
+                "INSERT INTO pipelines (id, name, body, created_s) VALUES (?, ?, ?, ?)",
+                [pipeline_id, name, json.dumps(body), time.time()],
+            )
+        return pipeline_id
+
+    def pipeline(self, pipeline_id: str) -> SavedPipeline:
+        """Return a saved pipeline.
+
+        Raises:
+            UnknownPipelineError: there is none of this id.
+        """
+        with self._reading() as database:
+            row = database.execute("SELECT * FROM pipelines WHERE id = ?", [pipeline_id]).fetchone()
+        if row is None:
+            raise UnknownPipelineError("There is no such pipeline.", "GET /pipeline/list names those that are saved.")
+        return _pipeline(row)
+
+    def pipelines(self) -> list[SavedPipeline]:
+        """Return the saved pipelines, the newest first."""
+        with self._reading() as database:
+            return [_pipeline(row) for row in database.execute("SELECT * FROM pipelines ORDER BY number DESC")]
+
+    def close(self) -> None:
+        """Close the file and let others have it."""
+        with self._lock:
+            self._database.close()
+        if self._held is not None:
+            self._held.close()
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, _failures():
+            yield self._database
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, _failures():
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._database
+                self._database.execute("COMMIT")
+            except BaseException:
+                self._database.execute("ROLLBACK")
+                raise
+
+
+def _held(folder: Path) -> TextIO:
+    """Hold the folder until the process ends or the file is closed."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / LOCK_NAME).open("a")
+    except OSError as error:
+        raise TasksUnavailableError(
+            f"{folder} cannot be written: {error.strerror}.", "Set RAG_PIPELINES__DIR."
+        ) from error
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise TasksUnavailableError(
+            "Another service holds the tasks.", "Set another RAG_PIPELINES__DIR for this one, or stop that one."
+        ) from error
+    return file
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise TasksUnavailableError(
+            f"The tasks cannot be read or kept: {error}.", "Free some space, or set another RAG_PIPELINES__DIR."
+        ) from error
+
+
+def _task(row: sqlite3.Row) -> Task:
+    return Task(
+        id=row["id"],
+        body=json.loads(row["body"]),
+        state=row["state"],
+        created_s=row["created_s"],
+        started_s=row["started_s"],
+        ended_s=row["ended_s"],
+        error=row["error"],
+        error_step=row["error_step"],
+        log=tuple(json.loads(row["log"])),
+    )
+
+
+def _pipeline(row: sqlite3.Row) -> SavedPipeline:
+    return SavedPipeline(row["id"], row["name"], json.loads(row["body"]), row["created_s"])

@@ -1,0 +1,98 @@
+"""A task as JSON, in mosaicRAG's form.
+
+Flow: `queue.py` and the store -> **here** -> `GET /task/progress/{task_id}`, `POST /task/run`. `data`,
+`aggregated_data` and `metadata` are JSON in strings, because clients of that form parse them again. Pure.
+"""
+
+import json
+from typing import Any
+
+from pipelines.registry import Registry
+from pipelines.state import PipelineState
+from pipelines.tasks.live import LiveTask
+from pipelines.tasks.store import Task
+
+WAITING = "Waiting"
+
+
+def progress(
+    task: Task, live: LiveTask | None, facts: list[dict[str, Any]], state: PipelineState | None, registry: Registry
+) -> dict[str, Any]:
+    """Return all that a client may know of a task.
+
+    Args:
+        task: as it stands in the store.
+        live: how far it is, if it runs.
+        facts: what was kept after each step, in order.
+        state: its tables; None while it has not ended.
+        registry: for the names of the steps.
+    """
+    ids = [task.body[str(number)]["id"] for number in range(1, _steps(task.body) + 1)]
+    total, done = len(ids), len(facts)
+    current = min(done + 1, total) if not task.has_ended else int(task.error_step or done or 1)
+    if live is not None and live.step is not None and not task.has_ended:
+        current = live.step.number
+    started = live is not None or task.has_ended or done
+    step_class = registry.get(ids[current - 1])
+    step_log: dict[str, list[str]] = {}
+    for one in facts:
+        step_log.setdefault(one["name"], []).append(f"Finished step {one['step']} in {one['seconds']:.3f} seconds")
+    if live is not None:
+        for name, lines in live.step_log.items():
+            step_log.setdefault(name, []).extend(lines)
+        if live.step is not None and live.total and not task.has_ended:
+            step_log.setdefault(live.step.step.id, []).append(f"{live.done}/{live.total}")
+    finished = task.state == "finished"
+    return {
+        "has_finished": task.has_ended,
+        "progress": {
+            "current_step": (step_class.name if step_class else ids[current - 1]) if started else WAITING,
+            "current_step_index": str(current) if started else "",
+            "pipeline_progress": f"{done}/{total}",
+            "pipeline_percentage": 1.0 if task.has_ended else done / total,
+            "pipeline_error": task.error,
+            "pipeline_error_index": task.error_step,
+            "log": list(live.log if live else task.log),
+            "step_output": {str(one["step"]): _output(one) for one in facts},
+            "step_progress": step_log,
+            "warnings": [f"Step {one['step']} ({one['name']}): {text}" for one in facts for text in one["warnings"]],
+        },
+        "result": result(state if finished else None, facts) if task.has_ended else None,
+    }
+
+
+def result(state: PipelineState | None, facts: list[dict[str, Any]]) -> dict[str, str]:
+    """Return the last table and what is said of it; an empty one for None: a task that did not come to its end."""
+    count = state.count if state else 0
+    seconds = sum(one["seconds"] for one in facts)
+    looked_up = sum(one["looked_up"] for one in facts)
+    hits = sum(one["found"] for one in facts) / looked_up if looked_up else 0.0
+    description = f"Retrieved {count} documents in {_rounded(seconds)} seconds. {hits:.0%} cache hits."
+    return {
+        "data": _json(state.rows() if state else []),
+        "result_description": description,
+        "aggregated_data": _json(list(state.aggregated) if state else []),
+        "metadata": _json(state.metadata() if state else []),
+    }
+
+
+def _output(one: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": one["name"],
+        "seconds": round(one["seconds"], 3),
+        "looked_up": one["looked_up"],
+        "found": one["found"],
+        "warnings": one["warnings"],
+    }
+
+
+def _steps(body: dict[str, Any]) -> int:
+    return sum(name.isdigit() for name in body)
+
+
+def _rounded(seconds: float) -> str:
+    return f"{seconds:.3f}" if seconds < 1 else f"{seconds:.2f}" if seconds < 10 else f"{seconds:.1f}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, default=str)

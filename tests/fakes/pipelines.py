@@ -1,0 +1,152 @@
+"""Pipelines over scripted engines and models, in memory."""
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pipelines.body import PlannedStep, read_plan
+from pipelines.build import Pipelines
+from pipelines.handler import StepHandler
+from pipelines.registry import BUILT_IN, Registry
+from pipelines.row_cache import RowCache
+from pipelines.running import Runner
+from pipelines.services import Services
+from pipelines.state import ORIGINAL_RANK, PipelineState
+from pipelines.step import FULL_TEXT, RowStep, SourceStep, Step
+from query_engine.llms.base import LoadedModel
+from query_engine.retrieval.reranking.base import Reranker
+from settings import Settings
+from tests.fakes.embedding import WordHashEmbedding
+from tests.fakes.engines import FakeEngine, FakeEngines, a_passage
+from tests.fakes.reading import WordReader
+
+TEXTS = ("Wind turns blades.", "The sun heats salt.", "Rain falls on the hills.")
+
+
+class FakeSource(SourceStep):
+    """Brings the texts of `TEXTS`."""
+
+    id = "fake_source"
+    name = "Texts"
+    description = "Three short texts."
+    closed = True
+
+    def writes(self) -> list[str]:
+        return ["id", FULL_TEXT, ORIGINAL_RANK]
+
+    def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:  # noqa: ARG002
+        return state.with_documents(
+            {"id": list("abc"), FULL_TEXT: list(TEXTS), ORIGINAL_RANK: [1, 2, 3]},
+            {FULL_TEXT: ("text",), ORIGINAL_RANK: ("rank",)},
+        )
+
+
+class ScriptedStep(RowStep):
+    """Calls what it is told before each row, then gives the text's length. Counts the rows."""
+
+    id = "scripted"
+    name = "Scripted"
+    category = "Metadata Analysis"
+    description = "For tests."
+    roles = ("chip",)
+    before_row: Callable[[], None] = staticmethod(lambda: None)
+    rows = 0
+
+    def transform_row(self, text: Any, state: PipelineState, handler: StepHandler) -> int:  # noqa: ARG002
+        type(self).before_row()
+        type(self).rows += 1
+        return len(text)
+
+
+def scripted(before_row: Callable[[], None] = lambda: None) -> type[ScriptedStep]:
+    """Return a step class of its own, so that tests share no counts."""
+    return type("Scripted", (ScriptedStep,), {"before_row": staticmethod(before_row), "rows": 0})
+
+
+def fake_services(
+    *engines: FakeEngine, reranker: Reranker | None = None, model: LoadedModel | None = None, **groups: Any
+) -> Services:
+    embedder, reader = WordHashEmbedding(), WordReader()
+    return Services(
+        settings=Settings(**groups),
+        engines=FakeEngines({engine.corpus.name: engine for engine in engines or (an_engine(),)}),
+        embedder=lambda: embedder,
+        embedding_name=lambda: "fake",
+        reranker=lambda: reranker,
+        model=lambda: model,
+        reader=lambda: reader,
+    )
+
+
+def an_engine(texts: Sequence[str] = TEXTS) -> FakeEngine:
+    engine = FakeEngine()
+    engine.found = tuple(
+        replace(a_passage(f"{place}.md", text), chunk_id=f"{place}.md#00000") for place, text in enumerate(texts)
+    )
+    return engine
+
+
+def a_registry(*steps: type[Step]) -> Registry:
+    return Registry([*BUILT_IN, FakeSource, *steps])
+
+
+def fake_pipelines(*steps: type[Step], folder: Path | None = None, services: Services | None = None) -> Pipelines:
+    return Pipelines(services or fake_services(), a_registry(*steps), folder)
+
+
+class Noting:
+    """A watcher that remembers."""
+
+    def __init__(self) -> None:
+        self.begun: list[int] = []
+        self.ends: list[int] = []
+        self.progress: list[tuple[int, int]] = []
+        self.lines: list[str] = []
+
+    def began(self, planned: PlannedStep) -> None:
+        self.begun.append(planned.number)
+
+    def progressed(self, done: int, total: int) -> None:
+        self.progress.append((done, total))
+
+    def logged(self, text: str) -> None:
+        self.lines.append(text)
+
+    def ended(self, planned: PlannedStep, state: PipelineState) -> None:  # noqa: ARG002
+        self.ends.append(planned.number)
+
+
+def body_of(*steps: Any, query: str = "What turns blades?") -> dict[str, Any]:
+    """Return a body; a step is an id, or a pair of id and parameters, or a whole object."""
+    written = [
+        step
+        if isinstance(step, dict)
+        else {"id": step}
+        if isinstance(step, str)
+        else {"id": step[0], "parameters": step[1]}
+        for step in steps
+    ]
+    return {"query": query, **{str(number): step for number, step in enumerate(written, start=1)}}
+
+
+def run_body(
+    body: dict[str, Any],
+    *steps: type[Step],
+    services: Services | None = None,
+    cache: RowCache | None = None,
+    watcher: Noting | None = None,
+) -> PipelineState:
+    """Check a body and run it to its end."""
+    services = services or fake_services()
+    plan = read_plan(body, a_registry(*steps), services)
+    runner = Runner(services, cache, services.settings.pipelines)
+    return runner.run(plan, watcher or Noting(), threading.Event())
+
+
+def run_step(texts: Iterable[str], *steps: Any, query: str = "What turns blades?", **services: Any) -> PipelineState:
+    """Run steps over these texts, which a corpus brings."""
+    return run_body(
+        body_of("corpus_datasource", *steps, query=query), services=fake_services(an_engine(list(texts)), **services)
+    )

@@ -1,0 +1,118 @@
+"""`docs/pipelines.md` and `docs/steps.md`: their bodies and their code run as they stand, and give what they show.
+
+`PYTHONPATH=. python tests/integration/test_pipeline_guides.py FOLDER`, an empty folder, writes that into them.
+"""
+
+import json
+import re
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingestion.build import ingest
+from pipelines.body import read_plan
+from pipelines.build import services_of
+from pipelines.registry import all_steps
+from pipelines.running import Runner
+from pipelines.services import Services
+from pipelines.state import PipelineState
+from query_engine.build import Engines
+from settings import Settings, load_settings
+from tests.fakes.pipelines import Noting
+
+HOME = Path(__file__).parents[2]
+PIPELINES, STEPS = HOME / "docs" / "pipelines.md", HOME / "docs" / "steps.md"
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Iterator[Services]:
+    settings = settings_in(tmp_path_factory.mktemp("guides"), model_cache)
+    with closing(sample_engines(settings)) as engines:
+        yield services_of(engines, settings)
+
+
+def test_the_three_bodies_run() -> None:
+    assert len(blocks(PIPELINES, "json")) == 3
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_body_finds_what_it_is_about(services: Services, number: int) -> None:
+    state = run(json.loads(blocks(PIPELINES, "json")[number]), services)
+
+    about = ("wind/", ("storage/", "electricity/", "water/"), "heat/")[number]
+    assert 5 <= state.count <= 10
+    assert any(doc_id.startswith(about) for doc_id in state.values("doc_id"))
+    assert [snapshot.warnings for snapshot in state.history if snapshot.warnings] == []
+
+
+def test_the_best_ranking_of_the_first_body_holds_the_answer(services: Services) -> None:
+    state = run(json.loads(blocks(PIPELINES, "json")[0]), services)
+
+    assert "at best 16/27" in state.texts("full-text")[0]
+    assert state.values("_reranking_rank_1_") == [1, 2, 3, 4, 5]
+
+
+def test_the_summary_is_the_one_that_is_shown(services: Services) -> None:
+    assert PIPELINES.read_text() == with_summary(services)
+
+
+def test_the_step_gives_what_is_shown(services: Services, tmp_path: Path) -> None:
+    assert STEPS.read_text() == with_years(services, tmp_path)
+
+
+def test_the_step_has_thirty_lines_at_most() -> None:
+    assert len(blocks(STEPS, "python")[0].splitlines()) <= 30
+
+
+def blocks(guide: Path, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", guide.read_text(), re.DOTALL)
+
+
+def settings_in(folder: Path, models: Path) -> Settings:
+    environ = {
+        "RAG_INDEX__DIR": str(folder / "index"),
+        "RAG_PIPELINES__DIR": str(folder / "pipelines"),
+        "RAG_EMBED__CACHE_DIR": str(models),
+    }
+    return load_settings(environ, None)
+
+
+def sample_engines(settings: Settings) -> Engines:
+    ingest(HOME / "data" / "corpus", settings, corpus="default")
+    return Engines(settings)
+
+
+def run(body: Any, services: Services, steps: Path | None = None) -> PipelineState:
+    plan = read_plan(body, all_steps(steps), services)
+    return Runner(services, None, services.settings.pipelines).run(plan, Noting(), threading.Event())
+
+
+def with_summary(services: Services) -> str:
+    """Return the guide with the summary that its third body gives."""
+    state = run(json.loads(blocks(PIPELINES, "json")[2]), services)
+    return _shown(PIPELINES, str(state.aggregated[0]["data"]))
+
+
+def with_years(services: Services, folder: Path) -> str:
+    """Return the guide with the column that its step adds."""
+    (folder / "years.py").write_text(blocks(STEPS, "python")[0])
+    state = run(json.loads(blocks(STEPS, "json")[0]), services, folder)
+    return _shown(STEPS, "\n".join(state.texts("years")))
+
+
+def _shown(guide: Path, text: str) -> str:
+    before, _, rest = guide.read_text().partition("```text\n")
+    return f"{before}```text\n{text}\n```{rest.partition('```')[2]}"
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1])
+    with closing(sample_engines(settings_in(place, HOME / "var" / "models"))) as opened:
+        found = services_of(opened, settings_in(place, HOME / "var" / "models"))
+        PIPELINES.write_text(with_summary(found))
+        STEPS.write_text(with_years(found, place))

@@ -1,0 +1,72 @@
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from errors import SettingsError
+from pipelines import registry
+from pipelines.registry import BUILT_IN, Registry, all_steps
+from tests.fakes.pipelines import FakeSource, ScriptedStep
+
+STEP = """
+from pipelines.step import RowStep
+
+
+class Shout(RowStep):
+    id, name, category = "shout", "Shout", "Pre-Processing"
+    description = "Writes in capitals."
+
+    def transform_row(self, text, state, handler):
+        return text.upper()
+"""
+
+
+def test_steps_of_a_folder_are_found(tmp_path: Path) -> None:
+    (tmp_path / "shout.py").write_text(STEP)
+    (tmp_path / "notes.txt").write_text("no step")
+
+    found = all_steps(tmp_path)
+
+    assert found.ids()[-1] == "shout"
+    assert found.info()["shout"]["parameters"]["output_column"]["default"] == "result"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("import nothing_of_this_name", "ModuleNotFoundError"),
+        (STEP.replace('"shout"', '"word_counter"'), "Two steps are called 'word_counter'"),
+        (STEP.replace('description = "Writes in capitals."', ""), "has no description"),
+    ],
+)
+def test_a_broken_file_stops_the_start(tmp_path: Path, text: str, reason: str) -> None:
+    (tmp_path / "shout.py").write_text(text)
+
+    with pytest.raises(SettingsError, match=reason):
+        all_steps(tmp_path)
+
+
+def test_a_folder_that_is_not_there_stops_the_start(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="There is no folder"):
+        all_steps(tmp_path / "none")
+
+
+def test_steps_of_packages_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = [EntryPoint("fake", "tests.fakes.pipelines:FakeSource", "treeline.steps")]
+    monkeypatch.setattr(registry, "entry_points", lambda group: points if group == "treeline.steps" else [])
+
+    assert all_steps(None).get("fake_source") is FakeSource
+
+
+@pytest.mark.parametrize("value", ["tests.fakes.pipelines:TEXTS", "tests.fakes.pipelines:Nothing"])
+def test_a_package_without_the_step_stops_the_start(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setattr(registry, "entry_points", lambda group: [EntryPoint("fake", value, group)])
+
+    with pytest.raises(SettingsError, match=r"tests\.fakes\.pipelines"):
+        all_steps(None)
+
+
+def test_no_two_steps_have_one_id() -> None:
+    assert len(Registry().ids()) == len(BUILT_IN)
+    with pytest.raises(SettingsError, match="Two steps"):
+        Registry([ScriptedStep, ScriptedStep])
