@@ -308,7 +308,7 @@ def measure_scoring(data_set: DataSet, settings: Settings, rows: int) -> "Scorin
         return measure(make_run(texts, rows, Path(folder) / "run"), offline_scorers(settings))
 
 
-def measure_pipelines(settings: Settings, repeats: int) -> "list[Overhead]":
+def measure_pipelines(settings: Settings, repeats: int) -> "list[StepOverhead]":
     """Run pipelines of steps that need no corpus and no model."""
     from bench.speed.pipelines import NoCorpora, measure  # noqa: PLC0415
     from pipelines.build import without_models  # noqa: PLC0415
