@@ -33,7 +33,7 @@ _MACHINE_WORDS = re.compile(r"\b(?:https?:\s?//|www\.)\S+|(?<!\S)[^\s@]++@\S+\.\
 _LABEL = re.compile(r"[^\W\d][\w'’&-]*+(?:[ \t]++[^\W\d][\w'’&-]*+){0,5}[ \t]*+")
 # What stands between the columns of a table that is set with blanks or tabs, and within a line of such a table.
 _COLUMN_GAP = re.compile(r"(?<=\S)(?:[ ]{3,}|[ ]*+\t\s*+)(?=\S)")
-_CELL_GAP = re.compile(r"[ ]{2,}|\s*\t\s*")
+_CELL_GAP = re.compile(r"[ ]{2,}+[ \t]*+|[ ]?\t[ \t]*+")
 _CELL_MARK = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"[\s|:–-]+")
 _KEY_VALUE = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;,|\n]{0,39}:[ \t]+\S")

@@ -31,7 +31,7 @@ _ASKS = {
     ),
     AskedKind.AMOUNT: re.compile(
         r"\bhow (?:many|much|long|far|high|tall|wide|deep|big|large|heavy|old|often|fast|expensive)\b"
-        r"|\bwhat (?:percentage|share|proportion|number|amount)\b|\bwhat (?:do|does|did|will|would)\b.+\bcosts?\b"
+        r"|\bwhat (?:percentage|share|proportion|number|amount)\b|\bwhat (?:do|does|did|will|would)\b.{1,80}\bcosts?\b"
         r"|\bwhat(?:'s| is| was| are| were) the (?:\w+ )?(?:price|cost|fee|rent|deposit|salary|height|length|width"
         r"|depth|weight|size)\b"
         r"|\bwie ?viele?\b|\bwie (?:hoch|lang|lange|schwer|alt|weit|teuer|oft|groß|breit|tief|schnell)\b"
