@@ -33,7 +33,7 @@
     +-- UnknownAnswerError       what is judged was never given, or is kept no longer
     +-- FeedbackError            feedback is off, or its file is damaged
     |   +-- TooMuchFeedbackError  an answer has as many verdicts as are kept
-    +-- HostRefusedError         a request to `/mcp` names a host or origin that is not allowed
+    +-- HostRefusedError         a request names a host, or comes from a web page, that is not allowed
     +-- CorpusBusyError          an ingestion is writing into the corpus
 
 Anything else that escapes is a bug of ours. Two edges translate this tree and nothing else does:

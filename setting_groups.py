@@ -37,6 +37,13 @@ class ServeSettings(Group):
     public_url: str | None = Field(
         None, pattern=r"^https?://", description="Base URL of document links; the request's base URL if unset."
     )
+    allowed_hosts: str | None = Field(
+        None,
+        pattern=r"^[^\s,/]+(,[^\s,/]+)*$",
+        description="Comma-separated hosts, `NAME` or `NAME:PORT`, that clients may ask the service by and web pages "
+        "may write from, beside loopback names, `RAG_SERVE__HOST` and the host of `RAG_SERVE__PUBLIC_URL`. The name "
+        "asked by is checked on loopback without keys, and wherever this is set.",
+    )
     open: bool = Field(False, description="Listen beyond loopback without keys (a competition container needs it).")
     keys: SecretStr | None = Field(
         None,
@@ -75,6 +82,11 @@ class ServeSettings(Group):
         if keys is not None and not re.fullmatch(r"[!-+\--~]+(,[!-+\--~]+)*", keys.get_secret_value()):
             raise ValueError("a key is one or more printable ASCII characters without blanks and commas")
         return keys
+
+    def known_hosts(self) -> list[str]:
+        """Return the hosts that clients may name, beside loopback ones and that of `public_url`."""
+        bound = f"[{self.host}]" if ":" in self.host else self.host
+        return [bound, *(self.allowed_hosts.split(",") if self.allowed_hosts else [])]
 
     def known_keys(self) -> list[str]:
         """Return the keys one by one; none if the service asks for none."""
@@ -457,17 +469,6 @@ class McpSettings(Group):
     """MCP, the Model Context Protocol: the route `/mcp` and `treeline mcp`."""
 
     enabled: bool = Field(True, description="Serve `/mcp`.")
-    allowed_hosts: str | None = Field(
-        None,
-        pattern=r"^[^\s,/]+(,[^\s,/]+)*$",
-        description="Comma-separated host names or `HOST:PORT` that `/mcp` answers to, beside loopback names, "
-        "`RAG_SERVE__HOST` and the host of `RAG_SERVE__PUBLIC_URL`.",
-    )
-    allowed_origins: str | None = Field(
-        None,
-        pattern=r"^https?://[^\s,/]+(,https?://[^\s,/]+)*$",
-        description="Comma-separated origins, `https://HOST`, of web pages that may use `/mcp`, beside loopback ones.",
-    )
     max_chars: int = Field(
         40_000, ge=1000, le=1_000_000, description="Characters of document text in one result, at most."
     )

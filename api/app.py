@@ -34,6 +34,7 @@ from api.routes import (
 )
 from api.security.auth import KeyRequired
 from api.security.body_limit import BodyLimit
+from api.security.same_origin import SameOrigin
 from api.views.html import Pages
 from api.web import page
 from query_engine.answer_cache import AnswerCache
@@ -81,6 +82,7 @@ def create_app(
     service = Service(engines, settings, pages, ingester, jobs, slots, answers, roots, web, given, recorder=recorder)
     app.state.service, app.state.mcp = service, McpEndpoint(service)
     app.add_middleware(BodyLimit)
+    app.add_middleware(SameOrigin, serve=settings.serve)  # the last one added is the first one asked
     errors.install(app, pages)
     for module in (run, evaluate, query, research, chat, retrieve, catalogue, documents, ingest, feedback, page):
         app.include_router(module.router, dependencies=[KeyRequired])
