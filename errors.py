@@ -22,6 +22,7 @@
     +-- UnknownDocumentError     the named document is not in the corpus
     +-- FilterError              a filter of documents cannot be understood
     +-- IngestRefusedError       a client may not have this path ingested
+    +-- UploadError              an upload is no multipart body of files, or a file of it is refused
     +-- UnknownPathError         there is nothing at the path that shall be ingested
     +-- UnknownJobError          there is no such ingestion job
     +-- TooManyJobsError         too many ingestion jobs are waiting
@@ -227,6 +228,12 @@ class IngestRefusedError(RagError):
     """A client may not have this path ingested, or any."""
 
     code = "ingest_refused"
+
+
+class UploadError(RagError):
+    """An upload is refused as a whole, and nothing of it is kept."""
+
+    code = "bad_upload"
 
 
 class UnknownPathError(RagError):

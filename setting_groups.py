@@ -193,6 +193,16 @@ class IngestSettings(Group):
     root: Path | None = Field(
         None, description="Folder that HTTP clients may ingest from, in addition to what `--ingest` named."
     )
+    upload_dir: Path | None = Field(
+        None,
+        description="Folder that keeps the files of `POST /documents`; `.uploads` in the index folder if unset.",
+    )
+    max_upload_mb: int = Field(
+        512,
+        ge=0,
+        le=1_000_000,
+        description="Size of one upload, all its files together, at most; 0 refuses uploads.",
+    )
     max_file_mb: int = Field(
         256,
         ge=1,
@@ -217,6 +227,11 @@ class IngestSettings(Group):
     def max_file_bytes(self) -> int:
         """`max_file_mb` in bytes."""
         return self.max_file_mb * 1_000_000
+
+    @property
+    def max_upload_bytes(self) -> int:
+        """`max_upload_mb` in bytes, with room for what a multipart body adds."""
+        return self.max_upload_mb * 1_000_000 + 1_000_000
 
 
 class RetrievalSettings(Group):

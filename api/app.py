@@ -31,9 +31,10 @@ from api.routes import (
     research,
     retrieve,
     run,
+    uploads,
 )
 from api.security.auth import KeyRequired
-from api.security.body_limit import BodyLimit
+from api.security.body_limit import MAX_BYTES_AT, BodyLimit
 from api.security.same_origin import SameOrigin
 from api.views.html import Pages
 from api.web import page
@@ -81,10 +82,23 @@ def create_app(
     recorder = Recorder(settings.feedback, settings.index.dir)
     service = Service(engines, settings, pages, ingester, jobs, slots, answers, roots, web, given, recorder=recorder)
     app.state.service, app.state.mcp = service, McpEndpoint(service)
-    app.add_middleware(BodyLimit)
+    app.add_middleware(BodyLimit, max_bytes_at={**MAX_BYTES_AT, "/documents": settings.ingest.max_upload_bytes})
     app.add_middleware(SameOrigin, serve=settings.serve)  # the last one added is the first one asked
     errors.install(app, pages)
-    for module in (run, evaluate, query, research, chat, retrieve, catalogue, documents, ingest, feedback, page):
+    for module in (
+        run,
+        evaluate,
+        query,
+        research,
+        chat,
+        retrieve,
+        catalogue,
+        uploads,
+        documents,
+        ingest,
+        feedback,
+        page,
+    ):
         app.include_router(module.router, dependencies=[KeyRequired])
     if given is not None:
         app.include_router(answer.router, dependencies=[KeyRequired])

@@ -78,6 +78,6 @@ def _name(host: str) -> str:
     """Return the name in `NAME[:PORT]`, in lower case and without brackets; nothing if there is none."""
     try:
         parts = urlsplit(f"//{host}")
-        return "" if parts.path or parts.username is not None else (parts.hostname or "")
     except ValueError:
         return ""
+    return "" if parts.path or parts.username is not None else (parts.hostname or "")

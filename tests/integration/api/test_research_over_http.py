@@ -74,7 +74,11 @@ def engine(settings: Settings, tmp_path: Path) -> Iterator[Engine]:
 
 @pytest.fixture
 def client(engine: Engine, settings: Settings) -> TestClient:
-    return TestClient(create_app(OneEngine(engine), settings, FakeIngester(), Jobs()), raise_server_exceptions=False, base_url="http://localhost")
+    return TestClient(
+        create_app(OneEngine(engine), settings, FakeIngester(), Jobs()),
+        raise_server_exceptions=False,
+        base_url="http://localhost",
+    )
 
 
 def run(client: TestClient) -> tuple[list[str], str]:

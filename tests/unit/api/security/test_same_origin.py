@@ -52,7 +52,9 @@ def test_programs_on_this_machine_come_in_by_its_names(host: str) -> None:
     assert asked(host) == 200
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "a@localhost", "", "["])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "a@localhost", "", "["]
+)
 def test_without_keys_on_loopback_no_other_name_may_write(host: str) -> None:
     assert asked(host) == 403
     assert asked(host, f"http://{host}") == 403
@@ -64,7 +66,8 @@ def test_pages_of_this_machine_may_write_to_a_service_on_loopback(origin: str) -
 
 
 @pytest.mark.parametrize(
-    "origin", ["null", "", "file://", "https://evil.example", "https://localhost.evil.example", "http://x@localhost", "["]
+    "origin",
+    ["null", "", "file://", "https://evil.example", "https://localhost.evil.example", "http://x@localhost", "["],
 )
 def test_other_pages_may_not(origin: str) -> None:
     assert asked("localhost:8000", origin) == 403
@@ -91,7 +94,7 @@ def test_hosts_of_the_settings_are_its_own(host: str, origin: str) -> None:
 
 
 def test_beyond_loopback_any_name_leads_to_the_service_unless_they_are_listed() -> None:
-    container = {"host": "0.0.0.0", "open": True}
+    container: dict[str, Any] = {"host": "0.0.0.0", "open": True}
 
     assert asked("team-7.arena.example", **container) == 200
     assert asked("team-7.arena.example", "http://team-7.arena.example", **container) == 200
