@@ -201,7 +201,7 @@ class IngestSettings(Group):
         512,
         ge=0,
         le=1_000_000,
-        description="Size of one upload, all its files together, at most; 0 refuses uploads.",
+        description="Size of one upload with all its files, at most; 0 refuses uploads.",
     )
     max_file_mb: int = Field(
         256,
@@ -230,8 +230,8 @@ class IngestSettings(Group):
 
     @property
     def max_upload_bytes(self) -> int:
-        """`max_upload_mb` in bytes, with room for what a multipart body adds."""
-        return self.max_upload_mb * 1_000_000 + 1_000_000
+        """`max_upload_mb` in bytes."""
+        return self.max_upload_mb * 1_000_000
 
 
 class RetrievalSettings(Group):

@@ -144,4 +144,6 @@ def check_staged(path: Path, max_bytes: int) -> None:
         try:
             check_size(path.name, file.read(BUFFER_BYTES), size, max_bytes)
         except UnreadableError as error:
-            raise UploadError(f"{path.name!r} is refused: {error}", "Leave it out.") from error
+            limit = f"{max_bytes // 1_000_000:,} MB"
+            remedy = "Split it, or raise RAG_INGEST__MAX_FILE_MB."
+            raise UploadError(f"The file {path.name!r} is larger than {limit}.", remedy) from error
