@@ -88,9 +88,12 @@ class Uploads:
         shutil.rmtree(self.folder(corpus), ignore_errors=True)
 
     def rename(self, old: str, new: str) -> None:
-        """Give the files of a corpus to its new name."""
+        """Give the files of a corpus to its new name, beside those that a failed first upload may have left there."""
         if self.folder(old).is_dir():
-            self.folder(old).rename(self.folder(new))
+            self.folder(new).mkdir(exist_ok=True)
+            for path in sorted(self.folder(old).iterdir()):
+                os.replace(path, self.folder(new) / path.name)
+            self.folder(old).rmdir()
 
     def _delete(self, corpus: Corpus, sources: Iterable[str]) -> None:
         gone = []

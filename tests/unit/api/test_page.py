@@ -74,6 +74,8 @@ def test_the_page_is_told_what_there_is_to_ask() -> None:
     assert config["default_corpus"] == "default"
     assert (config["synthesizer"], config["can_ingest"], config["preset_questions"]) == ("extractive", False, {})
     assert config["retrieval"]["mode"] == "hybrid"
+    assert config["upload"]["max_bytes"] == 512_000_000
+    assert {".pdf", ".gz"} <= set(config["upload"]["formats"])
 
 
 def test_both_languages_have_every_text_that_the_modules_ask_for() -> None:
