@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from index.maintenance.corpora import CorpusFacts
 from ingestion.commands import corpora
 from ingestion.uploads import Uploads, check_name
 from settings import IndexSettings, Settings
@@ -53,7 +54,7 @@ def test_a_corpus_takes_its_uploads_along(settings: Settings, monkeypatch: pytes
 
 def test_a_dropped_corpus_leaves_no_uploads(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, other = keep(settings, "old", "wind.md"), keep(settings, "other", "wind.md")
-    monkeypatch.setattr(corpora, "drop", lambda name, _: corpora.CorpusFacts(name, 0))
+    monkeypatch.setattr(corpora, "drop", lambda name, _: CorpusFacts(name, 0))
 
     corpora.run(Namespace(action="drop", names=["old"]), settings)
 
