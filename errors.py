@@ -22,6 +22,7 @@
     +-- UnknownDocumentError     the named document is not in the corpus
     +-- FilterError              a filter of documents cannot be understood
     +-- IngestRefusedError       a client may not have this path ingested
+    +-- UploadError              an upload is no multipart body of files, or a file of it is refused
     +-- UnknownPathError         there is nothing at the path that shall be ingested
     +-- UnknownJobError          there is no such ingestion job
     +-- TooManyJobsError         too many ingestion jobs are waiting
@@ -33,7 +34,7 @@
     +-- UnknownAnswerError       what is judged was never given, or is kept no longer
     +-- FeedbackError            feedback is off, or its file is damaged
     |   +-- TooMuchFeedbackError  an answer has as many verdicts as are kept
-    +-- HostRefusedError         a request to `/mcp` names a host or origin that is not allowed
+    +-- HostRefusedError         a request names a host, or comes from a web page, that is not allowed
     +-- CorpusBusyError          an ingestion is writing into the corpus
     +-- PipelineError            a pipeline of steps cannot be run as it stands
     +-- StepError                a step of a pipeline failed
@@ -234,6 +235,12 @@ class IngestRefusedError(RagError):
     """A client may not have this path ingested, or any."""
 
     code = "ingest_refused"
+
+
+class UploadError(RagError):
+    """An upload is refused as a whole, and nothing of it is kept."""
+
+    code = "bad_upload"
 
 
 class UnknownPathError(RagError):

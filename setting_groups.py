@@ -37,6 +37,13 @@ class ServeSettings(Group):
     public_url: str | None = Field(
         None, pattern=r"^https?://", description="Base URL of document links; the request's base URL if unset."
     )
+    allowed_hosts: str | None = Field(
+        None,
+        pattern=r"^[^\s,/]+(,[^\s,/]+)*$",
+        description="Comma-separated hosts, `NAME` or `NAME:PORT`, that clients may ask the service by and web pages "
+        "may write from, beside loopback names, `RAG_SERVE__HOST` and the host of `RAG_SERVE__PUBLIC_URL`. The name "
+        "asked by is checked on loopback without keys, and wherever this is set.",
+    )
     open: bool = Field(False, description="Listen beyond loopback without keys (a competition container needs it).")
     keys: SecretStr | None = Field(
         None,
@@ -75,6 +82,11 @@ class ServeSettings(Group):
         if keys is not None and not re.fullmatch(r"[!-+\--~]+(,[!-+\--~]+)*", keys.get_secret_value()):
             raise ValueError("a key is one or more printable ASCII characters without blanks and commas")
         return keys
+
+    def known_hosts(self) -> list[str]:
+        """Return the hosts that clients may name, beside loopback ones and that of `public_url`."""
+        bound = f"[{self.host}]" if ":" in self.host else self.host
+        return [bound, *(self.allowed_hosts.split(",") if self.allowed_hosts else [])]
 
     def known_keys(self) -> list[str]:
         """Return the keys one by one; none if the service asks for none."""
@@ -181,6 +193,16 @@ class IngestSettings(Group):
     root: Path | None = Field(
         None, description="Folder that HTTP clients may ingest from, in addition to what `--ingest` named."
     )
+    upload_dir: Path | None = Field(
+        None,
+        description="Folder that keeps the files of `POST /documents`; `.uploads` in the index folder if unset.",
+    )
+    max_upload_mb: int = Field(
+        512,
+        ge=0,
+        le=1_000_000,
+        description="Size of one upload with all its files, at most; 0 refuses uploads.",
+    )
     max_file_mb: int = Field(
         256,
         ge=1,
@@ -205,6 +227,11 @@ class IngestSettings(Group):
     def max_file_bytes(self) -> int:
         """`max_file_mb` in bytes."""
         return self.max_file_mb * 1_000_000
+
+    @property
+    def max_upload_bytes(self) -> int:
+        """`max_upload_mb` in bytes."""
+        return self.max_upload_mb * 1_000_000
 
 
 class RetrievalSettings(Group):
@@ -457,17 +484,6 @@ class McpSettings(Group):
     """MCP, the Model Context Protocol: the route `/mcp` and `treeline mcp`."""
 
     enabled: bool = Field(True, description="Serve `/mcp`.")
-    allowed_hosts: str | None = Field(
-        None,
-        pattern=r"^[^\s,/]+(,[^\s,/]+)*$",
-        description="Comma-separated host names or `HOST:PORT` that `/mcp` answers to, beside loopback names, "
-        "`RAG_SERVE__HOST` and the host of `RAG_SERVE__PUBLIC_URL`.",
-    )
-    allowed_origins: str | None = Field(
-        None,
-        pattern=r"^https?://[^\s,/]+(,https?://[^\s,/]+)*$",
-        description="Comma-separated origins, `https://HOST`, of web pages that may use `/mcp`, beside loopback ones.",
-    )
     max_chars: int = Field(
         40_000, ge=1000, le=1_000_000, description="Characters of document text in one result, at most."
     )

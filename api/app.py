@@ -33,9 +33,11 @@ from api.routes import (
     retrieve,
     run,
     tasks,
+    uploads,
 )
 from api.security.auth import KeyRequired
-from api.security.body_limit import BodyLimit
+from api.security.body_limit import MAX_BYTES_AT, BodyLimit
+from api.security.same_origin import SameOrigin
 from api.views.html import Pages
 from api.web import page
 from pipelines.build import Pipelines, without_models
@@ -98,10 +100,11 @@ def create_app(
         recorder=recorder,
     )
     app.state.service, app.state.mcp = service, McpEndpoint(service)
-    app.add_middleware(BodyLimit)
+    app.add_middleware(BodyLimit, max_bytes_at={**MAX_BYTES_AT, "/documents": settings.ingest.max_upload_bytes})
+    app.add_middleware(SameOrigin, serve=settings.serve)  # the last one added is the first one asked
     errors.install(app, pages)
     asking = (run, evaluate, query, research, chat, retrieve, tasks, pipelines)
-    for module in (*asking, catalogue, documents, ingest, feedback, page):
+    for module in (*asking, catalogue, uploads, documents, ingest, feedback, page):
         app.include_router(module.router, dependencies=[KeyRequired])
     if given is not None:
         app.include_router(answer.router, dependencies=[KeyRequired])

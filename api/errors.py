@@ -31,6 +31,7 @@ STATUS: dict[type[RagError], int] = {
     errors.UnreadableError: 422,
     errors.UnknownModelError: 422,
     errors.PipelineError: 422,
+    errors.UploadError: 422,
     errors.IngestRefusedError: 403,
     errors.KeyNeededError: 401,
     errors.KeyRefusedError: 403,

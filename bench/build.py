@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from bench.quality.helpful.asking import System
     from bench.quality.reach import Reach
     from bench.quality.research import Overhead
+    from bench.speed.pipelines import Overhead as StepOverhead
     from bench.speed.scoring import Scoring
     from query_engine.engine import Engine
     from query_engine.retrieval.multi_part import SearchContext

@@ -18,6 +18,7 @@ from errors import FilterError
 from index.corpus import Corpus
 from index.documents.catalogue import DocumentBrief
 from index.maintenance.corpora import list_corpora
+from ingestion.uploads import Uploads
 
 MAX_PAGE = 1000
 MAX_FILTER_CHARS = 8000
@@ -54,7 +55,7 @@ def documents(
 
 @router.post("/documents/delete")
 def delete(body: DeleteBody, service: ServiceDep) -> JSONReply:
-    """Delete what meets a filter, or with `dry_run` count it; the first ids are named."""
+    """Delete what meets a filter with its uploaded files, or with `dry_run` count it; the first ids are named."""
     with service.engines.lease(body.corpus) as engine:
         opened = engine.corpus
         if body.dry_run:
@@ -62,6 +63,7 @@ def delete(body: DeleteBody, service: ServiceDep) -> JSONReply:
         else:
             with service.write_locks.hold(opened.name, DELETION_WAIT_S):
                 found = opened.catalogue.find(body.filter)
+                Uploads(service.settings).discard(opened, found)
                 deleted = opened.delete(found)
     return JSONReply(
         {

@@ -16,6 +16,7 @@ from api.views.links import is_web_url
 from api.views.negotiation import JSONReply, prefers_html
 from errors import UnknownDocumentError
 from index.documents.store import StoredDocument
+from ingestion.uploads import Uploads
 
 MAX_OFFSET = 2**40
 OUTSIDE = "The cited passage is not in this document; it may have changed since it was cited."
@@ -68,10 +69,11 @@ def document(
 
 @router.delete("/documents/{doc_id:path}")
 def delete(doc_id: str, service: ServiceDep, *, corpus: Annotated[CorpusName | None, Query()] = None) -> JSONReply:
-    """Delete one document; it comes back with the next ingestion if it still stands in its file."""
+    """Delete one document, and its file if that was uploaded; any other file brings it back when it is read again."""
     with service.engines.lease(corpus) as engine:
         name = engine.corpus.name
         with service.write_locks.hold(name, DELETION_WAIT_S):
+            Uploads(service.settings).discard(engine.corpus, [doc_id])
             if not engine.corpus.delete([doc_id]):
                 raise _unknown(name)
     return JSONReply({"corpus": name, "deleted": 1, "doc_ids": [doc_id]})

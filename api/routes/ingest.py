@@ -29,12 +29,7 @@ async def ingest(body: IngestBody, service: ServiceDep) -> JSONReply:
     A client that waits and leaves does not stop the job.
     """
     job = await run_in_threadpool(_submit, service, body)
-    if not body.wait:
-        return JSONReply(show(job), 202, {"Location": f"/ingest/{job.id}"})
-    await job.finished()
-    if job.error:
-        raise job.error
-    return JSONReply(show(job))
+    return await reply_of(job, wait=body.wait)
 
 
 @router.get("/ingest")
@@ -56,12 +51,30 @@ def cancel(job_id: str, service: ServiceDep) -> JSONReply:
     return JSONReply(show(job), 200 if job.finished_at else 202)
 
 
+async def reply_of(job: Job, *, wait: bool) -> JSONReply:
+    """Reply 202 and the job's address, or with `wait` 200 and what it did at its end; raises its error."""
+    if not wait:
+        return JSONReply(show(job), 202, {"Location": f"/ingest/{job.id}"})
+    await job.finished()
+    if job.error:
+        raise job.error
+    return JSONReply(show(job))
+
+
+def check_opens(service: Service, corpus: str) -> None:
+    """Raise what keeps an existing corpus from opening now, not in a job that nobody may look at; blocks."""
+    if corpus in service.engines.names():
+        with service.engines.lease(corpus):
+            pass
+
+
 def _submit(service: Service, body: IngestBody) -> Job:
     corpus = body.corpus or service.settings.index.corpus
     path = None if body.retry else _path(service, body)
-    if body.retry or corpus in service.engines.names():
+    if body.retry:
         with service.engines.lease(corpus):
-            pass  # what cannot be opened is refused now, not in a job that nobody may look at
+            pass  # one that does not exist has nothing to retry
+    check_opens(service, corpus)
     request = body.model_dump(exclude={"wait"}, exclude_defaults=True) | {"corpus": corpus}
     return service.jobs.submit(request | ({"path": str(path)} if path else {}), _work(service, body, corpus))
 

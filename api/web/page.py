@@ -16,6 +16,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from api.dependencies import ServiceDep
 from api.views.negotiation import JSONReply
 from errors import UnknownPathError
+from ingestion.reading.files import COMPRESSIONS, FORMATS
 from settings import VERSION, Mode
 
 STATIC = Path(__file__).parent / "static"
@@ -60,6 +61,7 @@ def config(service: ServiceDep) -> JSONReply:
             "retrieval": settings.retrieval.model_dump(mode="json"),
             "rerank": settings.rerank.method,
             "can_ingest": bool(service.ingest_roots),
+            "upload": {"max_bytes": settings.ingest.max_upload_bytes, "formats": [*FORMATS, *COMPRESSIONS]},
         }
     )
 

@@ -8,6 +8,7 @@ import json
 from dataclasses import asdict
 
 from index.maintenance.corpora import CorpusFacts, drop, list_corpora, rename
+from ingestion.uploads import Uploads
 from settings import Settings
 
 NAMES = {"list": 0, "drop": 1, "rename": 2}
@@ -30,10 +31,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     match arguments.action:
         case "drop":
             gone = drop(arguments.names[0], settings)
+            Uploads(settings).drop(gone.name)
             print(f"dropped corpus {gone.name!r}")
         case "rename":
             old, new = arguments.names
             rename(old, new, settings)
+            Uploads(settings).rename(old, new)
             print(f"renamed corpus {old!r} to {new!r}")
         case _:
             facts = list_corpora(settings)

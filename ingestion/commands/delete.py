@@ -14,6 +14,7 @@ from index.build import Embedding, open_corpus
 from index.corpus import Corpus
 from index.documents.filters import filter_value
 from ingestion.commands.options import add_corpus, corpus_of
+from ingestion.uploads import Uploads
 from settings import Settings
 
 SHOWN = 100
@@ -44,7 +45,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     name = corpus_of(arguments, settings)
     try:
         with closing(open_corpus(name, settings, Embedding(settings).manifest)) as corpus:
-            done = _delete(corpus, arguments.filter, dry_run=arguments.dry_run)
+            done = _delete(corpus, arguments.filter, Uploads(settings), dry_run=arguments.dry_run)
     except CorpusLockedError as error:
         if error.url is None:
             raise
@@ -56,9 +57,11 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 1 if done["matched"] < len(set(arguments.doc_ids)) else 0
 
 
-def _delete(corpus: Corpus, filters: object, *, dry_run: bool) -> dict[str, Any]:
-    doc_ids = corpus.catalogue.find(filters)
-    deleted = 0 if dry_run else corpus.delete(doc_ids)
+def _delete(corpus: Corpus, filters: object, uploads: Uploads, *, dry_run: bool) -> dict[str, Any]:
+    doc_ids, deleted = corpus.catalogue.find(filters), 0
+    if not dry_run:
+        uploads.discard(corpus, doc_ids)
+        deleted = corpus.delete(doc_ids)
     shown = {"doc_ids": doc_ids[:SHOWN], "dry_run": dry_run}
     return {"corpus": corpus.name, "matched": len(doc_ids), "deleted": deleted, **shown}
 

@@ -282,7 +282,7 @@ def test_documents_are_found_by_title_brought_in_and_deleted(
     note = corpus[0] / "sources" / "more" / "tides.md"
     note.write_text("# Tides of Fundy\n\nThe tides in the Bay of Fundy rise by 16 metres.\n", encoding="utf-8")
     page.goto(f"{service.url}/ui#documents")
-    page.get_by_text("Bring in files").click()
+    page.get_by_text("Bring in files of the server").click()
     page.get_by_label("File or folder on the server").fill("more")
     page.get_by_role("button", name="Start").click()
     expect(page.locator(".bring")).to_contain_text("1 new")
@@ -295,6 +295,43 @@ def test_documents_are_found_by_title_brought_in_and_deleted(
 
     expect(page.get_by_text("Nothing was found.")).to_be_visible()
     assert "Fundy" not in httpx.get(f"{service.url}/documents").text
+
+
+def dropped(page: Page, name: str, text: str) -> None:
+    """Drop a file onto the frame for uploads."""
+    script = "([name, text]) => { const d = new DataTransfer(); d.items.add(new File([text], name)); return d; }"
+    files = page.evaluate_handle(script, [name, text])
+    page.dispatch_event(".drop", "drop", {"dataTransfer": files})
+
+
+def test_files_are_uploaded_by_button_and_by_drop_with_the_reasons_of_failures(
+    page: Page, service: Program, corpus: tuple[Path, dict[str, str]]
+) -> None:
+    kept, named = corpus[0] / "index" / ".uploads" / "default", "isère <img src=x>.md"
+    (corpus[0] / named).write_text("# Isère\n\nThe Isère is 286 km long.\n", encoding="utf-8")
+    (corpus[0] / "broken.pdf").write_text("%PDF-1.7 and nothing more", encoding="utf-8")
+    frame = page.locator(".drop")
+    page.goto(f"{service.url}/ui#documents")
+    page.wait_for_selector("table.list")
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Upload files").press("Enter")
+    chooser.value.set_files([corpus[0] / named, corpus[0] / "broken.pdf"])
+
+    expect(frame).to_contain_text("1 new, 0 changed, 0 unchanged, 1 failed")
+    expect(frame.locator(".failed")).to_contain_text("uploads/broken.pdf")
+    assert [path.name for path in kept.iterdir()] == [named]
+
+    dropped(page, "garonne.md", "# Garonne\n\nThe Garonne is 529 km long.\n")
+    expect(frame).to_contain_text("1 new, 0 changed, 1 unchanged, 0 failed")
+    page.get_by_label("Find by title").fill("garonne")
+    page.get_by_role("button", name="Delete: Garonne").click()
+    expect(page.get_by_role("dialog")).to_contain_text("and its uploaded file")
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("Nothing was found.")).to_be_visible()
+    assert [path.name for path in kept.iterdir()] == [named]
+
+    dropped(page, "a.exe", "x")
+    expect(frame.get_by_role("alert")).to_contain_text("“a.exe” has no format")
 
 
 def test_german_words_and_a_chosen_theme_stay(page: Page, service: Program) -> None:

@@ -35,10 +35,12 @@ def client_of(
         ingested: what it was started with.
         web: answers from sources.
         given: answers over given pages.
-        groups: settings; feedback is off unless they turn it on, so that no test writes into the checkout.
+        groups: settings; feedback is off unless they turn it on, so that no test writes into the checkout, and the
+            client's own name for the service is an allowed one.
     """
     by_corpus = {engine.corpus.name: engine for engine in engines}
     found = FakeEngines(by_corpus, failures or {})
+    groups["serve"] = {"allowed_hosts": "testserver", **groups.get("serve", {})}
     settings = Settings(**{"feedback": {"enabled": False}, **groups})
     app = create_app(found, settings, ingester or FakeIngester(), jobs or Jobs(), ingested, web=web, given=given)
     return TestClient(app, raise_server_exceptions=False)

@@ -1,8 +1,8 @@
-// The view of a corpus: what it holds, search by title, deletion, and bringing in files of the server.
-// Flow: app.js -> here -> GET /documents, GET /stats, DELETE /documents/…, POST /ingest.
+// The view of a corpus: what it holds, search by title, deletion, uploads, and bringing in files of the server.
+// Flow: app.js -> here -> GET and POST /documents, GET /stats, DELETE /documents/…, POST /ingest.
 
 import { forgetDocuments } from "./evidence.js";
-import { documentPath, get, post, remove } from "./service.js";
+import { documentPath, get, post, remove, upload } from "./service.js";
 import { number, size, t } from "./texts.js";
 import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
 
@@ -59,6 +59,7 @@ export function Documents({ config, corpus, show, shown }) {
     ${counted && html`<p class="lead">${t("listHint", {
       documents: number(counted.documents), leaves: number(counted.leaves), size: size(counted.size_bytes), model: counted.model, precision: counted.precision,
     })}</p>`}
+    ${config.upload.max_bytes > 0 && html`<${Upload} limits=${config.upload} corpus=${corpus} done=${refresh} />`}
     <${Bring} config=${config} corpus=${corpus} done=${refresh} />
     ${failure && html`<p class="problem" role="alert">${failure}</p>`}
     <p class="hidden" aria-live="polite">${said}</p>
@@ -73,7 +74,7 @@ export function Documents({ config, corpus, show, shown }) {
         <td><button class="quiet" onClick=${() => setDoomed(row)} aria-label="${t("remove")}: ${row.title}">${t("remove")}</button></td></tr>`)}</tbody>
     </table></div>`}
     ${next && html`<p><button class="quiet" onClick=${() => load(next)}>${t("more")}</button></p>`}
-    ${doomed && html`<${Confirm} text=${t("removeAsk", { title: doomed.title })} yes=${deleted} no=${() => setDoomed(null)} />`}`;
+    ${doomed && html`<${Confirm} text=${t(doomed.doc_id.startsWith("uploads/") ? "removeUploaded" : "removeAsk", { title: doomed.title })} yes=${deleted} no=${() => setDoomed(null)} />`}`;
 }
 
 function Confirm({ text, yes, no }) {
@@ -83,21 +84,20 @@ function Confirm({ text, yes, no }) {
     <p>${text}</p><p class="actions"><button class="main danger" onClick=${yes}>${t("remove")}</button><button autofocus onClick=${no}>${t("cancel")}</button></p></dialog>`;
 }
 
-function Bring({ config, corpus, done }) {
-  const [path, setPath] = useState("");
+// Starts a job by `send` and shows it to its end.
+function useJob(done) {
   const [job, setJob] = useState(null);
   const [failure, setFailure] = useState("");
   const alive = useRef(true);
   useEffect(() => () => { alive.current = false; }, []);
-  if (!config.can_ingest) return html`<p class="note">${t("ingestOff")}</p>`;
-  const start = async (event) => {
-    event.preventDefault();
+  const start = async (send) => {
     setFailure("");
+    setJob(null);
     try {
-      let now = await post("ingest", { path: path.trim(), corpus });
+      let now = await send();
       while (alive.current) {
         setJob(now);
-        if (!["queued", "running"].includes(now.state)) break;
+        if (!unfinished(now)) break;
         await new Promise((resolve) => setTimeout(resolve, POLL_MS));
         now = await get(`ingest/${now.job}`);
       }
@@ -106,11 +106,54 @@ function Bring({ config, corpus, done }) {
       setFailure(error.message);
     }
   };
-  const running = job && ["queued", "running"].includes(job.state);
+  return { job, failure, setFailure, start };
+}
+
+const unfinished = (job) => job && ["queued", "running"].includes(job.state);
+
+function Upload({ limits, corpus, done }) {
+  const { job, failure, setFailure, start } = useJob(done);
+  const [sent, setSent] = useState(null);
+  const [over, setOver] = useState(false);
+  const input = useRef(null);
+  const busy = sent !== null || unfinished(job);
+  const refusal = (files) => {
+    const bytes = files.reduce((sum, file) => sum + file.size, 0);
+    const strange = files.find((file) => !limits.formats.some((suffix) => file.name.toLowerCase().endsWith(suffix)));
+    if (strange) return t("uploadFormat", { name: strange.name, formats: limits.formats.join(", ") });
+    return bytes > limits.max_bytes ? t("uploadSize", { size: size(bytes), most: size(limits.max_bytes) }) : "";
+  };
+  const bring = async (chosen) => {
+    const files = [...chosen];
+    const refused = refusal(files);
+    setFailure(refused);
+    if (refused || !files.length || busy) return;
+    setSent(0);
+    await start(() => upload(files, { corpus }, setSent).finally(() => setSent(null)));
+  };
+  const dragged = (event, isOver) => { event.preventDefault(); setOver(isOver); };
+  return html`<section class="drop" data-over=${String(over)} aria-label=${t("upload")}
+    onDragOver=${(event) => dragged(event, true)} onDragLeave=${(event) => dragged(event, false)}
+    onDrop=${(event) => { dragged(event, false); bring(event.dataTransfer.files); }}>
+    <p><button class="main" disabled=${busy} onClick=${() => input.current.click()}>${t("upload")}</button> <span class="note">${t("dropHere")}</span></p>
+    <input ref=${input} type="file" hidden multiple accept=${limits.formats.join(",")} onChange=${(event) => { bring(event.target.files); event.target.value = ""; }} />
+    ${sent !== null && html`<p><label>${t("sending")} <progress value=${sent}></progress></label></p>`}
+    ${failure && html`<p class="problem" role="alert">${failure}</p>`}
+    ${job && html`<${Job} job=${job} />`}</section>`;
+}
+
+function Bring({ config, corpus, done }) {
+  const [path, setPath] = useState("");
+  const { job, failure, start } = useJob(done);
+  if (!config.can_ingest) return html`<p class="note">${t("ingestOff")}</p>`;
+  const begin = (event) => {
+    event.preventDefault();
+    start(() => post("ingest", { path: path.trim(), corpus }));
+  };
   return html`<details class="bring"><summary>${t("ingest")}</summary>
-    <form class="line" onSubmit=${start}><label class="hidden" for="path">${t("path")}</label>
+    <form class="line" onSubmit=${begin}><label class="hidden" for="path">${t("path")}</label>
       <input id="path" value=${path} placeholder=${t("path")} onInput=${(event) => setPath(event.target.value)} />
-      <button class="main" type="submit" disabled=${!path.trim() || running}>${t("start")}</button></form>
+      <button class="main" type="submit" disabled=${!path.trim() || unfinished(job)}>${t("start")}</button></form>
     ${failure && html`<p class="problem" role="alert">${failure}</p>`}
     ${job && html`<${Job} job=${job} />`}</details>`;
 }

@@ -19,8 +19,12 @@ async function send(path, options) {
   }
   if (reply.ok) return reply;
   const body = await reply.json().catch(() => null);
-  const told = body?.error ?? { code: `http_${reply.status}`, detail: `The service replied with status ${reply.status}.` };
-  throw new ServiceError(told.code, told.detail, reply.status);
+  throw failed(reply.status, body);
+}
+
+function failed(status, body) {
+  const told = body?.error ?? { code: `http_${status}`, detail: `The service replied with status ${status}.` };
+  return new ServiceError(told.code, told.detail, status);
 }
 
 function address(path, query = {}) {
@@ -38,6 +42,22 @@ export async function post(path, body, signal) {
 
 export async function remove(path, query) {
   return (await send(address(path, query), { method: "DELETE" })).json();
+}
+
+// Sends files as POST /documents; fetch would not say how far they are. `progress` is told the share sent, 0 to 1.
+export function upload(files, query, progress) {
+  const body = new FormData();
+  for (const file of files) body.append("file", file);
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", address("documents", query));
+    request.responseType = "json";
+    request.setRequestHeader("Accept", "application/json");
+    request.upload.onprogress = (event) => progress(event.total ? event.loaded / event.total : 0);
+    request.onerror = () => reject(new ServiceError("unreachable", "The service does not answer, or refused the upload before its end."));
+    request.onload = () => (request.status < 300 ? resolve(request.response) : reject(failed(request.status, request.response)));
+    request.send(body);
+  });
 }
 
 // Yields {event, data} of POST /query/stream as they arrive; ends early only with an error.

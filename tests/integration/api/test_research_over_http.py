@@ -74,7 +74,11 @@ def engine(settings: Settings, tmp_path: Path) -> Iterator[Engine]:
 
 @pytest.fixture
 def client(engine: Engine, settings: Settings) -> TestClient:
-    return TestClient(create_app(OneEngine(engine), settings, FakeIngester(), Jobs()), raise_server_exceptions=False)
+    return TestClient(
+        create_app(OneEngine(engine), settings, FakeIngester(), Jobs()),
+        raise_server_exceptions=False,
+        base_url="http://localhost",
+    )
 
 
 def run(client: TestClient) -> tuple[list[str], str]:
@@ -93,7 +97,7 @@ def test_rounds_reasoning_and_a_checked_answer(client: TestClient, server: Scrip
     assert told[:6] == ["Searching", "Round 1", "Thinking", "Round 1", "Round 2", "Round 2"]
     assert "The fish are missing." in steps[2]
     assert "**Still missing**: fish ladders" in steps[3]
-    assert "[water.md](http://testserver/documents/water.md?" in steps[5]
+    assert "[water.md](http://localhost/documents/water.md?" in steps[5]
     assert report == "Albert Betz published the rotor limit in 1919 [1]."
     assert len(server.requests) == 4
 

@@ -75,6 +75,8 @@ def test_the_page_is_told_what_there_is_to_ask() -> None:
     assert (config["synthesizer"], config["can_ingest"], config["preset_questions"]) == ("extractive", False, {})
     assert (config["mode"], config["modes"]) == ("single", ["single", "agent", "auto"])
     assert config["retrieval"]["mode"] == "hybrid"
+    assert config["upload"]["max_bytes"] == 512_000_000
+    assert {".pdf", ".gz"} <= set(config["upload"]["formats"])
 
 
 def test_both_languages_have_every_text_that_the_modules_ask_for() -> None:

@@ -53,7 +53,7 @@ def client(server: ScriptedLLM, tmp_path: Path) -> Iterator[TestClient]:
         corpus, embedder, a_leaf_reader(corpus), [*writers, ExtractiveSynthesizer(a_leaf_reader(corpus), 60)], settings
     )
     app = create_app(OneEngine(engine), unnoted, FakeIngester(), Jobs())
-    yield TestClient(app, raise_server_exceptions=False)
+    yield TestClient(app, raise_server_exceptions=False, base_url="http://localhost")
     corpus.close()
 
 

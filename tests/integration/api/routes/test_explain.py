@@ -37,7 +37,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         corpus, embedder, a_leaf_reader(corpus), [ExtractiveSynthesizer(a_leaf_reader(corpus), 60)], Settings()
     )
     yield TestClient(
-        create_app(OneEngine(engine), Settings(feedback=FeedbackSettings(enabled=False)), FakeIngester(), Jobs())
+        create_app(OneEngine(engine), Settings(feedback=FeedbackSettings(enabled=False)), FakeIngester(), Jobs()),
+        base_url="http://localhost",
     )
     corpus.close()
 

@@ -66,7 +66,7 @@ def make(library: Library) -> Make:
 @pytest.fixture
 def client(make: Make) -> TestClient:
     app = create_app(OneEngine(make()), OPEN, FakeIngester(), Jobs())
-    return TestClient(app, raise_server_exceptions=False)
+    return TestClient(app, raise_server_exceptions=False, base_url="http://localhost")
 
 
 def test_the_answer_numbers_the_documents_that_it_used(client: TestClient) -> None:

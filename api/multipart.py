@@ -1,0 +1,135 @@
+"""Write the files of a multipart body to disk as its bytes arrive; no file is ever whole in memory.
+
+Flow: `routes/uploads.py` -> **here**: the body's stream -> python-multipart's parser -> files in a staging folder. A
+file whose name is refused ends the request before its bytes are read.
+"""
+
+from io import BufferedWriter
+from pathlib import Path
+
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+
+from errors import StorageError, UploadError
+from ingestion.uploads import check_name
+
+MAX_FILES = 1000
+HOW = "Send each file as a part of `multipart/form-data`, as `curl -F file=@NAME` does."
+
+
+async def receive_files(request: Request, folder: Path) -> list[str]:
+    """Write the files of a request into an empty folder, and return their names in order.
+
+    Raises:
+        UploadError: the body is no whole multipart body of at most 1,000 files, or a name is refused.
+        StorageError: the disk is full or refuses.
+        HTTPException: 413, the body is too large.
+        ClientDisconnect: the client left.
+    """
+    receiver = _Receiver(_boundary(request), folder)
+    try:
+        async for chunk in request.stream():
+            await run_in_threadpool(receiver.write, chunk)
+        return receiver.end()
+    except FormParserError as error:
+        raise UploadError("The body is not valid multipart/form-data.", HOW) from error
+    finally:
+        receiver.close()
+
+
+def _boundary(request: Request) -> bytes:
+    kind, options = parse_options_header(request.headers.get("content-type"))
+    if kind != b"multipart/form-data" or b"boundary" not in options:
+        raise UploadError("The body is not multipart/form-data.", HOW)
+    return options[b"boundary"]
+
+
+class _Receiver:
+    """Takes the body piece by piece; the parser calls back for each part."""
+
+    def __init__(self, boundary: bytes, folder: Path) -> None:
+        self._folder = folder
+        self._names: list[str] = []
+        self._file: BufferedWriter | None = None
+        self._header = b""
+        self._value = b""
+        self._disposition = b""
+        self._ended = False
+        self._parser = MultipartParser(
+            boundary,
+            {
+                "on_part_begin": self._begin_part,
+                "on_header_field": self._take_header,
+                "on_header_value": self._take_value,
+                "on_header_end": self._end_header,
+                "on_headers_finished": self._open,
+                "on_part_data": self._take_data,
+                "on_part_end": self.close,
+                "on_end": self._end,
+            },
+        )
+
+    def write(self, data: bytes) -> None:
+        """Take the next piece; blocks."""
+        try:
+            self._parser.write(data)
+        except OSError as error:
+            raise StorageError(
+                f"The upload cannot be written: {error.strerror}.", "Free some space where uploads are kept."
+            ) from error
+
+    def end(self) -> list[str]:
+        """Return the names of the files.
+
+        Raises:
+            UploadError: there is no file, or the body was cut off.
+        """
+        if not self._ended:
+            raise UploadError("The multipart body has no end.", HOW)
+        if not self._names:
+            raise UploadError("The upload holds no file.", HOW)
+        return self._names
+
+    def close(self) -> None:
+        """Close the file that is being written."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _begin_part(self) -> None:
+        self._disposition = b""
+
+    def _take_header(self, data: bytes, start: int, end: int) -> None:
+        self._header += data[start:end]
+
+    def _take_value(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+
+    def _end_header(self) -> None:
+        if self._header.lower() == b"content-disposition":
+            self._disposition = self._value
+        self._header = self._value = b""
+
+    def _open(self) -> None:
+        _, options = parse_options_header(self._disposition)
+        if b"filename" not in options:
+            raise UploadError("A part of the upload is no file.", f"{HOW} Options belong into the address.")
+        try:
+            name = check_name(options[b"filename"].decode())
+        except UnicodeDecodeError as error:
+            raise UploadError("The name of an uploaded file is not UTF-8.", "Give the file another name.") from error
+        if name in self._names:
+            raise UploadError(f"Two files of the upload are called {name!r}.", "Send them one after the other.")
+        if len(self._names) == MAX_FILES:
+            raise UploadError(f"The upload holds more than {MAX_FILES:,} files.", "Send them in several uploads.")
+        self._names.append(name)
+        self._file = (self._folder / name).open("xb")
+
+    def _take_data(self, data: bytes, start: int, end: int) -> None:
+        assert self._file is not None
+        self._file.write(data[start:end])
+
+    def _end(self) -> None:
+        self._ended = True

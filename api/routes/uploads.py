@@ -1,0 +1,69 @@
+"""`POST /documents`: take files of the client into a corpus, and keep them.
+
+Flow: a multipart body -> `api/multipart.py` writes a staging folder -> `ingestion/uploads.py` keeps its files -> a job,
+like those of `ingest.py`, reads the corpus's uploads.
+"""
+
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
+
+from api.dependencies import Service, ServiceDep
+from api.jobs.queue import Job, Result
+from api.multipart import receive_files
+from api.routes.ingest import check_opens, reply_of
+from api.schemas.requests import CorpusName
+from api.views.negotiation import JSONReply
+from errors import IngestRefusedError
+from ingestion.schema import Progress, RunOptions
+from ingestion.uploads import ROOT_NAME, Uploads, check_staged
+
+FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
+SCHEMA = {"type": "object", "properties": {"file": FILES}, "required": ["file"]}
+BODY = {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": SCHEMA}}}}
+
+router = APIRouter()
+
+
+@router.post("/documents", openapi_extra=BODY)
+async def upload(
+    request: Request, service: ServiceDep, *, corpus: Annotated[CorpusName | None, Query()] = None, wait: bool = False
+) -> JSONReply:
+    """Take files and start a job that reads them: 202 and its address at once, or with `wait` 200 and what it did.
+
+    A file replaces the one that was uploaded under its name. A refused upload leaves nothing behind.
+    """
+    settings = service.settings
+    if not settings.ingest.max_upload_mb:
+        raise IngestRefusedError("This service takes no uploads.", "Set RAG_INGEST__MAX_UPLOAD_MB, and start it again.")
+    name, uploads = corpus or settings.index.corpus, Uploads(settings)
+    await run_in_threadpool(check_opens, service, name)
+    with ExitStack() as staging:
+        folder = await run_in_threadpool(staging.enter_context, uploads.staging())
+        names = await receive_files(request, folder)
+        job = await run_in_threadpool(_submit, service, uploads, folder, names, name)
+    return await reply_of(job, wait=wait)
+
+
+def _submit(service: Service, uploads: Uploads, staged: Path, names: list[str], corpus: str) -> Job:
+    for name in names:
+        check_staged(staged / name, service.settings.ingest.max_file_bytes)
+    request: dict[str, Any] = {"corpus": corpus, "files": names}
+    with uploads.kept(staged, corpus) as folder:
+        return service.jobs.submit(request, _work(service, uploads, folder, corpus))
+
+
+def _work(service: Service, uploads: Uploads, folder: Path, corpus: str) -> Callable[..., Result]:
+    def work(tell: Callable[[Progress], None], stop: threading.Event) -> Result:
+        with service.write_locks.hold(corpus):
+            result = service.ingester.ingest(corpus, folder, RunOptions(root_name=ROOT_NAME), tell, stop)
+            with service.engines.lease(corpus) as engine:
+                uploads.discard_unreadable(engine.corpus)
+        return result
+
+    return work
