@@ -21,7 +21,7 @@ EMPTY = {"corpora": {"default": {"documents": 0, "leaves": 0}}}
 
 
 def client_of(engines: FakeEngines) -> TestClient:
-    return TestClient(create_app(engines, Settings(), FakeIngester(), Jobs()))
+    return TestClient(create_app(engines, Settings(), FakeIngester(), Jobs()), base_url="http://localhost")
 
 
 def engines_with(**facts: Any) -> FakeEngines:
@@ -72,7 +72,7 @@ def test_ready_says_what_is_loaded_with_versions() -> None:
 
 def test_ready_counts_the_questions_that_run_and_wait() -> None:
     settings = Settings(serve=ServeSettings(slots=2))
-    client = TestClient(create_app(engines_with(), settings, FakeIngester(), Jobs()))
+    client = TestClient(create_app(engines_with(), settings, FakeIngester(), Jobs()), base_url="http://localhost")
     for _ in range(5):
         client.app.state.service.slots.enter(Deadline(240))  # type: ignore[attr-defined]  # a FastAPI application
 
@@ -162,7 +162,7 @@ async def test_a_probe_needs_no_thread_of_the_pool_that_slow_routes_hold(probe: 
     for borrower in slow:
         pool.acquire_on_behalf_of_nowait(borrower)
     try:
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service") as client:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
             reply = await asyncio.wait_for(client.get(probe), KILL_S)
     finally:
         for borrower in slow:

@@ -112,4 +112,9 @@ def test_keys_stand_in_for_the_name_but_not_for_the_origin() -> None:
 
 
 def test_reading_needs_no_origin() -> None:
-    assert served().get("/health", headers={"Host": "evil.example", "Origin": EVIL}).status_code == 200
+    assert served().get("/health", headers={"Host": "localhost", "Origin": EVIL}).status_code == 200
+
+
+def test_reading_under_a_foreign_name_is_refused_on_loopback_without_keys() -> None:
+    assert served().get("/documents", headers={"Host": "evil.example"}).status_code == 403
+    assert served(keys="secret").get("/health", headers={"Host": "evil.example"}).status_code == 200
