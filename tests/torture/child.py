@@ -21,6 +21,7 @@ import ingestion.pipeline.chunk_embed
 from index.corpus import Corpus
 from index.documents.splitter import TreeSplitter
 from index.documents.store import StoredDocument
+from index.layout.manifest import Manifest
 from ingestion.console.signals import StopSignals
 from ingestion.schema import RunOptions
 from settings import ChunkSettings, IndexSettings, Settings
@@ -76,7 +77,14 @@ class _FakeEmbedding:
         self.model = SimpleNamespace(count_tokens=lambda text: 3 * len(text.split()), text_tokens=254)
         self.manifest = MANIFEST
         self.passage_tokens = 254
+        self.batch_leaves = None
         self.embedder = _CountingEmbedder(journal)
+
+    def opening_manifest(self) -> Manifest:
+        return self.manifest
+
+    def close(self) -> None:
+        """There is no server to leave."""
 
 
 class _CountingEmbedder(WordHashEmbedding):
