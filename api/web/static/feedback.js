@@ -23,6 +23,6 @@ export function Verdict({ about, words = ["good", "bad"] }) {
   };
   return html`<span class="verdict" role="group" aria-label=${t("feedback")}>
     ${words.map((verdict, index) => html`<button class="quiet icon" title=${t("verdicts")[verdict]} aria-label=${t("verdicts")[verdict]}
-      aria-pressed=${String(said === verdict)} onClick=${() => say(verdict)}>${index ? "👎" : "👍"}</button>`)}
+      aria-pressed=${String(said === verdict)} onClick=${() => say(verdict)}>${index ? "▼" : "▲"}</button>`)}
     ${failure && html`<span class="problem" role="alert">${failure}</span>`}</span>`;
 }
