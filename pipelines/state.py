@@ -1,8 +1,8 @@
-"""What travels from step to step: a table of documents, what its columns are for, and a copy after every step.
+"""What travels from step to step: a table of documents and the roles of its columns. Each step's copy is kept.
 
 Flow: `running.py` begins with an empty one -> steps return changed ones -> **here** -> `tasks/store.py` keeps each
-copy, `tasks/view.py` shows the last. The only file that knows Arrow. Its tables never change, so a copy costs nothing:
-columns that a step left alone are shared by all copies.
+copy, `tasks/view.py` shows the last. The only file that knows Arrow. Its tables are immutable, so a copy costs nothing:
+all copies share the columns that no step changed.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Let the language model write the first queries and review the passages, by replies in tags.
 
 Flow: `loop.py` -> **here** (`llms/helper.py` asks, `tags.py` reads the reply) -> a `Review`. What a reply leaves out is
-filled in by the rules of `by_rules.py`. Titles and passages are data: they stand on one line each, cut, and without the
-model's control tokens, and nothing that they say is done.
+filled in by the rules of `by_rules.py`. Titles and passages are data: each is cut to one line, without the model's
+control tokens, and no instruction in them is followed.
 """
 
 import re

@@ -5,13 +5,13 @@ from what was gathered. A LlamaIndex workflow orders the steps:
 
     begin (queries) -> search (side by side, fused, reranked) -> review -> search … -> stop
 
-It ends when a review finds the passages sufficient, nothing new is left to search for, the useful passages fill the
-context, the last round is over, or its time is. What fails on the way is told, and the loop goes on with less: without
-a search that failed, or by rules where the language model did.
+The loop ends when a review finds the passages sufficient, no new query is left, the useful passages fill the context,
+or the rounds or the time are used up. Failures are reported, and the loop continues: without the failed search, or by
+rules instead of the failed language model.
 
-The engine's stages are a plain iterator in a thread of their question, so the workflow has an event loop of that
-thread: it runs while a step is awaited, and stands still while one is read. Work that blocks runs in further threads,
-which `ended` waits for.
+The engine's stages are a plain iterator in the question's thread, so the workflow has an event loop in that thread: it
+runs while the iterator waits for the next step, and pauses while a step is consumed. Blocking work runs in further
+threads, which `ended` waits for.
 """
 
 import asyncio
@@ -361,7 +361,7 @@ class _Workflow(Workflow):
         return _Queries(number=event.number + 1, queries=queries) if queries else StopEvent()
 
     async def _in_thread(self, ctx: Context, work: Callable[[Tell], Result]) -> Result:
-        """Return what `work` returns in a thread; what it tells is streamed at once."""
+        """Run `work` in a thread and return its result; what it reports is streamed immediately."""
         loop = asyncio.get_running_loop()
 
         def tell(one: Step) -> None:

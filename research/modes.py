@@ -1,8 +1,8 @@
-"""Answer a question in the way that its mode says: in one pass, or by a research loop.
+"""Answer a question in its mode: in one pass, or by a research loop.
 
 Flow: an edge (HTTP route, command line, evaluation) -> **here** -> `Engine.stream`, with the loop of `loop.py` as its
-evidence where the mode is `agent`, or `auto` and `router.py` finds the question worth it. Everything else about an
-answer is the same in both: how the question is read, the gate, the synthesizers, the citations.
+evidence where the mode is `agent`, or `auto` and `router.py` chooses it. Everything else about an answer is the same in
+both: how the question is read, the gate, the synthesizers, the citations.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""Ask a language model again that failed for a reason that may pass: six tries, with growing pauses.
+"""Retry a language model that failed for a temporary reason: six tries, with growing pauses.
 
-Flow: `react.py` -> **here** -> the model's helper. Clients of ASK-xDD wait for a model rather than go without.
-Elsewhere a failing model is done without at once, since a person is waiting.
+Flow: `react.py` -> **here** -> the model's helper. Clients of ASK-xDD would rather wait for a model than get quotes.
+Elsewhere a person is waiting, and a failing model is replaced immediately.
 """
 
 from collections.abc import Callable

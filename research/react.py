@@ -1,8 +1,8 @@
 """Answer a question from paragraphs of papers: the research loop, with ASK-xDD's conditions on every search.
 
 Flow: `POST /react`, `/react_streaming` -> **here** -> `modes.py` with `retrieval/papers.py` as its search -> the
-engine's events. Where a language model fails for a reason that may pass, it is asked again (`patience.py`): in the loop
-and for the answer, up to six times within the deadline; then quotes answer.
+engine's events. A language model that fails for a temporary reason is retried (`patience.py`), in the loop and for the
+answer, up to six times within the deadline; then the answer is quotes.
 """
 
 import asyncio

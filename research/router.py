@@ -1,7 +1,7 @@
 """Choose between a single pass and the research loop for a question: mode `auto`.
 
-Flow: `modes.py` -> **here** -> one of the two gathers. The form of the question decides where it is clear; where it is
-not, the language model is asked if there is one, and otherwise the form again. A simple question costs no call.
+Flow: `modes.py` -> **here** -> one of the two gathers. A question whose form is clear is decided by the form; otherwise
+the language model is asked, if there is one. A simple question costs no call.
 """
 
 import re

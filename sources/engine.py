@@ -1,8 +1,8 @@
 """Answer a question from sources instead of a corpus: fetch pages, then the engine's own stages over them.
 
 Flow: `/run`, `/evaluate`, `/query` without a corpus, where `RAG_ANSWER__SOURCES` is set -> **here**: `corpus.py`
-fetches -> `Engine.stages` (passages, gate, answer, citations) -> the same events as from a corpus. Where a source
-fails, the answer comes from the others, and a step and a warning tell it.
+fetches -> `Engine.stages` (passages, gate, answer, citations) -> the same events as from a corpus. If a source fails,
+the answer comes from the others, and a step and a warning say so.
 """
 
 import time

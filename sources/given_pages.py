@@ -1,4 +1,4 @@
-"""Answer a question from the web pages that came with it, and from nothing else.
+"""Answer a question only from the web pages that came with it.
 
 Flow: `POST /answer` -> **here**: HTML is parsed in the readers' child processes (`ingestion/reading/`), text is cleaned
 -> a corpus in memory -> `Engine.stages` -> the same events as from a corpus. No address is fetched: a page's `url` is

@@ -1,8 +1,8 @@
-"""Ask every sub-question of a topic, each gap once more in other words.
+"""Ask every sub-question of a topic, and reword and ask each gap once more.
 
 Flow: topic -> `subquestions.py` -> **here**, through an engine -> findings -> `/agent/research`, `report.py`. The
-answers are the engine's, with its gate and its citations; here they are only asked for, one after the other, within
-equal shares of the time that is left.
+answers are the engine's, with its gate and its citations; this module only asks, one sub-question after the other, each
+within an equal share of the time that is left.
 """
 
 import math

@@ -170,7 +170,7 @@ class ScriptedLLM:
                 return None
             return await _send_json(writer, 200, _completion(script, request), script.headers)
         self._count(streams=1)
-        # Whoever leaves closes the connection, and only a read notices that while nothing is being written.
+        # A client that leaves closes the connection; while nothing is being written, only a read notices that.
         left = asyncio.ensure_future(reader.read(1))
         sending = asyncio.ensure_future(self._stream(writer, script, request))
         try:
