@@ -33,7 +33,7 @@ from api.answering.sse import disconnected
 from api.dependencies import Engine, Service, ServiceDep
 from api.recorder import Recorder
 from api.schemas.requests import SteeringBody, steering_of
-from errors import OutOfTimeError, RagError, UnknownCorpusError
+from errors import OutOfTimeError, UnknownCorpusError
 from index.documents.filters import where
 from query_engine import steps
 from query_engine.inquiry import Inquiry
@@ -250,7 +250,7 @@ class QuestionRunner:
                 if not await _called(place, deadline):
                     error = _out_of_time("while it waited for others")
                     yield steps.out_of_time(error.fact)
-                    for event in self._with_stop_told(_unanswered(TOO_BUSY, error)):
+                    for event in self._with_stop_told(Done.unanswered(TOO_BUSY, AnswerWarning.of(error))):
                         yield event
                     return
             while await reading.wait():
@@ -333,18 +333,5 @@ def _out_of_time(where: str) -> OutOfTimeError:
 async def _nothing_to_read(error: UnknownCorpusError) -> Events:
     yield Step("search", "**Searching** the default corpus.")
     yield Step("found", f"**Nothing to search**: {error}")
-    yield _unanswered(f"{steps.DONT_KNOW} This service has no documents yet. {error}", error)
-
-
-def _unanswered(message: str, error: RagError) -> Done:
-    return Done(
-        answer=None,
-        message=message,
-        citations=(),
-        passages=(),
-        gate_reason="no_retrieval",
-        synthesizer=None,
-        warnings=(AnswerWarning.of(error),),
-        timings_ms={},
-        fingerprint="",
-    )
+    message = f"{steps.DONT_KNOW} This service has no documents yet. {error}"
+    yield Done.unanswered(message, AnswerWarning.of(error))
