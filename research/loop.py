@@ -29,7 +29,6 @@ from errors import OutOfTimeError, RagError
 from query_engine import steps as engine_steps
 from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
-from query_engine.llms.helper import PromptHelper
 from query_engine.question.decompose_rules import Part
 from query_engine.retrieval.multi_part import SearchContext, merge
 from query_engine.retrieval.pipeline import Reranking
@@ -45,7 +44,7 @@ from research.contradictions import find_contradictions
 from research.found_documents import found_documents
 from research.fusion import fuse, rerank
 from research.parts import sub_questions
-from research.schema import Contradiction, Review, Round, Search
+from research.schema import Contradiction, ModelHelper, Review, Round, Search
 from research.wording import was_asked
 from settings import ResearchSettings
 
@@ -75,7 +74,7 @@ class Tools:
     """
 
     search: Search
-    helper: PromptHelper | None
+    helper: ModelHelper | None
     reranking: Reranking | None
     options: ResearchSettings
     sufficient_from: float
@@ -299,7 +298,7 @@ class Research:
             return merge([notes.fused, *(part.passages for part in self.parts)], options)
         return merge([(*notes.useful, *notes.fused)], options)
 
-    def _model_reviewer(self, helper: PromptHelper, tell: Tell) -> ModelReviewer:
+    def _model_reviewer(self, helper: ModelHelper, tell: Tell) -> ModelReviewer:
         return ModelReviewer(
             helper,
             self._notes,
