@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 Role = Literal["text", "rank", "chip"]
 Row = Mapping[str, Any]
@@ -187,6 +186,8 @@ def from_bytes(stored: bytes) -> pa.Table:
 
 def write_parquet(state: PipelineState, folder: Path) -> list[Path]:
     """Write the table after each step into a folder, one Parquet file each; return the files."""
+    import pyarrow.parquet as pq  # noqa: PLC0415  # the service keeps tables as Arrow streams, and never writes these
+
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for snapshot in state.history:

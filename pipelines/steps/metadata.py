@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from index.lexical.language import question_language
-from ingestion.reading.language import LanguageNamer
+from ingestion.reading.language import namer
 from pipelines.handler import StepHandler
 from pipelines.parameters import ColumnName, StepParameters, Text, parameter
 from pipelines.state import PipelineState
@@ -65,7 +65,7 @@ class LanguageStep(RowStep):
 
     def transform_row(self, text: Any, state: PipelineState, handler: StepHandler) -> str:  # noqa: ARG002
         """Return the code; for texts too short for the model by their function words."""
-        return _namer().name(text) or question_language(text)
+        return namer().name(text) or question_language(text)
 
 
 class RelevanceMarking(Step):
@@ -155,11 +155,6 @@ def _windows(units: list[tuple[int, int]]) -> list[range]:
             found.append(range(first, place))
             first = place
     return [*found, range(first, len(units))] if units else []
-
-
-@cache
-def _namer() -> LanguageNamer:
-    return LanguageNamer()
 
 
 @cache
