@@ -29,7 +29,7 @@ from sources.build import build_source_engine
 from sources.engine import SourceEngine
 from sources.given_pages import PageAnswers, PageReaders
 
-# Whatever corpus the settings name: nobody's own documents are mixed with a sample.
+# The sample goes here even if the settings name another corpus, so that it is never mixed with a user's documents.
 SAMPLE_CORPUS = "default"
 
 

@@ -188,7 +188,7 @@ class Service:
     disk_look: SharedThread = field(default_factory=SharedThread)
 
     def stop(self) -> None:
-        """Cancel jobs, interrupt tasks, let questions end within seconds; returns at once. On the event loop only."""
+        """Cancel jobs, interrupt tasks, let questions end within seconds; return immediately. On the loop only."""
         self.jobs.stop()
         self.pipelines.stop()
         self.slots.stop(STOP_WITHIN_S)

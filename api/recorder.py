@@ -1,8 +1,8 @@
-"""Give each answer and retrieval an id, and note it in the background, so that feedback can be tied to it.
+"""Give each answer and retrieval an id, and record it in the background, so that feedback can refer to it.
 
-Flow: `answering/` and `routes/retrieve.py` hand over what they give -> **here**, one thread -> `index/feedback/`;
-`POST /feedback` comes through the same thread, so a verdict finds the answer before it. A full disk costs the records
-and a warning in the log, never an answer.
+Flow: `answering/` and `routes/retrieve.py` hand over what they return -> **here**, one thread -> `index/feedback/`;
+`POST /feedback` comes through the same thread, so a verdict finds the answer before it. A full disk loses the records
+and logs a warning; answers are unaffected.
 """
 
 import asyncio

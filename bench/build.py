@@ -163,7 +163,7 @@ def open_web_systems(data_set: DataSet, settings: Settings, pages: int) -> "Iter
         pages: that the service is asked for.
 
     Raises:
-        RagError: whatever ingestion or the engine raises.
+        RagError: ingestion or the engine failed.
     """
     from bench.quality.helpful import systems  # noqa: PLC0415
     from bench.web.search_service import SearchService, doc_id_of  # noqa: PLC0415

@@ -74,7 +74,7 @@ class Pipelines:
             logger.warning("Tasks are not gone on with: %s", error)
 
     def stop(self) -> None:
-        """Let running tasks end at their next look; returns at once."""
+        """Tell running tasks to stop at their next check; return immediately."""
         with self._lock:
             self._closed = True
             if self._queue is not None:

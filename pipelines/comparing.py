@@ -1,4 +1,4 @@
-"""Rankings side by side: how much they agree, and which documents moved most.
+"""Compare rankings: how much they agree, and which documents moved most.
 
 Flow: a task's last table -> **here** -> `GET /pipeline/compare/{task_id}`. Only documents that are still in the table
 are compared; a ranking's places are counted among them. Pure.

@@ -1,4 +1,4 @@
-"""What a terminal shows of a run: a bar for each step, and the table after it.
+"""Show a run in a terminal: a bar for each step, and the table after it.
 
 Flow: `running.py` tells it -> **here** -> stderr for the bar, stdout for the tables.
 """

@@ -1,4 +1,4 @@
-"""What a step is handed while it runs: services, the way to tell how far it is, and the row cache.
+"""What a running step is given: services, progress reporting, and the row cache.
 
 Flow: `running.py` makes one for each step -> **here** -> `transform` uses it -> `running.py` reads warnings and hits.
 """

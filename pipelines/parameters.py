@@ -1,4 +1,4 @@
-"""How a step declares its parameters: once, in pydantic. Validation and `GET /pipeline/info` come from it.
+"""How a step declares its parameters: once, in pydantic. Validation and `GET /pipeline/info` follow from it.
 
 Flow: `step.py` and `steps/` declare -> **here** -> `body.py` checks what a client sent, `info` tells the web page what
 there is to choose.

@@ -1,4 +1,4 @@
-"""Which steps there are: those of the project, those of installed packages, and those of a folder.
+"""The available steps: the project's, those of installed packages, and those of a folder.
 
 Flow: `build.py` -> **here** -> `body.py` looks steps up by id, `GET /pipeline/info` lists them.
 

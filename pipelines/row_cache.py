@@ -1,7 +1,8 @@
-"""Remember what a step made of a row: the same step on the same row is not computed again, in any later task.
+"""Keep a step's result for each row, so that no later task computes the same step on the same row again.
 
 Flow: `handler.py` asks for the keys of a step's rows -> **here**, one SQLite file -> computes and adds the rest. A key
-is a hash of step, parameters, model and input; what goes into it is `handler.py`'s business. The oldest rows make room.
+is a hash of step, parameters, model and input; `handler.py` decides what goes into it. The oldest rows are deleted for
+new ones.
 """
 
 import sqlite3

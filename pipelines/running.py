@@ -1,7 +1,7 @@
 """Run the steps of a pipeline one after the other, and keep a copy of the table after each.
 
 Flow: `body.py` has checked the plan -> **here**, step by step -> a `Watcher` (a task, the command line) is told what
-happened, and may keep it. A run goes on from a state that was kept after any step.
+happened, and may keep it. A run can continue from the state kept after any step.
 """
 
 import logging
@@ -114,7 +114,7 @@ class Runner:
         except TaskCancelledError:
             raise
         except Exception as error:
-            handler.check()  # what a cancelled step raises is no failure of its own
+            handler.check()  # an error after a cancellation comes from the cancellation
             if not isinstance(error, RagError):
                 logger.exception("A pipeline's %s failed in an unforeseen way", planned.label)
             if planned.on_error == "stop":

@@ -1,8 +1,8 @@
-"""What travels from step to step: a table of documents, what its columns are for, and a copy after every step.
+"""What travels from step to step: a table of documents and the roles of its columns. Each step's copy is kept.
 
 Flow: `running.py` begins with an empty one -> steps return changed ones -> **here** -> `tasks/store.py` keeps each
-copy, `tasks/view.py` shows the last. The only file that knows Arrow. Its tables never change, so a copy costs nothing:
-columns that a step left alone are shared by all copies.
+copy, `tasks/view.py` shows the last. The only file that knows Arrow. Its tables are immutable, so a copy costs nothing:
+all copies share the columns that no step changed.
 """
 
 import json
@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 Role = Literal["text", "rank", "chip"]
 Row = Mapping[str, Any]
@@ -187,6 +186,8 @@ def from_bytes(stored: bytes) -> pa.Table:
 
 def write_parquet(state: PipelineState, folder: Path) -> list[Path]:
     """Write the table after each step into a folder, one Parquet file each; return the files."""
+    import pyarrow.parquet as pq  # noqa: PLC0415  # the service keeps tables as Arrow streams, and never writes these
+
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for snapshot in state.history:

@@ -136,7 +136,7 @@ class RowStep(Step):
         raise NotImplementedError("override transform_row or transform_rows")
 
     def transform_rows(self, rows: list[Any], state: PipelineState, handler: StepHandler) -> Iterable[Any]:
-        """Yield what becomes of each row; override it where many at once are faster."""
+        """Yield the result for each row; override it where batches are faster."""
         for row in rows:
             yield self.transform_row(row, state, handler)
 

@@ -8,7 +8,7 @@ Flow: `/run`, `/evaluate`, the command line and the evaluation harness are views
 Small talk and questions about the collection itself are answered from the catalogue (`collection/answers.py`), without
 a search. Built by `build.py`. What a stage does is its own module's business; the engine orders them, tells the reader
 what happened, and falls back to quotes from the same passages if a model fails. The stages are a plain iterator, run in
-one thread; `Engine.stream` reads it from the event loop and enforces the deadline.
+one thread; `answer_stream.py` reads it from the event loop and enforces the deadline.
 """
 
 import hashlib
@@ -16,7 +16,6 @@ import json
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import aclosing
 from functools import partial
 from typing import Any
 
@@ -24,6 +23,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from index.corpus import Corpus
 from query_engine import steps
+from query_engine.answer_stream import answer_stream
 from query_engine.answerability.classifier import Confidence, assess
 from query_engine.answerability.missing_words import missing_words
 from query_engine.collection.answers import answer_about_collection
@@ -44,8 +44,6 @@ from query_engine.retrieval.multi_part import Evidence, Gathering, SearchContext
 from query_engine.retrieval.papers import PaperSearch
 from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.deadline import Deadline
-from query_engine.runtime.threads import iterate_in_thread
-from query_engine.runtime.time_limit import in_time
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Event, Retrieved
 from query_engine.schema.passage import Passage
@@ -142,10 +140,11 @@ class Engine:
         versions = self._versions(inquiry.filters)
         return self._retrieve(question, versions, inquiry.steering, options, pipeline, deadline=inquiry.deadline)
 
-    async def stream(self, inquiry: Inquiry, gather: Gather | None = None) -> AsyncGenerator[Event, None]:
+    def stream(self, inquiry: Inquiry, gather: Gather | None = None) -> AsyncGenerator[Event, None]:
         """Answer a question; see `schema/events.py` for the order of events.
 
         The last event comes before the deadline. Closing the iterator stops all work and waits until it has stopped.
+        The question is checked when the first event is awaited.
 
         Args:
             inquiry: the question and what belongs to it; its `mode` is not read.
@@ -153,15 +152,11 @@ class Engine:
                 the corpus if None.
 
         Raises:
-            QuestionError: the question cannot be asked as it stands (before the first event).
+            QuestionError: the question cannot be asked as it stands (in place of the first event).
             FilterError: the filter is empty or has no meaning.
         """
-        answer = Answer(clean_question(inquiry.text), inquiry.query_time)
-        deadline = inquiry.deadline or Deadline(self._settings.answer.deadline_s)
-        stages = iterate_in_thread(partial(self.stages, inquiry, answer, deadline, gather), deadline.stop)
-        async with aclosing(in_time(stages, deadline, answer.out_of_time)) as events:
-            async for event in events:
-                yield event
+        stages = partial(self.stages, inquiry, gather=gather)
+        return answer_stream(inquiry, self._settings.answer.deadline_s, stages)
 
     def one_pass(self, question: str, context: SearchContext) -> Evidence:
         """Return what `stream` gathers by itself: the question's own search, and one for each of its parts."""

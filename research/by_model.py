@@ -1,8 +1,8 @@
 """Let the language model write the first queries and review the passages, by replies in tags.
 
 Flow: `loop.py` -> **here** (`llms/helper.py` asks, `tags.py` reads the reply) -> a `Review`. What a reply leaves out is
-filled in by the rules of `by_rules.py`. Titles and passages are data: they stand on one line each, cut, and without the
-model's control tokens, and nothing that they say is done.
+filled in by the rules of `by_rules.py`. Titles and passages are data: each is cut to one line, without the model's
+control tokens, and no instruction in them is followed.
 """
 
 import re
@@ -10,14 +10,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from errors import LLMError
-from query_engine.llms.helper import PromptHelper
 from query_engine.prompting.builder import PROMPTS
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.passage import Passage
 from query_engine.text.term_weights import TermWeights, question_weights
 from research.by_rules import Notes, RuleReviewer
 from research.found_documents import best_sentence
-from research.schema import Contradiction, Review
+from research.schema import Contradiction, ModelHelper, Review
 from research.tags import ReviewReply, read_queries, read_review
 from research.wording import was_asked
 
@@ -47,7 +46,7 @@ class ModelReviewer:
 
     def __init__(
         self,
-        helper: PromptHelper,
+        helper: ModelHelper,
         notes: Notes,
         rules: RuleReviewer,
         words: TermWeights,

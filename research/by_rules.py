@@ -1,7 +1,7 @@
 """Review passages without a language model: grammar finds the parts, the gate judges them, rules reword the gaps.
 
 Flow: `loop.py` -> **here** (`question/decompose_rules.py`, `answerability/`, `wording.py`) -> a `Review`. It also takes
-over where a language model failed.
+over when a language model fails.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,8 @@
-"""Find sentences of two documents that say opposite things about the same.
+"""Find sentences of two documents that contradict each other.
 
 Flow: passages of a round, best first -> **here** -> a step and a warning that name both documents. By rule, and
 cautious: two sentences contradict each other only if they share most of their words, and differ by a pair of opposites,
-by a negation, or by the figure for the same thing. Which one is right is not decided. Pure.
+by a negation, or by the figure for the same thing. It does not decide which one is right. Pure.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Name the documents that passages are from, each with the sentence that says most about a question.
+"""List the documents of passages, each with the sentence that says most about a question.
 
-Flow: a round's passages -> **here** -> its step. By words alone: a round is shown at once, and the reader, who chooses
-what is quoted, costs ten times as much.
+Flow: a round's passages -> **here** -> its step. By words alone, because a round is shown immediately, and the reader,
+which chooses the quotes, takes ten times as long.
 """
 
 import re

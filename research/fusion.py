@@ -1,8 +1,8 @@
-"""Join what several queries found into one list, and rerank it.
+"""Merge the results of several queries into one list, and rerank it.
 
 Flow: a passage list for each query -> **here** -> review. Reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR
-2009): a passage's score is the sum of 1 / (`K` + rank) over the lists that hold it, so that scores of different
-searches, which cannot be compared, are not. Passages of one document that overlap count as one.
+2009): a passage's score is the sum of 1 / (`K` + rank) over the lists that hold it, so that it never compares the
+scores of different searches. Passages of one document that overlap count as one.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Answer from passages that were found before, without another search.
 
 Flow: `topic/` (a summary of what findings cite), `react.py` (another try of a model that failed) -> **here** ->
-`Engine.stream`, whose gate they have passed already. Pure.
+`Engine.stream`, whose gate the passages have passed already. Pure.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -5,13 +5,13 @@ from what was gathered. A LlamaIndex workflow orders the steps:
 
     begin (queries) -> search (side by side, fused, reranked) -> review -> search … -> stop
 
-It ends when a review finds the passages sufficient, nothing new is left to search for, the useful passages fill the
-context, the last round is over, or its time is. What fails on the way is told, and the loop goes on with less: without
-a search that failed, or by rules where the language model did.
+The loop ends when a review finds the passages sufficient, no new query is left, the useful passages fill the context,
+or the rounds or the time are used up. Failures are reported, and the loop continues: without the failed search, or by
+rules instead of the failed language model.
 
-The engine's stages are a plain iterator in a thread of their question, so the workflow has an event loop of that
-thread: it runs while a step is awaited, and stands still while one is read. Work that blocks runs in further threads,
-which `ended` waits for.
+The engine's stages are a plain iterator in the question's thread, so the workflow has an event loop in that thread: it
+runs while the iterator waits for the next step, and pauses while a step is consumed. Blocking work runs in further
+threads, which `ended` waits for.
 """
 
 import asyncio
@@ -29,7 +29,6 @@ from errors import OutOfTimeError, RagError
 from query_engine import steps as engine_steps
 from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
-from query_engine.llms.helper import PromptHelper
 from query_engine.question.decompose_rules import Part
 from query_engine.retrieval.multi_part import SearchContext, merge
 from query_engine.retrieval.pipeline import Reranking
@@ -45,7 +44,7 @@ from research.contradictions import find_contradictions
 from research.found_documents import found_documents
 from research.fusion import fuse, rerank
 from research.parts import sub_questions
-from research.schema import Contradiction, Review, Round, Search
+from research.schema import Contradiction, ModelHelper, Review, Round, Search
 from research.wording import was_asked
 from settings import ResearchSettings
 
@@ -75,7 +74,7 @@ class Tools:
     """
 
     search: Search
-    helper: PromptHelper | None
+    helper: ModelHelper | None
     reranking: Reranking | None
     options: ResearchSettings
     sufficient_from: float
@@ -299,7 +298,7 @@ class Research:
             return merge([notes.fused, *(part.passages for part in self.parts)], options)
         return merge([(*notes.useful, *notes.fused)], options)
 
-    def _model_reviewer(self, helper: PromptHelper, tell: Tell) -> ModelReviewer:
+    def _model_reviewer(self, helper: ModelHelper, tell: Tell) -> ModelReviewer:
         return ModelReviewer(
             helper,
             self._notes,
@@ -361,7 +360,7 @@ class _Workflow(Workflow):
         return _Queries(number=event.number + 1, queries=queries) if queries else StopEvent()
 
     async def _in_thread(self, ctx: Context, work: Callable[[Tell], Result]) -> Result:
-        """Return what `work` returns in a thread; what it tells is streamed at once."""
+        """Run `work` in a thread and return its result; what it reports is streamed immediately."""
         loop = asyncio.get_running_loop()
 
         def tell(one: Step) -> None:

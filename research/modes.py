@@ -1,8 +1,8 @@
-"""Answer a question in the way that its mode says: in one pass, or by a research loop.
+"""Answer a question in its mode: in one pass, or by a research loop.
 
 Flow: an edge (HTTP route, command line, evaluation) -> **here** -> `Engine.stream`, with the loop of `loop.py` as its
-evidence where the mode is `agent`, or `auto` and `router.py` finds the question worth it. Everything else about an
-answer is the same in both: how the question is read, the gate, the synthesizers, the citations.
+evidence where the mode is `agent`, or `auto` and `router.py` chooses it. Everything else about an answer is the same in
+both: how the question is read, the gate, the synthesizers, the citations.
 """
 
 import asyncio
@@ -14,7 +14,6 @@ from typing import Any, Protocol
 
 from query_engine.engine import GatheringOver
 from query_engine.inquiry import Inquiry
-from query_engine.llms.helper import PromptHelper
 from query_engine.retrieval.multi_part import Evidence, SearchContext
 from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.deadline import Deadline
@@ -23,7 +22,7 @@ from query_engine.schema.events import Event
 from query_engine.schema.retrieval_result import Retrieval
 from research.loop import Research, Tools
 from research.router import Routed, route
-from research.schema import Search
+from research.schema import ModelHelper, Search
 from settings import Settings
 
 
@@ -36,7 +35,7 @@ class Answering(Protocol):
         ...
 
     @property
-    def helper(self) -> PromptHelper | None:
+    def helper(self) -> ModelHelper | None:
         """Asks the language model on the side."""
         ...
 

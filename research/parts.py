@@ -1,8 +1,8 @@
 """Take a question apart into sub-questions, by grammar and by templates: further than a single pass does.
 
 Flow: question -> **here** (`question/decompose_rules.py` first) -> `loop.py` searches for each, `by_rules.py` judges
-each. A single pass leaves a form that is doubtful whole, since it searches once; a loop looks at what a search brought,
-so one too many costs it little. Pure.
+each. A single pass does not split in doubt, since it searches once; a loop reviews each search, so a needless
+sub-question costs it little. Pure.
 """
 
 import re

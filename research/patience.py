@@ -1,7 +1,7 @@
-"""Ask a language model again that failed for a reason that may pass: six tries, with growing pauses.
+"""Retry a language model that failed for a temporary reason: six tries, with growing pauses.
 
-Flow: `react.py` -> **here** -> the model's helper. Clients of ASK-xDD wait for a model rather than go without.
-Elsewhere a failing model is done without at once, since a person is waiting.
+Flow: `react.py` -> **here** -> the model's helper. Clients of ASK-xDD would rather wait for a model than get quotes.
+Elsewhere a person is waiting, and a failing model is replaced immediately.
 """
 
 from collections.abc import Callable
@@ -10,8 +10,8 @@ from functools import partial
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from errors import LLMError
-from query_engine.llms.helper import PromptHelper
 from query_engine.runtime.deadline import Deadline
+from research.schema import ModelHelper
 
 TRIES = 6
 FIRST_PAUSE_S, MAX_PAUSE_S = 0.5, 16.0
@@ -44,15 +44,18 @@ def may_pass(code: str) -> bool:
     return code.startswith("llm_") and code not in PERMANENT
 
 
-class PatientHelper(PromptHelper):
+class PatientHelper:
     """A helper that asks again; safe to call from many threads.
 
     Args:
         helper: asks once.
         pause: waits between two tries.
+
+    Attributes:
+        prompt_tokens: longest prompt.
     """
 
-    def __init__(self, helper: PromptHelper, pause: Pause = pause) -> None:
+    def __init__(self, helper: ModelHelper, pause: Pause = pause) -> None:
         self._helper = helper
         self._pause = pause
         self.prompt_tokens = helper.prompt_tokens

@@ -1,8 +1,8 @@
 """Answer a question from paragraphs of papers: the research loop, with ASK-xDD's conditions on every search.
 
 Flow: `POST /react`, `/react_streaming` -> **here** -> `modes.py` with `retrieval/papers.py` as its search -> the
-engine's events. Where a language model fails for a reason that may pass, it is asked again (`patience.py`): in the loop
-and for the answer, up to six times within the deadline; then quotes answer.
+engine's events. A language model that fails for a temporary reason is retried (`patience.py`), in the loop and for the
+answer, up to six times within the deadline; then the answer is quotes.
 """
 
 import asyncio
@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from query_engine.inquiry import Inquiry
-from query_engine.llms.helper import PromptHelper
 from query_engine.retrieval.multi_part import Evidence, SearchContext
 from query_engine.retrieval.papers import PaperQuestion, Paragraph
 from query_engine.retrieval.pipeline import RetrievalPipeline
@@ -25,6 +24,7 @@ from query_engine.synthesis.fallback_chain import QUOTING_S
 from research import modes
 from research.given_passages import given
 from research.patience import TRIES, PatientHelper, may_pass, pause_s
+from research.schema import ModelHelper
 from settings import Settings
 
 Sleep = Callable[[float], Any]
@@ -123,7 +123,7 @@ class _Patient:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.pipeline: RetrievalPipeline = engine.pipeline
-        self.helper: PromptHelper | None = None if engine.helper is None else PatientHelper(engine.helper)
+        self.helper: ModelHelper | None = None if engine.helper is None else PatientHelper(engine.helper)
 
     def retrieve(self, inquiry: Inquiry, options: Any = None, pipeline: RetrievalPipeline | None = None) -> Retrieval:
         """Find passages; blocks."""

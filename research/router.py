@@ -1,7 +1,7 @@
 """Choose between a single pass and the research loop for a question: mode `auto`.
 
-Flow: `modes.py` -> **here** -> one of the two gathers. The form of the question decides where it is clear; where it is
-not, the language model is asked if there is one, and otherwise the form again. A simple question costs no call.
+Flow: `modes.py` -> **here** -> one of the two gathers. A question whose form is clear is decided by the form; otherwise
+the language model is asked, if there is one. A simple question costs no call.
 """
 
 import re
@@ -12,7 +12,6 @@ from typing import Literal
 from errors import RagError
 from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
-from query_engine.llms.helper import PromptHelper
 from query_engine.question.decompose import may_be_several
 from query_engine.question.decompose_rules import split_question
 from query_engine.retrieval.multi_part import Evidence
@@ -20,6 +19,7 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Step
 from query_engine.schema.retrieval_result import Retrieval
 from research import steps
+from research.schema import ModelHelper
 
 TIMEOUT_S = 10.0
 SHORT_WORDS = 8
@@ -44,7 +44,7 @@ class Route:
     why: str
 
 
-def route(question: str, helper: PromptHelper | None, deadline: Deadline) -> Route:
+def route(question: str, helper: ModelHelper | None, deadline: Deadline) -> Route:
     """Choose; blocks where the language model is asked."""
     if split_question(question):
         return Route("agent", "it asks for several things")

@@ -4,6 +4,7 @@ Flow: a search, `by_model.py`, `by_rules.py` -> **these values** -> `loop.py`, w
 values. Readers who need a round as data, and not as Markdown, match `RoundStep`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -28,6 +29,34 @@ class Search(Protocol):
         Raises:
             RagError: the search failed or was too late; the loop goes on with what the others found, and tells it.
         """
+        ...
+
+
+class ModelHelper(Protocol):
+    """Asks the language model on the side: a `PromptHelper`, or the `PatientHelper` that retries it."""
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Longest prompt."""
+        ...
+
+    def quoted(self, text: str, max_tokens: int) -> str:
+        """Return text as it may stand in a prompt."""
+        ...
+
+    def tokens(self, text: str) -> int:
+        """Length of a text for the model."""
+        ...
+
+    def ask(
+        self,
+        prompt: str,
+        deadline: Deadline,
+        *,
+        one_line: bool = False,
+        on_thought: Callable[[str], None] | None = None,
+    ) -> str:
+        """Return the model's reply; arguments and errors are those of `PromptHelper.ask`."""
         ...
 
 

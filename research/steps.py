@@ -1,4 +1,4 @@
-"""The words in which a research loop tells people what it did.
+"""The texts by which a research loop tells people what it did.
 
 Flow: `loop.py` -> **here** -> the steps that views show, beside those of `query_engine/steps.py`. Each step is short
 Markdown that makes sense on its own. Decides nothing.

@@ -1,13 +1,13 @@
 """Read the tags of a model's reply, also where they are malformed.
 
-Flow: `by_model.py` -> **here** -> a `ReviewReply`. Small models keep tags better than JSON, but not always. What is
-assumed where they do not:
+Flow: `by_model.py` -> **here** -> a `ReviewReply`. Small models get tags right more often than JSON, but not always.
+What is assumed otherwise:
 
 - a tag may be written in capitals, with `_` or a blank for `-`, in Markdown's backticks, and may lack its end: its text
   then goes to the next tag, or to the end of the reply;
-- of a tag that stands there twice the first that says something counts, but of `<new-query>` all count;
-- `<useful-docs>` without any number, unless it says "none", or missing: all documents are taken for useful, since one
-  too many costs less than one too few; numbers of no document are passed over, and if none is left, likewise;
+- of a repeated tag the first that is not empty counts, but of `<new-query>` all count;
+- `<useful-docs>` that is missing, or has no number and does not say "none": all documents count as useful, since one
+  too many costs less than one too few; numbers that no document has are ignored, and if none is left, the same holds;
 - `<is-sufficient>` that says neither yes nor no, or missing: open; a new query then means no, otherwise the gate's
   classifier decides;
 - `<new-query>` that says "none" or nothing: no query; several lines: the first ones, without numbering and quotes; a

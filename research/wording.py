@@ -1,4 +1,4 @@
-"""Put a query into other words by rule: without its interrogative, with the words that are missing, with names found.
+"""Reword a query by rule: without its interrogative, with the missing words, with names that were found.
 
 Flow: a gap that a review left -> **here** -> the next round's query. Pure. Which rewording is tried when is
 `by_rules.py`'s business.

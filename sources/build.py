@@ -1,7 +1,7 @@
-"""Settings -> the sources that are named there. The only place that constructs them.
+"""Settings -> the sources that they name. The only place that constructs them.
 
 Flow: `main.py`, `bench` -> **here** -> `engine.py`, or a research loop. Nothing is connected to: a source that is down
-is no reason not to start, one that is unknown or lacks its address or key is.
+does not stop the start; one that is unknown, or lacks its address or key, does.
 """
 
 import difflib

@@ -1,8 +1,8 @@
 """The pages that sources return for one question, as one corpus in memory that grows with each search.
 
-Flow: `engine.py` or a research loop -> **here**: ask all sources side by side -> drop repeated pages, clean the texts
--> `Engines.add_documents` -> the engine over them, with its tree, fusion, merging, gate and citations. What a source
-says is data: no address in it is ever fetched.
+Flow: `engine.py` or a research loop -> **here**: ask all sources in parallel -> drop repeated pages, clean the texts ->
+`Engines.add_documents` -> the engine over them, with its tree, fusion, merging, gate and citations. What a source
+returns is data: no address in it is ever fetched.
 
     with open_source_corpus(engines, sources, question, settings.sources) as corpus:
         retrieval = corpus.search("first query", deadline)

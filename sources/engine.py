@@ -1,24 +1,21 @@
 """Answer a question from sources instead of a corpus: fetch pages, then the engine's own stages over them.
 
 Flow: `/run`, `/evaluate`, `/query` without a corpus, where `RAG_ANSWER__SOURCES` is set -> **here**: `corpus.py`
-fetches -> `Engine.stages` (passages, gate, answer, citations) -> the same events as from a corpus. Where a source
-fails, the answer comes from the others, and a step and a warning tell it.
+fetches -> `Engine.stages` (passages, gate, answer, citations) -> the same events as from a corpus. If a source fails,
+the answer comes from the others, and a step and a warning say so.
 """
 
 import time
 from collections.abc import AsyncGenerator, Generator, Sequence
-from contextlib import aclosing
 from functools import partial
 
 from query_engine import steps as engine_steps
+from query_engine.answer_stream import answer_stream
 from query_engine.engine import GatheringOver
 from query_engine.inquiry import Inquiry
 from query_engine.question.condense import Condenser
 from query_engine.question.decompose import Planner
-from query_engine.question.validation import clean_question
 from query_engine.runtime.deadline import Deadline
-from query_engine.runtime.threads import iterate_in_thread
-from query_engine.runtime.time_limit import in_time
 from query_engine.schema.events import Event
 from query_engine.synthesis.fallback_chain import Answer, ms_since
 from settings import Settings
@@ -54,7 +51,7 @@ class SourceEngine:
         self._planner = Planner()
         self.sources = tuple(source.name for source in sources)
 
-    async def stream(self, inquiry: Inquiry, gathering: GatheringOver | None = None) -> AsyncGenerator[Event, None]:
+    def stream(self, inquiry: Inquiry, gathering: GatheringOver | None = None) -> AsyncGenerator[Event, None]:
         """Answer a question; what `Engine.stream` says holds here too.
 
         Args:
@@ -62,12 +59,8 @@ class SourceEngine:
             gathering: given the engine over the first pages and a search that asks the sources again, returns what
                 gathers the passages; None takes those of the first pages.
         """
-        answer = Answer(clean_question(inquiry.text), inquiry.query_time)
-        deadline = inquiry.deadline or Deadline(self._settings.answer.deadline_s)
-        stages = iterate_in_thread(partial(self._stages, inquiry, answer, deadline, gathering), deadline.stop)
-        async with aclosing(in_time(stages, deadline, answer.out_of_time)) as events:
-            async for event in events:
-                yield event
+        stages = partial(self._stages, inquiry, gathering=gathering)
+        return answer_stream(inquiry, self._settings.answer.deadline_s, stages)
 
     def _stages(
         self, inquiry: Inquiry, answer: Answer, deadline: Deadline, gathering: GatheringOver | None

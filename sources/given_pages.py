@@ -1,4 +1,4 @@
-"""Answer a question from the web pages that came with it, and from nothing else.
+"""Answer a question only from the web pages that came with it.
 
 Flow: `POST /answer` -> **here**: HTML is parsed in the readers' child processes (`ingestion/reading/`), text is cleaned
 -> a corpus in memory -> `Engine.stages` -> the same events as from a corpus. No address is fetched: a page's `url` is
@@ -7,7 +7,7 @@ its name and what citations link to.
 
 import threading
 from collections.abc import AsyncGenerator, Generator, Iterator, Sequence
-from contextlib import aclosing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -18,11 +18,9 @@ from ingestion.reading.pages import Page, read_page
 from ingestion.reading.reader import Reader
 from ingestion.reading.text import clean_body, one_line
 from query_engine import steps as engine_steps
+from query_engine.answer_stream import answer_stream
 from query_engine.inquiry import Inquiry
-from query_engine.question.validation import clean_question
 from query_engine.runtime.deadline import Deadline
-from query_engine.runtime.threads import iterate_in_thread
-from query_engine.runtime.time_limit import in_time
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Event
 from query_engine.synthesis.fallback_chain import Answer
@@ -101,14 +99,10 @@ class PageAnswers:
         self._readers = readers
         self._settings = settings
 
-    async def stream(self, inquiry: Inquiry, pages: Sequence[GivenPage]) -> AsyncGenerator[Event, None]:
+    def stream(self, inquiry: Inquiry, pages: Sequence[GivenPage]) -> AsyncGenerator[Event, None]:
         """Answer a question from these pages alone; what `Engine.stream` says holds here too."""
-        answer = Answer(clean_question(inquiry.text), inquiry.query_time)
-        deadline = inquiry.deadline or Deadline(self._settings.answer.deadline_s)
-        stages = iterate_in_thread(partial(self._stages, inquiry, pages, answer, deadline), deadline.stop)
-        async with aclosing(in_time(stages, deadline, answer.out_of_time)) as events:
-            async for event in events:
-                yield event
+        stages = partial(self._stages, inquiry, pages)
+        return answer_stream(inquiry, self._settings.answer.deadline_s, stages)
 
     def _stages(
         self, inquiry: Inquiry, pages: Sequence[GivenPage], answer: Answer, deadline: Deadline

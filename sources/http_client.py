@@ -1,7 +1,7 @@
 """Ask a search service over HTTP for JSON: bounded in time and bytes, and stopped when the client leaves.
 
 Flow: `clueweb.py`, `fineweb.py`, `meilisearch.py` -> **here** -> the service named in the settings, and no other
-address: redirects are not followed. Every way to fail becomes a `SourceError` with a distinct code.
+address: redirects are not followed. Every failure becomes a `SourceError` with a distinct code.
 """
 
 import asyncio

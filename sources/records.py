@@ -1,7 +1,7 @@
 """Read the fields of a record that a source returned.
 
-Flow: a record of any source -> **here** -> its text, or its page. The fields of a foreign store are its owner's choice,
-so the usual names are looked for. Pure.
+Flow: a record of any source -> **here** -> its text, or its page. The owner of a foreign store names its fields, so the
+usual names are tried. Pure.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
-"""The words in which people are told what sources returned.
+"""The texts that tell people what sources returned.
 
-Flow: `engine.py` -> **here** -> the steps that `/run` shows. What a page says stands there as text only: its Markdown
-is taken out of force. Decides nothing.
+Flow: `engine.py` -> **here** -> the steps that `/run` shows. Texts of pages are shown as plain text: their Markdown is
+escaped. Decides nothing.
 """
 
 from collections.abc import Iterator, Sequence

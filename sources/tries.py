@@ -1,7 +1,6 @@
 """Try a source several times, with growing pauses, within the question's time.
 
-Flow: a source's `search` -> **here** -> one try after the other -> its reply, or a `SourceError` that says why there is
-none.
+Flow: a source's `search` -> **here** -> one try after the other -> its reply, or a `SourceError` with the reason.
 """
 
 import random

@@ -1,7 +1,7 @@
 """Load the language model that the settings name with transformers, to train or convert it.
 
-Flow: `lora/fit.py`, `quantize/run.py` -> **here** -> model and tokenizer. In 32 bits: small steps of a training are
-lost in 16, and OpenVINO rounds by itself.
+Flow: `lora/fit.py`, `quantize/run.py` -> **here** -> model and tokenizer. In 32 bits: 16 lose the small steps of a
+training, and OpenVINO rounds by itself.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""What both trainings want of transformers' `Trainer`: checkpoints to go on from, and progress with the time left.
+"""What both trainings need of transformers' `Trainer`: checkpoints to resume from, and progress with the time left.
 
 Flow: `embedder/fit.py`, `lora/fit.py` -> **here** -> `Trainer`. A checkpoint counts once its last file is written:
-what a kill left half written is deleted.
+partly written ones are deleted.
 """
 
 import shutil

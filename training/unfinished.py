@@ -1,4 +1,4 @@
-"""The folder of a training that has not ended: what a killed run leaves, the next one with the same arguments takes up.
+"""The folder of an unfinished training: the next run with the same arguments continues what a killed one left.
 
 Flow: `embedder/__main__.py`, `lora/__main__.py` -> **here** -> rows and checkpoints in `OUT.unfinished`, then `OUT`.
 What is written there, and how it is read again, is the callers' business.

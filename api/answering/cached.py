@@ -34,13 +34,9 @@ async def ask_or_recall(
     """
     if inquiry.filters is not None:
         where(inquiry.filters)
-    web = service.sources_for(corpus)
-    if web is not None:  # what they return tomorrow is not known
-        started = runner.answer_outside(
-            web.name,
-            lambda deadline: modes.stream_from_sources(web, replace(inquiry, deadline=deadline), service.settings),
-        )
-        return started.noted_by(service.recorder, inquiry)
+    from_sources = runner.ask_sources(corpus, inquiry)
+    if from_sources is not None:  # not kept: what the sources return tomorrow is not known
+        return from_sources
     lease = service.engines.lease_open(corpus)
     if lease is not None:
         with lease as engine:

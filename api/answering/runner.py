@@ -4,13 +4,13 @@ Flow: checked body -> **here** (`admission.py` says who may run) -> `sse.py` or 
 parameter and calls one function:
 
 - `await runner.ask(question, body)` where the engine's own answer is wanted: `StartedAnswer.events` goes to
-`stream_records` or
-  `finish`;
+  `stream_records` or `finish`;
+- `runner.ask_sources(corpus, inquiry)` where the sources may answer in place of a corpus;
 - `await runner.answer(corpus, make)` where the events come from something else: `make(engine, deadline)` returns them;
 - `runner.answer_outside(name, make)` where they come from no corpus: `make(deadline)` returns them;
 - `await runner.search(request, corpus, work)` where a blocking call gives the reply: `work(engine, deadline)`.
 
-All four refuse a question that nobody has room for (429) before anything is done for it, wait for their turn, stop the
+All refuse a question that nobody has room for (429) before anything is done for it, wait for their turn, stop the
 work when the client leaves, end it at the deadline, and give the slot back when the last thread of the question has
 ended: not when the stream ends, because a thread that hangs still holds memory and a core. A route has nothing else to
 do, however it is left.
@@ -33,7 +33,7 @@ from api.answering.sse import disconnected
 from api.dependencies import Engine, Service, ServiceDep
 from api.recorder import Recorder
 from api.schemas.requests import SteeringBody, steering_of
-from errors import OutOfTimeError, RagError, UnknownCorpusError
+from errors import OutOfTimeError, UnknownCorpusError
 from index.documents.filters import where
 from query_engine import steps
 from query_engine.inquiry import Inquiry
@@ -135,14 +135,25 @@ class QuestionRunner:
             query_time=scope.query_time,
             mode=scope.mode or settings.answer.mode,
         )
-        web = self._service.sources_for(scope.corpus)
-        if web is not None:
-            started = self.answer_outside(
-                web.name, lambda deadline: modes.stream_from_sources(web, replace(inquiry, deadline=deadline), settings)
-            )
-            return started.noted_by(self._service.recorder, inquiry)
+        from_sources = self.ask_sources(scope.corpus, inquiry)
+        if from_sources is not None:
+            return from_sources
         started = await self.answer(
             scope.corpus, lambda engine, deadline: modes.stream(engine, replace(inquiry, deadline=deadline), settings)
+        )
+        return started.noted_by(self._service.recorder, inquiry)
+
+    def ask_sources(self, corpus: str | None, inquiry: Inquiry) -> StartedAnswer | None:
+        """Put a question to the sources if they answer in place of `corpus`; return None if they do not.
+
+        Raises:
+            TooManyQuestionsError: there is neither a slot nor room in the queue.
+        """
+        web, settings = self._service.sources_for(corpus), self._service.settings
+        if web is None:
+            return None
+        started = self.answer_outside(
+            web.name, lambda deadline: modes.stream_from_sources(web, replace(inquiry, deadline=deadline), settings)
         )
         return started.noted_by(self._service.recorder, inquiry)
 
@@ -250,7 +261,7 @@ class QuestionRunner:
                 if not await _called(place, deadline):
                     error = _out_of_time("while it waited for others")
                     yield steps.out_of_time(error.fact)
-                    for event in self._with_stop_told(_unanswered(TOO_BUSY, error)):
+                    for event in self._with_stop_told(Done.unanswered(TOO_BUSY, AnswerWarning.of(error))):
                         yield event
                     return
             while await reading.wait():
@@ -333,18 +344,5 @@ def _out_of_time(where: str) -> OutOfTimeError:
 async def _nothing_to_read(error: UnknownCorpusError) -> Events:
     yield Step("search", "**Searching** the default corpus.")
     yield Step("found", f"**Nothing to search**: {error}")
-    yield _unanswered(f"{steps.DONT_KNOW} This service has no documents yet. {error}", error)
-
-
-def _unanswered(message: str, error: RagError) -> Done:
-    return Done(
-        answer=None,
-        message=message,
-        citations=(),
-        passages=(),
-        gate_reason="no_retrieval",
-        synthesizer=None,
-        warnings=(AnswerWarning.of(error),),
-        timings_ms={},
-        fingerprint="",
-    )
+    message = f"{steps.DONT_KNOW} This service has no documents yet. {error}"
+    yield Done.unanswered(message, AnswerWarning.of(error))

@@ -122,7 +122,7 @@ def sse_response(messages: AsyncGenerator[bytes, None]) -> EventSourceResponse:
         ping=PING_S,
         # A reader that stopped reading must not hold the engine for ever.
         send_timeout=SEND_TIMEOUT_S,
-        # Without a grace period a SIGTERM would cut running answers at once.
+        # Without a grace period a SIGTERM would cut running answers immediately.
         shutdown_grace_period=SHUTDOWN_GRACE_S,
     )
 

@@ -156,7 +156,7 @@ class Jobs:
             return list(reversed(self._jobs.values()))
 
     def cancel(self, job_id: str) -> Job:
-        """End a job: at once while it waits, soon when it runs; a finished one stays as it is.
+        """End a job: immediately if it waits, soon if it runs; a finished one does not change.
 
         Raises:
             UnknownJobError: see `get`.
@@ -167,7 +167,7 @@ class Jobs:
         return job
 
     def stop(self) -> None:
-        """Cancel all jobs, and all that are still submitted; returns at once."""
+        """Cancel all jobs, and all that are still submitted; return immediately."""
         self._stopping = True
         for job in self.recent():
             self.cancel(job.id)

@@ -1,7 +1,7 @@
 """Hand the calls of a client on stdio to the service that holds the corpus: one process at a time may open it.
 
-Flow: `treeline mcp` -> **here** -> the service's `/mcp`, by the SDK's own client. Each call connects for itself, so
-that a service that was started again is found. A call that is cancelled here is cancelled there.
+Flow: `treeline mcp` -> **here** -> the service's `/mcp`, by the SDK's own client. Each call opens a new connection, so
+that it finds a restarted service. A call that is cancelled here is cancelled there.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Declare the tools to the SDK of MCP: names, arguments, what models are told about them, results, errors.
 
-Flow: `http.py` or `stdio.py` makes one -> **here** -> `tools.py` does the work. Importing it loads the SDK, which takes
-longer than a start may be slowed, so both import it only when it is wanted.
+Flow: `http.py` or `stdio.py` makes one -> **here** -> `tools.py` does the work. Importing it loads the SDK, which would
+slow the start down, so both import it only when it is needed.
 """
 
 import asyncio

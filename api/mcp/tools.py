@@ -3,8 +3,8 @@
 Flow: `server.py` has a checked call -> **here** -> `answering/runner.py`, as for every route: the same slots, deadline
 and cancellation -> `results.py`. Without the SDK.
 
-A call ends when its caller is cancelled or its client leaves. The work runs in a task of its own, because the SDK
-cancels over and over until a call is gone, and giving a slot back must not be cut short.
+A call ends when its caller is cancelled or its client leaves. The work runs in a separate task, because the SDK repeats
+its cancellation until the call has ended, and that must not interrupt the release of the slot.
 """
 
 import asyncio

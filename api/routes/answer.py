@@ -1,4 +1,4 @@
-"""`POST /answer`: an answer from the web pages that come with the question, and from nothing else.
+"""`POST /answer`: an answer only from the web pages that come with the question.
 
 Flow: body -> `answering/runner.py` -> `sources/given_pages.py` -> **here** -> JSON as `/query` replies it. Nothing is
 kept, and no address in a page is fetched.

@@ -1,7 +1,7 @@
 """`GET /health` for probes, `GET /ready` for operators.
 
 Flow: last known state of corpora and models -> **here** -> JSON. Neither touches a model, opens a corpus or waits for
-anything that may be busy, a thread of the pool included: a probe every few seconds must cost nothing, and come back.
+anything that may be busy, a thread of the pool included: a probe every few seconds must cost nothing, and must return.
 What has to be looked at to answer `/ready` is looked at in a separate thread, which may outlive the probe.
 """
 

@@ -1,4 +1,4 @@
-"""`/pipeline`: which steps there are, saved pipelines, rankings side by side.
+"""`/pipeline`: the available steps, saved pipelines, rankings side by side.
 
 Flow: a request -> **here** -> `pipelines/`: the registry, the store, `comparing.py` -> JSON.
 """

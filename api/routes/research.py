@@ -1,6 +1,6 @@
 """`POST /agent/research`: a topic, taken apart, answered part by part and summed up.
 
-Flow: body, as clients of bedrock-rag-eval send it -> `answering/runner.py` (one place for all sub-questions) ->
+Flow: body, as clients of bedrock-rag-eval send it -> `answering/runner.py` (one slot for all sub-questions) ->
 `research/topic/topic_research.py` -> **here** -> JSON (`views/research.py`).
 """
 

@@ -1,7 +1,7 @@
 """`/task`: run a pipeline of steps now or later, watch it, cancel it.
 
-Flow: a body -> `pipelines/tasks/queue.py` checks and runs it -> `pipelines/tasks/view.py` -> JSON. Tasks have slots of
-their own, so no question waits for one.
+Flow: a body -> `pipelines/tasks/queue.py` checks and runs it -> `pipelines/tasks/view.py` -> JSON. Tasks have their own
+slots, so no question waits for one.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ def progress(task_id: str, service: ServiceDep) -> JSONReply:
 
 @router.get("/task/cancel/{task_id}", response_class=PlainTextResponse)
 def cancel(task_id: str, service: ServiceDep) -> PlainTextResponse:
-    """Cancel a task at once; an ended one stays as it is."""
+    """Cancel a task immediately; an ended one does not change."""
     service.pipelines.tasks.cancel(task_id)
     return PlainTextResponse("Success")
 

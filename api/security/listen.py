@@ -27,7 +27,7 @@ def require_auth_or_loopback(serve: ServeSettings) -> None:
             f"RAG_SERVE__HOST={serve.host} lets other machines in, and the service asks nobody for a key.",
             "Set RAG_SERVE__KEYS, RAG_SERVE__OPEN=true if no keys are meant, or RAG_SERVE__HOST=127.0.0.1.",
         )
-    logger.warning("Whoever reaches %s can ask questions and read documents: no keys are asked for.", serve.host)
+    logger.warning("Anyone who reaches %s can ask questions and read documents: no keys are required.", serve.host)
 
 
 def bind(serve: ServeSettings) -> socket.socket:

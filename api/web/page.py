@@ -1,7 +1,7 @@
 """`GET /ui`: the web page, with its modules, styles and start-up facts.
 
-Flow: a browser -> **here** -> `static/` as it stands. There is no build step: the browser loads the modules themselves,
-and those of others from `static/vendor/`. All data comes through the routes that every client uses.
+Flow: a browser -> **here** -> `static/` unchanged. There is no build step: the browser loads our modules and, from
+`static/vendor/`, the libraries. All data comes through the routes that every client uses.
 
 The page loads nothing from elsewhere and runs no inline script; its content security policy says so to the browser.
 """

@@ -2,9 +2,9 @@
 
 Flow: `build.py` (one engine, asked both ways) -> **here** -> `__main__.py` prints and keeps it.
 
-Answers are scored as `bench helpful` scores them. Each question is asked both ways in turn, so that neither has the
-machine to itself. What a round costs is measured with a language model that replies at once, in tags, and never finds
-the passages sufficient: whatever is left of a round without its searches is the loop's own.
+Answers are scored as `bench helpful` scores them. Each question is asked both ways in turn, so that both meet the same
+load. What a round costs is measured with a language model that replies immediately, in tags, and never finds the
+passages sufficient: the time of a round less that of its searches is the cost of the loop itself.
 """
 
 from collections.abc import Sequence

@@ -18,7 +18,7 @@ class NoReplyError(RagError):
 
     Attributes:
         refused: this question is not taken, and will not be however often it is asked; that says nothing of others.
-        lasting: asking again at once cannot help, e.g. a reply that is not JSON.
+        lasting: an immediate second try cannot help, e.g. a reply that is not JSON.
         retry_after_s: how long the service asks to be left alone; None if it does not say.
     """
 

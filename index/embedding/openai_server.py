@@ -1,11 +1,11 @@
 """Embed text on any server that has `/v1/embeddings`: vLLM, TEI, Infinity, Ollama, LM Studio, the vendors.
 
 Flow: ingestion embeds leaves (`batch.py`), retrieval embeds questions -> **here** -> the server -> unit vectors. A
-LlamaIndex `OpenAILikeEmbedding`, whose client sends the requests. What that class does beside it is done here instead:
-it replaces line breaks, takes vectors in whatever number and order they come, sends batches one by one, and can
-neither be stopped nor asked to wait as long as the server wants.
+LlamaIndex `OpenAILikeEmbedding`, whose client sends the requests. The rest of that class is replaced here, because it
+changes line breaks, checks neither the number nor the order of the vectors, sends batches one after the other, cannot
+be stopped, and ignores how long the server asks it to wait.
 
-Requests run in an event loop in a thread: there they can be many at once, and be given up at any moment.
+Requests run in an event loop in a thread, so that many can run concurrently and each can be cancelled at any time.
 """
 
 import asyncio

@@ -1,1 +1,1 @@
-"""What people said about answers and passages, tied to what they had been given."""
+"""Verdicts on answers and passages, together with what was judged."""

@@ -1,8 +1,8 @@
-"""Answers and retrievals as they were given, and what people said about them, in one SQLite file beside the corpora.
+"""Answers and retrievals as they were returned, and the verdicts on them, in one SQLite file beside the corpora.
 
 Flow: `api/recorder.py` notes each answer, and later a verdict on it -> **here** -> `GET /feedback`, `python -m eval
-cases`. Who asked is not kept. What nobody judged goes after some days, and the oldest goes first when there is too
-much; what was judged is kept longer. Blocks; used by one thread of a process, while others may read the file.
+cases`. Who asked is not kept. Records without a verdict expire after some days, others later; the oldest are deleted
+first when the file is full. Blocks; used by one thread of a process, while others may read the file.
 """
 
 import json

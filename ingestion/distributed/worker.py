@@ -90,4 +90,4 @@ def _chars(found: Found) -> int:
 
 
 def _go_on() -> None:
-    """Whoever wants a worker to stop ends its process."""
+    """Never stop: a worker is stopped by ending its process."""

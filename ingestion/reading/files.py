@@ -2,9 +2,9 @@
 
 Flow: ingest root -> **here** -> `Reader` -> documents.
 
-A folder that people fill holds more than files: links that leave it, named pipes that block a reader for ever,
-devices without end. Whatever is no plain file is named with its reason and never opened; what a file contains
-is decided later (`formats.py`).
+A folder that people fill holds more than files: links that leave it, named pipes that block a reader for ever, devices
+without end. What is not a plain file is listed with the reason and never opened; what a file contains is decided later
+(`formats.py`).
 """
 
 import errno

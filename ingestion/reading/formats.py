@@ -10,9 +10,7 @@ What a file is, by its content and its name, is `kind.py`'s business.
 import io
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from errors import UnreadableError
 from index.documents.blobs import LeftOut, without_blobs
@@ -24,13 +22,11 @@ from ingestion.reading.files import open_plain
 from ingestion.reading.json import read_json
 from ingestion.reading.jsonl import read_jsonl
 from ingestion.reading.kind import check_size, kind_of, too_large
+from ingestion.reading.language import namer
 from ingestion.reading.markdown import read_markdown
 from ingestion.reading.options import ReadOptions
 from ingestion.reading.paper import paper_name, read_paper
 from ingestion.reading.plain_text import read_plain_text
-
-if TYPE_CHECKING:
-    from ingestion.reading.language import LanguageNamer
 
 Items = Iterator[Document | LeftOut | UnreadableError]
 
@@ -117,16 +113,8 @@ def _finished(document: Document, kind: str, max_chars: int) -> Items:
         yield UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_DOCUMENT_CHARS.")
         return
     metadata = dict(document.metadata)
-    if language := fields.own_language(metadata) or _namer().name(rest.text):
+    if language := fields.own_language(metadata) or namer().name(rest.text):
         metadata["language"] = language
     yield replace(document, text=rest.text, pages=rest.offsets, metadata=metadata, content_type=kind)
     if rest.left_out:
         yield LeftOut(document.doc_id, rest.left_out)
-
-
-@cache
-def _namer() -> "LanguageNamer":
-    """Return the one model of languages of this process, loaded for its first document."""
-    from ingestion.reading.language import LanguageNamer  # noqa: PLC0415
-
-    return LanguageNamer()

@@ -1,9 +1,10 @@
 """Name the language of a text.
 
 Flow: `formats.py` -> **here** -> `language` in a document's metadata. A text that says its own language is believed.
+Steps of pipelines name languages by the same model.
 """
 
-from py3langid.langid import MODEL_DIR, MODEL_FILE, LanguageIdentifier
+from functools import cache
 
 _MIN_LETTERS = 200
 _SAMPLE_CHARS = 2000
@@ -15,6 +16,9 @@ class LanguageNamer:
     """Finds the language that a text is written in; loading it takes about half a second."""
 
     def __init__(self) -> None:
+        # Imported with the model: the service loads this module at its start, and seldom names a language itself.
+        from py3langid.langid import MODEL_DIR, MODEL_FILE, LanguageIdentifier  # noqa: PLC0415
+
         self._identifier = LanguageIdentifier.from_modelpath(MODEL_DIR / MODEL_FILE, norm_probs=True)
 
     def name(self, text: str) -> str | None:
@@ -24,3 +28,9 @@ class LanguageNamer:
             return None
         code, confidence = self._identifier.classify(sample)
         return str(code) if confidence >= _MIN_CONFIDENCE and code != _NO_LANGUAGE else None
+
+
+@cache
+def namer() -> LanguageNamer:
+    """Return the one model of languages of this process, loaded at the first call."""
+    return LanguageNamer()

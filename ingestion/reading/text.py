@@ -176,5 +176,5 @@ def _encoding_by_looks(data: bytes) -> str | None:
     if best is None:
         raise UnreadableError("The file's encoding cannot be told.", "Save it as UTF-8.")
     likely = [m.encoding for m in matches if m.chaos <= best.chaos and m.coherence >= 0.9 * best.coherence]
-    # The guesser ranks equals by name, and so puts Central European before the far commoner Western one.
+    # The library orders equal candidates by name, which puts Central European before Western, which is far more common.
     return "cp1252" if "cp1252" in likely else str(best.encoding)

@@ -1,4 +1,4 @@
-"""Take from texts what an analysis does not want: stop words, punctuation, endings.
+"""Remove from texts what an analysis does not need: stop words, punctuation, endings.
 
 Flow: a text column -> **here** -> another one. Stop words are those of the search (`index/lexical/`), endings are cut
 by NLTK's Snowball stemmers.

@@ -1,4 +1,4 @@
-"""Bring the passages that a corpus of this project holds for the query.
+"""Fetch the passages that a corpus holds for the query.
 
 Flow: `Engine.retrieve` finds and merges -> **here** -> one row a passage. Nothing is searched here.
 """

@@ -1,4 +1,4 @@
-"""Say in a sentence why each document stands where it does.
+"""Explain each document's rank in a sentence.
 
 Flow: rank columns, what the source says of each passage, the words of the query -> **here** -> a text column.
 """

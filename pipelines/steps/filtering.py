@@ -74,7 +74,7 @@ class LabelFilter(Step):
         """Which labels."""
 
         labels_column: ColumnName = parameter(
-            ..., "Labels column", "Column with a list of labels, or with labels parted by commas.", column="reads"
+            ..., "Labels column", "Column with a list of labels, or with comma-separated labels.", column="reads"
         )
         filter_by: Text = parameter(..., "Labels", "Comma-separated labels; upper and lower case count alike.")
         filter_mode: Literal["OR", "AND", "NOT"] = parameter(

@@ -1,7 +1,7 @@
-"""Say something about each document: its length, its language, and which of its words answer the query.
+"""Describe each document: its length, its language, and which of its sentences answer the query.
 
 Flow: a text column -> **here** -> a column of short facts, or the text with its relevant sentences marked. The reader
-of `query_engine/reader/` judges; what is marked is cut from the text by offset, so no word can be lost or changed.
+of `query_engine/reader/` chooses them; marking works by offset, so no word is lost or changed.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from index.lexical.language import question_language
-from ingestion.reading.language import LanguageNamer
+from ingestion.reading.language import namer
 from pipelines.handler import StepHandler
 from pipelines.parameters import ColumnName, StepParameters, Text, parameter
 from pipelines.state import PipelineState
@@ -21,7 +21,7 @@ from query_engine.reader.layout import lay_out
 from query_engine.reader.model import SHIPPED, PassageReader
 from query_engine.reader.reading import passage_text
 
-# What the reader can take at once.
+# The most that the reader takes in one call.
 WINDOW_CHARS = 850
 # Log-odds from which a sentence counts as an answer.
 MARKED_FROM = 0.0
@@ -65,7 +65,7 @@ class LanguageStep(RowStep):
 
     def transform_row(self, text: Any, state: PipelineState, handler: StepHandler) -> str:  # noqa: ARG002
         """Return the code; for texts too short for the model by their function words."""
-        return _namer().name(text) or question_language(text)
+        return namer().name(text) or question_language(text)
 
 
 class RelevanceMarking(Step):
@@ -155,11 +155,6 @@ def _windows(units: list[tuple[int, int]]) -> list[range]:
             found.append(range(first, place))
             first = place
     return [*found, range(first, len(units))] if units else []
-
-
-@cache
-def _namer() -> LanguageNamer:
-    return LanguageNamer()
 
 
 @cache

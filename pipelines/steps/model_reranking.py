@@ -70,7 +70,7 @@ class CrossEncoderReranker(RerankerStep):
             )
 
     def scores(self, query: str, texts: list[str], handler: StepHandler) -> Sequence[float]:
-        """Return the model's scores, on a scale of its own."""
+        """Return the model's scores; their scale depends on the model."""
         reranker = handler.services.reranker()
         if reranker is None:
             raise StepError("This service has no reranker.", "Start it with RAG_RERANK__MODEL set.")
@@ -93,15 +93,15 @@ class GroupReranker(RerankerStep):
 
     id = "group_llm_reranker"
     name = "LLM groups"
-    description = "Ranks with the language model, which is shown some documents at once and orders them."
+    description = "Ranks with the language model, which orders a few documents at a time."
 
     class Parameters(RerankerStep.Parameters):
-        """How many at once."""
+        """How many documents a prompt holds."""
 
         window_size: int = parameter(
             10,
             "Window size",
-            "Documents that the model is shown at once; half of them again in the next window.",
+            "Documents in one prompt; half of them are in the next one again.",
             ge=2,
             le=100,
         )

@@ -1,7 +1,7 @@
-"""Widen the query of the sources that follow: by feedback, a hypothetical passage, or other wordings.
+"""Expand the query of the sources that follow: by feedback, a hypothetical passage, or other wordings.
 
-Flow: **here** notes what is wanted -> `corpus_source.py` builds it from `query_engine/retrieval/expansion/`, which
-needs the corpus.
+Flow: **here** notes the method -> `corpus_source.py` builds it from `query_engine/retrieval/expansion/`, which needs
+the corpus.
 """
 
 from dataclasses import replace

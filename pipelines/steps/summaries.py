@@ -1,8 +1,8 @@
 """Summarise each document, or all of them together, by quoting their most central sentences.
 
 Flow: a text column -> sentences, embedded -> **here** chooses those near to the whole and far from each other, as
-`query_engine/collection/summary.py` does for a document of a corpus. No language model, and nothing that does not stand
-in the documents.
+`query_engine/collection/summary.py` does for a document of a corpus. No language model: every sentence is in the
+documents.
 """
 
 from collections.abc import Iterable

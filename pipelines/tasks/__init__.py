@@ -1,1 +1,1 @@
-"""Pipelines that run beside the questions: kept in SQLite, run in threads of their room, shown as JSON."""
+"""Pipelines that run beside the questions: kept in SQLite, run in separate threads, shown as JSON."""

@@ -1,7 +1,7 @@
-"""How far a running task is, from one moment to the next.
+"""The progress of a running task.
 
 Flow: `running.py` tells it, in the thread of the task -> **here** keeps what `view.py` shows, and hands each step's
-copy to the store. What a task has finished stands in the store alone.
+copy to the store. Finished steps are in the store alone.
 """
 
 import threading

@@ -1,8 +1,8 @@
-"""Run tasks in threads of their own, a few at a time, in the order in which they came.
+"""Run tasks in separate threads, a few at a time, in the order of submission.
 
 Flow: a route submits a pipeline -> **here** -> `running.py` in a thread -> the store. Questions have other slots
-(`api/admission.py`), so no task makes one wait. What runs when the process ends goes on from its last finished step at
-the next start.
+(`api/admission.py`), so no question waits for a task. A task that runs when the process ends continues from its last
+finished step at the next start.
 """
 
 import logging
@@ -116,7 +116,7 @@ class TaskQueue:
         return from_facts(self.store.snapshots(task_id), task.body["query"])
 
     def stop(self) -> None:
-        """Let running tasks end at their next look, to go on at the next start; returns at once."""
+        """Tell running tasks to stop at their next check, to continue at the next start; return immediately."""
         with self._changed:
             self._stopping = True
             for live in self._live.values():

@@ -1,7 +1,7 @@
 """Tasks, their tables step by step, and saved pipelines, in one SQLite file.
 
-Flow: `queue.py` adds, claims and ends tasks, and keeps a copy after each step -> **here** -> after a restart the same
-calls find what was left. A task ends in exactly one state: every change of state asks for the one before.
+Flow: `queue.py` adds, claims and ends tasks, and keeps a copy after each step -> **here** -> the same calls work after
+a restart. A task ends in exactly one state: every change of state asks for the one before.
 
 One process at a time holds the file: two would run the same task twice.
 """

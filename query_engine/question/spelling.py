@@ -2,11 +2,10 @@
 
 Flow: engine -> **here**, against the terms of the word index -> the question that is searched for, and a step that
 tells. A word is touched only where the corpus does not have it, no dictionary has it, and the corpus has a word that
-typing slips turn into it: a letter left out, doubled, swapped or replaced. Words that ask ("wat", "wich") are put
-right though the corpus may not hold them. Which dictionary counts is decided by the question's language; a language
-that the corpus does not speak must be plain, as two mistyped words may look like it. Rare but correct words are the
-danger, so short words, names and words built of known ones have stricter rules. Numbers and abbreviations are never
-touched.
+typing slips turn into it: a letter left out, doubled, swapped or replaced. Question words ("wat", "wich") are corrected
+even if the corpus does not hold them. Which dictionary counts is decided by the question's language; a language that
+the corpus does not speak must be plain, as two mistyped words may look like it. Rare but correct words are the danger,
+so short words, names and words built of known ones have stricter rules. Numbers and abbreviations are never touched.
 """
 
 import re
@@ -34,9 +33,9 @@ MIN_NAME_CHARS = 6
 TRIED_TERMS, READ_LEAVES = 4, 5
 # A word that this many leaves hold is no rare name.
 FREQUENT_LEAVES = 20
-# Words that ask, and how much commoner one must be than the word that may be a slip of it.
+# Question words; a word is taken for a slip of one that English uses at least this many times as often.
 ASKING_WORDS = "what when where which who whom whose why how does much many should could would".split()
-ASKING_MIN_CHARS, ASKING_COMMONER = 3, 1000
+ASKING_MIN_CHARS, ASKING_MIN_RATIO = 3, 1000
 # A corpus speaks a language if it holds such a share of its function words; of another one, a question must have so
 # many more function words than of English.
 SPOKEN_SHARE, PLAIN_VOTES = 0.3, 2
@@ -154,7 +153,7 @@ def _language(question: str, vocabulary: Vocabulary) -> str:
 
 
 def _asking_word(word: str, vocabulary: Vocabulary, *, begins: bool) -> str | None:
-    """Return the word that asks, in the case of the mistyped one, that a letter left out, doubled or swapped hides."""
+    """Return the question word that `word` is one typing slip away from, in the case of `word`; None if it is none."""
     typed = word.lower()
     if len(typed) < ASKING_MIN_CHARS or typed in STOP_WORDS or not (word.islower() or (begins and word.istitle())):
         return None
@@ -168,7 +167,7 @@ def _asking_word(word: str, vocabulary: Vocabulary, *, begins: bool) -> str | No
         for asking in ASKING_WORDS
         for form in forms
         if form[0] == asking[0] and OSA.distance(form, asking) == 1 and not _unlikely(form, asking)
-        if uses[typed] * ASKING_COMMONER < uses[asking]
+        if uses[typed] * ASKING_MIN_RATIO < uses[asking]
     ]
     if len(set(found)) != 1:
         return None

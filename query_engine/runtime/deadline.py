@@ -55,7 +55,7 @@ class Deadline:
         return self._part(lambda left_s: min(timeout_s, left_s))
 
     def subtask(self, timeout_s: float) -> "Deadline":
-        """Return one as `within` does, with a `stop` of its own: the end of that task is not the end of this one."""
+        """Return one as `within` does, with a separate `stop`: the end of that task is not the end of this one."""
         part = self.within(timeout_s)
         part.stop = threading.Event()
         return part

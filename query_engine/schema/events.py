@@ -131,5 +131,20 @@ class Done:
     cache_hit: bool = False
     nearest: tuple[Nearest, ...] = ()
 
+    @classmethod
+    def unanswered(cls, message: str, *warnings: AnswerWarning) -> "Done":
+        """Return the last event of a question that no engine was asked, or whose engine failed."""
+        return cls(
+            answer=None,
+            message=message,
+            citations=(),
+            passages=(),
+            gate_reason="no_retrieval",
+            synthesizer=None,
+            warnings=warnings,
+            timings_ms={},
+            fingerprint="",
+        )
+
 
 Event = Step | Retrieved | Token | Restarted | Done

@@ -33,7 +33,7 @@ _ABBREVIATION = re.compile(
 # What a line begins with that may begin a sentence, and what it ends with where the sentence goes on.
 _BEGINS = re.compile(r"\s*[\"'“‘(\[]*[A-Z0-9\u00c0-\u00de]")
 _GOES_ON = (",", ";", "-", "–", "(", "")
-# A line that stands for itself: heading, list item, table row, quote, fence.
+# A line that is a block by itself: heading, list item, table row, quote, fence.
 _OWN_LINE = re.compile(r"\s*(?:#{1,6}\s|[-*+•▪◦]\s|\d{1,3}[.)]\s|\||>|```|~~~)")
 _YEAR_LINE = re.compile(r"\s*\d{4}(?:[–-]\d{2,4})?[.:]\s")
 

@@ -1,4 +1,4 @@
-"""Number the citations of several answers once through.
+"""Number the citations of several answers consecutively.
 
 Flow: the answers of `survey.py` -> **here** -> findings, summary and report, in which `[n]` means the same everywhere.
 The rule is that of `query_engine/schema/citations.py`: a number stands for one link.

@@ -1,8 +1,7 @@
-"""Find statements that may contradict each other: the same thing said with opposed words.
+"""Find statements that may contradict each other: they say the same with opposite words.
 
-Flow: findings -> **here** -> `possible_conflicts` of `/agent/research`, and the report. Pure. A hint
-for a reader, who is shown both statements: it keeps quiet unless both speak of the same thing in much the same words,
-with equal numbers.
+Flow: findings -> **here** -> `possible_conflicts` of `/agent/research`, and the report. Pure. A hint for a reader, who
+is shown both statements. Reported only if both say nearly the same words about the same thing, with equal numbers.
 """
 
 import re

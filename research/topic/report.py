@@ -1,8 +1,8 @@
 """Answer a question by a report: sections by sub-question, what is not known, and contradictions.
 
 Flow: `RAG_ANSWER__FORM=report` -> `api/answering/forms.py` -> **here** (`survey.py` asks) -> the events of an answer,
-whose text is Markdown; the references, which need links, are added by the service. Citations are numbered once through
-the report, and no sentence stands in two sections.
+whose text is Markdown; the references, which need links, are added by the service. Citations are numbered consecutively
+through the report, and no sentence is in two sections.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Take an answer apart into statements, each with the citations that stand behind it.
+"""Split an answer into statements, each with its citations.
 
-Flow: `Done.answer` with its `[n]` -> **here** -> `survey.py`, which numbers them through; `summary.py`, `conflicts.py`
-and `report.py` read them. Pure.
+Flow: `Done.answer` with its `[n]` -> **here** -> `survey.py`, which renumbers them; `summary.py`, `conflicts.py` and
+`report.py` read them. Pure.
 """
 
 import re
@@ -103,7 +103,7 @@ def _pieces(answer: str, known: dict[int, list[Citation]]) -> Iterator[Statement
 
 
 def _joined(pieces: Iterator[Statement]) -> list[Statement]:
-    """Put together what a mark inside a sentence has parted."""
+    """Join the pieces of a sentence that a citation mark inside it has split."""
     found: list[Statement] = []
     for piece in pieces:
         if found and _GOES_ON.match(piece.text) and not _ENDED.search(found[-1].text):

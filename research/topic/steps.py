@@ -1,4 +1,4 @@
-"""The words in which a survey tells people what it does.
+"""The texts by which a survey tells people what it does.
 
 Flow: `survey.py`, `report.py` -> **here** -> the steps that `/run` shows. Decides nothing.
 """

@@ -1,7 +1,7 @@
 """Read a topic: is it a thing, an activity, a comparison or a question, and how is it named in a sentence?
 
 Flow: topic -> **here** -> `subquestions.py`. Pure. English says "a heat pump" and "bioenergy", "the Betz limit" and
-"wind"; which of them, the documents' own words tell better than rules: the article that they use most is taken.
+"wind"; the documents' own usage tells better than rules which of them: the article that they use most is taken.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Make sub-questions of a topic by templates, and other wordings of them.
+"""Turn a topic into sub-questions by templates, and reword them.
 
 Flow: topic -> `subject.py` -> **here** -> `survey.py` asks them. Pure. The templates of a thing are grammatical
 with any noun, those of a question quote it whole.

@@ -1,4 +1,4 @@
-"""Sum findings up without a language model: the first thing that each of them says, cited.
+"""Summarise findings without a language model: the first statement of each, cited.
 
 Flow: findings -> **here** -> `final_summary` of `/agent/research`. Pure; the same findings give the same
 summary. Where a language model writes, it writes the summary instead (`topic_research.py`).

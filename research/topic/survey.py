@@ -1,8 +1,8 @@
-"""Ask every sub-question of a topic, each gap once more in other words.
+"""Ask every sub-question of a topic, and reword and ask each gap once more.
 
 Flow: topic -> `subquestions.py` -> **here**, through an engine -> findings -> `/agent/research`, `report.py`. The
-answers are the engine's, with its gate and its citations; here they are only asked for, one after the other, within
-equal shares of the time that is left.
+answers are the engine's, with its gate and its citations; this module only asks, one sub-question after the other, each
+within an equal share of the time that is left.
 """
 
 import math
@@ -136,7 +136,7 @@ def _off_subject(subquestion: Subquestion, done: Done) -> str:
 async def _answered(ask: Ask, question: str, inquiry: Inquiry, deadline: Deadline, share_s: float) -> Done:
     """Return the engine's last event; that of a gap where it failed."""
     if share_s < LEAST_S:
-        return gap_of(NO_TIME)
+        return Done.unanswered(NO_TIME)
     part = deadline.subtask(share_s)
     try:
         async with aclosing(ask(replace(inquiry, text=question, turns=(), deadline=part))) as events:
@@ -144,23 +144,8 @@ async def _answered(ask: Ask, question: str, inquiry: Inquiry, deadline: Deadlin
                 if isinstance(event, Done):
                     return event
     except RagError as error:
-        return gap_of(f"{DONT_KNOW} {error}", AnswerWarning.of(error))
+        return Done.unanswered(f"{DONT_KNOW} {error}", AnswerWarning.of(error))
     raise RuntimeError("The engine's events ended without Done.")
-
-
-def gap_of(message: str, *warnings: AnswerWarning) -> Done:
-    """Return the last event of a sub-question that was not asked, or that failed."""
-    return Done(
-        answer=None,
-        message=message,
-        citations=(),
-        passages=(),
-        gate_reason="no_retrieval",
-        synthesizer=None,
-        warnings=warnings,
-        timings_ms={},
-        fingerprint="",
-    )
 
 
 def passages_of(findings: Sequence[Finding]) -> tuple[Passage, ...]:

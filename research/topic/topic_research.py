@@ -1,8 +1,8 @@
 """Research a topic: sub-questions, findings, gaps, conflicts, a summary.
 
 Flow: `POST /agent/research` -> **here** -> `survey.py` -> steps, then one `ResearchDone`. The summary is made of the
-findings' own words (`summary.py`). Where a language model writes, it sums up the passages that the findings cite: as
-any answer, checked against them and cited.
+findings' own words (`summary.py`). A configured language model summarises the passages that the findings cite, with the
+same checks and citations as any answer.
 """
 
 import time

@@ -61,7 +61,7 @@ class ScriptedStep(RowStep):
 
 
 def scripted(before_row: Callable[[], None] = lambda: None) -> type[ScriptedStep]:
-    """Return a step class of its own, so that tests share no counts."""
+    """Return a new step class, so that tests share no counts."""
     return type("Scripted", (ScriptedStep,), {"before_row": staticmethod(before_row), "rows": 0})
 
 

@@ -11,12 +11,12 @@ the requests to come; the last one repeats. HTTP is written by hand, because the
 import asyncio
 import json
 import re
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import cycle
-from typing import Any, Self
+from typing import Any
+
+from tests.servers.scripted_server import ScriptedServer
 
 Request = dict[str, Any]
 
@@ -68,7 +68,7 @@ class Script:
     content_type: str = "text/event-stream"
 
 
-class ScriptedLLM:
+class ScriptedLLM(ScriptedServer[Script]):
     """The server; a context manager.
 
     Attributes:
@@ -81,48 +81,11 @@ class ScriptedLLM:
     model = "scripted"
 
     def __init__(self, *scripts: Script) -> None:
+        super().__init__(list(scripts) or [Script()])
         self.requests: list[Request] = []
         self.keys: list[str] = []
         self.tokens_sent = 0
         self.open_streams = 0
-        self._scripts = list(scripts) or [Script()]
-        self._changed = threading.Condition()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="scripted-llm")
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    def play(self, *scripts: Script) -> None:
-        """Set the scripts of the next requests."""
-        self._scripts = list(scripts)
-
-    def wait_until(self, reached: Callable[[Self], bool], timeout_s: float = 5.0) -> bool:
-        """Wait for a state, e.g. `lambda server: not server.open_streams`; return whether it was reached."""
-        with self._changed:
-            return self._changed.wait_for(lambda: reached(self), timeout_s)
-
-    @property
-    def base_url(self) -> str:
-        """What goes into RAG_LLM__BASE_URL."""
-        return f"http://127.0.0.1:{self._port}/v1"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        serving = asyncio.run_coroutine_threadsafe(asyncio.start_server(self._serve, "127.0.0.1", 0), self._loop)
-        self._server = serving.result(5)
-        self._port = self._server.sockets[0].getsockname()[1]
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(5)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    async def _close(self) -> None:
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _count(self, *, streams: int = 0, tokens: int = 0) -> None:
         with self._changed:
@@ -130,19 +93,7 @@ class ScriptedLLM:
             self.tokens_sent += tokens
             self._changed.notify_all()
 
-    def _next_script(self) -> Script:
-        return self._scripts.pop(0) if len(self._scripts) > 1 else self._scripts[0]
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        with suppress(ConnectionError, asyncio.IncompleteReadError):
-            await self._answer(reader, writer)
-        writer.close()
-
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request; every connection serves one."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         headers = dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
@@ -170,7 +121,7 @@ class ScriptedLLM:
                 return None
             return await _send_json(writer, 200, _completion(script, request), script.headers)
         self._count(streams=1)
-        # Whoever leaves closes the connection, and only a read notices that while nothing is being written.
+        # A client that leaves closes the connection; while nothing is being written, only a read notices that.
         left = asyncio.ensure_future(reader.read(1))
         sending = asyncio.ensure_future(self._stream(writer, script, request))
         try:

@@ -22,12 +22,10 @@ import json
 import re
 import signal
 import sys
-import threading
 from base64 import b64encode
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -35,6 +33,7 @@ import numpy.typing as npt
 
 from settings import load_settings
 from tests.fakes.embedding import word_vector
+from tests.servers.scripted_server import ScriptedServer
 
 Vectors = npt.NDArray[np.float32]
 Fault = Literal["nan", "zeros", "short", "wrong_dimension", "uneven", "repeated_index", "garbage", "other_json"]
@@ -102,7 +101,7 @@ class Script:
     tokens: int | None = None
 
 
-class ScriptedModels:
+class ScriptedModels(ScriptedServer[Script]):
     """The server; a context manager.
 
     Args:
@@ -125,54 +124,13 @@ class ScriptedModels:
         port: int = 0,
         per_text_s: float = 0,
     ) -> None:
+        super().__init__(list(scripts) or [Script()], port)
         self.vectors = vectors
         self.requests: list[Request] = []
         self.open_requests = self.most_open = 0
         self._scores = scores
-        self._port = port
         self._per_text_s = per_text_s
         self._computing = asyncio.Lock()  # one model computes one batch at a time
-        self._scripts = list(scripts) or [Script()]
-        self._changed = threading.Condition()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="scripted-models")
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    def play(self, *scripts: Script) -> None:
-        """Set the scripts of the next requests."""
-        self._scripts = list(scripts)
-
-    def wait_until(self, reached: Callable[[Self], bool], timeout_s: float = 5.0) -> bool:
-        """Wait for a state, e.g. `lambda server: not server.open_requests`; return whether it was reached."""
-        with self._changed:
-            return self._changed.wait_for(lambda: reached(self), timeout_s)
-
-    @property
-    def base_url(self) -> str:
-        """What goes into RAG_EMBED__BASE_URL and RAG_RERANK__BASE_URL."""
-        return f"http://127.0.0.1:{self._port}/v1"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        serving = asyncio.run_coroutine_threadsafe(
-            asyncio.start_server(self._serve, "127.0.0.1", self._port), self._loop
-        )
-        self._server = serving.result(5)
-        self._port = self._server.sockets[0].getsockname()[1]
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(5)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    async def _close(self) -> None:
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.sleep(0)  # transports close at the loop's next turn
 
     def _count(self, change: int) -> None:
         with self._changed:
@@ -180,17 +138,9 @@ class ScriptedModels:
             self.most_open = max(self.most_open, self.open_requests)
             self._changed.notify_all()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        try:
-            with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-                while await self._answer(reader, writer):
-                    pass
-        finally:
-            writer.close()
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while await self._answer(reader, writer):
+            pass
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Answer one request; return whether the connection serves another."""
@@ -199,7 +149,7 @@ class ScriptedModels:
         headers = dict(line.split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
         headers = {name.lower(): value for name, value in headers.items()}
         body = json.loads(await reader.readexactly(int(headers.get("content-length", 0))) or b"{}")
-        script = self._scripts.pop(0) if len(self._scripts) > 1 else self._scripts[0]
+        script = self._next_script()
         with self._changed:
             self.requests.append(Request(path, headers, body))
         self._count(1)

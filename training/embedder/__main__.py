@@ -11,10 +11,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from errors import ModelError, run_command
+from errors import run_command
 from eval.argument_types import whole_number
 from settings import load_settings
-from training.arguments import share, training_options
+from training.arguments import packages_for, share, training_options
 from training.unfinished import refuse_existing
 
 
@@ -59,13 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _train(arguments: argparse.Namespace) -> int:
     refuse_existing(arguments.out)
     settings = load_settings()
-    try:
+    with packages_for("Fine-tuning", "Run `pip install -e .[training] -c constraints.txt`."):
         from training.embedder.train import train  # noqa: PLC0415  # imports torch
-    except ModuleNotFoundError as error:
-        raise ModelError(
-            f"Fine-tuning needs {error.name}, which is not installed.",
-            "Run `pip install -e .[training] -c constraints.txt`.",
-        ) from error
     print(train(arguments, settings))
     print(json.dumps({"model": str(arguments.out)}), file=sys.stderr)
     return 0

@@ -1,7 +1,7 @@
-"""Measure an embedding model on held-out questions: where the leaf that answers stands among all held-out leaves.
+"""Measure an embedding model on held-out questions: the rank of the answering leaf among all held-out leaves.
 
 Flow: pairs and leaves of held-out documents, their vectors -> **here** -> a table of before and after. By vectors
-alone: what the whole retrieval makes of the model, `python -m bench retrieval` tells.
+alone; `python -m bench retrieval` measures the whole retrieval with a model.
 """
 
 from collections.abc import Sequence

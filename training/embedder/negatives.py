@@ -1,8 +1,8 @@
 """Mine hard negatives: leaves that are near a question and do not answer it.
 
 Flow: pairs, the vectors of one's own corpus -> **here** -> rows of `fit.py`. A leaf almost as near as the one that
-answers may answer too, so only leaves below a share of that one's cosine are taken (TopK-PercPos of Moreira et al.,
-2024, arXiv 2407.15831), and none that holds the answer's words.
+answers may answer too, so only leaves below a share of the answering leaf's cosine are taken (TopK-PercPos of Moreira
+et al., 2024, arXiv 2407.15831), and none that holds the answer's words.
 """
 
 import random

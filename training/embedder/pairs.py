@@ -59,7 +59,7 @@ class Sides:
 
 
 def divide(documents: Iterable[StoredDocument], splitter: TreeSplitter, share: float, seed: int) -> Sides:
-    """Hold out about a `share` of the documents, chosen by their text: copies stand on one side, whatever else comes.
+    """Hold out about a `share` of the documents, chosen by a hash of their text, so that copies stand on one side.
 
     Args:
         documents: of the corpus.

@@ -1,4 +1,4 @@
-"""One run: the corpus's leaves, pairs, negatives, training, and what it brought on held-out documents.
+"""One run: the corpus's leaves, pairs, negatives, training, and the gain on held-out documents.
 
 Flow: `__main__.py` -> **here** -> a table on stdout; `training.json` and `held_out.jsonl` lie in the model's folder.
 The steps are kept in the run's folder as they end: pairs and negatives once they are made, then checkpoints.

@@ -1,1 +1,1 @@
-"""Fitting the weights by which retrieval joins the evidence of the tree."""
+"""Fitting the weights by which retrieval combines the evidence of the tree."""

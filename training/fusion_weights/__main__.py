@@ -1,7 +1,7 @@
 """`python -m training.fusion_weights`: fit the weights of the tree's evidence.
 
-Flow: data sets -> our engine searches each question once -> `fit.py` -> weights and two tables on stdout. The weights
-to ship stand in `query_engine/retrieval/fusion.py`; this command prints, it does not write them.
+Flow: data sets -> our engine searches each question once -> `fit.py` -> weights and two tables on stdout. The shipped
+weights are in `query_engine/retrieval/fusion.py`; this command prints weights and writes no file.
 """
 
 import missing_packages  # noqa: F401, I001  # first, to tell which package the imports below lack

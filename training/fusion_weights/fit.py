@@ -1,13 +1,13 @@
-"""Fit the weights of the tree's evidence, say how well they carry over, and what each part of retrieval brings.
+"""Fit the weights of the tree's evidence; report how well they generalise, and what each part of retrieval adds.
 
 Flow: data sets -> each question is searched once -> **here** -> weights, two tables. Weighing and merging are done
 again for each variant, with the functions that answer questions; the searches are not.
 
 The weights are fitted by coordinate ascent on the mean, over the sets, of each set's mean metric. To say how well they
-carry over, they are fitted on the questions at even places and scored on the others, and the other way round; the
+generalise, they are fitted on the questions at even places and scored on the others, and the other way round; the
 scores of both halves together are the two-fold figures. The weights to ship are fitted on all questions, on several
-bootstrap samples of them (Efron 1979), and the median of each weight is taken: one question more or less must not
-decide one.
+bootstrap samples of them (Efron 1979), and the median of each weight is taken, so that a single question does not
+decide a weight.
 """
 
 import random

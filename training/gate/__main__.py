@@ -1,4 +1,4 @@
-"""`python -m training.gate`: learn from data sets when passages hold an answer.
+"""`python -m training.gate`: learn from data sets whether passages hold an answer.
 
 Flow: argv -> **here** -> `train.py` -> the report on stdout; with `--write`, the shipped classifier and `docs/gate.md`.
 """

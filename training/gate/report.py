@@ -1,4 +1,4 @@
-"""Say in Markdown what the gate's classifier learnt, from what, and how well it does on what it has not seen.
+"""Report in Markdown what the gate's classifier learnt, from what, and how well it does on unseen questions.
 
 Flow: `fit.py` -> **here** -> `docs/gate.md` (`report`) and stdout (also `by_data_set`). Every figure is computed
 here; the prose around them must hold for any run.

@@ -1,4 +1,4 @@
-"""Questions, the passages shown and the answer that is wanted, as the model will meet them when it serves.
+"""Questions, passages and wanted answers, as the model will see them in the service.
 
 Flow: a file of rows, or questions and our own retrieval -> **here** -> `tokens.py`. A row of the file:
 

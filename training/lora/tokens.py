@@ -1,4 +1,4 @@
-"""Rows become tokens in the very form in which the service asks: our prompt, the model's chat template, the answer.
+"""Turn rows into tokens in the form that the service uses: our prompt, the model's chat template, the answer.
 
 Flow: `rows.py` -> **here**, by `query_engine/prompting/builder.py` -> `fit.py`. Only the answer's tokens count in the
 loss.

@@ -13,6 +13,7 @@ from pathlib import Path
 from errors import ModelError, run_command
 from eval.argument_types import whole_number
 from settings import load_settings
+from training.arguments import packages_for
 from training.unfinished import refuse_existing
 
 SAMPLE = Path(__file__).parents[2] / "data" / "corpus"
@@ -42,13 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _quantize(arguments: argparse.Namespace) -> int:
     refuse_existing(arguments.out)
     settings = load_settings()
-    try:
+    with packages_for("Converting a model", "Run `pip install torch -c constraints.txt`."):
         from training.quantize.run import quantize  # noqa: PLC0415  # imports torch
-    except ModuleNotFoundError as error:
-        raise ModelError(
-            f"Converting a model needs {error.name}, which is not installed.",
-            "Run `pip install torch -c constraints.txt`.",
-        ) from error
     text = _read(arguments.text)
     print(
         quantize(

@@ -1,7 +1,7 @@
 """Train the reader, for `python -m training.reader`.
 
 Flow: `examples.py` -> **here** -> a checkpoint -> `export.py`. On two cores without a GPU an epoch of 20,000 examples
-takes about half an hour. Prints how well held-out documents are read, a line each time.
+takes about half an hour. Prints a line on the held-out documents after each.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""Rerank with the configured language model: it is shown some passages at once and says which is best.
+"""Rerank with the configured language model: it orders a few passages at a time.
 
 Flow: `base.py` -> **here** (`llms/helper.py` asks) -> scores. A window slides over the list from the back to the
 front, so that a good passage is carried forward by each window that holds it (Sun et al. 2023, "RankGPT").

@@ -47,7 +47,7 @@ def case(**known: object) -> Case:
         ("nothing of it", 0.0),
         ("", 0.0),
     ],
-    ids=["two of three", "all, whatever their case", "none", "no text"],
+    ids=["two of three", "all, in any case", "none", "no text"],
 )
 def test_word_recall_counts_distinct_content_words(text: str, recall: float) -> None:
     assert word_recall(text, "the rotor, the gearbox and the generator of the rotor") == recall

@@ -59,7 +59,7 @@
     if (sorter) { sort(sorter.closest("th")); return; }
     const row = event.target.closest("tr.line");
     if (!row || event.target.closest("a")) return;
-    if (!event.target.closest("button") && String(getSelection())) return; /* whoever selects text wants the text */
+    if (!event.target.closest("button") && String(getSelection())) return; /* selecting text does not open the row */
     const body = row.parentElement;
     show(body, !body.classList.contains("is-open"));
   });

@@ -120,7 +120,7 @@ def test_a_failure_after_the_first_line_ends_the_stream_with_an_error() -> None:
         assert last["error"]["code"] == code
 
 
-def test_a_question_asks_for_several_searches_whatever_the_settings_say() -> None:
+def test_a_question_asks_for_several_searches_under_any_settings() -> None:
     engine = FakeEngine(SCRIPT)
     client_of(engine).post("/react", json=ASK)
 

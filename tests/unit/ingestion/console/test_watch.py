@@ -68,7 +68,7 @@ sys.exit(code)
 
 
 def signalled(number: signal.Signals, how: str) -> subprocess.CompletedProcess[str]:
-    # Whoever starts the tests in the background has Ctrl-C ignored, and children inherit that.
+    # Tests that were started in the background ignore Ctrl-C, and children inherit that.
     listening = f"import signal; signal.signal({int(number)}, signal.SIG_DFL)"
     command = [sys.executable, "-c", f"{listening}\n{SIGNALLED}", str(int(number)), how]
     return subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=60)

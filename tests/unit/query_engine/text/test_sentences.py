@@ -1,4 +1,4 @@
-"""Sentence spans: what ends a sentence, what stands for itself."""
+"""Sentence spans: what ends a sentence, which lines are blocks by themselves."""
 
 import re
 import subprocess

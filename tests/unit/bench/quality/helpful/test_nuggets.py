@@ -88,7 +88,7 @@ def test_of_a_near_miss_only_declining_counts() -> None:
     assert score(near_miss, quoting(TOPIC), {}) == {"declined near misses": 0.0}
 
 
-def test_quotes_that_nearly_touch_are_one_run_whatever_their_order() -> None:
+def test_quotes_that_nearly_touch_are_one_run_in_any_order() -> None:
     first, second = "The sun dries the pans in June;", "workers rake the salt by hand."
 
     assert score(case(), quoting(second, first), DOCUMENTS)["runs"] == 1.0

@@ -1,0 +1,41 @@
+"""Run the stages of an answer in a thread, and stream their events within the deadline.
+
+Flow: `Engine.stream`, `SourceEngine.stream`, `PageAnswers.stream` hand over their stages -> **here** -> the reader of
+the stream, on the event loop. What the stages do is the callers' business.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import aclosing
+from functools import partial
+
+from query_engine.inquiry import Inquiry
+from query_engine.question.validation import clean_question
+from query_engine.runtime.deadline import Deadline
+from query_engine.runtime.threads import iterate_in_thread
+from query_engine.runtime.time_limit import in_time
+from query_engine.schema.events import Event
+from query_engine.synthesis.fallback_chain import Answer
+
+
+async def answer_stream(
+    inquiry: Inquiry, deadline_s: float, stages: Callable[[Answer, Deadline], Generator[Event, None, None]]
+) -> AsyncGenerator[Event, None]:
+    """Yield the events of `stages`; the last one comes before the deadline.
+
+    Closing the iterator stops all work and waits until it has stopped.
+
+    Args:
+        inquiry: its text is the question.
+        deadline_s: from now, in seconds; for an inquiry without a deadline.
+        stages: return the events; they fill the answer that they are given.
+
+    Raises:
+        QuestionError: the question cannot be asked as it stands (in place of the first event).
+        Exception: from `stages`, except OutOfTimeError.
+    """
+    answer = Answer(clean_question(inquiry.text), inquiry.query_time)
+    deadline = inquiry.deadline or Deadline(deadline_s)
+    events = iterate_in_thread(partial(stages, answer, deadline), deadline.stop)
+    async with aclosing(in_time(events, deadline, answer.out_of_time)) as limited:
+        async for event in limited:
+            yield event
