@@ -22,9 +22,10 @@ from pipelines.steps.cleaning import PunctuationRemoval, StopwordRemoval, TextSt
 from pipelines.steps.corpus_source import CorpusSource
 from pipelines.steps.explain import Explain
 from pipelines.steps.filtering import LabelFilter, MetadataFilter, Reduction
+from pipelines.steps.language_model_reranking import GroupReranker, TournamentReranker
 from pipelines.steps.lexical_reranking import TfIdfReranker
 from pipelines.steps.metadata import LanguageStep, RelevanceMarking, WordCounter
-from pipelines.steps.model_reranking import CrossEncoderReranker, EmbeddingReranker, GroupReranker
+from pipelines.steps.model_reranking import CrossEncoderReranker, EmbeddingReranker
 from pipelines.steps.query_enhancement import QueryEnhancement
 from pipelines.steps.summaries import DocumentSummarizer, ResultsSummarizer
 
@@ -42,6 +43,7 @@ BUILT_IN: tuple[type[Step], ...] = (
     EmbeddingReranker,
     CrossEncoderReranker,
     TfIdfReranker,
+    TournamentReranker,
     GroupReranker,
     WordCounter,
     RelevanceMarking,

@@ -95,7 +95,7 @@ class PromptHelper:
         for thought in reply.thoughts():
             on_thought(thought)
         if not text:
-            raise LLMError("The language model wrote nothing of use.", "Use a larger model.")
+            raise LLMError("The language model wrote nothing of use.", "Use a larger model.", code="llm_empty")
         return text
 
 
