@@ -126,7 +126,7 @@ class StepHandler:
         self.check()
         tell(0)
         if self._cache is None or not cached:
-            return self._computed(rows, list(range(total)), [None] * total, compute, {}, tell)
+            return self._computed(rows, list(range(total)), [None] * total, compute, {}, tell=tell)
         keys = _keys(rows, name)
         found = self._known(keys)
         self.looked_up += total
@@ -136,7 +136,7 @@ class StepHandler:
         self.found += total - len(missing)
         made: dict[int, Any] = {}
         try:
-            return self._computed(rows, missing, values, compute, made, tell)
+            return self._computed(rows, missing, values, compute, made, tell=tell)
         finally:
             self._keep({keys[place]: to_json(value) for place, value in made.items()})
 
@@ -147,6 +147,7 @@ class StepHandler:
         values: list[Any],
         compute: Callable[[list[Any]], Iterable[Any]],
         made: dict[int, Any],
+        *,
         tell: Callable[[int], None],
     ) -> list[Any]:
         done = len(rows) - len(missing)

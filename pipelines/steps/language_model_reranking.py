@@ -1,8 +1,8 @@
 """Rank documents with the language model: two at a time in a tournament, or some at a time in a sliding window.
 
-Flow: texts -> prompts -> `language_model.py` asks -> **here** reads the replies -> scores. Each reply is kept in the row
-cache, so a step that is begun again asks only for what is missing. What a model writes beside the point never ranks: it
-is no preference, the order that was there stays, and a warning says how often.
+Flow: texts -> prompts -> `language_model.py` asks -> **here** reads the replies -> scores. Each reply is kept in the
+row cache, so a step that is begun again asks only for what is missing. What a model writes beside the point never
+ranks: it is no preference, the order that was there stays, and a warning says how often.
 
 Tournament: comparing two texts is what small models do best (Qin et al., "Large Language Models are Effective Text
 Rankers with Pairwise Ranking Prompting", arXiv:2306.17563). Window: RankGPT, see `query_engine/retrieval/reranking/`.
