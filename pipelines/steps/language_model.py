@@ -49,6 +49,21 @@ def check_model(services: Services, wanted: str) -> LoadedModel:
     return model
 
 
+def check_method(services: Services, method: str, wanted: str) -> None:
+    """Refuse a method `model` without its model, and a model that another method would pass over.
+
+    Raises:
+        PipelineError: says which.
+    """
+    if method == "model":
+        check_model(services, wanted)
+    elif wanted:
+        raise PipelineError(
+            f"The method {method!r} asks no language model, yet `model` names {wanted!r}.",
+            "Set `method` to `model`, or leave `model` out.",
+        )
+
+
 class ModelCalls:
     """The language model, as one step asks it.
 

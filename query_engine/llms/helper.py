@@ -29,12 +29,14 @@ class PromptHelper:
 
     Attributes:
         prompt_tokens: longest prompt.
+        reply_tokens: longest reply.
     """
 
     def __init__(self, model: LoadedModel, max_new_tokens: int) -> None:
         self._llm = model.llm
         self._count = model.count_tokens
         self._control = ControlTokens(model.control_tokens)
+        self.reply_tokens = max_new_tokens
         self.prompt_tokens = model.context_tokens - max_new_tokens - TEMPLATE_TOKENS
 
     def quoted(self, text: str, max_tokens: int) -> str:
