@@ -28,6 +28,7 @@ from pipelines.steps.metadata import LanguageStep, RelevanceMarking, WordCounter
 from pipelines.steps.model_reranking import CrossEncoderReranker, EmbeddingReranker
 from pipelines.steps.query_enhancement import QueryEnhancement
 from pipelines.steps.summaries import DocumentSummarizer, ResultsSummarizer
+from pipelines.steps.topics import TopicModelling
 
 ENTRY_POINT = "treeline.steps"
 BUILT_IN: tuple[type[Step], ...] = (
@@ -47,6 +48,7 @@ BUILT_IN: tuple[type[Step], ...] = (
     GroupReranker,
     WordCounter,
     RelevanceMarking,
+    TopicModelling,
     DocumentSummarizer,
     ResultsSummarizer,
     Explain,
