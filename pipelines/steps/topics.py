@@ -11,7 +11,6 @@ of all of it.
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -20,23 +19,18 @@ import numpy as np
 import numpy.typing as npt
 
 from index.embedding.batch import embed_documents
-from index.lexical.language import question_language
 from pipelines.handler import StepHandler
 from pipelines.parameters import ColumnName, StepParameters, parameter
 from pipelines.state import PipelineState
 from pipelines.step import FULL_TEXT, Step
-from pipelines.steps.cleaning import stop_words
-from pipelines.steps.lexical_reranking import analyzer
+from pipelines.steps.content_terms import Terms, content_terms
 
 STARTS = 10
 ROUNDS = 30
 BATCH_TEXTS = 32
 LABEL_WORDS = 3
-MIN_WORD_CHARS = 3
-_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 Vectors = npt.NDArray[np.float32]
-Terms = Counter[str]
 
 
 class TopicModelling(Step):
@@ -74,7 +68,7 @@ class TopicModelling(Step):
             return state.with_column(self.given.output_column, labels, "chip").with_aggregated("Topics", "")
         groups = self._groups([texts[place] for place in held], handler)
         surfaces: dict[str, Counter[str]] = {}
-        terms = [_terms(texts[place], surfaces) for place in held]
+        terms = [content_terms(texts[place], surfaces) for place in held]
         words = topic_words(groups, terms)
         lines = []
         names: set[str] = set()
@@ -162,18 +156,3 @@ def topic_words(groups: Sequence[Sequence[int]], texts: Sequence[Terms]) -> list
         weights = {term: number / total * math.log(1 + mean / everywhere[term]) for term, number in own.items()}
         ranked.append(sorted(weights, key=lambda term: (-weights[term], term)))  # used at once
     return ranked
-
-
-def _terms(text: str, surfaces: dict[str, Counter[str]]) -> Terms:
-    """Return the terms of a text that can name a topic; note the words that they stand for."""
-    words = analyzer()
-    stop = stop_words(question_language(text)) | stop_words("en")
-    terms = Terms()
-    for word, number in Counter(_WORD.findall(text.casefold())).items():
-        if len(word) < MIN_WORD_CHARS or word in stop:
-            continue
-        term = " ".join(words.terms(word))
-        if term:
-            terms[term] += number
-            surfaces.setdefault(term, Counter())[word] += number
-    return terms
