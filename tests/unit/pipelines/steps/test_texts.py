@@ -111,7 +111,8 @@ def test_an_explanation_names_ranks_search_and_words() -> None:
     state = over(["Wind turns blades.", "Rain falls."], "tf_idf_reranker", "explain")
 
     assert state.values("explanation") == [
-        "the search: rank 1, reranker 1 (cosine 0.816): rank 1. similar in meaning (0.80). Holds 2 of the query's 2 words",
+        "the search: rank 1, reranker 1 (cosine 0.816): rank 1. similar in meaning (0.80). "
+        "Holds 2 of the query's 2 words",
         "the search: rank 2, reranker 1 (cosine 0): rank 2. similar in meaning (0.80). Holds 0 of the query's 2 words; "
         "not: turn, blade",
     ]
