@@ -44,7 +44,7 @@ def check_model(services: Services, wanted: str) -> LoadedModel:
     if wanted and wanted != model.label and not model.label.startswith(f"{wanted} "):
         raise PipelineError(
             f"The language model {wanted!r} is not loaded.",
-            f"Leave `model` out to ask {model.label}, or start the service with {SETTINGS} naming it.",
+            f"Leave `model` out to ask the one that is, or start the service with {SETTINGS} naming it.",
         )
     return model
 

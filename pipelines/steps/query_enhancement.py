@@ -46,8 +46,12 @@ class QueryEnhancement(Step):
         input_column: ColumnName = parameter(
             FULL_TEXT, "Input column", "Column that feedback reads where there are documents.", offered=(FULL_TEXT,)
         )
-        documents: int = parameter(3, "Documents", "First documents that feedback takes for relevant.", ge=1, le=100)
-        words: int = parameter(5, "Words", "Words that feedback adds to the query, at most.", ge=1, le=50)
+        documents: int = parameter(
+            3, "Documents", "First documents that feedback takes for relevant, where there are some.", ge=1, le=100
+        )
+        words: int = parameter(
+            5, "Words", "Words that feedback adds to the query, at most, where there are documents.", ge=1, le=50
+        )
 
     def check(self, services: Services) -> None:
         """Refuse what needs a language model where there is none."""

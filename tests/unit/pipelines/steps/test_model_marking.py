@@ -154,7 +154,7 @@ def test_marks_are_laid_onto_the_words_of_the_text(reply: str, found: list[str] 
 
     spans = transferred(text, reply)
 
-    assert (spans and [" ".join(text[start:end].split()) for start, end in spans]) == found
+    assert (None if spans is None else [" ".join(text[start:end].split()) for start, end in spans]) == found
 
 
 def test_bold_type_of_the_text_itself_is_no_mark() -> None:

@@ -138,6 +138,6 @@ def test_ids_are_those_of_mosaicrag_where_it_names_them() -> None:
 
     assert {"llm_summarizer", "all_results_summarizer", "embedding_reranker", "word_counter", "tf_idf_reranker"} <= ids
     assert {"punctuation_removal", "stopword_removal", "text_stemmer", "group_llm_reranker"} <= ids
-    assert {"reduction_step", "relevance_marking_step"} <= ids
+    assert {"reduction_step", "relevance_marking_step", "tournament_llm_reranker"} <= ids
     assert any(issubclass(step, SourceStep) for step in BUILT_IN)
     assert any(issubclass(step, RerankerStep) for step in BUILT_IN)
