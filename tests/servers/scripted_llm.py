@@ -123,6 +123,7 @@ class ScriptedLLM:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.sleep(0)  # transports close at the loop's next turn
 
     def _count(self, *, streams: int = 0, tokens: int = 0) -> None:
         with self._changed:
@@ -138,9 +139,11 @@ class ScriptedLLM:
         assert task is not None
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        with suppress(ConnectionError, asyncio.IncompleteReadError):
-            await self._answer(reader, writer)
-        writer.close()
+        try:
+            with suppress(ConnectionError, asyncio.IncompleteReadError):
+                await self._answer(reader, writer)
+        finally:
+            writer.close()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request; every connection serves one."""
