@@ -94,7 +94,14 @@ class StepHandler:
             self.warnings.append(text)
 
     def each(
-        self, rows: Sequence[Any], name: object, compute: Callable[[list[Any]], Iterable[Any]], *, cached: bool = True
+        self,
+        rows: Sequence[Any],
+        name: object,
+        compute: Callable[[list[Any]], Iterable[Any]],
+        *,
+        cached: bool = True,
+        before: int = 0,
+        of: int | None = None,
     ) -> list[Any]:
         """Return what `compute` makes of each row, from the cache where it is there. Tells the progress.
 
@@ -104,14 +111,22 @@ class StepHandler:
             compute: yields one JSON-ready value for each of the rows it is given, in order. What it yielded is kept
                 even if it fails at a later row.
             cached: False computes every row: for what costs less than a look-up.
+            before: rows of earlier calls of the same step, which count as done.
+            of: rows of all its calls together; None stands for those of this one.
 
         Raises:
             TaskCancelledError: the task was cancelled.
         """
         total = len(rows)
-        self.progress(0, total)
+        whole = total if of is None else of
+
+        def tell(done: int) -> None:
+            self._tell(before + done, whole)
+
+        self.check()
+        tell(0)
         if self._cache is None or not cached:
-            return self._computed(rows, list(range(total)), [None] * total, compute, {})
+            return self._computed(rows, list(range(total)), [None] * total, compute, {}, tell=tell)
         keys = _keys(rows, name)
         found = self._known(keys)
         self.looked_up += total
@@ -121,7 +136,7 @@ class StepHandler:
         self.found += total - len(missing)
         made: dict[int, Any] = {}
         try:
-            return self._computed(rows, missing, values, compute, made)
+            return self._computed(rows, missing, values, compute, made, tell=tell)
         finally:
             self._keep({keys[place]: to_json(value) for place, value in made.items()})
 
@@ -132,6 +147,8 @@ class StepHandler:
         values: list[Any],
         compute: Callable[[list[Any]], Iterable[Any]],
         made: dict[int, Any],
+        *,
+        tell: Callable[[int], None],
     ) -> list[Any]:
         done = len(rows) - len(missing)
         told_every = max(1, len(rows) // 100)
@@ -141,7 +158,7 @@ class StepHandler:
                 done += 1
                 self.check()
                 if done % told_every == 0 or done == len(rows):
-                    self._tell(done, len(rows))
+                    tell(done)
         return values
 
     def _known(self, keys: list[bytes]) -> dict[bytes, bytes]:

@@ -22,11 +22,13 @@ from pipelines.steps.cleaning import PunctuationRemoval, StopwordRemoval, TextSt
 from pipelines.steps.corpus_source import CorpusSource
 from pipelines.steps.explain import Explain
 from pipelines.steps.filtering import LabelFilter, MetadataFilter, Reduction
+from pipelines.steps.language_model_reranking import GroupReranker, TournamentReranker
 from pipelines.steps.lexical_reranking import TfIdfReranker
 from pipelines.steps.metadata import LanguageStep, RelevanceMarking, WordCounter
-from pipelines.steps.model_reranking import CrossEncoderReranker, EmbeddingReranker, GroupReranker
+from pipelines.steps.model_reranking import CrossEncoderReranker, EmbeddingReranker
 from pipelines.steps.query_enhancement import QueryEnhancement
 from pipelines.steps.summaries import DocumentSummarizer, ResultsSummarizer
+from pipelines.steps.topics import TopicModelling
 
 ENTRY_POINT = "treeline.steps"
 BUILT_IN: tuple[type[Step], ...] = (
@@ -42,9 +44,11 @@ BUILT_IN: tuple[type[Step], ...] = (
     EmbeddingReranker,
     CrossEncoderReranker,
     TfIdfReranker,
+    TournamentReranker,
     GroupReranker,
     WordCounter,
     RelevanceMarking,
+    TopicModelling,
     DocumentSummarizer,
     ResultsSummarizer,
     Explain,

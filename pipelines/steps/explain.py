@@ -42,10 +42,13 @@ class Explain(Step):
         words = analyzer()
         wanted = words.query_terms(self.given.query or state.query)
         ranks = {name: state.values(name) for name in state.rank_columns}
+        measures = _measures(state)
         found_by = state.texts(FOUND_BY) if FOUND_BY in state.columns else [""] * state.count
         said = []
         for row, text in enumerate(state.texts(self.given.input_column)):
-            places = [_place(name, values[row]) for name, values in ranks.items() if values[row]]
+            places = [
+                _place(name, values[row], measures.get(name), row) for name, values in ranks.items() if values[row]
+            ]
             said.append(
                 ". ".join(part for part in [", ".join(places), found_by[row], _words(words, wanted, text)] if part)
             )
@@ -53,9 +56,23 @@ class Explain(Step):
         return state.with_column(self.given.output_column, said, "text")
 
 
-def _place(column: str, rank: Any) -> str:
-    name = "the search" if column == ORIGINAL_RANK else f"reranker {column.strip('_').rpartition('_')[2]}"
-    return f"{name}: rank {rank}"
+def _measures(state: PipelineState) -> dict[str, tuple[str, list[Any]]]:
+    """Return by rank column what its reranker measures, and the scores: it adds a column of them before its ranks."""
+    measured = [name for name in state.columns if name.startswith("score_")]
+    rerankers = [name for name in state.rank_columns if name != ORIGINAL_RANK]
+    if len(measured) != len(rerankers):
+        return {}
+    return {
+        rank: (name.split("_", 2)[-1].replace("_", " "), state.values(name))
+        for rank, name in zip(rerankers, measured, strict=True)
+    }
+
+
+def _place(column: str, rank: Any, measure: tuple[str, list[Any]] | None, row: int) -> str:
+    if column == ORIGINAL_RANK:
+        return f"the search: rank {rank}"
+    how = f" ({measure[0]} {measure[1][row]:.3g})" if measure and measure[1][row] is not None else ""
+    return f"reranker {column.strip('_').rpartition('_')[2]}{how}: rank {rank}"
 
 
 def _words(words: Any, wanted: list[str], text: str) -> str:

@@ -1,7 +1,8 @@
 """Describe each document: its length, its language, and which of its sentences answer the query.
 
 Flow: a text column -> **here** -> a column of short facts, or the text with its relevant sentences marked. The reader
-of `query_engine/reader/` chooses them; marking works by offset, so no word is lost or changed.
+of `query_engine/reader/` judges, or the language model (`model_marking.py`); what is marked is cut from the text by
+offset, so no word can be lost or changed.
 """
 
 import hashlib
@@ -9,14 +10,17 @@ import math
 import re
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from index.lexical.language import question_language
 from ingestion.reading.language import namer
 from pipelines.handler import StepHandler
 from pipelines.parameters import ColumnName, StepParameters, Text, parameter
+from pipelines.services import Services
 from pipelines.state import PipelineState
 from pipelines.step import FULL_TEXT, RowStep, Step
+from pipelines.steps.language_model import check_method, model_parameter
+from pipelines.steps.model_marking import MARK, model_marks
 from query_engine.reader.layout import lay_out
 from query_engine.reader.model import SHIPPED, PassageReader
 from query_engine.reader.reading import passage_text
@@ -26,7 +30,6 @@ WINDOW_CHARS = 850
 # Log-odds from which a sentence counts as an answer.
 MARKED_FROM = 0.0
 MOST_MARKED = 3
-MARK = "**"
 
 
 class WordCounter(RowStep):
@@ -95,18 +98,33 @@ class RelevanceMarking(Step):
             column="writes",
         )
         query: Text = parameter("", "Optional query", "Query of this step alone; empty: the pipeline's.")
+        method: Literal["reader", "model"] = parameter(
+            "reader",
+            "Method",
+            "The service's reader chooses sentences; or the language model marks passages in a copy, which must "
+            "reproduce the text.",
+        )
+        model: Text = model_parameter()
+
+    def check(self, services: Services) -> None:
+        """Refuse a language model that is not there."""
+        check_method(services, self.given.method, self.given.model)
 
     def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
         """Add the marked text and the places of the marks."""
         query = self.given.query or state.query
         texts = state.texts(self.given.input_column)
+        name = [self.id, self.version]
 
         def compute(some: list[Any]) -> Iterable[Any]:
             reader = handler.services.reader()
             for text in some:
                 yield relevant_spans(reader, query, text)
 
-        spans = handler.each(texts, [self.id, self.version, _reader_name(), query], compute)
+        if self.given.method == "model":
+            spans: list[Any] = model_marks(texts, query, self.given.model, handler, name=name)
+        else:
+            spans = handler.each(texts, [*name, _reader_name(), query], compute)
         marked = state.with_column(
             self.given.output_column, [with_marks(text, one) for text, one in zip(texts, spans, strict=True)], "text"
         )

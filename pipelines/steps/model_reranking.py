@@ -1,4 +1,4 @@
-"""Rank documents with a model: the embedding model, the cross-encoder of the settings, the language model.
+"""Rank documents with a model: the embedding model, or the cross-encoder of the settings.
 
 Flow: texts -> a model that `query_engine` has loaded already -> **here** -> scores. Scores of single texts are kept in
 the row cache.
@@ -15,8 +15,6 @@ from pipelines.handler import StepHandler
 from pipelines.parameters import Text, parameter
 from pipelines.services import Services
 from pipelines.step import RerankerStep
-from query_engine.llms.helper import PromptHelper
-from query_engine.retrieval.reranking.listwise import ListwiseReranker
 from query_engine.runtime.deadline import Deadline
 
 BATCH_TEXTS = 32
@@ -86,39 +84,3 @@ class CrossEncoderReranker(RerankerStep):
         if not cached:
             return reranker.score(query, texts, Deadline(options.timeout_s, stop=handler.stop))
         return handler.each(texts, [self.id, self.version, options.model or "", query], compute)
-
-
-class GroupReranker(RerankerStep):
-    """Ranks with the language model, some documents at a time."""
-
-    id = "group_llm_reranker"
-    name = "LLM groups"
-    description = "Ranks with the language model, which orders a few documents at a time."
-
-    class Parameters(RerankerStep.Parameters):
-        """How many documents a prompt holds."""
-
-        window_size: int = parameter(
-            10,
-            "Window size",
-            "Documents in one prompt; half of them are in the next one again.",
-            ge=2,
-            le=100,
-        )
-
-    def check(self, services: Services) -> None:
-        """Refuse where there is no language model."""
-        if services.model() is None:
-            raise PipelineError(
-                "This service has no language model.",
-                "Start it with RAG_LLM__PROVIDER or RAG_LLM__QUERY_MODEL set, or leave the step out.",
-            )
-
-    def scores(self, query: str, texts: list[str], handler: StepHandler) -> Sequence[float]:
-        """Return 1 / rank."""
-        model, settings = handler.services.model(), handler.services.settings
-        if model is None:
-            raise StepError("This service has no language model.", "Start it with RAG_LLM__PROVIDER set.")
-        window = self.given.window_size
-        reranker = ListwiseReranker(PromptHelper(model, settings.llm.max_new_tokens), window, max(1, window // 2))
-        return reranker.score(query, texts, Deadline(settings.answer.deadline_s, stop=handler.stop))

@@ -1,20 +1,24 @@
-"""Summarise each document, or all of them together, by quoting their most central sentences.
+"""Summarise each document, or all of them together.
 
 Flow: a text column -> sentences, embedded -> **here** chooses those near to the whole and far from each other, as
-`query_engine/collection/summary.py` does for a document of a corpus. No language model: every sentence is in the
-documents.
+`query_engine/collection/summary.py` does for a document of a corpus: no language model, and every sentence is in the
+documents. Where the method is `model`, `model_summaries.py` lets the language model write.
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from errors import PipelineError
 from index.embedding.batch import embed_documents
 from pipelines.handler import StepHandler
-from pipelines.parameters import ColumnName, StepParameters, parameter
+from pipelines.parameters import ColumnName, StepParameters, Text, parameter
+from pipelines.services import Services
 from pipelines.state import PipelineState, Row
 from pipelines.step import FULL_TEXT, RowStep, Step
+from pipelines.steps.language_model import check_method, model_parameter
+from pipelines.steps.model_summaries import SummaryWriter
 from query_engine.collection.summary import diverse
 from query_engine.text.sentences import split_sentences
 
@@ -22,6 +26,15 @@ MIN_WORDS, MAX_CHARS = 5, 400
 # Of each text; the first ones of a longer one.
 MOST_SENTENCES = 60
 MOST_OF_ALL = 300
+# What the model is asked about a document without a title.
+WHOLE_DOCUMENT = "the whole document"
+
+
+def method_parameter() -> Any:
+    """Declare how a summary is made."""
+    return parameter(
+        "extractive", "Method", "The documents' own sentences, or what the language model writes and they support."
+    )
 
 
 class DocumentSummarizer(RowStep):
@@ -30,13 +43,44 @@ class DocumentSummarizer(RowStep):
     id = "llm_summarizer"
     name = "Document Summarizer"
     category = "Summarizers"
-    description = "Summarises each document by quoting its most central sentences, in their order."
+    description = (
+        "Summarises each document by quoting its most central sentences, in their order; or with the language model."
+    )
 
     class Parameters(RowStep.Parameters):
         """Where it writes, and how much."""
 
         output_column: ColumnName = parameter("summary", "Output column", "Column that is added.", column="writes")
         sentences: int = parameter(3, "Sentences", "Sentences of a summary, at most.", ge=1, le=20)
+        method: Literal["extractive", "model"] = method_parameter()
+        model: Text = model_parameter()
+        summarize_prompt: Text = parameter(
+            "",
+            "Summarizing instruction",
+            "What the language model's summary shall be about; empty: the whole document.",
+        )
+
+    def check(self, services: Services) -> None:
+        """Refuse a language model that is not there, and instructions that nobody reads."""
+        check_method(services, self.given.method, self.given.model)
+        if self.given.summarize_prompt and self.given.method != "model":
+            raise PipelineError(
+                "`summarize_prompt` is for the language model, which the method 'extractive' does not ask.",
+                "Set `method` to `model`, or leave `summarize_prompt` out.",
+            )
+
+    def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
+        """Add the column."""
+        if self.given.method == "extractive":
+            return super().transform(state, handler)
+        writer = SummaryWriter(handler, self.given.model, self.given.sentences)
+        documents = _documents(state, self.given.input_column)
+        rows = [[self.given.summarize_prompt or one[2] or WHOLE_DOCUMENT, [one]] for one in documents]
+        written = writer.summaries(rows, [self.id, self.version])
+        for place, (document, summary) in enumerate(zip(documents, written, strict=True), start=1):
+            for warning in summary.warnings:
+                handler.warn(f"Document {place} ({document[1] or document[2] or 'without a name'}): {warning}")
+        return state.with_column(self.given.output_column, [one.unmarked for one in written], *self.roles)
 
     def transform_row(self, text: Any, state: PipelineState, handler: StepHandler) -> str:  # noqa: ARG002
         """Return the summary; the text itself if it has no more sentences than that."""
@@ -58,7 +102,10 @@ class ResultsSummarizer(Step):
     id = "all_results_summarizer"
     name = "Query Summarizer"
     category = "Summarizers"
-    description = "Summarises all documents together, by quoting the sentences that say most about the query."
+    description = (
+        "Summarises all documents together, by quoting the sentences that say most about the query; or with the "
+        "language model."
+    )
     closed = True
 
     class Parameters(StepParameters):
@@ -69,9 +116,19 @@ class ResultsSummarizer(Step):
         )
         output_column: ColumnName = parameter("Summary", "Title", "Title of the summary among the aggregated data.")
         sentences: int = parameter(5, "Sentences", "Sentences of the summary, at most.", ge=1, le=20)
+        query: Text = parameter("", "Optional query", "Query of this step alone; empty: the pipeline's.")
+        method: Literal["extractive", "model"] = method_parameter()
+        model: Text = model_parameter()
+
+    def check(self, services: Services) -> None:
+        """Refuse a language model that is not there."""
+        check_method(services, self.given.method, self.given.model)
 
     def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
-        """Add the summary to the aggregated data, each sentence with its place."""
+        """Add the summary to the aggregated data, with the places that it quotes or rests on."""
+        query = self.given.query or state.query
+        if self.given.method == "model":
+            return self._by_model(query, state, handler)
         rows = state.rows([name for name in ("doc_id", "title", "start") if name in state.columns])
         texts = state.texts(self.given.input_column)
         found: list[tuple[str, Row]] = []
@@ -90,10 +147,37 @@ class ResultsSummarizer(Step):
             yield from (row.tolist() for row in _vectors(some, handler))
 
         vectors = np.asarray(handler.each(quotes, name, compute), np.float32)
-        query = np.asarray(handler.services.embedder().get_query_embedding(state.query), np.float32)
+        query = np.asarray(handler.services.embedder().get_query_embedding(query), np.float32)
         chosen = sorted(diverse(vectors, self.given.sentences, query))
         text = " ".join(f"{quotes[place]} [{number}]" for number, place in enumerate(chosen, start=1))
-        return state.with_aggregated(self.given.output_column, text, [found[place][1] for place in chosen])
+        citations = [{"number": number, **found[place][1]} for number, place in enumerate(chosen, start=1)]
+        return state.with_aggregated(self.given.output_column, text, citations)
+
+    def _by_model(self, query: str, state: PipelineState, handler: StepHandler) -> PipelineState:
+        writer = SummaryWriter(handler, self.given.model, self.given.sentences)
+        documents = _documents(state, self.given.input_column)
+        if not any(text.strip() for *_, text in documents):
+            handler.warn("There is nothing to summarise.")
+            return state.with_aggregated(self.given.output_column, "")
+        (summary,) = writer.summaries([[query, documents]], [self.id, self.version])
+        for warning in summary.warnings:
+            handler.warn(warning)
+        return state.with_aggregated(self.given.output_column, summary.text, summary.citations)
+
+
+def _documents(state: PipelineState, column: str) -> list[list[Any]]:
+    """Return the rows as `model_summaries.py` takes them: `[id, doc_id, title, url, start, text]`.
+
+    A document's own offsets count only where the column is its own text.
+    """
+
+    def values(name: str, otherwise: Any) -> list[Any]:
+        there = state.values(name) if name in state.columns else [None] * state.count
+        return [otherwise if value is None else value for value in there]
+
+    starts = values("start", 0) if column == FULL_TEXT else [0] * state.count
+    names = (values("id", ""), values("doc_id", ""), values("title", ""), values("url", None))
+    return [list(row) for row in zip(*names, starts, state.texts(column), strict=True)]
 
 
 def _sentences(text: str) -> list[tuple[int, int]]:

@@ -29,12 +29,14 @@ class PromptHelper:
 
     Attributes:
         prompt_tokens: longest prompt.
+        reply_tokens: longest reply.
     """
 
     def __init__(self, model: LoadedModel, max_new_tokens: int) -> None:
         self._llm = model.llm
         self._count = model.count_tokens
         self._control = ControlTokens(model.control_tokens)
+        self.reply_tokens = max_new_tokens
         self.prompt_tokens = model.context_tokens - max_new_tokens - TEMPLATE_TOKENS
 
     def quoted(self, text: str, max_tokens: int) -> str:
@@ -95,7 +97,7 @@ class PromptHelper:
         for thought in reply.thoughts():
             on_thought(thought)
         if not text:
-            raise LLMError("The language model wrote nothing of use.", "Use a larger model.")
+            raise LLMError("The language model wrote nothing of use.", "Use a larger model.", code="llm_empty")
         return text
 
 

@@ -86,6 +86,7 @@ def build_language_models(settings: Settings, embedder: BaseEmbedding) -> Langua
     for one in chosen:
         of_one = settings.model_copy(update={"llm": one})
         models.append(build_model(of_one))
+        logger.info("Answers are written by %s", models[-1].label)
         writers.append(MonitoredSynthesizer(build_synthesizer(of_one, models[-1], embedder)))
     if llm.query_model is not None:
         query_model = build_model(settings.model_copy(update={"llm": other_model(llm, llm.query_model)}))
@@ -124,7 +125,6 @@ def build_synthesizer(settings: Settings, model: LoadedModel, embedder: BaseEmbe
         style=settings.llm.prompt,
     )
     rules = Rules(settings.llm.grounding, SHORT_WORDS if settings.llm.prompt == "short" else None)
-    logger.info("Answers are written by %s", model.label)
     tree = settings.llm.long_evidence == "tree"
     name, label = settings.llm.provider, model.label
     return GenerativeSynthesizer(name, label, model.llm, prompts, embedder=embedder, rules=rules, tree=tree)

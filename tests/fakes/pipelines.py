@@ -20,6 +20,7 @@ from query_engine.retrieval.reranking.base import Reranker
 from settings import Settings
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.engines import FakeEngine, FakeEngines, a_passage
+from tests.fakes.llm import ReplyingLLM
 from tests.fakes.reading import WordReader
 
 TEXTS = ("Wind turns blades.", "The sun heats salt.", "Rain falls on the hills.")
@@ -150,3 +151,8 @@ def run_step(texts: Iterable[str], *steps: Any, query: str = "What turns blades?
     return run_body(
         body_of("corpus_datasource", *steps, query=query), services=fake_services(an_engine(list(texts)), **services)
     )
+
+
+def a_model(reply: Callable[[str], str], *, context_tokens: int = 4096) -> LoadedModel:
+    """Return a model that makes its reply of the prompt; its tokens are words."""
+    return LoadedModel(ReplyingLLM(reply=reply), "fake at home", context_tokens, lambda text: len(text.split()))

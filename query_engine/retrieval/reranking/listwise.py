@@ -8,7 +8,8 @@ arXiv:2304.09542.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from errors import LLMError
 from query_engine.llms.helper import PromptHelper
@@ -25,6 +26,10 @@ Write only the numbers of all {count} passages, the most helpful first, in this 
 # A number in brackets, a sign between two.
 TOKENS_PER_NUMBER = 8
 MIN_PASSAGE_TOKENS = 16
+_BRACKETED = re.compile(r"\[(\d{1,4})\]")
+_NUMBER = re.compile(r"\b\d{1,4}\b")
+# What stands between and beside the numbers of a list.
+_OF_A_LIST = frozenset("0123456789[]().,;:>-* \t\n")
 
 
 class ListwiseReranker:
@@ -50,32 +55,66 @@ class ListwiseReranker:
             LLMError: the model failed, or named no passage of a window.
             OutOfTimeError: the deadline passed before the last window was ranked.
         """
-        order = list(range(len(texts)))
-        for start, end in windows(len(texts), self._window, self._stride):
-            shown = order[start:end]
-            prompt = self._prompt(question, [texts[i] for i in shown])
-            ranking = parse_ranking(self._asker.ask(prompt, deadline), len(shown))
-            order[start:end] = [shown[i] for i in ranking]
-        scores = [0.0] * len(texts)
-        for rank, i in enumerate(order, start=1):
-            scores[i] = 1 / rank
-        return scores
 
-    def _prompt(self, question: str, texts: Sequence[str]) -> str:
-        asker = self._asker
-        question = asker.quoted(question, asker.prompt_tokens // 8)
-        form = " > ".join(f"[{i + 1}]" for i in range(min(3, len(texts))))
-        frame = PROMPT.format(count=len(texts), question=question, passages="", form=form)
-        room_tokens = (asker.prompt_tokens - asker.tokens(frame)) // len(texts) - TOKENS_PER_NUMBER
-        if room_tokens < MIN_PASSAGE_TOKENS:
-            raise LLMError(
-                f"A prompt of {asker.prompt_tokens} tokens has no room for {len(texts)} passages.",
-                "Lower RAG_RERANK__WINDOW, or raise RAG_LLM__CONTEXT_TOKENS if the model allows it.",
-            )
-        # A passage's own reference marks would be taken for numbers of passages.
-        quoted = [REFERENCE.sub(r"(\1)", asker.quoted(text, room_tokens)) for text in texts]
-        passages = "\n".join(f"[{i}] {text}" for i, text in enumerate(quoted, start=1))
-        return PROMPT.format(count=len(texts), question=question, passages=passages, form=form)
+        def rank(shown: list[int]) -> list[int]:
+            prompt = window_prompt(self._asker, question, [texts[i] for i in shown])
+            return parse_ranking(self._asker.ask(prompt, deadline), len(shown))
+
+        return rank_by_windows(len(texts), self._window, self._stride, rank)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRanking:
+    """What a reply says of the order of a window.
+
+    Attributes:
+        order: indices 0 .. count-1, each once: those that the reply names, then the others in their order.
+        fault: what had to be repaired, as the end of a sentence; empty for a whole permutation.
+    """
+
+    order: list[int]
+    fault: str = ""
+
+
+def rank_by_windows(count: int, window: int, stride: int, rank: Callable[[list[int]], list[int]]) -> list[float]:
+    """Return 1 / rank for each of `count` items, whose order a sliding window makes.
+
+    Args:
+        count: of items, which stand in the order of the search.
+        window: items that are compared at once.
+        stride: how far the window moves.
+        rank: items of a window -> the places 0 .. in it, the best first.
+    """
+    order = list(range(count))
+    for start, end in windows(count, window, stride):
+        shown = order[start:end]
+        order[start:end] = [shown[place] for place in rank(shown)]
+    scores = [0.0] * count
+    for place, item in enumerate(order, start=1):
+        scores[item] = 1 / place
+    return scores
+
+
+def window_prompt(asker: PromptHelper, question: str, texts: Sequence[str]) -> str:
+    """Return the prompt that shows passages and asks for their order; long ones are cut alike.
+
+    Raises:
+        LLMError: a prompt has no room for so many.
+    """
+    question = asker.quoted(question, asker.prompt_tokens // 8)
+    form = " > ".join(f"[{i + 1}]" for i in range(min(3, len(texts))))
+    frame = PROMPT.format(count=len(texts), question=question, passages="", form=form)
+    room_tokens = (asker.prompt_tokens - asker.tokens(frame)) // len(texts) - TOKENS_PER_NUMBER
+    if room_tokens < MIN_PASSAGE_TOKENS:
+        raise LLMError(
+            f"A prompt of {asker.prompt_tokens} tokens has no room for {len(texts)} passages.",
+            "Lower RAG_RERANK__WINDOW, or in a pipeline `window_size`; or raise RAG_LLM__CONTEXT_TOKENS if the model "
+            "allows it.",
+        )
+    # A passage's own reference marks would be taken for numbers of passages.
+    quoted = [REFERENCE.sub(r"(\1)", asker.quoted(text, room_tokens)) for text in texts]
+    passages = "\n".join(f"[{i}] {text}" for i, text in enumerate(quoted, start=1))
+    return PROMPT.format(count=len(texts), question=question, passages=passages, form=form)
 
 
 def windows(count: int, window: int, stride: int) -> Iterator[tuple[int, int]]:
@@ -101,8 +140,30 @@ def parse_ranking(reply: str, count: int) -> list[int]:
     Raises:
         LLMError: no passage is named.
     """
-    numbers = re.findall(r"\[(\d{1,4})\]", reply) or re.findall(r"\b\d{1,4}\b", reply)
-    named = list(dict.fromkeys(int(number) - 1 for number in numbers if 1 <= int(number) <= count))
+    named = _named(_BRACKETED.findall(reply) or _NUMBER.findall(reply), count)
     if not named:
         raise LLMError("The language model named no passage in its ranking.", "Use a larger model.")
     return named + [i for i in range(count) if i not in named]
+
+
+def read_ranking(reply: str, count: int) -> WindowRanking:
+    """Return the order of a window, and what the reply lacks.
+
+    Stricter than `parse_ranking`: numbers without brackets count only in a reply that has nothing else, because a model
+    that chats writes "2 of the passages" as well. A reply that names no passage leaves the order as it was.
+    """
+    bare = set(reply) <= _OF_A_LIST
+    numbers = _BRACKETED.findall(reply) or (_NUMBER.findall(reply) if bare else [])
+    named = _named(numbers, count)
+    missing = count - len(named)
+    if not named:
+        return WindowRanking(list(range(count)), "names none of them")
+    faults = [f"leaves out {missing} of them"] if missing else []
+    if len(numbers) > len(named):
+        faults.append(f"has {len(numbers) - len(named)} numbers that are repeated or unknown")
+    return WindowRanking(named + [i for i in range(count) if i not in named], " and ".join(faults))
+
+
+def _named(numbers: Sequence[str], count: int) -> list[int]:
+    """Return the indices that numbers from 1 name, each once, without those out of range."""
+    return list(dict.fromkeys(int(number) - 1 for number in numbers if 1 <= int(number) <= count))

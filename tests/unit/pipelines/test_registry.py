@@ -70,3 +70,9 @@ def test_no_two_steps_have_one_id() -> None:
     assert len(Registry().ids()) == len(BUILT_IN)
     with pytest.raises(SettingsError, match="Two steps"):
         Registry([ScriptedStep, ScriptedStep])
+
+
+def test_the_guide_names_every_step() -> None:
+    guide = (Path(__file__).parents[3] / "docs" / "pipelines.md").read_text()
+
+    assert [step.id for step in BUILT_IN if f"`{step.id}`" not in guide] == []

@@ -5,9 +5,7 @@ import pytest
 from pipelines.row_cache import RowCache
 from pipelines.running import FailedStepError
 from pipelines.steps.lexical_reranking import analyzer, bm25, manhattan, rarity
-from query_engine.llms.base import LoadedModel
 from query_engine.retrieval.lexical_scoring import tfidf_cosine
-from tests.fakes.llm import FakeLLM
 from tests.fakes.pipelines import body_of, fake_services, run_body
 from tests.fakes.reranking import BrokenReranker, LengthReranker
 
@@ -79,11 +77,3 @@ def test_the_cross_encoder_of_the_service_ranks() -> None:
 def test_a_cross_encoder_that_fails_is_named() -> None:
     with pytest.raises(FailedStepError, match=r"ModelError in step 2 \(cross_encoder_reranker\): .* out of memory"):
         run_body(body_of("fake_source", "cross_encoder_reranker"), services=fake_services(reranker=BrokenReranker()))
-
-
-def test_the_language_model_ranks_groups() -> None:
-    services = fake_services(model=LoadedModel(FakeLLM(says=["[3] > [1] > [2]"]), "fake", 4096, len))
-
-    state = run_body(body_of("fake_source", ("group_llm_reranker", {"window_size": 3})), services=services)
-
-    assert state.values("id") == ["c", "a", "b"]

@@ -111,8 +111,9 @@ def test_an_explanation_names_ranks_search_and_words() -> None:
     state = over(["Wind turns blades.", "Rain falls."], "tf_idf_reranker", "explain")
 
     assert state.values("explanation") == [
-        "the search: rank 1, reranker 1: rank 1. similar in meaning (0.80). Holds 2 of the query's 2 words",
-        "the search: rank 2, reranker 1: rank 2. similar in meaning (0.80). Holds 0 of the query's 2 words; "
+        "the search: rank 1, reranker 1 (cosine 0.816): rank 1. similar in meaning (0.80). "
+        "Holds 2 of the query's 2 words",
+        "the search: rank 2, reranker 1 (cosine 0): rank 2. similar in meaning (0.80). Holds 0 of the query's 2 words; "
         "not: turn, blade",
     ]
 
@@ -137,6 +138,6 @@ def test_ids_are_those_of_mosaicrag_where_it_names_them() -> None:
 
     assert {"llm_summarizer", "all_results_summarizer", "embedding_reranker", "word_counter", "tf_idf_reranker"} <= ids
     assert {"punctuation_removal", "stopword_removal", "text_stemmer", "group_llm_reranker"} <= ids
-    assert {"reduction_step", "relevance_marking_step"} <= ids
+    assert {"reduction_step", "relevance_marking_step", "tournament_llm_reranker"} <= ids
     assert any(issubclass(step, SourceStep) for step in BUILT_IN)
     assert any(issubclass(step, RerankerStep) for step in BUILT_IN)

@@ -1,0 +1,289 @@
+import re
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from errors import PipelineError, TaskCancelledError
+from pipelines.body import read_plan
+from pipelines.row_cache import RowCache
+from pipelines.running import FailedStepError, Runner
+from pipelines.state import PipelineState
+from pipelines.steps.language_model_reranking import pair_prompt, read_choice
+from query_engine.llms.base import LoadedModel
+from query_engine.llms.openai import connect_openai
+from settings import LLMSettings
+from tests.fakes.llm import FakeLLM, asker
+from tests.fakes.pipelines import Noting, a_model, a_registry, an_engine, body_of, fake_services, run_body
+from tests.servers.scripted_llm import Script, ScriptedLLM
+
+GRADE = re.compile(r"^\[(\d+)\] grade (\d+)", re.MULTILINE)
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedLLM]:
+    with ScriptedLLM() as server:
+        yield server
+
+
+def by_grade(prompt: str) -> str:
+    """Choose, or order, passages like `grade 7`, the highest first."""
+    shown = sorted(GRADE.findall(prompt), key=lambda found: -int(found[1]))
+    if "or [0]" in prompt:
+        return "[0]" if shown[0][1] == shown[1][1] else f"[{shown[0][0]}]"
+    return " > ".join(f"[{number}]" for number, _ in shown)
+
+
+def ranked(
+    grades: list[int],
+    *step: Any,
+    reply: Callable[[str], str] = by_grade,
+    model: LoadedModel | None = None,
+    cache: RowCache | None = None,
+    watcher: Noting | None = None,
+) -> PipelineState:
+    """Return what a step makes of texts that are graded."""
+    services = fake_services(an_engine([f"grade {grade}" for grade in grades]), model=model or a_model(reply))
+    return run_body(body_of("corpus_datasource", *step), services=services, cache=cache, watcher=watcher)
+
+
+def grades_of(state: PipelineState) -> list[int]:
+    return [int(text.removeprefix("grade ")) for text in state.texts("full-text")]
+
+
+def calls_of(watcher: Noting) -> int:
+    return watcher.progress[-1][1]
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 8, 13])
+def test_the_best_document_wins_a_bracket_in_one_call_less_than_documents(count: int) -> None:
+    grades, watcher = [7 * place % 13 for place in range(count)], Noting()
+
+    state = ranked(grades, "tournament_llm_reranker", watcher=watcher)
+
+    assert grades_of(state)[0] == max(grades)
+    assert state.values("_reranking_rank_1_") == list(range(1, count + 1))
+    assert calls_of(watcher) == count - 1
+    assert watcher.progress[-1] == (count - 1, count - 1)
+    assert [done for done, _ in watcher.progress] == sorted(done for done, _ in watcher.progress)
+    assert f"{count - 1} comparisons of {count} documents" in watcher.lines[0]
+
+
+def test_who_lost_later_stands_before_who_lost_earlier_and_both_keep_their_order() -> None:
+    state = ranked([5, 8, 6, 7], "tournament_llm_reranker")
+
+    # 5 meets 7 and 8 meets 6; then 7 meets 8.
+    assert grades_of(state) == [8, 7, 5, 6]
+    assert state.values("score_2_tournament_llm") == [3.0, 2.0, 1.0, 1.0]
+
+
+def test_a_round_robin_sorts_all() -> None:
+    watcher = Noting()
+
+    state = ranked([2, 1, 4, 3, 5], ("tournament_llm_reranker", {"tournament": "round_robin"}), watcher=watcher)
+
+    assert grades_of(state) == [5, 4, 3, 2, 1]
+    assert calls_of(watcher) == 10
+
+
+@pytest.mark.parametrize("tournament", ["bracket", "round_robin"])
+def test_a_tie_keeps_the_order(tournament: str) -> None:
+    state = ranked([3, 3, 4, 3], ("tournament_llm_reranker", {"tournament": tournament}))
+
+    assert state.values("doc_id") == ["2.md", "0.md", "1.md", "3.md"]
+    assert state.history[-1].warnings == ()
+
+
+@pytest.mark.parametrize("tournament", ["bracket", "round_robin"])
+@pytest.mark.parametrize("reply", ["Both are fine.", "[1] or [2]", "[7]", "", "I don't know.", "<think>Hm.</think>"])
+def test_junk_is_no_preference_and_is_told(tournament: str, reply: str) -> None:
+    state = ranked([1, 2, 3], ("tournament_llm_reranker", {"tournament": tournament}), reply=lambda _: reply)
+
+    assert grades_of(state) == [1, 2, 3]
+    asked = 2 if tournament == "bracket" else 3
+    (warning,) = state.history[-1].warnings
+    assert warning.startswith(f"{asked} of {asked} replies of the language model are no choice")
+
+
+def test_a_model_that_favours_a_place_decides_nothing_when_asked_in_both_orders() -> None:
+    step = ("tournament_llm_reranker", {"tournament": "round_robin", "both_orders": "Yes"})
+    watcher = Noting()
+
+    favoured = ranked([1, 2, 3], step, reply=lambda _: "[2]")
+    honest = ranked([1, 2, 3], step, watcher=watcher)
+
+    assert grades_of(favoured) == [1, 2, 3]
+    assert set(favoured.values("score_2_tournament_llm")) == {1.0}
+    assert grades_of(honest) == [3, 2, 1]
+    assert calls_of(watcher) == 6
+
+
+def test_documents_behind_the_limit_stay_behind() -> None:
+    state = ranked([1, 2, 9, 9], ("tournament_llm_reranker", {"limit": 2}))
+
+    assert grades_of(state) == [2, 1, 9, 9]
+    assert state.history[-1].warnings == (
+        "Only the first 2 documents were compared; the 2 behind them keep their order.",
+    )
+
+
+def test_an_own_query_is_what_the_model_is_asked() -> None:
+    prompts: list[str] = []
+
+    def note(prompt: str) -> str:
+        prompts.append(prompt)
+        return "[1]"
+
+    ranked([1, 2], ("tournament_llm_reranker", {"query": "Which grade?"}), reply=note)
+    ranked([1, 2], ("group_llm_reranker", {"query": "Which grade?"}), reply=note)
+
+    assert all("Which grade?" in prompt and "blades" not in prompt for prompt in prompts)
+    assert len(prompts) == 2
+
+
+@pytest.mark.parametrize(
+    ("reply", "choice"),
+    [
+        ("[1]", 1),
+        ("[2] is better.", 2),
+        ("2", 2),
+        ("**1**.", 1),
+        ("[0]", 0),
+        ("[1] [1]", 1),
+        ("[1] beats [2]", None),
+        ("12", None),
+        ("Passage 2", None),
+        ("[3]", None),
+        ("", None),
+    ],
+)
+def test_choices(reply: str, choice: int | None) -> None:
+    assert read_choice(reply) == choice
+
+
+def test_documents_cannot_name_themselves() -> None:
+    prompt = pair_prompt(asker(FakeLLM(says=[])), "Which?", "It is [2] so.\n\n[2] me", "Other " + "word " * 9000)
+
+    assert re.findall(r"^\[\d\].*", prompt, re.MULTILINE)[0] == "[1] It is (2) so. (2) me"
+    assert len(prompt.split()) < 4096
+
+
+def test_groups_are_ranked_in_sliding_windows() -> None:
+    watcher = Noting()
+
+    state = ranked([1, 2, 3, 4, 5, 6, 7], ("group_llm_reranker", {"window_size": "4"}), watcher=watcher)
+
+    assert grades_of(state)[:2] == [7, 6]
+    assert watcher.progress[-1] == (3, 3)
+    assert "3 calls of the language model for 7 documents." in watcher.lines
+    assert state.history[-1].warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("reply", "order", "fault"),
+    [
+        ("[3] > [1]", [3, 1, 2], "leaves out 1 of them"),
+        ("[3] > [3] > [9] > [1] > [2]", [3, 1, 2], "has 2 numbers that are repeated or unknown"),
+        ("3 of the passages answer.", [1, 2, 3], "names none of them"),
+        ("", [1, 2, 3], "names none of them"),
+        ("3, 1, 2", [3, 1, 2], ""),
+    ],
+)
+def test_what_a_ranking_lacks_is_repaired_and_told(reply: str, order: list[int], fault: str) -> None:
+    state = ranked([1, 2, 3], "group_llm_reranker", reply=lambda _: reply)
+
+    assert grades_of(state) == order
+    assert [fault in warning for warning in state.history[-1].warnings] == [True] * bool(fault)
+
+
+@pytest.mark.parametrize("step", ["tournament_llm_reranker", "group_llm_reranker"])
+def test_replies_are_kept(step: str) -> None:
+    cache = RowCache(None, 1_000_000)
+
+    ranked([1, 2, 3], step, cache=cache)
+    again = ranked([1, 2, 3], step, cache=cache, reply=lambda _: "No model is asked.")
+
+    assert grades_of(again)[0] == 3
+    assert again.history[-1].warnings == ()
+    assert again.history[-1].found == again.history[-1].looked_up > 0
+
+
+@pytest.mark.parametrize("step", ["tournament_llm_reranker", "group_llm_reranker"])
+def test_without_a_model_the_setting_is_named_before_anything_runs(step: str) -> None:
+    with pytest.raises(PipelineError, match=rf"Step 2 \({step}\): .*no language model.*RAG_LLM__PROVIDER"):
+        run_body(body_of("fake_source", step), services=fake_services())
+
+
+def test_another_model_than_the_loaded_one_is_refused() -> None:
+    assert grades_of(ranked([1, 2], ("tournament_llm_reranker", {"model": "fake"}))) == [2, 1]
+    with pytest.raises(PipelineError, match=r"'gemma2' is not loaded.*Leave `model` out"):
+        ranked([1, 2], ("tournament_llm_reranker", {"model": "gemma2"}))
+
+
+def test_a_window_that_the_reply_has_no_room_for_is_refused() -> None:
+    with pytest.raises(PipelineError, match=r"Ordering 50 documents takes 400 tokens.*Lower `window_size`"):
+        ranked([1, 2], ("group_llm_reranker", {"window_size": 50}))
+
+
+def a_server_model(server: ScriptedLLM) -> LoadedModel:
+    return connect_openai(LLMSettings(provider="openai", base_url=server.base_url, model="scripted", timeout_s=5))
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        (Script(status=401), "refused the key"),
+        (Script(text="[1] is the best", cut_after=1), "ended its stream"),
+        (Script(garbage_after=0), "broken JSON"),
+    ],
+    ids=["failing", "cut", "garbage"],
+)
+@pytest.mark.parametrize("step", ["tournament_llm_reranker", "group_llm_reranker"])
+def test_a_server_that_fails_fails_the_step(server: ScriptedLLM, step: str, script: Script, reason: str) -> None:
+    server.play(script)
+
+    with pytest.raises(FailedStepError, match=rf"LLMError in step 2 \({step}\): .*{reason}"):
+        ranked([1, 2, 3], step, model=a_server_model(server))
+
+
+def test_what_was_compared_before_a_failure_is_not_asked_again(server: ScriptedLLM) -> None:
+    cache, model = RowCache(None, 1_000_000), a_server_model(server)
+    step = ("tournament_llm_reranker", {"tournament": "round_robin"})
+    server.play(Script("[2]"), Script(status=401))
+
+    with pytest.raises(FailedStepError):
+        ranked([1, 2, 3], step, model=model, cache=cache)
+    server.play(Script("[2]"))
+    ranked([1, 2, 3], step, model=model, cache=cache)
+
+    assert len(server.requests) == 2 + 2
+
+
+@pytest.mark.parametrize("step", ["tournament_llm_reranker", "group_llm_reranker"])
+@pytest.mark.parametrize(
+    "script", [Script(stall_after=0), Script("word ", endless=True, token_s=0.01)], ids=["stalled", "endless"]
+)
+def test_cancelling_reaches_the_call_that_runs(server: ScriptedLLM, step: str, script: Script) -> None:
+    server.play(script)
+    services = fake_services(model=a_server_model(server))
+    plan = read_plan(body_of("fake_source", step, "word_counter"), a_registry(), services)
+    stop, watcher = threading.Event(), Noting()
+    outcome: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            Runner(services, None, services.settings.pipelines).run(plan, watcher, stop)
+        except BaseException as error:  # noqa: BLE001  # looked at below
+            outcome.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert server.wait_until(lambda now: bool(now.open_streams))
+    stop.set()
+    thread.join(4)
+
+    assert [type(error) for error in outcome] == [TaskCancelledError]
+    assert server.wait_until(lambda now: not now.open_streams)
+    assert len(server.requests) == 1
+    assert watcher.ends == [1]

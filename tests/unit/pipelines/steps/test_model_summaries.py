@@ -1,0 +1,186 @@
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from errors import PipelineError, TaskCancelledError
+from pipelines.body import read_plan
+from pipelines.row_cache import RowCache
+from pipelines.running import FailedStepError, Runner
+from pipelines.state import PipelineState
+from query_engine.llms.openai import connect_openai
+from settings import LLMSettings
+from tests.fakes.pipelines import Noting, a_model, a_registry, an_engine, body_of, fake_services, run_body
+from tests.servers.scripted_llm import Script, ScriptedLLM
+
+WIND = "Rain falls on all hills. Strong wind turns the blades quickly. The sun heats the salt in its tank."
+SNOW = "Snow lies on the high mountains all year. Skiers come in winter."
+MODEL = {"method": "model"}
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedLLM]:
+    with ScriptedLLM() as server:
+        yield server
+
+
+def summarised(
+    texts: list[str], step: str, reply: Callable[[str], str], cache: RowCache | None = None, **parameters: Any
+) -> PipelineState:
+    services = fake_services(an_engine(texts), model=a_model(reply))
+    return run_body(body_of("corpus_datasource", (step, MODEL | parameters)), services=services, cache=cache)
+
+
+def test_a_summary_of_all_cites_what_it_rests_on() -> None:
+    state = summarised(
+        [WIND, SNOW],
+        "all_results_summarizer",
+        lambda _: "Strong wind turns the blades quickly [1]. Snow lies on the high mountains all year [2].",
+    )
+
+    (summary,) = state.aggregated
+    assert summary["data"] == "Strong wind turns the blades quickly [1]. Snow lies on the high mountains all year [2]."
+    assert [(one["number"], one["doc_id"]) for one in summary["citations"]] == [(1, "0.md"), (2, "1.md")]
+    starts = state.values("start")
+    for citation, text, start in zip(summary["citations"], (WIND, SNOW), starts, strict=True):
+        assert text[citation["start"] - start : citation["end"] - start] == citation["quote"]
+    assert state.history[-1].warnings == ()
+
+
+def test_what_the_documents_do_not_support_does_not_stay_and_is_told() -> None:
+    state = summarised(
+        [WIND], "all_results_summarizer", lambda _: "Strong wind turns the blades quickly [1]. Cows give 40 litres [1]."
+    )
+
+    (summary,) = state.aggregated
+    assert "Cows" not in summary["data"]
+    assert any("1 of 2 generated sentences had no support" in one for one in state.history[-1].warnings)
+
+
+@pytest.mark.parametrize("reply", ["", "I don't know.", "<think>Hm.</think>"])
+def test_a_reply_of_no_use_leaves_a_summary_out_with_a_warning(reply: str) -> None:
+    state = summarised([SNOW], "llm_summarizer", lambda _: reply)
+
+    assert state.texts("summary") == [""]
+    assert state.history[-1].warnings[0].startswith("Document 1 (0.md): A summary was left out")
+
+
+def test_no_more_sentences_than_wanted() -> None:
+    def all_of_it(_: str) -> str:
+        return (
+            "Rain falls on all hills [1]. Strong wind turns the blades quickly. [1] The sun heats the salt in its tank."
+        )
+
+    state = summarised([WIND], "llm_summarizer", all_of_it, sentences=2)
+    of_all = summarised([WIND], "all_results_summarizer", all_of_it, sentences=2)
+
+    assert state.texts("summary") == ["Rain falls on all hills. Strong wind turns the blades quickly."]
+    assert of_all.aggregated[0]["data"].count("[") == len(of_all.aggregated[0]["citations"]) == 2
+
+
+def test_each_document_is_summarised_alone_and_by_the_instruction() -> None:
+    prompts: list[str] = []
+
+    def note(prompt: str) -> str:
+        prompts.append(prompt)
+        return "Strong wind turns the blades quickly [1]."
+
+    summarised([WIND, WIND + " More."], "llm_summarizer", note, summarize_prompt="the wind")
+
+    assert len(prompts) == 2
+    assert all(prompt.count("<DOC rank=") == 1 for prompt in prompts)
+    assert all(prompt.endswith("summarise what they say about: the wind") for prompt in prompts)
+
+
+def test_an_own_query_is_what_the_summary_is_about() -> None:
+    prompts: list[str] = []
+
+    def note(prompt: str) -> str:
+        prompts.append(prompt)
+        return "Rain falls on all hills [1]."
+
+    summarised([WIND], "all_results_summarizer", note, query="Where does rain fall?")
+    summarised([WIND], "all_results_summarizer", note)
+
+    assert [prompt.rpartition("about: ")[2] for prompt in prompts] == ["Where does rain fall?", "What turns blades?"]
+
+
+@pytest.mark.parametrize("step", ["llm_summarizer", "all_results_summarizer"])
+def test_summaries_are_kept_with_their_warnings(step: str) -> None:
+    cache = RowCache(None, 1_000_000)
+
+    first = summarised([WIND], step, lambda _: "Strong wind turns the blades quickly [1]. Cows moo [1].", cache)
+    again = summarised([WIND], step, lambda _: "No model is asked.", cache)
+
+    assert (again.rows(), again.aggregated) == (first.rows(), first.aggregated)
+    assert again.history[-1].warnings == first.history[-1].warnings != ()
+
+
+def test_documents_that_have_no_room_are_told() -> None:
+    state = summarised(
+        [f"{WIND} {place} " + "Wind is wind. " * 300 for place in range(3)],
+        "all_results_summarizer",
+        lambda _: "Strong wind turns the blades quickly [1].",
+    )
+
+    assert any("passages" in warning for warning in state.history[-1].warnings)
+
+
+def test_empty_texts() -> None:
+    state = summarised(["", "  "], "all_results_summarizer", lambda _: "No model is asked.")
+
+    assert state.aggregated[0]["data"] == ""
+    assert state.history[-1].warnings == ("There is nothing to summarise.",)
+    assert summarised([""], "llm_summarizer", lambda _: "No model is asked.").texts("summary") == [""]
+
+
+@pytest.mark.parametrize("step", ["llm_summarizer", "all_results_summarizer"])
+def test_a_model_is_needed_only_where_it_is_wanted(step: str) -> None:
+    run_body(body_of("fake_source", step))
+    with pytest.raises(PipelineError, match=rf"Step 2 \({step}\): .*no language model.*RAG_LLM__PROVIDER"):
+        run_body(body_of("fake_source", (step, MODEL)))
+    with pytest.raises(PipelineError, match="'extractive' asks no language model, yet `model` names 'gemma2'"):
+        run_body(body_of("fake_source", (step, {"model": "gemma2"})))
+
+
+def test_an_instruction_that_nobody_reads_is_refused() -> None:
+    with pytest.raises(PipelineError, match="`summarize_prompt` is for the language model"):
+        run_body(body_of("fake_source", ("llm_summarizer", {"summarize_prompt": "Be brief."})))
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"), [(Script(status=401), "refused the key"), (Script(cut_after=1), "ended its stream")]
+)
+@pytest.mark.parametrize("step", ["llm_summarizer", "all_results_summarizer"])
+def test_a_server_that_fails_fails_the_step(server: ScriptedLLM, step: str, script: Script, reason: str) -> None:
+    server.play(script)
+    llm = LLMSettings(provider="openai", base_url=server.base_url, model="scripted", timeout_s=5)
+
+    with pytest.raises(FailedStepError, match=rf"LLMError in step 2 \({step}\): .*{reason}"):
+        run_body(body_of("fake_source", (step, MODEL)), services=fake_services(model=connect_openai(llm)))
+
+
+@pytest.mark.parametrize("step", ["llm_summarizer", "all_results_summarizer", "relevance_marking_step"])
+def test_cancelling_reaches_the_call_that_runs(server: ScriptedLLM, step: str) -> None:
+    server.play(Script(stall_after=0))
+    llm = LLMSettings(provider="openai", base_url=server.base_url, model="scripted", timeout_s=30)
+    services = fake_services(model=connect_openai(llm))
+    plan = read_plan(body_of("fake_source", (step, MODEL)), a_registry(), services)
+    stop = threading.Event()
+    outcome: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            Runner(services, None, services.settings.pipelines).run(plan, Noting(), stop)
+        except BaseException as error:  # noqa: BLE001  # looked at below
+            outcome.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert server.wait_until(lambda now: bool(now.open_streams))
+    stop.set()
+    thread.join(10)
+
+    assert [type(error) for error in outcome] == [TaskCancelledError]
+    assert server.wait_until(lambda now: not now.open_streams)
