@@ -20,8 +20,12 @@ from errors import SettingsError
 from pipelines.step import Step
 from pipelines.steps.cleaning import PunctuationRemoval, StopwordRemoval, TextStemmer
 from pipelines.steps.corpus_source import CorpusSource
+from pipelines.steps.emotion import EmotionStep
 from pipelines.steps.explain import Explain
 from pipelines.steps.filtering import LabelFilter, MetadataFilter, Reduction
+from pipelines.steps.foreign_sources import ChromaSource, ClueWebSource, FineWebSource, MeiliSource, MosaicSource
+from pipelines.steps.geo_box import GeoBox
+from pipelines.steps.lemmatizing import TextLemmatizer
 from pipelines.steps.lexical_reranking import TfIdfReranker
 from pipelines.steps.metadata import LanguageStep, RelevanceMarking, WordCounter
 from pipelines.steps.model_reranking import CrossEncoderReranker, EmbeddingReranker, GroupReranker
@@ -32,18 +36,26 @@ ENTRY_POINT = "treeline.steps"
 BUILT_IN: tuple[type[Step], ...] = (
     QueryEnhancement,
     CorpusSource,
+    MosaicSource,
+    ChromaSource,
+    MeiliSource,
+    ClueWebSource,
+    FineWebSource,
     LanguageStep,
     StopwordRemoval,
     PunctuationRemoval,
     TextStemmer,
+    TextLemmatizer,
     Reduction,
     LabelFilter,
     MetadataFilter,
+    GeoBox,
     EmbeddingReranker,
     CrossEncoderReranker,
     TfIdfReranker,
     GroupReranker,
     WordCounter,
+    EmotionStep,
     RelevanceMarking,
     DocumentSummarizer,
     ResultsSummarizer,

@@ -5,7 +5,7 @@ sources.
 """
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from errors import StepError
@@ -94,7 +94,7 @@ class LabelFilter(Step):
             "NOT": wanted.isdisjoint,
         }
         meets = tests[self.given.filter_mode]
-        return _kept(state, handler, [meets(labels) for labels in held])
+        return kept(state, handler, [meets(labels) for labels in held])
 
 
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
@@ -132,7 +132,7 @@ class MetadataFilter(Step):
         wanted = _as_kind(self.given.value, next((value for value in values if value is not None), None))
         meets = _OPERATORS[self.given.operator]
         try:
-            return _kept(state, handler, [value is not None and bool(meets(value, wanted)) for value in values])
+            return kept(state, handler, [value is not None and bool(meets(value, wanted)) for value in values])
         except TypeError as error:
             raise StepError(
                 f"Column {self.given.column!r} cannot be compared with {self.given.value!r}.",
@@ -150,7 +150,8 @@ def _as_kind(value: Any, like: Any) -> Any:
     return str(value) if isinstance(like, str) else value
 
 
-def _kept(state: PipelineState, handler: StepHandler, meets: list[bool]) -> PipelineState:
+def kept(state: PipelineState, handler: StepHandler, meets: Sequence[bool]) -> PipelineState:
+    """Return the state with the rows that meet a filter; a warning says if there are none."""
     rows = [row for row, one in enumerate(meets) if one]
     if meets and not rows:
         handler.warn("No document meets the filter.")

@@ -150,3 +150,16 @@ def run_step(texts: Iterable[str], *steps: Any, query: str = "What turns blades?
     return run_body(
         body_of("corpus_datasource", *steps, query=query), services=fake_services(an_engine(list(texts)), **services)
     )
+
+
+def a_handler(services: Services | None = None) -> StepHandler:
+    """Return a handler for a step that is called by itself."""
+    return StepHandler(
+        1,
+        "fake",
+        services or fake_services(),
+        cache=None,
+        stop=threading.Event(),
+        tell=lambda _done, _total: None,
+        note=lambda _line: None,
+    )
