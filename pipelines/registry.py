@@ -19,6 +19,7 @@ from typing import Any
 from errors import SettingsError
 from pipelines.step import Step
 from pipelines.steps.cleaning import PunctuationRemoval, StopwordRemoval, TextStemmer
+from pipelines.steps.content import ContentExtractor
 from pipelines.steps.corpus_source import CorpusSource
 from pipelines.steps.emotion import EmotionStep
 from pipelines.steps.explain import Explain
@@ -41,6 +42,7 @@ BUILT_IN: tuple[type[Step], ...] = (
     MeiliSource,
     ClueWebSource,
     FineWebSource,
+    ContentExtractor,
     LanguageStep,
     StopwordRemoval,
     PunctuationRemoval,

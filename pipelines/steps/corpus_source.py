@@ -3,15 +3,12 @@
 Flow: `Engine.retrieve` finds and merges -> **here** -> one row a passage. Nothing is searched here.
 """
 
-import json
-from typing import Annotated, Any, Literal
-
-from pydantic import BeforeValidator
+from typing import Any, Literal
 
 from index.documents.filters import where
 from index.documents.span_tree import split_node_id
 from pipelines.handler import StepHandler
-from pipelines.parameters import ColumnName, StepParameters, Text, parameter, unknown
+from pipelines.parameters import ColumnName, JsonObject, StepParameters, Text, parameter, unknown
 from pipelines.services import Engine, Services
 from pipelines.state import ORIGINAL_RANK, PipelineState, Role
 from pipelines.step import FULL_TEXT, SourceStep, passages_as_columns
@@ -26,16 +23,6 @@ from query_engine.schema.passage import Passage
 MAX_PASSAGES = 200
 BUDGET_CHARS = 200_000
 FOUND_BY = "found_by"
-
-
-def _from_json(value: object) -> object:
-    """Read a filter that a form sent as text; an empty one is none."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value) if value.strip() else None
-    except ValueError as error:
-        raise ValueError("write a JSON object") from error
 
 
 class CorpusSource(SourceStep):
@@ -61,7 +48,7 @@ class CorpusSource(SourceStep):
         max_per_document: int | None = parameter(
             None, "Passages per document", "Passages of one document, at most; empty: no limit.", ge=1, le=MAX_PASSAGES
         )
-        filters: Annotated[dict[str, Any] | None, BeforeValidator(_from_json)] = parameter(
+        filters: JsonObject = parameter(
             None, "Filter", "Only documents that meet this filter; LlamaIndex's MetadataFilters as JSON."
         )
         metadata_columns: Text = METADATA
