@@ -42,7 +42,7 @@ def meeting(rows: Sequence[Mapping[str, Any]], filters: object) -> list[bool]:
             for start in range(0, len(rows), BATCH_ROWS):
                 some = rows[start : start + BATCH_ROWS]
                 connection.execute(_rows.insert(), [_row(start + place, row) for place, row in enumerate(some)])
-            asked = sa.select(sa.literal_column("place")).select_from(documents).where(condition)
+            asked = sa.select(sa.literal_column("place", sa.Integer)).select_from(documents).where(condition)
             met = set(connection.execute(asked).scalars())
     finally:
         engine.dispose()

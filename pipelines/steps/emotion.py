@@ -5,7 +5,6 @@ facts. The lexicon is Empath's, for English (MIT; see THIRD_PARTY_NOTICES.md); w
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Literal
@@ -111,15 +110,15 @@ def by_lexicon(text: str) -> str | None:
     words = _WORD.findall(text.lower())[:MOST_WORDS]
     if _LETTERS.search(text) and (not words or question_language(text) != "en"):
         return None
-    lexicon, votes = _lexicon(), Counter[str]()
+    lexicon, votes = _lexicon(), dict.fromkeys(CATEGORIES, 0.0)
     for word in words:
         emotions = lexicon.get(word) or lexicon.get(dictionary_form(word, "en")) or ()
         for emotion in emotions:
             # A word of two emotions says half as much of each.
-            votes[emotion] += 1 / len(emotions)  # type: ignore[assignment]
-    first, second = [*votes.most_common(2), (NONE, 0), (NONE, 0)][:2]
-    sure = first[1] > second[1] and first[1] >= max(LEAST_WORDS, LEAST_SHARE * len(words))
-    return first[0] if sure else NONE
+            votes[emotion] += 1 / len(emotions)
+    second, first = sorted(votes, key=votes.__getitem__)[-2:]
+    sure = votes[first] > votes[second] and votes[first] >= max(LEAST_WORDS, LEAST_SHARE * len(words))
+    return first if sure else NONE
 
 
 def by_model(helper: PromptHelper, text: str, deadline: Deadline) -> str | None:
@@ -142,7 +141,7 @@ def by_model(helper: PromptHelper, text: str, deadline: Deadline) -> str | None:
         failure = None
         named = [word for word in _WORD.findall(said.lower()) if word in emotions]
         if len(set(named)) == 1:
-            return named[0]
+            return str(named[0])
     if failure is not None:
         raise failure
     return None

@@ -71,7 +71,7 @@ class GeoBox(Step):
             inside = given.west <= longitude <= given.east
         else:
             inside = longitude >= given.west or longitude <= given.east
-        return inside and given.south <= latitude <= given.north
+        return bool(inside and given.south <= latitude <= given.north)
 
 
 def _places(latitudes: Any, longitudes: Any) -> Iterator[tuple[float, float]]:

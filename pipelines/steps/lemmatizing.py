@@ -6,7 +6,7 @@ language's dictionary is loaded when its first text comes: 0.3 s, German 2 s.
 
 from collections.abc import Collection, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 from simplemma import Lemmatizer
 from simplemma.strategies import DefaultStrategy
@@ -36,7 +36,7 @@ class TextLemmatizer(PerLanguageStep):
         "Puts each word into the form in which a dictionary lists it, in some fifty languages, by simplemma; other "
         "languages stay as they are."
     )
-    languages: Collection[str] = DICTIONARIES
+    languages: ClassVar[Collection[str]] = DICTIONARIES
 
     class Parameters(LanguageParameters):
         """Which language, and where it writes."""

@@ -116,28 +116,32 @@ def _words(text: str) -> set[str]:
     return set(re.findall(r"\w{4,}", text.lower()))
 
 
-def main() -> None:
-    """Serve two small indexes until the process is stopped."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--port", type=int, default=0)
+def sample() -> dict[str, list[Hit]]:
+    """Return two indexes with pages about wind, two of which have a place."""
     graz = [{"locationName": "Graz", "locationEntries": [{"latitude": 47.07, "longitude": 15.44}]}]
     oslo = [{"locationName": "Oslo", "locationEntries": [{"latitude": 59.91, "longitude": 10.75}]}]
-    server = MosaicServer(
-        {
-            "arts": [
-                hit(
-                    "1",
-                    "Home\nContact\nWind turbines turned in the storm, and the villagers were afraid.",
-                    locations=graz,
-                ),
-                hit("2", "Der Wind dreht die Blätter der Turbinen.", language="deu", locations=oslo),
-            ],
-            "science": [
-                hit("3", "Albert Betz published the limit of wind turbines in 1919.", keywords=["wind", "Betz"])
-            ],
-        },
-        parser.parse_args().port,
-    )
+    storm = "Wind turbines turned in the storm, and the villagers were terrified and afraid of the falling blades."
+    return {
+        "arts": [
+            hit("storm", f"Home\nContact\n{storm}\nImprint", locations=graz),
+            hit(
+                "blatt",
+                "Der Wind dreht die Blätter der Turbinen, und die Wind turbines stehen.",
+                language="deu",
+                locations=oslo,
+            ),
+        ],
+        "science": [
+            hit("betz", "Albert Betz published the limit of wind turbines in 1919.", keywords=["wind", "Betz"])
+        ],
+    }
+
+
+def main() -> None:
+    """Serve the sample until the process is stopped."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, default=0)
+    server = MosaicServer(sample(), parser.parse_args().port)
     print(server.url, flush=True)  # noqa: T201
     server.serve()
 

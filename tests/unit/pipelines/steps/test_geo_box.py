@@ -9,8 +9,8 @@ from pipelines.state import PipelineState
 from pipelines.steps.geo_box import GeoBox
 from tests.fakes.pipelines import a_handler, run_step
 
-AUSTRIA = {"south": 46, "west": 9, "north": 49, "east": 17.5}
-FIJI = {"south": -20, "west": 177, "north": -12, "east": -178}
+AUSTRIA: dict[str, float] = {"south": 46, "west": 9, "north": 49, "east": 17.5}
+FIJI: dict[str, float] = {"south": -20, "west": 177, "north": -12, "east": -178}
 GRAZ, OSLO, SUVA, TAVEUNI = (47.07, 15.44), (59.91, 10.75), (-18.1, 178.4), (-16.8, -179.9)
 
 
