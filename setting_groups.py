@@ -401,7 +401,7 @@ class AnswerSettings(Group):
         None,
         pattern=r"^[a-z]+(\s*,\s*[a-z]+)*$",
         description="Comma-separated sources that questions without a corpus are answered from: `clueweb`, `fineweb`, "
-        "`meilisearch`, `chroma`.",
+        "`meilisearch`, `chroma`, `mosaic`.",
     )
     plan: bool = Field(True, description="Search separately for each part of a multi-part question.")
     plan_timeout_s: float = Field(
@@ -445,6 +445,21 @@ class SourcesSettings(Group):
         None,
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{1,510}[A-Za-z0-9]$",
         description="Collection of that server that is searched; its vectors must be of RAG_EMBED__MODEL.",
+    )
+    mosaic_url: str = Field(
+        "https://mosaic.ows.eu/service/api", pattern=r"^https?://", description="MOSAIC's service, before `/search`."
+    )
+    mosaic_index: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z0-9_.-]+$",
+        max_length=200,
+        description="Its index that is searched; all if unset.",
+    )
+    allowed_urls: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s,]+(\s*,\s*https?://[^\s,]+)*$",
+        description="Comma-separated addresses of MOSAIC, MeiliSearch and Chroma servers that a pipeline's step may "
+        "name beside those above, with all that they hold. Keys go only to those above.",
     )
 
 

@@ -5,6 +5,7 @@ there is to choose.
 """
 
 import difflib
+import json
 import types
 import typing
 from typing import Annotated, Any, Literal
@@ -34,6 +35,20 @@ YesNo = Annotated[
     bool, BeforeValidator(lambda value: _YES_NO.get(value.lower(), value) if isinstance(value, str) else value)
 ]
 """A truth value; clients write `Yes` and `No` as well."""
+
+
+def _from_json(value: object) -> object:
+    """Read an object that a form sent as text; an empty one is none."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value) if value.strip() else None
+    except (ValueError, RecursionError) as error:
+        raise ValueError("write a JSON object") from error
+
+
+JsonObject = Annotated[dict[str, Any] | None, BeforeValidator(_from_json)]
+"""An object, or its JSON as text; empty for none."""
 
 
 def parameter(

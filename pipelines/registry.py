@@ -19,10 +19,15 @@ from typing import Any
 from errors import SettingsError
 from pipelines.step import Step
 from pipelines.steps.cleaning import PunctuationRemoval, StopwordRemoval, TextStemmer
+from pipelines.steps.content import ContentExtractor
 from pipelines.steps.corpus_source import CorpusSource
+from pipelines.steps.emotion import EmotionStep
 from pipelines.steps.explain import Explain
 from pipelines.steps.filtering import LabelFilter, MetadataFilter, Reduction
+from pipelines.steps.foreign_sources import ChromaSource, ClueWebSource, FineWebSource, MeiliSource, MosaicSource
+from pipelines.steps.geo_box import GeoBox
 from pipelines.steps.language_model_reranking import GroupReranker, TournamentReranker
+from pipelines.steps.lemmatizing import TextLemmatizer
 from pipelines.steps.lexical_reranking import TfIdfReranker
 from pipelines.steps.metadata import LanguageStep, RelevanceMarking, WordCounter
 from pipelines.steps.model_reranking import CrossEncoderReranker, EmbeddingReranker
@@ -34,19 +39,28 @@ ENTRY_POINT = "treeline.steps"
 BUILT_IN: tuple[type[Step], ...] = (
     QueryEnhancement,
     CorpusSource,
+    MosaicSource,
+    ChromaSource,
+    MeiliSource,
+    ClueWebSource,
+    FineWebSource,
+    ContentExtractor,
     LanguageStep,
     StopwordRemoval,
     PunctuationRemoval,
     TextStemmer,
+    TextLemmatizer,
     Reduction,
     LabelFilter,
     MetadataFilter,
+    GeoBox,
     EmbeddingReranker,
     CrossEncoderReranker,
     TfIdfReranker,
     TournamentReranker,
     GroupReranker,
     WordCounter,
+    EmotionStep,
     RelevanceMarking,
     TopicModelling,
     DocumentSummarizer,

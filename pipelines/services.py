@@ -10,6 +10,7 @@ from typing import Protocol
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
+from errors import PipelineError
 from index.corpus import Corpus
 from query_engine.inquiry import Inquiry
 from query_engine.llms.base import LoadedModel
@@ -78,3 +79,16 @@ class Services:
     reranker: Callable[[], Reranker | None]
     model: Callable[[], LoadedModel | None]
     reader: Callable[[], PassageReader]
+
+    def refuse_other_embedder(self, model: str) -> None:
+        """Return if `model` is empty or the embedding model that is loaded.
+
+        Raises:
+            PipelineError: it is another one.
+        """
+        loaded = self.settings.embed.model
+        if model not in {"", loaded}:
+            raise PipelineError(
+                f"The embedding model {model!r} is not loaded.",
+                f"Leave `model` out to use {loaded!r}, or start the service with RAG_EMBED__MODEL set to it.",
+            )

@@ -4,8 +4,9 @@ Flow: `corpus.py` asks each `Source` -> **here** -> `SourceResult`, whose pages 
 source implements the protocol; `build.py` makes them from the settings.
 """
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
@@ -21,6 +22,7 @@ class SourcePage:
         title: for people; empty where the source knows none.
         text: the whole text as it came, not cleaned.
         published: when, in the source's own words; empty where it does not say.
+        facts: what else the record holds, by its own names, JSON-ready; for steps of pipelines.
     """
 
     id: str
@@ -28,6 +30,7 @@ class SourcePage:
     title: str
     text: str
     published: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict, hash=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,18 @@
 """Settings -> the sources that they name. The only place that constructs them.
 
 Flow: `main.py`, `bench` -> **here** -> `engine.py`, or a research loop. Nothing is connected to: a source that is down
-does not stop the start; one that is unknown, or lacks its address or key, does.
+does not stop the start; one that is unknown, or lacks its address or key, does. A step of a pipeline opens one source at a
+time, and may name its server where `addresses.py` allows it.
 """
 
 import difflib
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TypeVar
 
 from errors import SettingsError
 from query_engine.build import Engines
 from settings import Settings, SourcesSettings
+from sources.addresses import chosen_server, is_allowed, server_of
 from sources.base import Source
 from sources.chroma import ForeignChroma, address_of
 from sources.clueweb import ClueWeb
@@ -19,6 +20,7 @@ from sources.engine import SourceEngine
 from sources.fineweb import FineWeb
 from sources.http_client import JsonClient
 from sources.meilisearch import MeiliSearch
+from sources.mosaic import Mosaic
 
 Embed = Callable[[str], Sequence[float]]
 Value = TypeVar("Value")
@@ -36,6 +38,42 @@ def build_sources(settings: Settings, embed: Embed) -> list[Source]:
     """
     names = [name.strip() for name in (settings.answer.sources or "").split(",") if name.strip()]
     return [_source(name, settings.sources, embed) for name in dict.fromkeys(names)]
+
+
+def open_source(name: str, settings: SourcesSettings, embed: Embed, *, url: str = "", part: str = "") -> Source:
+    """Return one source, of the settings or as a request describes it.
+
+    Args:
+        name: one of `SOURCES`.
+        settings: addresses, keys, limits.
+        embed: as for `build_sources`.
+        url: the server, where the request names one; empty takes that of the settings.
+        part: its index or collection, where the request names one, well formed; empty takes that of the settings.
+
+    Raises:
+        SettingsError: there is no such source, something is not set, or the request names what is not allowed. A key
+            goes to the server of the settings and no other.
+    """
+    if name not in SOURCES:
+        raise _unknown(name, "The source is called")
+    if name not in {"mosaic", "meilisearch", "chroma"}:
+        return SOURCES[name](settings, embed)
+    part_field = "collection" if name == "chroma" else "index"
+    configured, known = getattr(settings, f"{name}_url"), getattr(settings, f"{name}_{part_field}")
+    chosen = chosen_server(name, url, configured, settings)
+    ours = configured is not None and server_of(chosen) == server_of(configured)
+    # A MOSAIC service without an index in the settings is there with all of them.
+    pinned = known is not None or name != "mosaic"
+    if part and part != known and pinned and not is_allowed(chosen, settings):
+        raise SettingsError(
+            f"The {part_field} {part[:100]!r} of {chosen} is not allowed.",
+            f"Leave `{part_field}` out to search that of RAG_SOURCES__{name.upper()}_{part_field.upper()}, or have the "
+            "operator add the server to RAG_SOURCES__ALLOWED_URLS.",
+        )
+    asked: dict[str, object] = {f"{name}_url": chosen, f"{name}_{part_field}": part or (known if ours else None)}
+    if not ours and name != "mosaic":
+        asked[f"{name}_key"] = None
+    return SOURCES[name](settings.model_copy(update=asked), embed)
 
 
 def build_source_engine(engines: Engines, settings: Settings) -> SourceEngine | None:
@@ -60,38 +98,38 @@ def build_source_engine(engines: Engines, settings: Settings) -> SourceEngine | 
 
 
 def _source(name: str, settings: SourcesSettings, embed: Embed) -> Source:
-    builders: dict[str, Callable[[], Source]] = {
-        "clueweb": partial(_clueweb, settings),
-        "fineweb": partial(_fineweb, settings),
-        "meilisearch": partial(_meilisearch, settings),
-        "chroma": partial(_chroma, settings, embed),
-    }
-    if name not in builders:
-        near = difflib.get_close_matches(name, builders, n=1)
-        hint = f"Did you mean {near[0]!r}? " if near else ""
-        raise SettingsError(
-            f"RAG_ANSWER__SOURCES names {name!r}, and there is no such source.", f"{hint}Known: {', '.join(builders)}."
-        )
-    return builders[name]()
+    if name not in SOURCES:
+        raise _unknown(name, "RAG_ANSWER__SOURCES names")
+    return SOURCES[name](settings, embed)
 
 
-def _clueweb(settings: SourcesSettings) -> Source:
+def _unknown(name: str, fact: str) -> SettingsError:
+    near = difflib.get_close_matches(name, SOURCES, n=1)
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    return SettingsError(f"{fact} {name!r}, and there is no such source.", f"{hint}Known: {', '.join(SOURCES)}.")
+
+
+def _clueweb(settings: SourcesSettings, _embed: Embed) -> Source:
     key = _needed("clueweb", "key", settings.clueweb_key)
     client = _client("clueweb", settings.clueweb_url, settings, {"x-api-key": key.get_secret_value()})
     return ClueWeb(client, settings)
 
 
-def _fineweb(settings: SourcesSettings) -> Source:
+def _fineweb(settings: SourcesSettings, _embed: Embed) -> Source:
     headers = {"x-api-key": settings.fineweb_key.get_secret_value()} if settings.fineweb_key else {}
     return FineWeb(_client("fineweb", settings.fineweb_url, settings, headers), settings)
 
 
-def _meilisearch(settings: SourcesSettings) -> Source:
+def _meilisearch(settings: SourcesSettings, _embed: Embed) -> Source:
     key = settings.meilisearch_key
     headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
     url = _needed("meilisearch", "url", settings.meilisearch_url)
     index = _needed("meilisearch", "index", settings.meilisearch_index)
     return MeiliSearch(_client("meilisearch", url, settings, headers), index)
+
+
+def _mosaic(settings: SourcesSettings, _embed: Embed) -> Source:
+    return Mosaic(_client("mosaic", settings.mosaic_url, settings, {}), settings.mosaic_index)
 
 
 def _chroma(settings: SourcesSettings, embed: Embed) -> Source:
@@ -118,3 +156,12 @@ def _needed(source: str, field: str, value: Value | None) -> Value:
             f"Set RAG_SOURCES__{source.upper()}_{field.upper()}, or take {source!r} out of RAG_ANSWER__SOURCES.",
         )
     return value
+
+
+SOURCES: dict[str, Callable[[SourcesSettings, Embed], Source]] = {
+    "clueweb": _clueweb,
+    "fineweb": _fineweb,
+    "meilisearch": _meilisearch,
+    "chroma": _chroma,
+    "mosaic": _mosaic,
+}

@@ -5,6 +5,7 @@ The collection's vectors must come from the model of RAG_EMBED__MODEL (Chroma's 
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -70,7 +71,7 @@ class ForeignChroma:
         if page is None or page.url:
             return page
         url = f"{self._address}#{quote(page.id, safe='')}"
-        return SourcePage(page.id, url, page.title, page.text, page.published)
+        return replace(page, url=url)
 
 
 def address_of(url: str, collection: str) -> str:

@@ -11,7 +11,7 @@ from settings import SourcesSettings
 from sources.base import SourcePage, SourceQuery, SourceResult
 from sources.encoded_records import read_results
 from sources.http_client import JsonClient, without_unset
-from sources.records import text_field
+from sources.records import facts_of, text_field
 
 
 class ClueWeb:
@@ -52,4 +52,6 @@ def _page(record: Mapping[str, Any]) -> SourcePage | None:
     if not text:
         return None
     url = text_field(record, "URL").strip()
-    return SourcePage(text_field(record, "ClueWeb22-ID") or url, url or None, "", text)
+    return SourcePage(
+        text_field(record, "ClueWeb22-ID") or url, url or None, "", text, facts=facts_of(record, "Clean-Text")
+    )

@@ -11,7 +11,7 @@ from settings import SourcesSettings
 from sources.base import SourcePage, SourceQuery, SourceResult
 from sources.encoded_records import read_results
 from sources.http_client import JsonClient, without_unset
-from sources.records import text_field
+from sources.records import facts_of, text_field
 
 
 class FineWeb:
@@ -48,4 +48,6 @@ def _page(record: Mapping[str, Any]) -> SourcePage | None:
     if not text:
         return None
     url = text_field(record, "url").strip()
-    return SourcePage(text_field(record, "id") or url, url or None, "", text, text_field(record, "date"))
+    return SourcePage(
+        text_field(record, "id") or url, url or None, "", text, text_field(record, "date"), facts_of(record, "text")
+    )

@@ -3,6 +3,7 @@
 Flow: `corpus.py` -> **here** -> `POST /indexes/{uid}/search` -> pages.
 """
 
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -51,4 +52,4 @@ class MeiliSearch:
         if page is None or page.url:
             return page
         url = f"{self._client.base_url.rstrip('/')}{self._path}/documents/{quote(page.id, safe='')}"
-        return SourcePage(page.id, url, page.title, page.text, page.published)
+        return replace(page, url=url)

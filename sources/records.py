@@ -20,6 +20,20 @@ def text_field(record: Mapping[str, Any], *names: str) -> str:
     return next((value for name in names if isinstance(value := record.get(name), str) and value.strip()), "")
 
 
+def facts_of(record: Mapping[str, Any], *without: str) -> dict[str, Any]:
+    """Return the fields of a record that are a text, a number, a truth value or a list of such.
+
+    Args:
+        record: field -> value.
+        without: fields to leave out, such as that of the text.
+    """
+    return {
+        name: value
+        for name, value in record.items()
+        if name not in without and (_is_plain(value) or _is_plain_list(value))
+    }
+
+
 def page_of_record(record: Mapping[str, Any], text: str = "") -> SourcePage | None:
     """Return the page of a record with fields of usual names; None if it has no text or no name.
 
@@ -33,4 +47,19 @@ def page_of_record(record: Mapping[str, Any], text: str = "") -> SourcePage | No
     if not text or not isinstance(name, str | int) or not str(name):
         return None
     web = url if url.lower().startswith(("http://", "https://")) else None
-    return SourcePage(str(name), web, text_field(record, *TITLE_FIELDS), text, text_field(record, *DATE_FIELDS))
+    return SourcePage(
+        str(name),
+        web,
+        text_field(record, *TITLE_FIELDS),
+        text,
+        text_field(record, *DATE_FIELDS),
+        facts_of(record, *TEXT_FIELDS),
+    )
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, str | int | float)
+
+
+def _is_plain_list(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_plain, value))

@@ -32,6 +32,10 @@ _CONTROL = re.compile(
 # Browsers read these labels as Windows-1252, and pages are written for browsers.
 _WESTERN = ("iso-8859-1", "iso8859-1", "latin-1", "latin1", "us-ascii", "ascii")
 _BREAKING = frozenset("p list item row cell table quote head lb br div li".split())
+_INLINE = frozenset(
+    "a abbr b bdi bdo big cite code data del dfn em font i img input ins kbd label mark q s samp small span strike "
+    "strong sub sup time tt u var wbr".split()
+)
 MAX_SPAN = 50
 # Such a share of the cells that trafilatura kept must stand in a table of the page for the two to be the same.
 SAME_CELLS = 0.8
@@ -58,6 +62,30 @@ def read_html(data: bytes, doc_id: str) -> Document:
         url=_canonical_address(tree),
         source=doc_id,
     )
+
+
+def read_html_lines(data: bytes, doc_id: str) -> Document:
+    """Return the document with all text that a person would see, menus and footers too: a line for each block.
+
+    Raises:
+        UnreadableError: as `read_html`.
+    """
+    tree = _parse(decode(data, _declared_encoding(data)))
+    etree.strip_elements(tree, *_WITHOUT_TEXT, "head", "script", with_tail=False)
+    parts = []
+    for event, element in etree.iterwalk(tree, events=("start", "end")):
+        inline = element.tag in _INLINE
+        parts.append("" if inline else "\n")
+        parts.append((element.text if event == "start" else element.tail) or "")
+    lines = (_squeeze(line) for line in "".join(_one_line(part) for part in parts).split("\n"))
+    return Document(
+        doc_id, title_from_name(doc_id), clean_body("\n".join(line for line in lines if line)), source=doc_id
+    )
+
+
+def _one_line(part: str) -> str:
+    """Return a part of a page's text without its line ends, which mean nothing; the mark of a block as it is."""
+    return part if part == "\n" else part.replace("\n", " ")
 
 
 def _declared_encoding(data: bytes) -> str | None:

@@ -3,18 +3,16 @@
 Flow: `Engine.retrieve` finds and merges -> **here** -> one row a passage. Nothing is searched here.
 """
 
-import json
-from typing import Annotated, Any, Literal
-
-from pydantic import BeforeValidator
+from typing import Any, Literal
 
 from index.documents.filters import where
 from index.documents.span_tree import split_node_id
 from pipelines.handler import StepHandler
-from pipelines.parameters import MAX_NAME_CHARS, ColumnName, StepParameters, Text, parameter, unknown
+from pipelines.parameters import ColumnName, JsonObject, StepParameters, Text, parameter, unknown
 from pipelines.services import Engine, Services
 from pipelines.state import ORIGINAL_RANK, PipelineState, Role
 from pipelines.step import FULL_TEXT, SourceStep, passages_as_columns
+from pipelines.steps.metadata_columns import METADATA, names_of, of_one_kind
 from query_engine.inquiry import Inquiry
 from query_engine.retrieval.expansion.build import build_expansions
 from query_engine.retrieval.pipeline import RetrievalPipeline
@@ -25,16 +23,6 @@ from query_engine.schema.passage import Passage
 MAX_PASSAGES = 200
 BUDGET_CHARS = 200_000
 FOUND_BY = "found_by"
-
-
-def _from_json(value: object) -> object:
-    """Read a filter that a form sent as text; an empty one is none."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value) if value.strip() else None
-    except ValueError as error:
-        raise ValueError("write a JSON object") from error
 
 
 class CorpusSource(SourceStep):
@@ -60,12 +48,10 @@ class CorpusSource(SourceStep):
         max_per_document: int | None = parameter(
             None, "Passages per document", "Passages of one document, at most; empty: no limit.", ge=1, le=MAX_PASSAGES
         )
-        filters: Annotated[dict[str, Any] | None, BeforeValidator(_from_json)] = parameter(
+        filters: JsonObject = parameter(
             None, "Filter", "Only documents that meet this filter; LlamaIndex's MetadataFilters as JSON."
         )
-        metadata_columns: Text = parameter(
-            "", "Metadata", "Comma-separated names of the documents' metadata that become columns of their own."
-        )
+        metadata_columns: Text = METADATA
 
     def check(self, services: Services) -> None:
         """Refuse a corpus that does not exist, and a filter without meaning."""
@@ -127,11 +113,7 @@ class CorpusSource(SourceStep):
         return RetrievalPipeline(expansions, engine.pipeline.reranking)
 
     def _metadata_names(self) -> list[str]:
-        return list(
-            dict.fromkeys(
-                name.strip()[:MAX_NAME_CHARS] for name in self.given.metadata_columns.split(",") if name.strip()
-            )
-        )
+        return names_of(self.given.metadata_columns)
 
     def _metadata(self, engine: Engine, passages: tuple[Passage, ...]) -> dict[str, list[Any]]:
         names = self._metadata_names()
@@ -140,15 +122,7 @@ class CorpusSource(SourceStep):
         versions = [split_node_id(passage.node_id)[0] for passage in passages]
         documents = engine.corpus.documents.get_versions(versions)
         known = [documents[version].metadata if version in documents else {} for version in versions]
-        return {name: _of_one_kind([one.get(name) for one in known]) for name in names}
-
-
-def _of_one_kind(values: list[Any]) -> list[Any]:
-    """Return a metadata field as a column: values of different kinds as text."""
-    kinds = {type(value) for value in values if value is not None}
-    if len(kinds) <= 1 or kinds == {int, float}:
-        return values
-    return [value if value is None else ", ".join(value) if isinstance(value, list) else str(value) for value in values]
+        return {name: of_one_kind([one.get(name) for one in known]) for name in names}
 
 
 def _found_by(passage: Passage) -> str:

@@ -5,12 +5,17 @@ sources.
 """
 
 import operator
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Self
+
+from pydantic import model_validator
 
 from errors import StepError
+from index.documents.filters import where
+from index.documents.row_filter import keys_of, meeting
 from pipelines.handler import StepHandler
-from pipelines.parameters import ColumnName, StepParameters, Text, YesNo, parameter
+from pipelines.parameters import ColumnName, JsonObject, OptionalColumn, StepParameters, Text, YesNo, parameter
+from pipelines.services import Services
 from pipelines.state import ORIGINAL_RANK, PipelineState
 from pipelines.step import Step
 
@@ -94,7 +99,7 @@ class LabelFilter(Step):
             "NOT": wanted.isdisjoint,
         }
         meets = tests[self.given.filter_mode]
-        return _kept(state, handler, [meets(labels) for labels in held])
+        return kept(state, handler, [meets(labels) for labels in held])
 
 
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
@@ -109,30 +114,60 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 class MetadataFilter(Step):
-    """Keeps documents by one value."""
+    """Keeps documents by their values."""
 
     id = "metadata_filter"
     name = "Metadata filter"
     category = "Filtering"
-    description = "Keeps documents whose value in a column meets a condition; those without a value are left out."
+    description = (
+        "Keeps documents whose values meet a condition: of one column, or a filter in the form that the search takes. "
+        "Those without a value are left out."
+    )
     closed = True
 
     class Parameters(StepParameters):
         """The condition."""
 
-        column: ColumnName = parameter(..., "Column", "Column that is compared.", column="reads")
+        column: OptionalColumn = parameter("", "Column", "Column that is compared.", column="reads")
         operator: Literal["==", "!=", "<", "<=", ">", ">=", "contains"] = parameter(
             "==", "Operator", "How the column is compared with the value."
         )
-        value: bool | int | float | str = parameter(..., "Value", "What it is compared with; numbers as numbers.")
+        value: bool | int | float | str | None = parameter(
+            None, "Value", "What it is compared with; numbers as numbers."
+        )
+        filters: JsonObject = parameter(
+            None,
+            "Filter",
+            "In place of the three: LlamaIndex's MetadataFilters as JSON, whose keys are columns; `and`, `or`, `not`.",
+        )
+
+        @model_validator(mode="after")
+        def _says_one_thing(self) -> Self:
+            if (self.filters is None) == (not self.column):
+                raise ValueError("give either `column` and `value`, or `filters`")
+            if self.column and self.value is None:
+                raise ValueError("`value` says what the column is compared with")
+            return self
+
+    def check(self, services: Services) -> None:  # noqa: ARG002
+        """Refuse a filter without meaning."""
+        if self.given.filters is not None:
+            where(self.given.filters)
+
+    def reads(self) -> list[str]:
+        """Return the columns that must be there."""
+        return super().reads() + keys_of(self.given.filters)
 
     def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
         """Keep the rows that meet the condition."""
+        if self.given.filters is not None:
+            rows = state.rows(keys_of(self.given.filters))
+            return kept(state, handler, meeting(rows, self.given.filters))
         values = state.values(self.given.column)
         wanted = _as_kind(self.given.value, next((value for value in values if value is not None), None))
         meets = _OPERATORS[self.given.operator]
         try:
-            return _kept(state, handler, [value is not None and bool(meets(value, wanted)) for value in values])
+            return kept(state, handler, [value is not None and bool(meets(value, wanted)) for value in values])
         except TypeError as error:
             raise StepError(
                 f"Column {self.given.column!r} cannot be compared with {self.given.value!r}.",
@@ -150,7 +185,8 @@ def _as_kind(value: Any, like: Any) -> Any:
     return str(value) if isinstance(like, str) else value
 
 
-def _kept(state: PipelineState, handler: StepHandler, meets: list[bool]) -> PipelineState:
+def kept(state: PipelineState, handler: StepHandler, meets: Sequence[bool]) -> PipelineState:
+    """Return the state with the rows that meet a filter; a warning says if there are none."""
     rows = [row for row, one in enumerate(meets) if one]
     if meets and not rows:
         handler.warn("No document meets the filter.")

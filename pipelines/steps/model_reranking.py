@@ -34,12 +34,7 @@ class EmbeddingReranker(RerankerStep):
 
     def check(self, services: Services) -> None:
         """Refuse a model that is not loaded."""
-        loaded = services.settings.embed.model
-        if self.given.model not in {"", loaded}:
-            raise PipelineError(
-                f"The embedding model {self.given.model!r} is not loaded.",
-                f"Leave `model` out to rank by {loaded!r}, or start the service with RAG_EMBED__MODEL set to it.",
-            )
+        services.refuse_other_embedder(self.given.model)
 
     def scores(self, query: str, texts: list[str], handler: StepHandler) -> Sequence[float]:
         """Return cosines, -1..1."""

@@ -156,3 +156,16 @@ def run_step(texts: Iterable[str], *steps: Any, query: str = "What turns blades?
 def a_model(reply: Callable[[str], str], *, context_tokens: int = 4096) -> LoadedModel:
     """Return a model that makes its reply of the prompt; its tokens are words."""
     return LoadedModel(ReplyingLLM(reply=reply), "fake at home", context_tokens, lambda text: len(text.split()))
+
+
+def a_handler(services: Services | None = None) -> StepHandler:
+    """Return a handler for a step that is called by itself."""
+    return StepHandler(
+        1,
+        "fake",
+        services or fake_services(),
+        cache=None,
+        stop=threading.Event(),
+        tell=lambda _done, _total: None,
+        note=lambda _line: None,
+    )

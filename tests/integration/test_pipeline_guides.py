@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from pipelines.state import PipelineState
 from query_engine.build import Engines
 from settings import Settings, load_settings
 from tests.fakes.pipelines import Noting
+from tests.servers.mosaic import MosaicServer, sample
 
 HOME = Path(__file__).parents[2]
 PIPELINES, STEPS = HOME / "docs" / "pipelines.md", HOME / "docs" / "steps.md"
@@ -36,8 +38,18 @@ def services(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Ite
         yield services_of(engines, settings)
 
 
-def test_the_three_bodies_run() -> None:
-    assert len(blocks(PIPELINES, "json")) == 3
+def test_there_are_four_bodies() -> None:
+    assert len(blocks(PIPELINES, "json")) == 4
+
+
+def test_the_body_with_a_foreign_source_runs(services: Services) -> None:
+    with MosaicServer(sample()) as server:
+        sources = services.settings.sources.model_copy(update={"mosaic_url": server.url})
+        foreign = replace(services, settings=services.settings.model_copy(update={"sources": sources}))
+        state = run(json.loads(blocks(PIPELINES, "json")[3]), foreign)
+
+    assert state.values("id") == ["storm"]
+    assert "wind turbine turn in the storm" in state.texts("lemmatized")[0].lower()
 
 
 @pytest.mark.parametrize("number", range(3))

@@ -27,7 +27,7 @@ def test_sources_come_in_their_order_each_once() -> None:
     ("sources", "fields", "told"),
     [
         ("cluweb", {}, "Did you mean 'clueweb'"),
-        ("google", {}, "Known: clueweb, fineweb, meilisearch, chroma"),
+        ("google", {}, "Known: clueweb, fineweb, meilisearch, chroma, mosaic"),
         ("clueweb", {}, "RAG_SOURCES__CLUEWEB_KEY"),
         ("meilisearch", {"meilisearch_index": "pages"}, "RAG_SOURCES__MEILISEARCH_URL"),
         ("meilisearch", {"meilisearch_url": "http://localhost:7700"}, "RAG_SOURCES__MEILISEARCH_INDEX"),

@@ -1,7 +1,9 @@
+import json
 from typing import Any
 
 import pytest
 
+from errors import FilterError, PipelineError
 from pipelines.running import FailedStepError
 from pipelines.state import PipelineState
 from pipelines.steps.filtering import LabelFilter
@@ -84,3 +86,46 @@ def test_values_of_other_kinds_cannot_be_compared() -> None:
 
     with pytest.raises(FailedStepError, match="cannot be compared with 'two'"):
         run_body(body_of("fake_source", step))
+
+
+FIRST_TWO = {"filters": [{"key": "_original_ranking_", "operator": "<=", "value": 2}]}
+
+
+@pytest.mark.parametrize(
+    ("filters", "rows"),
+    [
+        (FIRST_TWO, ["a", "b"]),
+        (json.dumps(FIRST_TWO), ["a", "b"]),
+        ({"filters": [{"key": "id", "operator": "in", "value": ["a", "c"]}, *FIRST_TWO["filters"]]}, ["a"]),
+        ({"filters": [{"key": "id", "value": "c"}, *FIRST_TWO["filters"]], "condition": "or"}, ["a", "b", "c"]),
+        ({"filters": [{"key": "id", "value": "c"}], "condition": "not"}, ["a", "b"]),
+        ({"filters": [{"key": "full-text", "operator": "text_match_insensitive", "value": "SUN"}]}, ["b"]),
+        ({"filters": [FIRST_TWO, {"key": "id", "operator": "!=", "value": "a"}]}, ["b"]),
+        ({"filters": [{"key": "id", "value": "z"}]}, []),
+    ],
+)
+def test_a_filter_means_what_it_means_in_a_search(filters: object, rows: list[str]) -> None:
+    state = run_body(body_of("fake_source", ("metadata_filter", {"filters": filters})))
+
+    assert ids(state) == rows
+    assert state.history[-1].warnings == (() if rows else ("No document meets the filter.",))
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "told"),
+    [
+        ({}, PipelineError, "give either `column` and `value`, or `filters`"),
+        ({"column": "id", "value": "a", "filters": FIRST_TWO}, PipelineError, "give either"),
+        ({"column": "id"}, PipelineError, "`value` says what the column is compared with"),
+        ({"filters": "{"}, PipelineError, "write a JSON object"),
+        ({"filters": {"filters": []}}, FilterError, r"Step 2 \(metadata_filter\): The filter is empty"),
+        ({"filters": {"filters": [{"key": "id", "operator": "like", "value": 1}]}}, FilterError, "no operator"),
+        ({"filters": {"filters": [{"key": "yaer", "value": 1}]}}, PipelineError, "reads column 'yaer'"),
+        ({"colum": "id"}, PipelineError, "nearest known one is 'column'"),
+    ],
+)
+def test_a_filter_without_meaning_is_refused_before_anything_runs(
+    given: dict[str, Any], error: type[Exception], told: str
+) -> None:
+    with pytest.raises(error, match=told):
+        run_body(body_of("fake_source", ("metadata_filter", given)))

@@ -1,0 +1,253 @@
+"""Bring what search services and stores of others hold for the query.
+
+Flow: `sources/`, which knows the services -> **here** -> one row a page. Which servers a step may name is decided by
+`sources/addresses.py`; keys come from the settings alone. No address that a page or a source names is ever fetched.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from errors import PipelineError, SettingsError, UnreadableError
+from index.documents.store import Document
+from pipelines.handler import StepHandler
+from pipelines.parameters import ColumnName, StepParameters, Text, parameter
+from pipelines.services import Services
+from pipelines.state import ORIGINAL_RANK, PipelineState, Role
+from pipelines.step import FULL_TEXT, SourceStep
+from pipelines.steps.corpus_source import FOUND_BY
+from pipelines.steps.metadata_columns import METADATA, names_of, of_one_kind
+from query_engine.runtime.deadline import Deadline
+from sources.base import Source, SourcePage, SourceQuery
+from sources.build import open_source
+from sources.corpus import document_of
+
+INDEX_COLUMN = "_source_index_"
+MAX_PAGES = 500
+# What the organisers' services give at once.
+MAX_WEB_PAGES = 100
+OFFERED = (5, 10, 20, 50, 100)
+
+Url = Annotated[str, Field(max_length=2000, pattern=r"^(https?://[^\s]+)?$")]
+
+
+def _limit(most: int) -> Any:
+    return parameter(50, "Limit", "Documents, at most.", ge=1, le=most, offered=OFFERED)
+
+
+class _ForeignSource(SourceStep):
+    """A step that asks one source.
+
+    Class attributes:
+        source: its name in `sources/`.
+        facts: fields of its records that are columns without being asked for.
+    """
+
+    closed = True
+    source: ClassVar[str]
+    facts: ClassVar[tuple[str, ...]] = ()
+
+    class Parameters(StepParameters):
+        """Where the texts go, and what comes with them."""
+
+        output_column: ColumnName = parameter(FULL_TEXT, "Output column", "Column that the texts are stored in.")
+        metadata_columns: Text = METADATA
+
+    def check(self, services: Services) -> None:
+        """Refuse a source that is not set up, and an address that is not allowed."""
+        try:
+            self._open(services)
+        except SettingsError as error:
+            raise PipelineError(error.fact, error.remedy) from error
+
+    def writes(self) -> list[str]:
+        """Return the columns of a source."""
+        return [*self._own_names(), *self._fact_names()]
+
+    def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
+        """Add one row a page, in the order of the source."""
+        settings, limit = handler.services.settings, self.given.limit
+        if state.enhancements:
+            handler.warn("Only corpora search with an enhanced query; this source was asked the query alone.")
+        handler.progress(0, limit)
+        deadline = Deadline(settings.answer.deadline_s, stop=handler.stop)
+        found = self._open(handler.services).search(SourceQuery(state.query, limit, state.query), deadline)
+        most = settings.sources.max_page_chars
+        rows: list[tuple[SourcePage, Document]] = []
+        skipped = found.skipped
+        for page in found.pages:
+            try:
+                rows.append((page, document_of(page, self.source, most)))
+            except UnreadableError:
+                skipped += 1
+        for warning in found.warnings:
+            handler.warn(str(warning))
+        if skipped:
+            handler.warn(f"{skipped} broken records of {self.source} were skipped.")
+        if cut := sum(len(page.text) > most for page, _ in rows):
+            handler.warn(f"Of {cut} long pages only the first {most:,} characters were read.")
+        if not rows:
+            handler.warn(f"The source {self.source!r} returned nothing for this query.")
+        handler.progress(len(rows), len(rows))
+        return self._with_rows(state, rows)
+
+    def _with_rows(self, state: PipelineState, rows: Sequence[tuple[SourcePage, Document]]) -> PipelineState:
+        first = state.count + 1
+        names = self._fact_names()
+        columns: dict[str, list[Any]] = {
+            "id": [page.id for page, _ in rows],
+            "doc_id": [document.doc_id for _, document in rows],
+            "title": [document.title for _, document in rows],
+            "url": [document.url for _, document in rows],
+            self.given.output_column: [document.text for _, document in rows],
+            "published": [page.published or None for page, _ in rows],
+            FOUND_BY: [f"found by {self.source}" for _ in rows],
+            ORIGINAL_RANK: list(range(first, first + len(rows))),
+            **{name: of_one_kind([page.facts.get(name) for page, _ in rows]) for name in names},
+        }
+        roles: dict[str, tuple[Role, ...]] = {
+            "title": ("text",),
+            self.given.output_column: ("text",),
+            ORIGINAL_RANK: ("rank",),
+            "doc_id": ("chip",),
+            **{name: ("chip",) for name in names},
+        }
+        return state.with_documents(columns, roles)
+
+    def _fact_names(self) -> list[str]:
+        own = self._own_names()
+        return [
+            name for name in dict.fromkeys([*self.facts, *names_of(self.given.metadata_columns)]) if name not in own
+        ]
+
+    def _own_names(self) -> list[str]:
+        return ["id", "doc_id", "title", "url", self.given.output_column, "published", FOUND_BY, ORIGINAL_RANK]
+
+    def _open(self, services: Services) -> Source:
+        return open_source(self.source, services.settings.sources, lambda text: _vector(services, text))
+
+
+class MosaicSource(_ForeignSource):
+    """Searches a MOSAIC service."""
+
+    id = "mosaic_datasource"
+    name = "MosaicDataSource"
+    description = "Full texts that a MOSAIC service finds, best first; of several indexes in turn."
+    source = "mosaic"
+    facts = ("language", INDEX_COLUMN)
+
+    class Parameters(_ForeignSource.Parameters):
+        """Which service, which index, how much."""
+
+        url: Url = parameter(
+            "",
+            "MOSAIC service URL",
+            "Address of the service, before `/search`; empty: that of the settings. Others must be allowed there.",
+        )
+        limit: int = _limit(MAX_PAGES)
+        search_index: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{0,200}$")] = parameter(
+            "", "Search index", "Index that is searched; `all`: every one; empty: that of the settings, else every one."
+        )
+
+    def _open(self, services: Services) -> Source:
+        given = self.given
+        return open_source("mosaic", services.settings.sources, _no_vector, url=given.url, part=given.search_index)
+
+
+class MeiliSource(_ForeignSource):
+    """Searches an index of a MeiliSearch server."""
+
+    id = "meili_datasource"
+    name = "MeiliSearch Data Source"
+    description = "Documents of an index of a MeiliSearch server, best first."
+    source = "meilisearch"
+
+    class Parameters(_ForeignSource.Parameters):
+        """Which server, which index, how much."""
+
+        url: Url = parameter(
+            "", "Server URL", "Address of the server; empty: that of the settings. Others must be allowed there."
+        )
+        index: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,512}$")] = parameter(
+            "", "Index", "Index that is searched; empty: that of the settings."
+        )
+        limit: int = _limit(MAX_PAGES)
+
+    def _open(self, services: Services) -> Source:
+        given = self.given
+        return open_source("meilisearch", services.settings.sources, _no_vector, url=given.url, part=given.index)
+
+
+class ChromaSource(_ForeignSource):
+    """Searches a collection of a Chroma server."""
+
+    id = "chroma_datasource"
+    name = "ChromaDB Data Source"
+    description = "Documents of a Chroma collection that another program made, nearest in meaning first."
+    source = "chroma"
+
+    class Parameters(_ForeignSource.Parameters):
+        """Which server, which collection, which model, how much."""
+
+        url: Url = parameter(
+            "", "Server URL", "Address of the server; empty: that of the settings. Others must be allowed there."
+        )
+        collection: Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]{1,510}[A-Za-z0-9])?$")] = parameter(
+            "", "Collection", "Collection that is searched; empty: that of the settings."
+        )
+        model: Text = parameter(
+            "", "Model", "Embedding model that made the collection: the service's own, for which empty stands."
+        )
+        limit: int = _limit(MAX_PAGES)
+
+    def check(self, services: Services) -> None:
+        """Refuse what is not set up or not allowed, and a model that is not loaded."""
+        super().check(services)
+        services.refuse_other_embedder(self.given.model)
+
+    def _open(self, services: Services) -> Source:
+        given = self.given
+        return open_source(
+            "chroma",
+            services.settings.sources,
+            lambda text: _vector(services, text),
+            url=given.url,
+            part=given.collection,
+        )
+
+
+class ClueWebSource(_ForeignSource):
+    """Searches ClueWeb22."""
+
+    id = "clueweb_datasource"
+    name = "ClueWeb22"
+    description = "Pages of ClueWeb22, found by its search service; server and key are those of the settings."
+    source = "clueweb"
+
+    class Parameters(_ForeignSource.Parameters):
+        """How much."""
+
+        limit: int = _limit(MAX_WEB_PAGES)
+
+
+class FineWebSource(_ForeignSource):
+    """Searches FineWeb."""
+
+    id = "fineweb_datasource"
+    name = "FineWeb"
+    description = "Pages of FineWeb, found by its search service; server and key are those of the settings."
+    source = "fineweb"
+
+    class Parameters(_ForeignSource.Parameters):
+        """How much."""
+
+        limit: int = _limit(MAX_WEB_PAGES)
+
+
+def _vector(services: Services, text: str) -> Sequence[float]:
+    return list(services.embedder().get_query_embedding(text))
+
+
+def _no_vector(_text: str) -> Sequence[float]:
+    raise AssertionError("this source searches by words")

@@ -1,0 +1,91 @@
+"""Emotions, by a lexicon and by a model."""
+
+from typing import Any
+
+import pytest
+
+from errors import LLMError, PipelineError
+from pipelines.running import FailedStepError
+from pipelines.steps.emotion import CATEGORIES, _lexicon, by_lexicon
+from query_engine.llms.base import LoadedModel
+from tests.fakes.llm import FakeLLM
+from tests.fakes.pipelines import run_step
+
+ANGRY = "He was furious and shouted at the clerk; the outrage made everyone angry."
+
+
+@pytest.mark.parametrize(
+    ("text", "emotion"),
+    [
+        (ANGRY, "anger"),
+        ("She cried for days after the funeral and felt lonely and miserable.", "sadness"),
+        ("They were terrified of the storm and hid, trembling and afraid.", "fear"),
+        ("He loves her dearly, adores her and kissed her with tender affection.", "love"),
+        ("We were astonished and amazed: nobody expected this shocking news.", "surprise"),
+        ("The team celebrated happily after the glorious win; fans were smiling, cheerful and full of joy.", "joy"),
+        ("Wind turbines convert kinetic energy into electricity.", "none"),
+        ("The happy machine " + "turns the blades of the wind turbine " * 20, "none"),
+        ("", "none"),
+        ("1919", "none"),
+        ("Er war wütend und die Leute waren auch nicht froh.", None),
+        ("これは風です。", None),
+    ],
+)
+def test_the_lexicon_names_what_most_words_speak_of(text: str, emotion: str | None) -> None:
+    assert by_lexicon(text) == emotion
+
+
+def test_every_category_is_in_the_package() -> None:
+    named = {emotion for emotions in _lexicon().values() for emotion in emotions}
+    assert named == set(CATEGORIES)
+
+
+def test_emotions_are_a_chip_and_other_languages_a_warning() -> None:
+    state = run_step([ANGRY, "Der Wind und die Sonne sind nicht das Salz."], "basic_sentiment_analysis")
+
+    assert state.values("sentiment") == ["anger", None]
+    assert state.roles["sentiment"] == ("chip",)
+    assert state.history[-1].warnings == ("Of 1 of 2 texts no emotion can be told: they are not English.",)
+
+
+def by_model(*says: Any, texts: tuple[str, ...] = (ANGRY,)) -> tuple[FakeLLM, Any]:
+    llm = FakeLLM(says=list(says))
+    model = LoadedModel(llm, "fake", 4096, lambda text: len(text.split()))
+    return llm, run_step(texts, ("basic_sentiment_analysis", {"method": "model"}), model=model)
+
+
+def test_the_model_is_shown_the_text_and_names_one() -> None:
+    llm, state = by_model("Anger.\nBecause he shouts.", texts=(ANGRY, " "))
+
+    assert state.values("sentiment") == ["anger", "none"]
+    assert len(llm.asked) == 1
+    assert ANGRY in str(llm.asked[0][0].content)
+
+
+def test_a_model_that_names_none_of_them_is_asked_three_times() -> None:
+    llm, state = by_model("Melancholy, or joy or fear")
+
+    assert state.values("sentiment") == [None]
+    assert len(llm.asked) == 3
+    assert state.history[-1].warnings == (
+        "Of 1 of 1 texts no emotion can be told: the model named none of the emotions.",
+    )
+
+
+def test_a_model_that_fails_fails_the_step() -> None:
+    with pytest.raises(FailedStepError, match=r"LLMError in step 2 \(basic_sentiment_analysis\)"):
+        by_model(LLMError("The model is down.", "Start it."))
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"method": "model"}, r"Step 2 \(basic_sentiment_analysis\): This service has no language model"),
+        ({"method": "vader"}, "'method' is not valid"),
+        ({"input_column": "summary"}, "reads column 'summary'"),
+        ({"metod": "lexicon"}, "nearest known one is 'method'"),
+    ],
+)
+def test_what_cannot_work_is_refused(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(PipelineError, match=told):
+        run_step([ANGRY], ("basic_sentiment_analysis", given))
