@@ -41,7 +41,9 @@
     +-- TaskCancelledError       a task was cancelled while a step of it ran
     +-- UnknownTaskError         there is no such task
     +-- UnknownPipelineError     there is no such saved pipeline
-    +-- TooManyTasksError        too many tasks are waiting, or too many pipelines are saved
+    +-- UnknownChatError         there is no such chat
+    +-- UnfinishedTaskError      a task has no results to chat over
+    +-- TooManyTasksError        too many tasks are waiting, or too many pipelines or chats are kept
     +-- TasksUnavailableError    the tasks cannot be read or kept: another service holds them, or the disk refuses
 
 Anything else that escapes is a bug of ours. Two edges translate this tree and nothing else does:
@@ -279,10 +281,10 @@ class UnknownModelError(RagError):
     code = "unknown_model"
 
     @classmethod
-    def of(cls, name: str, known: list[str]) -> "UnknownModelError":
+    def of(cls, name: str, known: list[str], remedy: str = "Leave model_name out.") -> "UnknownModelError":
         """Name the model, and those that may be named."""
         there = f"Known names: {', '.join(known)}." if known else "RAG_LLM__MODEL names no model here."
-        return cls(f"This service does not use a model {name!r}.", f"Leave model_name out. {there}")
+        return cls(f"This service does not use a model {name!r}.", f"{remedy} {there}")
 
 
 class KeyNeededError(RagError):
@@ -357,8 +359,20 @@ class UnknownPipelineError(RagError):
     code = "unknown_pipeline"
 
 
+class UnknownChatError(RagError):
+    """There is no such chat."""
+
+    code = "unknown_chat"
+
+
+class UnfinishedTaskError(RagError):
+    """A task has no results to chat over: it waits, runs, failed or was cancelled."""
+
+    code = "task_unfinished"
+
+
 class TooManyTasksError(RagError):
-    """So many tasks are waiting, or so many pipelines are saved, that no other one is taken."""
+    """So many tasks are waiting, or so many pipelines or chats are kept, that no other one is taken."""
 
     code = "too_many_tasks"
 

@@ -505,6 +505,9 @@ class PipelinesSettings(Group):
     )
     max_documents: int = Field(10_000, ge=1, le=1_000_000, description="Documents in a pipeline's table, at most.")
     max_column_mb: int = Field(32, ge=1, le=10_000, description="Size of a column of the table, at most.")
+    chat_documents: int = Field(
+        50, ge=1, le=1000, description="Documents that a chat over a task's results reads, the first of its table."
+    )
     steps_dir: Path | None = Field(
         None, description="Folder with `*.py` files of your own steps; they run as part of the service."
     )

@@ -32,6 +32,7 @@ from api.routes import (
     research,
     retrieve,
     run,
+    task_chats,
     tasks,
     uploads,
 )
@@ -68,7 +69,7 @@ def create_app(
         jobs: run it.
         ingested: what the service was started with; clients may have it ingested again, as what `ingest.root` names.
         web: answers from sources where no corpus is named; None if there are none.
-        given: answers over given pages; without it there is no `/answer`.
+        given: answers over given pages; without it there is no `/answer`, and no chat over a task's results.
         pipelines_of_steps: run steps over tables of documents; without models and in memory if None.
     """
     app = FastAPI(
@@ -107,7 +108,8 @@ def create_app(
     for module in (*asking, catalogue, uploads, documents, ingest, feedback, page):
         app.include_router(module.router, dependencies=[KeyRequired])
     if given is not None:
-        app.include_router(answer.router, dependencies=[KeyRequired])
+        for module in (answer, task_chats):
+            app.include_router(module.router, dependencies=[KeyRequired])
     if settings.mcp.enabled:
         app.include_router(mcp.router, dependencies=[KeyRequired])
     # A probe has no key; papers ask for theirs in their own way.

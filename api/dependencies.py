@@ -155,8 +155,10 @@ class PageAnswers(Protocol):
         """What stands for the pages where a corpus is named."""
         ...
 
-    def stream(self, inquiry: Inquiry, pages: Sequence[GivenPage]) -> AsyncGenerator[Event, None]:
-        """Answer, event by event; closing it waits for its threads."""
+    def stream(
+        self, inquiry: Inquiry, pages: Sequence[GivenPage], *, model: str | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """Answer by a model, None meaning that of the settings, event by event; closing it waits for its threads."""
         ...
 
 

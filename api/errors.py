@@ -44,6 +44,8 @@ STATUS: dict[type[RagError], int] = {
     errors.UnknownJobError: 404,
     errors.UnknownTaskError: 404,
     errors.UnknownPipelineError: 404,
+    errors.UnknownChatError: 404,
+    errors.UnfinishedTaskError: 409,
     errors.CorpusBusyError: 409,
     errors.TooManyJobsError: 429,
     errors.TooManyQuestionsError: 429,

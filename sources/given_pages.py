@@ -101,22 +101,30 @@ class PageAnswers:
         self._readers = readers
         self._settings = settings
 
-    async def stream(self, inquiry: Inquiry, pages: Sequence[GivenPage]) -> AsyncGenerator[Event, None]:
-        """Answer a question from these pages alone; what `Engine.stream` says holds here too."""
+    async def stream(
+        self, inquiry: Inquiry, pages: Sequence[GivenPage], *, model: str | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """Answer a question from these pages alone; what `Engine.stream` says holds here too.
+
+        Args:
+            inquiry: the question.
+            pages: each text is read once.
+            model: that writes, as for `Engines.for_documents`.
+        """
         answer = Answer(clean_question(inquiry.text), inquiry.query_time)
         deadline = inquiry.deadline or Deadline(self._settings.answer.deadline_s)
-        stages = iterate_in_thread(partial(self._stages, inquiry, pages, answer, deadline), deadline.stop)
+        stages = iterate_in_thread(partial(self._stages, inquiry, pages, answer, deadline, model), deadline.stop)
         async with aclosing(in_time(stages, deadline, answer.out_of_time)) as events:
             async for event in events:
                 yield event
 
     def _stages(
-        self, inquiry: Inquiry, pages: Sequence[GivenPage], answer: Answer, deadline: Deadline
+        self, inquiry: Inquiry, pages: Sequence[GivenPage], answer: Answer, deadline: Deadline, model: str | None
     ) -> Generator[Event, None, None]:
         yield steps.reading(len(pages))
         reading = deadline.for_stage(self._settings.answer.deadline_s)
         documents, warnings = self._read(pages, reading)
-        with self._engines.for_documents([], NAME) as engine:
+        with self._engines.for_documents([], NAME, model=model) as engine:
             added = add_in_time(self._engines, engine, documents, reading)
             if added < len(documents):
                 late = f"{len(documents) - added} pages were left out: there was no time to read them."
