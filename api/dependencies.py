@@ -156,9 +156,16 @@ class PageAnswers(Protocol):
         ...
 
     def stream(
-        self, inquiry: Inquiry, pages: Sequence[GivenPage], *, model: str | None = None
+        self, inquiry: Inquiry, pages: Sequence[GivenPage], *, model: str | None = None, only_sure: bool = True
     ) -> AsyncGenerator[Event, None]:
-        """Answer by a model, None meaning that of the settings, event by event; closing it waits for its threads."""
+        """Answer, event by event; closing it waits for its threads.
+
+        Args:
+            inquiry: the question.
+            pages: to answer from.
+            model: that writes; None: those of the settings.
+            only_sure: quote with high precision, unless the settings say otherwise.
+        """
         ...
 
 

@@ -6,8 +6,8 @@ its name and what citations link to.
 """
 
 import threading
-from collections.abc import AsyncGenerator, Generator, Iterator, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, aclosing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -18,6 +18,7 @@ from ingestion.reading.pages import Page, read_page
 from ingestion.reading.reader import Reader
 from ingestion.reading.text import clean_body, one_line
 from query_engine import steps as engine_steps
+from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.question.validation import clean_question
 from query_engine.runtime.deadline import Deadline
@@ -102,29 +103,36 @@ class PageAnswers:
         self._settings = settings
 
     async def stream(
-        self, inquiry: Inquiry, pages: Sequence[GivenPage], *, model: str | None = None
+        self, inquiry: Inquiry, pages: Sequence[GivenPage], *, model: str | None = None, only_sure: bool = True
     ) -> AsyncGenerator[Event, None]:
         """Answer a question from these pages alone; what `Engine.stream` says holds here too.
 
         Args:
             inquiry: the question.
             pages: each text is read once.
-            model: that writes, as for `Engines.for_documents`.
+            model: that writes, and
+            only_sure: quote with high precision, as for `Engines.for_documents`.
         """
         answer = Answer(clean_question(inquiry.text), inquiry.query_time)
         deadline = inquiry.deadline or Deadline(self._settings.answer.deadline_s)
-        stages = iterate_in_thread(partial(self._stages, inquiry, pages, answer, deadline, model), deadline.stop)
+        engine = partial(self._engines.for_documents, [], NAME, only_sure=only_sure, model=model)
+        stages = iterate_in_thread(partial(self._stages, inquiry, pages, answer, deadline, engine), deadline.stop)
         async with aclosing(in_time(stages, deadline, answer.out_of_time)) as events:
             async for event in events:
                 yield event
 
     def _stages(
-        self, inquiry: Inquiry, pages: Sequence[GivenPage], answer: Answer, deadline: Deadline, model: str | None
+        self,
+        inquiry: Inquiry,
+        pages: Sequence[GivenPage],
+        answer: Answer,
+        deadline: Deadline,
+        open_engine: Callable[[], AbstractContextManager[Engine]],
     ) -> Generator[Event, None, None]:
         yield steps.reading(len(pages))
         reading = deadline.for_stage(self._settings.answer.deadline_s)
         documents, warnings = self._read(pages, reading)
-        with self._engines.for_documents([], NAME, model=model) as engine:
+        with open_engine() as engine:
             added = add_in_time(self._engines, engine, documents, reading)
             if added < len(documents):
                 late = f"{len(documents) - added} pages were left out: there was no time to read them."

@@ -59,7 +59,9 @@ async def say(
     chat, pages = await run_in_threadpool(_opened, service, chat_id, task_id)
     inquiry = Inquiry(message, turns=chat.turns)
     asked = runner.answer_outside(
-        given.name, lambda deadline: given.stream(replace(inquiry, deadline=deadline), pages, model=chat.model)
+        given.name,
+        # What a pipeline searched for is quoted as a corpus is.
+        lambda deadline: given.stream(replace(inquiry, deadline=deadline), pages, model=chat.model, only_sure=False),
     )
     done = await finish(asked.events, request)
     text = to_chat_text(done, message)

@@ -1,7 +1,7 @@
 """Chats over the results of a task: which documents, which model, and what was said.
 
 Flow: `GET /task/chat/new` -> **here**, in the tasks' file -> `GET /task/chat/{chat_id}` takes the documents and the
-turns so far to `sources/given_pages.py`, which answers, and brings back what was said. A chat lives as long as its task.
+turns so far to `sources/given_pages.py`, which answers, and brings back what was said. A chat lives as its task does.
 """
 
 import re

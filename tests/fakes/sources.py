@@ -126,11 +126,13 @@ class FakePageAnswers:
     inquiries: list[Inquiry] = field(default_factory=list)
     pages: list[GivenPage] = field(default_factory=list)
     models: list[str | None] = field(default_factory=list)
+    only_sure: bool | None = None
 
     async def stream(
-        self, inquiry: Inquiry, pages: Sequence[GivenPage] = (), *, model: str | None = None
+        self, inquiry: Inquiry, pages: Sequence[GivenPage] = (), *, model: str | None = None, only_sure: bool = True
     ) -> AsyncGenerator[Event, None]:
         self.inquiries.append(inquiry)
+        self.only_sure = only_sure
         self.models.append(model)
         self.pages += pages
         yield Step("search", "**Asking** *clueweb*")

@@ -3,9 +3,10 @@ from pathlib import Path
 import pytest
 
 from errors import PipelineError, StepError
-from pipelines.__main__ import main, read_file, run_plan
+from pipelines.__main__ import main, run_plan
 from pipelines.body import plain, read_plan
 from pipelines.console import ConsoleWatcher
+from pipelines.file import read_file
 from pipelines.state import write_parquet
 from settings import Settings
 from tests.fakes.pipelines import a_registry, body_of, fake_services, run_body, scripted

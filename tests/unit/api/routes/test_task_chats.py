@@ -57,6 +57,7 @@ def test_a_message_is_answered_from_the_documents_of_the_task(client: TestClient
     assert reply.text == "Rain falls. [Doc 3] It is wet. [Doc 1] It [7] pours. [Doc 3]"
     assert given.pages == [GivenPage(f"Doc {n}", "Wind", text=text) for n, text in enumerate(TEXTS, start=1)]
     assert given.models == ["extractive"]
+    assert given.only_sure is False
     assert given.inquiries[0].deadline is not None
 
 
