@@ -1,6 +1,6 @@
 """Ask a pipeline of steps: it finds the documents, and they are what is scored.
 
-Flow: `build.py` reads the file -> **here** runs it for each question -> `asking.py`. The contexts are the rows of the last
+Flow: `build.py` reads the file -> **here** runs it for each question -> `asking.py`. Contexts are the rows of the last
 table, in its order. The answer is the pipeline's summary of all documents, where one of its steps writes one; otherwise
 the engine's over these documents, as in a chat over the results of a task.
 """
