@@ -1,4 +1,4 @@
-"""What clients of `/task` and `/pipeline` may get wrong: refused with step and reason, or an empty result that says so."""
+"""What clients of `/task` and `/pipeline` may get wrong: refused with step and reason, or an empty result saying so."""
 
 import json
 from collections.abc import Iterator
@@ -131,7 +131,7 @@ def test_without_documents_every_step_goes_on_and_the_source_says_so() -> None:
     client.app.state.service.pipelines.close()  # type: ignore[attr-defined]
 
 
-def test_a_column_of_50_mb_fails_its_step_and_the_service_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_column_of_50_mb_fails_its_step_and_the_service_goes_on() -> None:
     large = scripted()
     large.transform_row = lambda *_: "x" * 50_000_000  # type: ignore[method-assign,assignment]
     large.cached = False
