@@ -34,6 +34,7 @@
     +-- UnknownAnswerError       what is judged was never given, or is kept no longer
     +-- FeedbackError            feedback is off, or its file is damaged
     |   +-- TooMuchFeedbackError  an answer has as many verdicts as are kept
+    +-- StudyError               no user study is noted, or its file is damaged
     +-- HostRefusedError         a request names a host, or comes from a web page, that is not allowed
     +-- CorpusBusyError          an ingestion is writing into the corpus
     +-- PipelineError            a pipeline of steps cannot be run as it stands
@@ -309,6 +310,12 @@ class FeedbackError(RagError):
     """Feedback cannot be taken or read: it is off, or its file is damaged."""
 
     code = "feedback_unavailable"
+
+
+class StudyError(RagError):
+    """A user study cannot be noted or read: it is off, or its file is damaged."""
+
+    code = "study_unavailable"
 
 
 class TooMuchFeedbackError(FeedbackError):

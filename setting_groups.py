@@ -480,6 +480,14 @@ class FeedbackSettings(Group):
     max_mb: float = Field(100, ge=1, le=100_000, description="Size of all kept answers; the oldest are deleted.")
 
 
+class StudySettings(Group):
+    """The events of a user study, kept in `study.sqlite` in the index folder."""
+
+    enabled: bool = Field(False, description="Note searches, opened documents, chats and verdicts (`GET /study`).")
+    texts: bool = Field(False, description="Note what was asked and remarked as well.")
+    keep_days: float = Field(365, gt=0, le=3650, description="Days for which an event is kept.")
+
+
 class McpSettings(Group):
     """MCP, the Model Context Protocol: the route `/mcp` and `treeline mcp`."""
 

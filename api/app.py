@@ -32,6 +32,7 @@ from api.routes import (
     research,
     retrieve,
     run,
+    study,
     task_chats,
     tasks,
     uploads,
@@ -39,6 +40,7 @@ from api.routes import (
 from api.security.auth import KeyRequired
 from api.security.body_limit import MAX_BYTES_AT, BodyLimit
 from api.security.same_origin import SameOrigin
+from api.study import Study, StudyNotes
 from api.views.html import Pages
 from api.web import page
 from pipelines.build import Pipelines, without_models
@@ -86,6 +88,7 @@ def create_app(
     slots = AdmissionQueue(settings.serve.slots or max(LEAST_SLOTS, os.cpu_count() or 1), settings.serve.queue)
     roots = tuple(root for root in (settings.ingest.root, ingested) if root is not None)
     recorder = Recorder(settings.feedback, settings.index.dir)
+    study_notes = Study(settings.study, settings.index.dir)
     service = Service(
         engines,
         settings,
@@ -99,13 +102,16 @@ def create_app(
         web,
         given,
         recorder=recorder,
+        study=study_notes,
     )
     app.state.service, app.state.mcp = service, McpEndpoint(service)
+    if settings.study.enabled:
+        app.add_middleware(StudyNotes, study=study_notes)
     app.add_middleware(BodyLimit, max_bytes_at={**MAX_BYTES_AT, "/documents": settings.ingest.max_upload_bytes})
     app.add_middleware(SameOrigin, serve=settings.serve)  # the last one added is the first one asked
     errors.install(app, pages)
     asking = (run, evaluate, query, research, chat, retrieve, tasks, pipelines)
-    for module in (*asking, catalogue, uploads, documents, ingest, feedback, page):
+    for module in (*asking, catalogue, uploads, documents, ingest, feedback, study, page):
         app.include_router(module.router, dependencies=[KeyRequired])
     if given is not None:
         for module in (answer, task_chats):

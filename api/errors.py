@@ -38,6 +38,7 @@ STATUS: dict[type[RagError], int] = {
     errors.HostRefusedError: 403,
     errors.UnknownAnswerError: 404,
     errors.FeedbackError: 503,
+    errors.StudyError: 503,
     errors.TooMuchFeedbackError: 422,
     errors.NothingFoundError: 404,
     errors.UnknownPathError: 404,
