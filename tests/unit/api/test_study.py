@@ -76,7 +76,7 @@ def test_a_browser_keeps_its_session(tmp_path: Path) -> None:
 @pytest.mark.parametrize("session", ["", "a b", "x" * 65, "é"])
 def test_a_session_that_is_none_is_replaced(tmp_path: Path, session: str) -> None:
     with served(tmp_path) as client:
-        client.post("/query", json=ASK, headers={"X-Study-Session": session.encode("latin-1")})
+        client.post("/query", json=ASK, headers={b"X-Study-Session": session.encode("latin-1")})
 
         (event,) = events(client)
 

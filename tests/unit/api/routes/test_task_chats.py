@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from httpx import Response
 from starlette.testclient import TestClient
 
 from query_engine.question.condense import Turn
@@ -38,11 +37,11 @@ def run(client: TestClient, body: dict[str, Any] = BODY) -> str:
     return str(client.post("/task/run", json=body).headers["Location"]).rpartition("/")[2]
 
 
-def begun(client: TestClient, task: str, model: str = "extractive", column: str = "full-text") -> Response:
+def begun(client: TestClient, task: str, model: str = "extractive", column: str = "full-text") -> Any:
     return client.get("/task/chat/new", params={"model": model, "column": column, "task_id": task})
 
 
-def say(client: TestClient, chat: str, message: str = "What falls?", **extra: str) -> Response:
+def say(client: TestClient, chat: str, message: str = "What falls?", **extra: str) -> Any:
     return client.get(f"/task/chat/{chat}", params={"message": message, **extra})
 
 
