@@ -34,6 +34,7 @@
     +-- UnknownAnswerError       what is judged was never given, or is kept no longer
     +-- FeedbackError            feedback is off, or its file is damaged
     |   +-- TooMuchFeedbackError  an answer has as many verdicts as are kept
+    +-- StudyError               no user study is noted, or its file is damaged
     +-- HostRefusedError         a request names a host, or comes from a web page, that is not allowed
     +-- CorpusBusyError          an ingestion is writing into the corpus
     +-- PipelineError            a pipeline of steps cannot be run as it stands
@@ -41,7 +42,9 @@
     +-- TaskCancelledError       a task was cancelled while a step of it ran
     +-- UnknownTaskError         there is no such task
     +-- UnknownPipelineError     there is no such saved pipeline
-    +-- TooManyTasksError        too many tasks are waiting, or too many pipelines are saved
+    +-- UnknownChatError         there is no such chat
+    +-- UnfinishedTaskError      a task has no results to chat over
+    +-- TooManyTasksError        too many tasks are waiting, or too many pipelines or chats are kept
     +-- TasksUnavailableError    the tasks cannot be read or kept: another service holds them, or the disk refuses
 
 Anything else that escapes is a bug of ours. Two edges translate this tree and nothing else does:
@@ -279,10 +282,10 @@ class UnknownModelError(RagError):
     code = "unknown_model"
 
     @classmethod
-    def of(cls, name: str, known: list[str]) -> "UnknownModelError":
+    def of(cls, name: str, known: list[str], remedy: str = "Leave model_name out.") -> "UnknownModelError":
         """Name the model, and those that may be named."""
         there = f"Known names: {', '.join(known)}." if known else "RAG_LLM__MODEL names no model here."
-        return cls(f"This service does not use a model {name!r}.", f"Leave model_name out. {there}")
+        return cls(f"This service does not use a model {name!r}.", f"{remedy} {there}")
 
 
 class KeyNeededError(RagError):
@@ -307,6 +310,12 @@ class FeedbackError(RagError):
     """Feedback cannot be taken or read: it is off, or its file is damaged."""
 
     code = "feedback_unavailable"
+
+
+class StudyError(RagError):
+    """A user study cannot be noted or read: it is off, or its file is damaged."""
+
+    code = "study_unavailable"
 
 
 class TooMuchFeedbackError(FeedbackError):
@@ -357,8 +366,20 @@ class UnknownPipelineError(RagError):
     code = "unknown_pipeline"
 
 
+class UnknownChatError(RagError):
+    """There is no such chat."""
+
+    code = "unknown_chat"
+
+
+class UnfinishedTaskError(RagError):
+    """A task has no results to chat over: it waits, runs, failed or was cancelled."""
+
+    code = "task_unfinished"
+
+
 class TooManyTasksError(RagError):
-    """So many tasks are waiting, or so many pipelines are saved, that no other one is taken."""
+    """So many tasks are waiting, or so many pipelines or chats are kept, that no other one is taken."""
 
     code = "too_many_tasks"
 

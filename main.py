@@ -92,6 +92,7 @@ def serve(settings: Settings, folder: Path | None = None) -> int:
             pipelines.close()
             if app is not None:
                 app.state.service.recorder.close()
+                app.state.service.study.close()
             engines.close()
     return 0
 

@@ -495,6 +495,14 @@ class FeedbackSettings(Group):
     max_mb: float = Field(100, ge=1, le=100_000, description="Size of all kept answers; the oldest are deleted.")
 
 
+class StudySettings(Group):
+    """The events of a user study, kept in `study.sqlite` in the index folder."""
+
+    enabled: bool = Field(False, description="Note searches, opened documents, chats and verdicts (`GET /study`).")
+    texts: bool = Field(False, description="Note what was asked and remarked as well.")
+    keep_days: float = Field(365, gt=0, le=3650, description="Days for which an event is kept.")
+
+
 class McpSettings(Group):
     """MCP, the Model Context Protocol: the route `/mcp` and `treeline mcp`."""
 
@@ -520,6 +528,9 @@ class PipelinesSettings(Group):
     )
     max_documents: int = Field(10_000, ge=1, le=1_000_000, description="Documents in a pipeline's table, at most.")
     max_column_mb: int = Field(32, ge=1, le=10_000, description="Size of a column of the table, at most.")
+    chat_documents: int = Field(
+        50, ge=1, le=1000, description="Documents that a chat over a task's results reads, the first of its table."
+    )
     steps_dir: Path | None = Field(
         None, description="Folder with `*.py` files of your own steps; they run as part of the service."
     )

@@ -42,6 +42,7 @@ from setting_groups import (
     RetrievalSettings,
     ServeSettings,
     SourcesSettings,
+    StudySettings,
 )
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "ServeSettings",
     "Settings",
     "SourcesSettings",
+    "StudySettings",
     "load_settings",
     "variables",
 ]
@@ -97,6 +99,7 @@ class Settings(Group):
     research: ResearchSettings = ResearchSettings()
     cache: CacheSettings = CacheSettings()
     feedback: FeedbackSettings = FeedbackSettings()
+    study: StudySettings = StudySettings()
     mcp: McpSettings = McpSettings()
     pipelines: PipelinesSettings = PipelinesSettings()
     judge: JudgeSettings = JudgeSettings()

@@ -32,12 +32,15 @@ from api.routes import (
     research,
     retrieve,
     run,
+    study,
+    task_chats,
     tasks,
     uploads,
 )
 from api.security.auth import KeyRequired
 from api.security.body_limit import MAX_BYTES_AT, BodyLimit
 from api.security.same_origin import SameOrigin
+from api.study import Study, StudyNotes
 from api.views.html import Pages
 from api.web import page
 from pipelines.build import Pipelines, without_models
@@ -68,7 +71,7 @@ def create_app(
         jobs: run it.
         ingested: what the service was started with; clients may have it ingested again, as what `ingest.root` names.
         web: answers from sources where no corpus is named; None if there are none.
-        given: answers over given pages; without it there is no `/answer`.
+        given: answers over given pages; without it there is no `/answer`, and no chat over a task's results.
         pipelines_of_steps: run steps over tables of documents; without models and in memory if None.
     """
     app = FastAPI(
@@ -85,6 +88,7 @@ def create_app(
     slots = AdmissionQueue(settings.serve.slots or max(LEAST_SLOTS, os.cpu_count() or 1), settings.serve.queue)
     roots = tuple(root for root in (settings.ingest.root, ingested) if root is not None)
     recorder = Recorder(settings.feedback, settings.index.dir)
+    study_notes = Study(settings.study, settings.index.dir)
     service = Service(
         engines,
         settings,
@@ -98,16 +102,20 @@ def create_app(
         web,
         given,
         recorder=recorder,
+        study=study_notes,
     )
     app.state.service, app.state.mcp = service, McpEndpoint(service)
+    if settings.study.enabled:
+        app.add_middleware(StudyNotes, study=study_notes)
     app.add_middleware(BodyLimit, max_bytes_at={**MAX_BYTES_AT, "/documents": settings.ingest.max_upload_bytes})
     app.add_middleware(SameOrigin, serve=settings.serve)  # the last one added is the first one asked
     errors.install(app, pages)
     asking = (run, evaluate, query, research, chat, retrieve, tasks, pipelines)
-    for module in (*asking, catalogue, uploads, documents, ingest, feedback, page):
+    for module in (*asking, catalogue, uploads, documents, ingest, feedback, study, page):
         app.include_router(module.router, dependencies=[KeyRequired])
     if given is not None:
-        app.include_router(answer.router, dependencies=[KeyRequired])
+        for module in (answer, task_chats):
+            app.include_router(module.router, dependencies=[KeyRequired])
     if settings.mcp.enabled:
         app.include_router(mcp.router, dependencies=[KeyRequired])
     # A probe has no key; papers ask for theirs in their own way.

@@ -16,6 +16,7 @@ from api.admission import AdmissionQueue
 from api.jobs.queue import Jobs, Result
 from api.jobs.write_locks import WriteLocks
 from api.recorder import Recorder
+from api.study import Study
 from api.views.html import Pages
 from api.views.links import Links
 from index.corpus import Corpus
@@ -155,8 +156,17 @@ class PageAnswers(Protocol):
         """What stands for the pages where a corpus is named."""
         ...
 
-    def stream(self, inquiry: Inquiry, pages: Sequence[GivenPage]) -> AsyncGenerator[Event, None]:
-        """Answer, event by event; closing it waits for its threads."""
+    def stream(
+        self, inquiry: Inquiry, pages: Sequence[GivenPage], *, model: str | None = None, only_sure: bool = True
+    ) -> AsyncGenerator[Event, None]:
+        """Answer, event by event; closing it waits for its threads.
+
+        Args:
+            inquiry: the question.
+            pages: to answer from.
+            model: that writes; None: those of the settings.
+            only_sure: quote with high precision, unless the settings say otherwise.
+        """
         ...
 
 
@@ -169,6 +179,7 @@ class Service:
         web: answers where no corpus is named; None if there are no sources.
         given: answers over given pages; None in a service without them.
         recorder: gives answers their ids, and notes them for feedback.
+        study: notes what people do, if that is turned on.
         disk_look: runs `engines.look_at_disk` for the probes.
     """
 
@@ -185,6 +196,7 @@ class Service:
     given: PageAnswers | None = None
     write_locks: WriteLocks = field(default_factory=WriteLocks)
     recorder: Recorder = field(default_factory=Recorder.off)
+    study: Study = field(default_factory=Study.off)
     disk_look: SharedThread = field(default_factory=SharedThread)
 
     def stop(self) -> None:

@@ -306,13 +306,15 @@ def _scoring(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _pipelines(arguments: argparse.Namespace, settings: Settings) -> int:
-    from bench.build import measure_pipelines  # noqa: PLC0415  # for the reason that `build.py` gives
-    from bench.speed import pipelines  # noqa: PLC0415  # likewise
+    from bench.build import measure_pipelines, measure_whole_pipeline  # noqa: PLC0415  # for `build.py`'s reason
+    from bench.speed import pipelines, whole_pipeline  # noqa: PLC0415  # likewise
 
     measured = measure_pipelines(settings, arguments.repeats)
-    print(pipelines.table(measured))
+    print(pipelines.table(measured), end="\n\n")
+    whole = measure_whole_pipeline(settings)
+    print(whole_pipeline.table(whole))
     print(f"\n{describe(machine())}.")
-    _keep("pipelines", {str(one.rows): asdict(one) for one in measured}, settings)
+    _keep("pipelines", {**{str(one.rows): asdict(one) for one in measured}, "whole": asdict(whole)}, settings)
     return 0
 
 

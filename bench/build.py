@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from bench.datasets import DataSet
+from bench.datasets import DataSet, find_sets
 from bench.quality.retrieval import OURS, STOCK, Retrieve
 from bench.speed import hostile, latency, load
 from bench.speed.ingest import Commands, Measured, Ours, measure, warm_up
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from bench.quality.research import Overhead
     from bench.speed.pipelines import Overhead as StepOverhead
     from bench.speed.scoring import Scoring
+    from bench.speed.whole_pipeline import WholePipeline
+    from query_engine.build import Engines
     from query_engine.engine import Engine
     from query_engine.retrieval.multi_part import SearchContext
     from research.loop import Tools
@@ -56,7 +58,14 @@ WARM_UP = f"<html><body><p>{'An engine is warmed up before it is timed. ' * 200}
 
 @contextmanager
 def open_engine(data_set: DataSet, settings: Settings) -> Iterator["Engine"]:
-    """Bring the data set's corpus into its own index, and open an engine on it.
+    """Open an engine as `open_engines` does."""
+    with open_engines(data_set, settings) as engines:
+        yield engines.get()
+
+
+@contextmanager
+def open_engines(data_set: DataSet, settings: Settings) -> Iterator["Engines"]:
+    """Bring the data set's corpus into its own index, and open engines of which it is the default.
 
     An index that was made with other settings, or holds documents that are gone, is rebuilt.
 
@@ -82,7 +91,7 @@ def open_engine(data_set: DataSet, settings: Settings) -> Iterator["Engine"]:
             engines = Engines(settings)
         for entry in (*summary.skipped, *summary.failed):
             _tell(f"left out: {entry['source']}: {entry['reason']}")
-        yield engines.get()
+        yield engines
     finally:
         engines.close()
 
@@ -315,6 +324,24 @@ def measure_pipelines(settings: Settings, repeats: int) -> "list[StepOverhead]":
     from pipelines.build import without_models  # noqa: PLC0415
 
     return measure(without_models(NoCorpora(), settings).services, repeats)
+
+
+def measure_whole_pipeline(settings: Settings) -> "WholePipeline":
+    """Run the first pipeline of the guide for each question of the sample; its tasks and cache are thrown away."""
+    from bench.speed.whole_pipeline import measure  # noqa: PLC0415
+    from pipelines.build import Pipelines, services_of  # noqa: PLC0415
+    from pipelines.registry import all_steps  # noqa: PLC0415
+
+    (sample,), _ = find_sets(None)
+    index = settings.index.model_copy(update={"corpus": CORPUS})
+    with (
+        open_engines(sample, settings) as engines,
+        tempfile.TemporaryDirectory(prefix="pipeline-", dir=_made(settings.bench.dir)) as folder,
+    ):
+        services = services_of(engines, settings.model_copy(update={"index": index}))
+        pipelines = Pipelines(services, all_steps(None), Path(folder))
+        with closing(pipelines):
+            return measure(engines.get(), pipelines.tasks, [case.question for case in read_cases(sample.questions)])
 
 
 def measure_reach(

@@ -1,6 +1,6 @@
 """Run a pipeline from a file: `python -m pipelines FILE "question"`, or `treeline pipeline`.
 
-Flow: a YAML or JSON file in the form of `/task/run` -> `body.py` -> `running.py` -> `console.py` shows each step.
+Flow: `file.py` reads it -> `body.py` -> `running.py` -> `console.py` shows each step.
 """
 
 import missing_packages  # noqa: F401, I001  # first, to tell which package the imports below lack
@@ -12,12 +12,11 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-import yaml
-
-from errors import PipelineError, StepError, run_command
+from errors import StepError, run_command
 from pipelines.body import Plan, read_plan
 from pipelines.build import open_cache, services_of
 from pipelines.console import MOST_ROWS, ConsoleWatcher
+from pipelines.file import read_file
 from pipelines.registry import Registry, all_steps
 from pipelines.running import FailedStepError, Runner
 from pipelines.services import Services
@@ -46,21 +45,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     return run_command(
         lambda: _run(load_settings(), arguments.file, arguments.question, max(0, arguments.rows), arguments.save)
     )
-
-
-def read_file(path: Path) -> object:
-    """Return the body that a file holds.
-
-    Raises:
-        PipelineError: it cannot be read, or is neither YAML nor JSON.
-    """
-    try:
-        body = yaml.safe_load(path.read_text("utf-8"))
-    except OSError as error:
-        raise PipelineError(f"{path} cannot be read: {error.strerror}.", "Name a YAML or JSON file.") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise PipelineError(f"{path} is neither YAML nor JSON: {error}.", "Mend the file.") from error
-    return _with_text_keys(body)
 
 
 def run_plan(plan: Plan, services: Services, watcher: ConsoleWatcher) -> PipelineState:
@@ -104,14 +88,6 @@ def _list(registry: Registry) -> int:
         for name, parameter in info["parameters"].items():
             print(f"    {name} = {json.dumps(parameter['default'])}: {parameter['description']}")
     return 0
-
-
-def _with_text_keys(body: object) -> object:
-    """Return a body in which YAML's numbers of steps are text, as they are in JSON."""
-    if not isinstance(body, dict):
-        return body
-    named = {str(key) if isinstance(key, int) else key: value for key, value in body.items()}
-    return {**named, "pipeline": _with_text_keys(named["pipeline"])} if "pipeline" in named else named
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from query_engine.question.validation import clean_question
 
 Policy = Literal["stop", "continue"]
 MAX_STEPS = 50
+MAX_DIGITS = 4
 SHAPE = 'Write {"query": "...", "1": {"id": "corpus_datasource", "parameters": {}}, "2": {...}}.'
 
 
@@ -60,11 +61,13 @@ def plain(body: object) -> dict[str, Any]:
     """Return a body without its wrapping.
 
     Raises:
-        PipelineError: it is no object.
+        PipelineError: it is no object, or wrapped twice.
     """
     inner = body.get("pipeline", body) if isinstance(body, dict) else body
     if not isinstance(inner, dict):
         raise PipelineError("The pipeline is no JSON object.", SHAPE)
+    if "pipeline" in inner:
+        raise PipelineError("A pipeline holds a pipeline.", "Write its steps in its place.")
     return dict(inner)
 
 
@@ -107,7 +110,7 @@ def _numbered(given: Mapping[str, Any]) -> list[Any]:
     """Return the steps in order."""
     names = [name for name in given if name not in {"query", "parameters"}]
     for name in names:
-        if not (isinstance(name, str) and name.isascii() and name.isdigit()):
+        if not (isinstance(name, str) and name.isascii() and name.isdigit() and len(name) <= MAX_DIGITS):
             raise unknown("The pipeline has an unknown key", name, ["query", "parameters", "1", "2"])
     numbers = sorted(map(int, names))
     if not numbers:

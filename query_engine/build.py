@@ -43,7 +43,7 @@ from query_engine.retrieval.reranking.build import build_reranker
 from query_engine.runtime import open_files
 from query_engine.runtime.lease_pool import Lease, LeasePool
 from query_engine.synthesis.base import Synthesizer
-from query_engine.synthesis.build import build_language_models
+from query_engine.synthesis.build import QUOTES, build_language_models
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from query_engine.synthesis.high_precision import HighPrecisionSynthesizer
 from query_engine.synthesis.quoting import QuotingSynthesizer
@@ -126,7 +126,7 @@ class Engines:
 
     @contextmanager
     def for_documents(
-        self, documents: Sequence[Document], name: str = NAME, *, only_sure: bool = True
+        self, documents: Sequence[Document], name: str = NAME, *, only_sure: bool = True, model: str | None = None
     ) -> Iterator[Engine]:
         """Open an engine over these documents alone, which live in memory until the end of the `with` block.
 
@@ -136,8 +136,10 @@ class Engines:
             name: of their corpus, for people.
             only_sure: quote with high precision, if `RAG_ANSWER__ONLY_SURE` does not say. Nobody chose pages that came
                 with a question: they may be about something else.
+            model: that writes, see `synthesis.build.writer_names`; None: those of the settings, one after the other.
 
         Raises:
+            UnknownModelError: there is no such model.
             ModelError: the embedding model failed.
             IndexDamagedError: a store failed.
         """
@@ -145,7 +147,7 @@ class Engines:
         sentences = settings.answer.sentence_leaves
         corpus = corpus_for_documents(documents, settings.chunk, self.embedding, sentences=sentences, name=name)
         with closing(corpus):
-            yield self._engine(corpus, only_sure=only_sure)
+            yield self._engine(corpus, only_sure=only_sure, model=model)
 
     def add_documents(self, engine: Engine, documents: Sequence[Document]) -> None:
         """Cut and embed further documents into an engine of `for_documents`, which nobody asks meanwhile; blocks.
@@ -264,14 +266,14 @@ class Engines:
             raise
         return corpus
 
-    def _engine(self, corpus: Corpus, *, only_sure: bool = False) -> Engine:
+    def _engine(self, corpus: Corpus, *, only_sure: bool = False, model: str | None = None) -> Engine:
         reader = LeafReader(self._passage_reader, document_text(corpus.documents), corpus.lexical_index)
         quoting: QuotingSynthesizer = ExtractiveSynthesizer(reader, self._settings.answer.max_words)
         set_so = self._settings.answer.only_sure
         if only_sure if set_so is None else set_so:
             quoting = HighPrecisionSynthesizer(quoting, corpus.lexical_index)
-        synthesizers: list[Synthesizer] = [*self._language_models.writers, quoting]
-        helper = self._helper()
+        synthesizers: list[Synthesizer] = [*self._language_models.chosen(model), quoting]
+        helper = None if model == QUOTES else self._helper()
         condenser = Condenser(helper, self._settings.expansion.timeout_s) if helper else Condenser()
         return Engine(
             corpus,

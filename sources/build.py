@@ -1,8 +1,8 @@
 """Settings -> the sources that they name. The only place that constructs them.
 
 Flow: `main.py`, `bench` -> **here** -> `engine.py`, or a research loop. Nothing is connected to: a source that is down
-does not stop the start; one that is unknown, or lacks its address or key, does. A step of a pipeline opens one source at a
-time, and may name its server where `addresses.py` allows it.
+does not stop the start; one that is unknown, or lacks its address or key, does. A step of a pipeline opens one source
+at a time, and may name its server where `addresses.py` allows it.
 """
 
 import difflib

@@ -45,7 +45,7 @@ class DocumentEngines(Protocol):
     """Makes engines over documents in memory; `Engines` does."""
 
     def for_documents(
-        self, documents: Sequence[Document], name: str = NAME, *, only_sure: bool = True
+        self, documents: Sequence[Document], name: str = NAME, *, only_sure: bool = True, model: str | None = None
     ) -> AbstractContextManager[Engine]:
         """Open an engine over these documents alone."""
         ...

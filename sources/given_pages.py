@@ -6,8 +6,8 @@ its name and what citations link to.
 """
 
 import threading
-from collections.abc import AsyncGenerator, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -19,6 +19,7 @@ from ingestion.reading.reader import Reader
 from ingestion.reading.text import clean_body, one_line
 from query_engine import steps as engine_steps
 from query_engine.answer_stream import answer_stream
+from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
@@ -99,18 +100,33 @@ class PageAnswers:
         self._readers = readers
         self._settings = settings
 
-    def stream(self, inquiry: Inquiry, pages: Sequence[GivenPage]) -> AsyncGenerator[Event, None]:
-        """Answer a question from these pages alone; what `Engine.stream` says holds here too."""
-        stages = partial(self._stages, inquiry, pages)
+    def stream(
+        self, inquiry: Inquiry, pages: Sequence[GivenPage], *, model: str | None = None, only_sure: bool = True
+    ) -> AsyncGenerator[Event, None]:
+        """Answer a question from these pages alone; what `Engine.stream` says holds here too.
+
+        Args:
+            inquiry: the question.
+            pages: each text is read once.
+            model: the model that writes; None leaves it to the settings.
+            only_sure: quote with high precision, as for `Engines.for_documents`.
+        """
+        engine = partial(self._engines.for_documents, [], NAME, only_sure=only_sure, model=model)
+        stages = partial(self._stages, inquiry, pages, engine)
         return answer_stream(inquiry, self._settings.answer.deadline_s, stages)
 
     def _stages(
-        self, inquiry: Inquiry, pages: Sequence[GivenPage], answer: Answer, deadline: Deadline
+        self,
+        inquiry: Inquiry,
+        pages: Sequence[GivenPage],
+        open_engine: Callable[[], AbstractContextManager[Engine]],
+        answer: Answer,
+        deadline: Deadline,
     ) -> Generator[Event, None, None]:
         yield steps.reading(len(pages))
         reading = deadline.for_stage(self._settings.answer.deadline_s)
         documents, warnings = self._read(pages, reading)
-        with self._engines.for_documents([], NAME) as engine:
+        with open_engine() as engine:
             added = add_in_time(self._engines, engine, documents, reading)
             if added < len(documents):
                 late = f"{len(documents) - added} pages were left out: there was no time to read them."

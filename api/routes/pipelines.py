@@ -34,8 +34,8 @@ def save(body: Annotated[Any, Body()], service: ServiceDep) -> PlainTextResponse
     """Keep a pipeline, with or without a query, and return its id; `name` beside `pipeline` names it."""
     given = plain(body)
     name = body.get("name", "") if "pipeline" in body else ""
-    if not isinstance(name, str) or len(name) > MAX_NAME_CHARS:
-        raise PipelineError("The name is no text of up to 200 characters.", "Write another name.")
+    if not isinstance(name, str) or len(name) > MAX_NAME_CHARS or not name.isprintable():
+        raise PipelineError("The name is no line of up to 200 characters.", "Write another name.")
     pipelines = service.pipelines
     plan = read_plan(given, pipelines.registry, pipelines.services, query=None if "query" in given else ANY_QUERY)
     kept = plan.body if "query" in given else {key: value for key, value in plan.body.items() if key != "query"}

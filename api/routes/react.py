@@ -5,7 +5,6 @@ Flow: key and body -> `answering/runner.py` -> `research/react.py` -> **here** -
 """
 
 import asyncio
-from pathlib import Path
 
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
@@ -20,6 +19,7 @@ from api.security.auth import AskXddKeyRequired
 from api.views.negotiation import JSONReply
 from api.views.react import error_record, records_of, to_react_reply
 from errors import NothingFoundError, UnknownModelError
+from query_engine.synthesis.build import public_name
 from research.react import PaperTrail
 from research.react import react as answer_from_papers
 from settings import LLMSettings
@@ -73,14 +73,9 @@ def _trail(body: ReactBody, service: Service) -> PaperTrail:
 
 
 def model_names(llm: LLMSettings) -> list[str]:
-    """Return the names by which a client may mean the model that writes; none where none is named.
-
-    Of a folder or file only its name: where it lies is nobody's business.
-    """
-    if llm.provider == "extractive" or llm.model is None:
-        return []
-    here = llm.provider != "openai" and Path(llm.model).exists()
-    return [Path(llm.model).name if here else llm.model]
+    """Return the names by which a client may mean the model that writes; none where none is named."""
+    name = public_name(llm)
+    return [] if name is None else [name]
 
 
 def _warned(body: ReactBody) -> dict[str, str]:

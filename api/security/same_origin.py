@@ -1,8 +1,10 @@
 """Refuse writes that a page of another site sends through the user's browser, and requests to a name of another host.
 
 Flow: server -> **here** -> `body_limit.py` -> routes. A browser sends `Origin` with every request that may write, and
-programs send none. A service on loopback without keys trusts the machine, so there the `Host` of every request is
-checked as well: a foreign page may give its own name the address 127.0.0.1, and is then of the same origin.
+programs send none. With a GET, as of an image's address, it sends `Sec-Fetch-Site` alone; mosaicRAG's form makes some
+GETs write, so that one is read there as well. A service on loopback without keys trusts the machine, so there the
+`Host` of every request is checked as well: a foreign page may give its own name the address 127.0.0.1, and is then of
+the same origin.
 """
 
 from collections.abc import Collection
@@ -17,6 +19,8 @@ from loopback import is_loopback
 from settings import ServeSettings
 
 SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
+# They cancel tasks, keep chats, and spend the time of a model.
+WRITING_GETS = ("/task/cancel/", "/task/chat/")
 REMEDY = "If it may, add its host to RAG_SERVE__ALLOWED_HOSTS, or set RAG_SERVE__PUBLIC_URL behind a proxy."
 
 
@@ -39,7 +43,8 @@ class SameOrigin:
         """Pass the request on, or reply 403 before its body is read."""
         if scope["type"] == "http":
             try:
-                self._check(Headers(scope=scope), writes=scope["method"] not in SAFE_METHODS)
+                writes = scope["method"] not in SAFE_METHODS or scope["path"].startswith(WRITING_GETS)
+                self._check(Headers(scope=scope), writes=writes)
             except HostRefusedError as error:
                 # Raised here it would be outside the handlers of errors, and end as status 500.
                 reply = await scope["app"].exception_handlers[RagError](Request(scope), error)
@@ -51,9 +56,15 @@ class SameOrigin:
         host = headers.get("host", "")
         if self._checks_host and not self._is_known(host):
             raise HostRefusedError("The request names a host that the service does not answer to.", REMEDY)
-        origins = headers.getlist("origin") if writes else []
-        if any(not self._is_from(origin, host) for origin in origins):
+        if writes and not self._may_write(headers, host):
             raise HostRefusedError("The request comes from a web page that may not use the service.", REMEDY)
+
+    def _may_write(self, headers: Headers, host: str) -> bool:
+        if origins := headers.getlist("origin"):
+            return all(self._is_from(origin, host) for origin in origins)
+        # A page of the same site may have another host, which only on loopback is one of this machine.
+        sender = headers.get("sec-fetch-site", "none")
+        return sender in ("none", "same-origin") or (sender == "same-site" and self._on_loopback)
 
     def _is_from(self, origin: str, host: str) -> bool:
         """Say whether a page is of the host that it asks, or of a known one; `null` is the origin of a hidden page."""

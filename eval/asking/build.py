@@ -4,7 +4,9 @@ Flow: `command.py` -> **here** -> `http.py` or `in_process.py`. The only place o
 opens a connection.
 """
 
+import asyncio
 import hashlib
+import json
 import platform
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, closing, contextmanager, suppress
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
 IN_PROCESS = "in process"
 LIBRARIES = ("llama-index-core", "chromadb", "tantivy", "openvino")
-CODE = ("index", "query_engine", "research", "settings.py", "setting_groups.py")
+CODE = ("index", "query_engine", "research", "pipelines", "settings.py", "setting_groups.py")
 GROUPS: dict[str, Any] = {
     "retrieval": True,
     "rerank": True,
@@ -61,6 +63,7 @@ class Wanted:
         require_llm: whether a language model has to write the answers.
         connections: calls at a time.
         headers: sent to the service with each call.
+        pipeline: file of the pipeline of steps that is asked in place of the engine.
     """
 
     url: str | None
@@ -69,6 +72,7 @@ class Wanted:
     require_llm: bool = False
     connections: int = 1
     headers: tuple[tuple[str, str], ...] = ()
+    pipeline: Path | None = None
 
 
 def open_target(
@@ -83,6 +87,8 @@ def open_target(
     """
     if wanted.filters is not None:
         where(wanted.filters)  # one that has no meaning fails every question
+    if wanted.pipeline is not None:
+        return _pipeline(wanted, wanted.pipeline, settings)
     return _service(wanted, wanted.url) if wanted.url else _engine(wanted, cases, settings)
 
 
@@ -113,6 +119,71 @@ async def _engine(wanted: Wanted, cases: Sequence[Case], settings: Settings) -> 
         target = InProcess(engine, library, wanted.filters)
         await _warm_up(target, engine, library)
         yield _strict(target, wanted), _with_filters(facts, wanted)
+
+
+@asynccontextmanager
+async def _pipeline(wanted: Wanted, file: Path, settings: Settings) -> AsyncIterator[tuple[Target, Facts]]:
+    from query_engine.runtime.threads import in_thread  # noqa: PLC0415  # loads LlamaIndex
+
+    check_author(settings.llm.provider, ready=True, reason="", required=wanted.require_llm)
+    with ExitStack() as stack:
+        target, facts = await in_thread(partial(_load_pipeline, file, settings, stack))
+        with suppress(NoReplyError):  # as `_warm_up`
+            await target.ask(Case(id="-", question=WARM_UP))
+        yield _strict(target, wanted), facts
+
+
+def _load_pipeline(file: Path, settings: Settings, stack: ExitStack) -> tuple[Target, Facts]:
+    from eval.asking.pipeline import PipelineTarget  # noqa: PLC0415  # likewise
+    from pipelines.body import read_plan  # noqa: PLC0415
+    from pipelines.build import services_of  # noqa: PLC0415
+    from pipelines.file import read_file  # noqa: PLC0415
+    from pipelines.registry import all_steps  # noqa: PLC0415
+    from pipelines.running import Runner  # noqa: PLC0415
+    from query_engine.build import Engines  # noqa: PLC0415
+    from research.modes import InMode  # noqa: PLC0415
+
+    body = read_file(file)
+    engines = Engines(settings)
+    stack.callback(engines.close)
+    services, registry = services_of(engines, settings), all_steps(settings.pipelines.steps_dir)
+    plan = read_plan(body, registry, services, query=WARM_UP)
+    named = [one.step.given.corpus or settings.index.corpus for one in plan.steps if hasattr(one.step.given, "corpus")]
+    told: dict[str, Any] = {"model": settings.embed.model}
+    marks, warnings = [_fingerprint_without_documents(engines)], list[str]()
+    for name in dict.fromkeys(named):
+        engine = _open(engines, name, settings)
+        documents = engine.corpus.documents
+        warnings += check_chunks(name, documents.leaf_count())
+        told[name] = {"documents": documents.count(), "state": documents.state()}
+        marks.append(engine.fingerprint())
+    steps = {number: step for number, step in plan.body.items() if number != "query"}
+
+    @contextmanager
+    def over(documents: "Sequence[Document]") -> "Iterator[Answers]":
+        # As in a chat: what was searched for is quoted as a corpus is.
+        with engines.for_documents(documents, only_sure=False) as engine:
+            yield InMode(engine, settings)
+
+    fingerprint = hashlib.sha256(json.dumps([*marks, steps, _code_digest()]).encode()).hexdigest()[:16]
+    target = PipelineTarget(
+        lambda question: read_plan(body, registry, services, query=question),
+        Runner(services, None, settings.pipelines),
+        over,
+        settings.pipelines.chat_documents,
+        fingerprint,
+        asyncio.Lock(),
+    )
+    snapshot = settings.model_dump(mode="json", include=GROUPS)  # masks secrets
+    facts = Facts(
+        IN_PROCESS,
+        named[0] if named else None,
+        settings={**snapshot, "pipeline": steps, "index": told},
+        versions=_versions(),
+        fingerprint=fingerprint,
+        warnings=tuple(warnings),
+    )
+    return target, facts
 
 
 def _load(

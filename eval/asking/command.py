@@ -54,6 +54,9 @@ def add_asking_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--url", type=service_url, help="ask the service at this address (default: the engine in this process)"
     )
+    parser.add_argument(
+        "--pipeline", type=Path, metavar="FILE", help="ask a pipeline of steps in this process: docs/pipelines.md"
+    )
     add_header_argument(parser)
     parser.add_argument("--corpus", help="name of the corpus (default: RAG_INDEX__CORPUS, or the service's)")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="of the run (default: runs/QUESTIONS-CORPUS)")
@@ -117,6 +120,7 @@ def ask_questions(arguments: argparse.Namespace, settings: Settings, folder: Run
         target=arguments.url or IN_PROCESS,
     )
     _check_pages(cases, arguments)
+    _check_pipeline(arguments)
     if folder.exists():
         check_questions(folder, draft, cases)
     try:
@@ -137,6 +141,7 @@ async def _ask(
         arguments.require_llm,
         connections=calls,
         headers=tuple(arguments.headers),
+        pipeline=arguments.pipeline,
     )
     retry_policy = RetryPolicy(arguments.timeout_s, arguments.attempts)
     async with open_target(wanted, cases, settings) as (target, facts):
@@ -198,11 +203,28 @@ def _check_pages(cases: Sequence[Case], arguments: argparse.Namespace) -> None:
             f"{paged} of the questions come with their own pages, which a service cannot be given.",
             "Leave out --url: they are answered in this process, each over its pages.",
         )
+    if paged and arguments.pipeline:
+        raise SettingsError(
+            f"{paged} of the questions come with their own pages, which a pipeline cannot be given.",
+            "Leave out --pipeline: they are answered over their pages.",
+        )
+
+
+def _check_pipeline(arguments: argparse.Namespace) -> None:
+    given = {"url": arguments.url, "corpus": arguments.corpus, "filter": arguments.filters}
+    others = [name for name, value in given.items() if value]
+    if arguments.pipeline and others:
+        raise SettingsError(
+            f"--pipeline runs in this process, over what its sources name; --{others[0]} is not read.",
+            "Write corpus and filter as parameters of the pipeline's source, and leave the option out.",
+        )
 
 
 def _name(arguments: argparse.Namespace, settings: Settings) -> str:
     """Return the folder of a run that was given none: the same command always means the same one."""
     questions = arguments.questions.name.partition(".")[0] or "questions"
+    if arguments.pipeline:
+        return f"{questions}-{arguments.pipeline.stem}"
     parts = [questions, arguments.corpus or ("" if arguments.url else settings.index.corpus)]
     if arguments.url:
         parts.append(urlsplit(arguments.url).netloc.replace(":", "-"))

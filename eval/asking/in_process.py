@@ -85,7 +85,7 @@ class InProcess:
 
     async def _in_corpus(self, case: Case) -> Row:
         assert self._engine is not None, "a question without pages is asked of a corpus"
-        return await _asked(self._engine, case, time.perf_counter(), self._filters)
+        return await ask_engine(self._engine, case, time.perf_counter(), self._filters)
 
     async def _over_pages(self, case: Case) -> Row:
         assert self._library is not None, "a question with pages is asked of a library"
@@ -96,14 +96,15 @@ class InProcess:
             stack = ExitStack()
             try:
                 engine = await in_thread(partial(stack.enter_context, self._library.over(documents)))
-                row = await _asked(engine, case, started)
+                row = await ask_engine(engine, case, started)
             finally:
                 await in_thread(stack.close)
         notes = tuple(f"page_unread: {reason}" for reason in unread)
         return row.model_copy(update={"fingerprint": self._library.fingerprint, "warnings": (*row.warnings, *notes)})
 
 
-async def _asked(engine: Answers, case: Case, started: float, filters: Mapping[str, Any] | None = None) -> Row:
+async def ask_engine(engine: Answers, case: Case, started: float, filters: Mapping[str, Any] | None = None) -> Row:
+    """Return the row of an answer; `started` is a reading of `time.perf_counter`."""
     first_record_s: float | None = None
     done: Event | None = None
     async with aclosing(engine.stream(Inquiry(case.question, filters))) as events:

@@ -17,6 +17,7 @@ from pipelines.body import read_plan
 from pipelines.registry import Registry
 from pipelines.running import FailedStepError, Runner
 from pipelines.state import PipelineState, from_facts
+from pipelines.tasks.chats import Chats
 from pipelines.tasks.live import LiveTask
 from pipelines.tasks.store import Task, TaskStore
 from settings import PipelinesSettings
@@ -36,10 +37,15 @@ class TaskQueue:
         runner: runs them.
         registry: the steps that there are.
         settings: slots, queue and lifetime.
+
+    Attributes:
+        store: as given.
+        chats: over the results of finished tasks.
     """
 
     def __init__(self, store: TaskStore, runner: Runner, registry: Registry, settings: PipelinesSettings) -> None:
         self.store = store
+        self.chats = Chats(store, settings.chat_documents)
         self._runner = runner
         self._registry = registry
         self._settings = settings

@@ -1,7 +1,8 @@
-"""Tasks, their tables step by step, and saved pipelines, in one SQLite file.
+"""Tasks, their tables step by step, their chats, and saved pipelines, in one SQLite file.
 
 Flow: `queue.py` adds, claims and ends tasks, and keeps a copy after each step -> **here** -> the same calls work after
-a restart. A task ends in exactly one state: every change of state asks for the one before.
+a restart. A task ends in exactly one state: every change of state asks for the one before. `chats.py` keeps what is
+said in chats.
 
 One process at a time holds the file: two would run the same task twice.
 """
@@ -37,6 +38,14 @@ CREATE TABLE IF NOT EXISTS snapshots (
 CREATE TABLE IF NOT EXISTS pipelines (
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, body TEXT NOT NULL,
     created_s REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS chats (
+    id TEXT PRIMARY KEY, task_id TEXT NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
+    model TEXT NOT NULL, text_column TEXT NOT NULL, created_s REAL NOT NULL);
+CREATE INDEX IF NOT EXISTS chats_by_task ON chats (task_id);
+CREATE TABLE IF NOT EXISTS turns (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, chat_id TEXT NOT NULL REFERENCES chats (id) ON DELETE CASCADE,
+    role TEXT NOT NULL, text TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS turns_by_chat ON turns (chat_id, number);
 """
 
 
@@ -100,6 +109,7 @@ class TaskStore:
             self._database.row_factory = sqlite3.Row
             self._database.execute("PRAGMA journal_mode=WAL")
             self._database.execute("PRAGMA synchronous=NORMAL")
+            self._database.execute("PRAGMA foreign_keys=ON")  # a chat goes with its task
             self._database.executescript(_TABLES)
 
     def add(self, body: dict[str, Any], most_queued: int) -> str:
@@ -109,7 +119,7 @@ class TaskStore:
             TooManyTasksError: so many are in line already.
         """
         task_id = uuid4().hex
-        with self._changing() as database:
+        with self.changing() as database:
             queued = database.execute("SELECT COUNT(*) FROM tasks WHERE state = 'queued'").fetchone()[0]
             if queued >= most_queued:
                 raise TooManyTasksError(f"{queued} tasks are waiting already.", "Try again when some have ended.")
@@ -121,7 +131,7 @@ class TaskStore:
 
     def claim(self) -> Task | None:
         """Take the first task in line, which now runs; None if there is none."""
-        with self._changing() as database:
+        with self.changing() as database:
             row = database.execute("SELECT * FROM tasks WHERE state = 'queued' ORDER BY number LIMIT 1").fetchone()
             if row is None:
                 return None
@@ -133,13 +143,13 @@ class TaskStore:
 
     def recover(self) -> int:
         """Put the tasks that ran when the last process ended back in line; return how many wait now."""
-        with self._changing() as database:
+        with self.changing() as database:
             database.execute("UPDATE tasks SET state = 'queued' WHERE state = 'running'")
             return int(database.execute("SELECT COUNT(*) FROM tasks WHERE state = 'queued'").fetchone()[0])
 
     def keep(self, task_id: str, step: int, facts: str, documents: bytes, log: Sequence[str]) -> None:
         """Keep how things stand after a step."""
-        with self._changing() as database:
+        with self.changing() as database:
             database.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", [task_id, step, facts, documents])
             database.execute("UPDATE tasks SET log = ? WHERE id = ?", [json.dumps(list(log)), task_id])
 
@@ -147,7 +157,7 @@ class TaskStore:
         self, task_id: str, state: State, error: str = "", step: str = "", log: Sequence[str] | None = None
     ) -> bool:
         """End a task; return False, and change nothing, if it has ended already."""
-        with self._changing() as database:
+        with self.changing() as database:
             changed = database.execute(
                 "UPDATE tasks SET state = ?, ended_s = ?, error = ?, error_step = ?, log = COALESCE(?, log) "
                 "WHERE id = ? AND state IN ('queued', 'running')",
@@ -161,7 +171,7 @@ class TaskStore:
         Raises:
             UnknownTaskError: there is none of this id, or it has expired.
         """
-        with self._reading() as database:
+        with self.reading() as database:
             row = database.execute("SELECT * FROM tasks WHERE id = ?", [task_id]).fetchone()
         if row is None:
             raise UnknownTaskError("Task id not found.", "Finished tasks expire after RAG_PIPELINES__TTL_S seconds.")
@@ -169,21 +179,29 @@ class TaskStore:
 
     def facts(self, task_id: str) -> list[dict[str, Any]]:
         """Return what was kept after each step, in order, without the tables."""
-        with self._reading() as database:
+        with self.reading() as database:
             rows = database.execute("SELECT facts FROM snapshots WHERE task_id = ? ORDER BY step", [task_id]).fetchall()
         return [json.loads(row["facts"]) for row in rows]
 
     def snapshots(self, task_id: str) -> list[tuple[str, bytes]]:
         """Return facts and table after each step, in order, as they were kept."""
-        with self._reading() as database:
+        with self.reading() as database:
             rows = database.execute(
                 "SELECT facts, documents FROM snapshots WHERE task_id = ? ORDER BY step", [task_id]
             ).fetchall()
         return [(row["facts"], row["documents"]) for row in rows]
 
+    def last_snapshot(self, task_id: str) -> list[tuple[str, bytes]]:
+        """Return facts and table after the last step alone, as they were kept; nothing before the first."""
+        with self.reading() as database:
+            rows = database.execute(
+                "SELECT facts, documents FROM snapshots WHERE task_id = ? ORDER BY step DESC LIMIT 1", [task_id]
+            ).fetchall()
+        return [(row["facts"], row["documents"]) for row in rows]
+
     def expire(self, before_s: float) -> None:
-        """Forget the tasks that ended before a moment, in seconds since 1970."""
-        with self._changing() as database:
+        """Forget the tasks that ended before a moment, in seconds since 1970, and their chats."""
+        with self.changing() as database:
             old = "SELECT id FROM tasks WHERE ended_s < ?"
             database.execute(f"DELETE FROM snapshots WHERE task_id IN ({old})", [before_s])  # noqa: S608
             database.execute("DELETE FROM tasks WHERE ended_s < ?", [before_s])
@@ -195,7 +213,7 @@ class TaskStore:
             TooManyTasksError: so many are kept that no other one is.
         """
         pipeline_id = uuid4().hex
-        with self._changing() as database:
+        with self.changing() as database:
             if database.execute("SELECT COUNT(*) FROM pipelines").fetchone()[0] >= MOST_PIPELINES:
                 raise TooManyTasksError(f"{MOST_PIPELINES} pipelines are saved.", "Delete RAG_PIPELINES__DIR's file.")
             database.execute(
@@ -210,7 +228,7 @@ class TaskStore:
         Raises:
             UnknownPipelineError: there is none of this id.
         """
-        with self._reading() as database:
+        with self.reading() as database:
             row = database.execute("SELECT * FROM pipelines WHERE id = ?", [pipeline_id]).fetchone()
         if row is None:
             raise UnknownPipelineError("There is no such pipeline.", "GET /pipeline/list names those that are saved.")
@@ -218,7 +236,7 @@ class TaskStore:
 
     def pipelines(self) -> list[SavedPipeline]:
         """Return the saved pipelines, the newest first."""
-        with self._reading() as database:
+        with self.reading() as database:
             return [_pipeline(row) for row in database.execute("SELECT * FROM pipelines ORDER BY number DESC")]
 
     def close(self) -> None:
@@ -229,12 +247,14 @@ class TaskStore:
             self._held.close()
 
     @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Hold the file to read it."""
         with self._lock, _failures():
             yield self._database
 
     @contextmanager
-    def _changing(self) -> Iterator[sqlite3.Connection]:
+    def changing(self) -> Iterator[sqlite3.Connection]:
+        """Hold the file for a transaction, which ends with the block."""
         with self._lock, _failures():
             self._database.execute("BEGIN IMMEDIATE")
             try:

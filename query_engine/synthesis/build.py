@@ -6,12 +6,13 @@ than an answer. The extractive synthesizer, who comes after all of them, is `bui
 
 import logging
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from pydantic import SecretStr
 
-from errors import SettingsError
+from errors import SettingsError, UnknownModelError
 from query_engine.llms.base import LoadedModel
 from query_engine.synthesis.health import MonitoredSynthesizer
 from settings import LLMSettings, Settings
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 MIN_PROMPT_TOKENS = 384
 # What the template `short` promises.
 SHORT_WORDS = 50
+# Names the quotes where a client may choose who writes.
+QUOTES = "extractive"
 
 logger = logging.getLogger(__name__)
 
@@ -34,10 +37,24 @@ class LanguageModels:
     Attributes:
         writers: in the order in which they are asked; empty where answers are quotes.
         query_model: plans, rephrases, condenses and ranks; None if there is no such model.
+        names: of the writers, in their order, see `writer_names`.
     """
 
     writers: tuple[MonitoredSynthesizer, ...] = ()
     query_model: LoadedModel | None = None
+    names: tuple[str, ...] = ()
+
+    def chosen(self, name: str | None) -> tuple[MonitoredSynthesizer, ...]:
+        """Return the writers of this name: none for quotes, all for None.
+
+        Raises:
+            UnknownModelError: there is none of this name.
+        """
+        if name is None:
+            return self.writers
+        if name not in (QUOTES, *self.names):
+            raise UnknownModelError.of(name, [QUOTES, *self.names], "Choose another.")
+        return tuple(writer for writer, known in zip(self.writers, self.names, strict=True) if known == name)
 
     @property
     def ready(self) -> bool:
@@ -92,7 +109,25 @@ def build_language_models(settings: Settings, embedder: BaseEmbedding) -> Langua
         query_model = build_model(settings.model_copy(update={"llm": other_model(llm, llm.query_model)}))
     else:
         query_model = models[0]
-    return LanguageModels(tuple(writers), query_model)
+    return LanguageModels(tuple(writers), query_model, tuple(map(_writer_name, chosen)))
+
+
+def writer_names(llm: LLMSettings) -> list[str]:
+    """Return the names by which a client may choose who writes: quotes first, then models as they are asked."""
+    if llm.provider == QUOTES:
+        return [QUOTES]
+    return [QUOTES, *map(_writer_name, [llm, *(other_model(llm, name) for name in _names(llm))])]
+
+
+def public_name(llm: LLMSettings) -> str | None:
+    """Return the name of a model; None where the settings name none.
+
+    Of a folder or file only its name: where it lies is nobody's business.
+    """
+    if llm.provider == QUOTES or llm.model is None:
+        return None
+    here = llm.provider != "openai" and Path(llm.model).exists()
+    return Path(llm.model).name if here else llm.model
 
 
 def build_synthesizer(settings: Settings, model: LoadedModel, embedder: BaseEmbedding) -> "GenerativeSynthesizer":
@@ -147,6 +182,10 @@ def other_model(llm: LLMSettings, name: str) -> LLMSettings:
             "four_bit": llm.four_bit and provider == "huggingface",
         }
     )
+
+
+def _writer_name(llm: LLMSettings) -> str:
+    return public_name(llm) or llm.provider
 
 
 def _other_keys(llm: LLMSettings) -> dict[str, SecretStr]:

@@ -75,15 +75,16 @@ class FakeDocumentEngines:
     made: FakeDocumentEngine = field(default_factory=FakeDocumentEngine)
     batches: list[int] = field(default_factory=list)
     only_sure: bool | None = None
+    model: str | None = None
     open_engines: int = 0
 
     @contextmanager
     def for_documents(
-        self, documents: Sequence[Document], name: str = "", *, only_sure: bool = True
+        self, documents: Sequence[Document], name: str = "", *, only_sure: bool = True, model: str | None = None
     ) -> Iterator[Engine]:
         assert not documents
         assert name
-        self.made, self.only_sure = FakeDocumentEngine(), only_sure
+        self.made, self.only_sure, self.model = FakeDocumentEngine(), only_sure, model
         self.open_engines += 1
         try:
             yield cast(Engine, self.made)
@@ -124,9 +125,15 @@ class FakePageAnswers:
     done: Done = field(default_factory=a_done)
     inquiries: list[Inquiry] = field(default_factory=list)
     pages: list[GivenPage] = field(default_factory=list)
+    models: list[str | None] = field(default_factory=list)
+    only_sure: bool | None = None
 
-    async def stream(self, inquiry: Inquiry, pages: Sequence[GivenPage] = ()) -> AsyncGenerator[Event, None]:
+    async def stream(
+        self, inquiry: Inquiry, pages: Sequence[GivenPage] = (), *, model: str | None = None, only_sure: bool = True
+    ) -> AsyncGenerator[Event, None]:
         self.inquiries.append(inquiry)
+        self.only_sure = only_sure
+        self.models.append(model)
         self.pages += pages
         yield Step("search", "**Asking** *clueweb*")
         yield self.done

@@ -3,9 +3,10 @@ from pathlib import Path
 import pytest
 
 from errors import PipelineError, StepError
-from pipelines.__main__ import main, read_file, run_plan
+from pipelines.__main__ import main, run_plan
 from pipelines.body import plain, read_plan
 from pipelines.console import ConsoleWatcher
+from pipelines.file import read_file
 from pipelines.state import write_parquet
 from settings import Settings
 from tests.fakes.pipelines import a_registry, body_of, fake_services, run_body, scripted
@@ -96,3 +97,20 @@ def test_a_file_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert "name a file" in capsys.readouterr().err
     assert Settings().pipelines.cache_mb == 256
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "&a\n1: {id: corpus_datasource}\n2: *a\n",
+        "&a\npipeline: *a\n",
+        "1: {id: corpus_datasource, parameters: &p {filters: *p}}\n",
+        "1: {id: metadata_filter, parameters: {value: 2020-01-01}}\n",
+    ],
+    ids=["a step", "the pipeline", "a parameter", "a date"],
+)
+def test_a_file_that_holds_itself_or_a_date_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "p.yaml").write_text(text)
+
+    with pytest.raises(PipelineError, match="holds what JSON cannot"):
+        read_file(tmp_path / "p.yaml")

@@ -118,3 +118,32 @@ def test_reading_needs_no_origin() -> None:
 def test_reading_under_a_foreign_name_is_refused_on_loopback_without_keys() -> None:
     assert served().get("/documents", headers={"Host": "evil.example"}).status_code == 403
     assert served(keys="secret").get("/health", headers={"Host": "evil.example"}).status_code == 200
+
+
+WRITING_GETS = ["/task/chat/new?model=extractive&column=text&task_id=x", "/task/chat/x?message=Hello", "/task/cancel/x"]
+
+
+@pytest.mark.parametrize("path", WRITING_GETS)
+@pytest.mark.parametrize(
+    ("headers", "refused"),
+    [
+        ({"Origin": EVIL}, True),
+        ({"Sec-Fetch-Site": "cross-site"}, True),
+        ({"Origin": "http://localhost:3000", "Sec-Fetch-Site": "same-site"}, False),
+        ({"Sec-Fetch-Site": "same-site"}, False),
+        ({"Sec-Fetch-Site": "same-origin"}, False),
+        ({"Sec-Fetch-Site": "none"}, False),
+        ({}, False),
+    ],
+)
+def test_a_get_that_writes_is_closed_to_pages_of_other_hosts(path: str, headers: dict[str, str], refused: bool) -> None:
+    reply = served().get(path, headers={"Host": "localhost:8000", **headers})
+
+    assert (reply.status_code == 403) is refused
+
+
+def test_beyond_loopback_a_page_of_the_same_site_is_another_host() -> None:
+    headers = {"Host": "rag.example", "Sec-Fetch-Site": "same-site"}
+
+    assert served(host="0.0.0.0", open=True).get("/task/cancel/x", headers=headers).status_code == 403
+    assert served(host="0.0.0.0", open=True).get("/health", headers=headers).status_code == 200

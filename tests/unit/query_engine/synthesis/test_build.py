@@ -1,10 +1,14 @@
+from pathlib import Path
+
 import pytest
 from pydantic import SecretStr
 
-from errors import SettingsError
-from query_engine.synthesis.build import build_language_models, other_model
+from errors import SettingsError, UnknownModelError
+from query_engine.synthesis.build import LanguageModels, build_language_models, other_model, writer_names
+from query_engine.synthesis.health import MonitoredSynthesizer
 from settings import LLMSettings, Settings, load_settings
 from tests.fakes.embedding import WordHashEmbedding
+from tests.fakes.synthesizers import ScriptedSynthesizer
 
 SERVER = LLMSettings(provider="openai", model="large", base_url="http://one.example/v1", api_key="secret")
 
@@ -106,3 +110,24 @@ def test_fallbacks_without_a_model_that_could_fail_are_refused() -> None:
 def test_a_name_that_is_none_is_refused_at_the_start(value: str) -> None:
     with pytest.raises(SettingsError, match="RAG_LLM__FALLBACKS is not valid"):
         load_settings({"RAG_LLM__FALLBACKS": value}, None)
+
+
+def test_a_client_chooses_among_quotes_and_the_models_that_are_set(tmp_path: Path) -> None:
+    weights = tmp_path / "private" / "small.gguf"
+    weights.parent.mkdir()
+    weights.touch()
+    set_so = SERVER.model_copy(update={"fallbacks": f"openvino:{weights}, huggingface"})
+
+    assert writer_names(set_so) == ["extractive", "large", "small.gguf", "huggingface"]
+    assert writer_names(LLMSettings()) == ["extractive"]
+
+
+def test_only_the_chosen_model_writes() -> None:
+    first, second = (MonitoredSynthesizer(ScriptedSynthesizer()) for _ in range(2))
+    models = LanguageModels((first, second), None, ("large", "small"))
+
+    assert models.chosen(None) == (first, second)
+    assert models.chosen("small") == (second,)
+    assert models.chosen("extractive") == ()
+    with pytest.raises(UnknownModelError, match=r"Choose another\. Known names: extractive, large, small"):
+        models.chosen("gemma2")

@@ -1,0 +1,76 @@
+"""`/task/chat`: a conversation about the documents that a task found, and about nothing else.
+
+Flow: a message -> the task's documents and the turns before (`pipelines/tasks/chats.py`) -> `answering/runner.py` ->
+`sources/given_pages.py`, as for `POST /answer` -> `views/task_chat.py` -> text. What was said is kept.
+"""
+
+from dataclasses import replace
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import PlainTextResponse
+
+from api.answering.runner import RunnerDep
+from api.answering.sse import finish
+from api.dependencies import Service, ServiceDep
+from api.schemas.requests import ModelName, Question
+from api.views.task_chat import is_whole, to_chat_text, warning_header
+from errors import UnknownModelError
+from pipelines.parameters import MAX_NAME_CHARS
+from pipelines.tasks.chats import Chat
+from query_engine.inquiry import Inquiry
+from query_engine.synthesis.build import writer_names
+from sources.given_pages import GivenPage
+
+router = APIRouter()
+
+MAX_ID_CHARS = 100
+Id = Annotated[str, Query(max_length=MAX_ID_CHARS)]
+
+
+@router.get("/task/chat/new", response_class=PlainTextResponse)
+def begin(
+    service: ServiceDep,
+    model: Annotated[ModelName, Query()],
+    column: Annotated[str, Query(min_length=1, max_length=MAX_NAME_CHARS)],
+    task_id: Id,
+) -> PlainTextResponse:
+    """Begin a chat over a column of a finished task's table, and return its id."""
+    known = writer_names(service.settings.llm)
+    if model not in known:
+        raise UnknownModelError.of(model, known, "Choose another.")
+    return PlainTextResponse(service.pipelines.tasks.chats.begin(task_id, column, model))
+
+
+@router.get("/task/chat/{chat_id}", response_class=PlainTextResponse)
+async def say(
+    chat_id: str,
+    request: Request,
+    service: ServiceDep,
+    runner: RunnerDep,
+    message: Annotated[Question, Query()],
+    *,
+    task_id: Id | None = None,
+) -> PlainTextResponse:
+    """Answer a message from the documents alone; the header `Warning` tells what lowers the answer."""
+    given = service.given
+    assert given is not None, "a service with this route has it"
+    chat, pages = await run_in_threadpool(_opened, service, chat_id, task_id)
+    inquiry = Inquiry(message, turns=chat.turns)
+    asked = runner.answer_outside(
+        given.name,
+        # What a pipeline searched for is quoted as a corpus is.
+        lambda deadline: given.stream(replace(inquiry, deadline=deadline), pages, model=chat.model, only_sure=False),
+    )
+    done = await finish(asked.events, request)
+    text = to_chat_text(done, message)
+    if is_whole(done):
+        await run_in_threadpool(service.pipelines.tasks.chats.add, chat_id, message, text)
+    return PlainTextResponse(text, headers=warning_header(done))
+
+
+def _opened(service: Service, chat_id: str, task_id: str | None) -> tuple[Chat, list[GivenPage]]:
+    chats = service.pipelines.tasks.chats
+    chat = chats.get(chat_id, task_id)
+    return chat, chats.pages(chat)

@@ -1,0 +1,217 @@
+"""Note what people do, for a user study: off unless the settings turn it on, and nothing personal unless they say so.
+
+Flow: server -> `security/` -> **here**, beside the routes: what was searched, opened, said in a chat or judged is noted
+once the reply is complete -> `index/feedback/study.py`, in the background. A full disk costs events and a warning in
+the log, never an answer. Neither addresses nor keys are read.
+"""
+
+import json
+import logging
+import re
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from errors import RagError, StudyError
+from index.feedback.study import Kind, StudyEvent, StudyLog
+from settings import StudySettings
+
+SESSION_HEADER, SESSION_COOKIE = "x-study-session", "study_session"
+SEARCHES = frozenset(
+    "/run /evaluate /query /query/stream /answer /retrieve /vector /hybrid /react /react_streaming /agent/research "
+    "/v1/chat/completions /task/run /task/enqueue".split()
+)
+DOCUMENTS, CHAT = "/documents/", "/task/chat/"
+MAX_BODY_BYTES = 1_000_000
+MAX_TEXT_CHARS = 8000
+MAX_SUBJECT_CHARS = 1000
+# Events that may wait for a slow disk; further ones are lost.
+MAX_WAITING = 1000
+WARN_EVERY_S = 60.0
+_SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_FIRST_ERROR = 400
+
+logger = logging.getLogger(__name__)
+
+
+class Study:
+    """The events of a service.
+
+    Args:
+        settings: whether, and what.
+        folder: the index folder, which holds the file.
+
+    Attributes:
+        settings: as given.
+    """
+
+    def __init__(self, settings: StudySettings, folder: Path) -> None:
+        self.settings = settings
+        self._log = StudyLog(folder, settings.keep_days)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="study")
+        self._room = threading.BoundedSemaphore(MAX_WAITING)
+        self._warned_s = -WARN_EVERY_S
+
+    @classmethod
+    def off(cls) -> Self:
+        """Return one that notes nothing."""
+        return cls(StudySettings(), Path())
+
+    def note(self, event: StudyEvent) -> None:
+        """Keep an event soon; returns at once."""
+        if not self._room.acquire(blocking=False):
+            self._warn(f"{MAX_WAITING} are waiting")
+            return
+        self._thread.submit(self._write, event)
+
+    def log(self) -> StudyLog:
+        """Return all events that have been written, once those that wait are.
+
+        Raises:
+            StudyError: there is no study.
+        """
+        if not self.settings.enabled:
+            raise StudyError("This service notes no user study.", "Set RAG_STUDY__ENABLED=true and start it again.")
+        self._thread.submit(lambda: None).result()
+        return self._log
+
+    def close(self) -> None:
+        """Write what waits, and let go of the file; blocks."""
+        self._thread.shutdown(wait=True)
+        self._log.close()
+
+    def _write(self, event: StudyEvent) -> None:
+        try:
+            self._log.note(event)
+        except RagError as error:
+            self._warn(str(error))
+        except Exception:
+            logger.exception("An event of the user study was not noted")
+        finally:
+            self._room.release()
+
+    def _warn(self, why: str) -> None:
+        if time.monotonic() - self._warned_s >= WARN_EVERY_S:
+            self._warned_s = time.monotonic()
+            logger.warning("An event of the user study was not noted: %s", why)
+
+
+class StudyNotes:
+    """ASGI middleware: notes the events that succeed, and gives each browser a session until it is closed.
+
+    Args:
+        app: what stands behind it.
+        study: keeps the events.
+        clock: seconds since 1970.
+    """
+
+    def __init__(self, app: ASGIApp, study: Study, clock: Callable[[], float] = time.time) -> None:
+        self._app = app
+        self._study = study
+        self._clock = clock
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, and note it at its end."""
+        kind = _kind(scope) if scope["type"] == "http" else None
+        if kind is None:
+            await self._app(scope, receive, send)
+            return
+        given = _session(Headers(scope=scope))
+        session = given or secrets.token_hex(16)
+        began_s, status, body = self._clock(), 0, bytearray()
+
+        async def reading() -> Message:
+            message = await receive()
+            if len(body) <= MAX_BODY_BYTES:
+                body.extend(message.get("body", b""))
+            return message
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                if given is None:
+                    cookie = f"{SESSION_COOKIE}={session}; Path=/; HttpOnly; SameSite=Lax"
+                    MutableHeaders(scope=message).append("set-cookie", cookie)
+            await send(message)
+
+        texts = self._study.settings.texts
+        await self._app(scope, reading if texts or kind == "verdict" else receive, sending)
+        if status < _FIRST_ERROR:
+            seconds = round(max(0.0, self._clock() - began_s), 3)
+            told = _told(scope, kind, bytes(body), texts=texts)
+            self._study.note(StudyEvent(began_s, session, kind, seconds=seconds, **told))
+
+
+def _kind(scope: Scope) -> Kind | None:
+    method, path = scope["method"], scope["path"]
+    if method == "POST":
+        return "search" if path in SEARCHES else "verdict" if path == "/feedback" else None
+    if method != "GET":
+        return None
+    return "open" if path.startswith(DOCUMENTS) else "chat" if path.startswith(CHAT) else None
+
+
+def _session(headers: Headers) -> str | None:
+    try:
+        cookie = SimpleCookie(headers.get("cookie", "")).get(SESSION_COOKIE)
+    except CookieError:
+        cookie = None
+    named = headers.get(SESSION_HEADER) or (cookie.value if cookie else "")
+    return named if _SESSION.fullmatch(named) else None
+
+
+def _told(scope: Scope, kind: Kind, body: bytes, *, texts: bool) -> dict[str, str]:
+    """Return `route`, `subject`, `verdict` and `text` of an event, the last empty unless `texts`."""
+    path, subject, verdict, text = scope["path"], "", "", ""
+    given = _object(body)
+    if kind == "open":
+        path, subject = f"{DOCUMENTS}{{doc_id}}", path.removeprefix(DOCUMENTS)
+    elif kind == "chat" and path != f"{CHAT}new":
+        path, subject = f"{CHAT}{{chat_id}}", path.removeprefix(CHAT)
+        text = parse_qs(scope["query_string"].decode("latin-1")).get("message", [""])[0]
+    elif kind == "verdict":
+        subject = str(given.get("answer_id") or given.get("retrieval_id") or "")
+        verdict, text = str(given.get("verdict", "")), str(given.get("text") or "")
+    elif kind == "search":
+        text = _asked(given)
+    return {
+        "route": f"{scope['method']} {path}",
+        "subject": _storable(subject)[:MAX_SUBJECT_CHARS],
+        "verdict": verdict,
+        "text": _storable(text)[:MAX_TEXT_CHARS] if texts else "",
+    }
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _asked(given: dict[str, Any]) -> str:
+    """Return the question of a body, under the name that its route has for it."""
+    inner = given.get("pipeline")
+    given = inner if isinstance(inner, dict) else given
+    named = next((given[name] for name in ("question", "query", "topic") if isinstance(given.get(name), str)), "")
+    messages = given.get("messages")
+    if not named and isinstance(messages, list) and messages and isinstance(messages[-1], dict):
+        content = messages[-1].get("content")
+        return content if isinstance(content, str) else ""
+    return named
+
+
+def _storable(text: str) -> str:
+    """Return text without lone surrogates, which no file can hold."""
+    return text.encode("utf-8", "replace").decode()

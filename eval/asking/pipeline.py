@@ -1,0 +1,176 @@
+"""Ask a pipeline of steps: it finds the documents, and they are what is scored.
+
+Flow: `build.py` reads the file -> **here** runs it for each question -> `asking.py`. Contexts are the rows of the last
+table, in its order. The answer is the pipeline's summary of all documents, where one of its steps writes one; otherwise
+the engine's over these documents, as in a chat over the results of a task.
+"""
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from errors import QuestionError, RagError
+from eval.asking.in_process import Answers, ask_engine
+from eval.asking.target import NoReplyError
+from eval.cases import Case
+from eval.rows import Quote, Row, Seen
+from index.documents.store import Document
+from pipelines.body import Plan, PlannedStep
+from pipelines.running import FailedStepError, Runner
+from pipelines.state import PipelineState
+from pipelines.step import FULL_TEXT, RowStep
+from pipelines.tasks.chats import TITLE, page_name, pages_of
+from query_engine.runtime.threads import in_thread
+
+SUMMARY = "pipeline"
+"""Stands for who wrote, where a step of the pipeline did."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineTarget:
+    """A pipeline in this process.
+
+    Attributes:
+        plan: question -> the pipeline with it as its query.
+        runner: runs it, without a row cache: rows that are known from another run would make it look faster.
+        over: documents -> an engine over them alone; called one at a time.
+        documents: rows that the answer is written from, at most.
+        fingerprint: of the run.
+        lock: below which `over` is called.
+    """
+
+    plan: Callable[[str], Plan]
+    runner: Runner
+    over: Callable[[Sequence[Document]], AbstractContextManager[Answers]]
+    documents: int
+    fingerprint: str
+    lock: asyncio.Lock
+
+    async def ask(self, case: Case) -> Row:
+        """Run the pipeline once.
+
+        Raises:
+            NoReplyError: the question is refused, a step failed, or there was no time for an answer.
+        """
+        started = time.perf_counter()
+        stop = threading.Event()
+        try:
+            plan = self.plan(case.question)
+            state = await in_thread(partial(self.runner.run, plan, _Unwatched(), stop), stop)
+            retrieve_ms = (time.perf_counter() - started) * 1000
+            row = _summarised(case, plan, state) or await self._answered(case, state, started)
+        except QuestionError as error:
+            raise NoReplyError(error.fact, error.remedy, refused=True) from error
+        except NoReplyError:
+            raise
+        except FailedStepError as error:
+            raise NoReplyError(f"{error}", "Mend the pipeline, or what its step needs.") from error
+        except RagError as error:
+            raise NoReplyError(error.fact, error.remedy) from error
+        except Exception as error:
+            logger.exception("A bug, met by the question %s.", case.id)
+            fact = f"The pipeline failed by a bug: {type(error).__name__}: {error}."
+            raise NoReplyError(fact, "See the traceback on stderr.", lasting=True) from error
+        warnings = [f"step_{one.step}: {one.name}: {text}" for one in state.history for text in one.warnings]
+        steps_ms = {f"{one.step} {one.name}": round(one.seconds * 1000, 1) for one in state.history}
+        return row.model_copy(
+            update={
+                "passages": _passages(state),
+                "warnings": (*row.warnings, *warnings),
+                "timings_ms": {**row.timings_ms, "retrieve": round(retrieve_ms, 1), **steps_ms},
+                "seconds": time.perf_counter() - started,
+                "fingerprint": self.fingerprint,
+            }
+        )
+
+    async def _answered(self, case: Case, state: PipelineState, started: float) -> Row:
+        """Answer from the rows; a citation then names the row's document, and its place there."""
+        column = context_column(state)
+        pages = pages_of(state, column, self.documents) if column else []
+        documents = [Document(page.url, page.title or page.url, page.text or "") for page in pages]
+        async with self.lock:
+            stack = ExitStack()
+            try:
+                engine = await in_thread(partial(stack.enter_context, self.over(documents)))
+                row = await ask_engine(engine, case, started)
+            finally:
+                await in_thread(stack.close)
+        places = {page_name(number): place for number, place in enumerate(_places(state), start=1)}
+        return row.model_copy(update={"citations": tuple(_placed(quote, places) for quote in row.citations)})
+
+
+class _Unwatched:
+    """A watcher that tells nobody."""
+
+    def began(self, planned: PlannedStep) -> None:
+        """Do nothing."""
+
+    def progressed(self, done: int, total: int) -> None:
+        """Do nothing."""
+
+    def logged(self, text: str) -> None:
+        """Do nothing."""
+
+    def ended(self, planned: PlannedStep, state: PipelineState) -> None:
+        """Do nothing."""
+
+
+def context_column(state: PipelineState) -> str | None:
+    """Return the column that the sources fill; else the first text but the title; None where there is none."""
+    if FULL_TEXT in state.columns:
+        return FULL_TEXT
+    texts = (name for name in state.columns if "text" in state.roles.get(name, ()) and name != TITLE)
+    return next(texts, None)
+
+
+def _summarised(case: Case, plan: Plan, state: PipelineState) -> Row | None:
+    """Return the row of a pipeline that sums its documents up; None if no step does, or it wrote nothing."""
+    titles = [
+        getattr(one.step.given, "output_column", None)
+        for one in plan.steps
+        if one.step.category == "Summarizers" and not isinstance(one.step, RowStep)
+    ]
+    written = [row for row in state.aggregated if row["title"] in titles and row["data"].strip()]
+    if not written:
+        return None
+    quotes = enumerate(written[-1].get("citations", ()), start=1)
+    citations = tuple(Quote(number=number, **_known(quote)) for number, quote in quotes)
+    return Row(id=case.id, outcome="answered", answer=written[-1]["data"], citations=citations, synthesizer=SUMMARY)
+
+
+def _known(quote: Any) -> dict[str, Any]:
+    return {name: quote.get(name) for name in ("doc_id", "title", "start", "end", "quote")}
+
+
+def _passages(state: PipelineState) -> tuple[Seen, ...]:
+    column = context_column(state)
+    if column is None:
+        return ()
+    chunks = state.texts("id") if "id" in state.columns else [""] * state.count
+    return tuple(
+        Seen(text=text, chunk_id=chunk or None, **place)
+        for text, chunk, place in zip(state.texts(column), chunks, _places(state), strict=True)
+    )
+
+
+def _places(state: PipelineState) -> list[dict[str, Any]]:
+    """Return where each row stands: `doc_id`, `start` and `end`, as far as the table tells."""
+    rows = state.rows([name for name in ("doc_id", "start", "end") if name in state.columns])
+    return [{**row, "doc_id": row.get("doc_id") or ""} for row in rows or [{}] * state.count]
+
+
+def _placed(quote: Quote, places: dict[str, dict[str, Any]]) -> Quote:
+    place = places.get(quote.doc_id or "", {})
+    offset = place.get("start")
+    moved = {"doc_id": place.get("doc_id", quote.doc_id)}
+    if offset is not None and quote.start is not None and quote.end is not None:
+        moved |= {"start": quote.start + offset, "end": quote.end + offset}
+    return quote.model_copy(update=moved)
