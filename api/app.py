@@ -25,6 +25,7 @@ from api.routes import (
     health,
     ingest,
     mcp,
+    pages,
     papers,
     pipelines,
     query,
@@ -40,6 +41,7 @@ from api.security.body_limit import MAX_BYTES_AT, BodyLimit
 from api.security.same_origin import SameOrigin
 from api.views.html import Pages
 from api.web import page
+from ingestion.reading.page_renderer import PageRenderer
 from pipelines.build import Pipelines, without_models
 from query_engine.answer_cache import AnswerCache
 from settings import VERSION, Settings
@@ -79,7 +81,7 @@ def create_app(
         redoc_url=None,
         responses={422: {"model": errors.ErrorReply}},
     )
-    pages = Pages()
+    templates = Pages()
     answers = AnswerCache(settings.cache.entries, settings.cache.ttl_s)
     # Quotes cost the processor and nothing else: more at once than cores would only make each of them late.
     slots = AdmissionQueue(settings.serve.slots or max(LEAST_SLOTS, os.cpu_count() or 1), settings.serve.queue)
@@ -88,7 +90,7 @@ def create_app(
     service = Service(
         engines,
         settings,
-        pages,
+        templates,
         ingester,
         jobs,
         slots,
@@ -97,14 +99,15 @@ def create_app(
         roots,
         web,
         given,
+        page_renderer=PageRenderer(settings.ingest),
         recorder=recorder,
     )
     app.state.service, app.state.mcp = service, McpEndpoint(service)
     app.add_middleware(BodyLimit, max_bytes_at={**MAX_BYTES_AT, "/documents": settings.ingest.max_upload_bytes})
     app.add_middleware(SameOrigin, serve=settings.serve)  # the last one added is the first one asked
-    errors.install(app, pages)
+    errors.install(app, templates)
     asking = (run, evaluate, query, research, chat, retrieve, tasks, pipelines)
-    for module in (*asking, catalogue, uploads, documents, ingest, feedback, page):
+    for module in (*asking, catalogue, uploads, documents, pages, ingest, feedback, page):
         app.include_router(module.router, dependencies=[KeyRequired])
     if given is not None:
         app.include_router(answer.router, dependencies=[KeyRequired])
