@@ -96,10 +96,10 @@ def create_app(
         slots,
         answers,
         pipelines_of_steps or without_models(engines, settings),
+        PageRenderer(settings.ingest),
         roots,
         web,
         given,
-        page_renderer=PageRenderer(settings.ingest),
         recorder=recorder,
     )
     app.state.service, app.state.mcp = service, McpEndpoint(service)

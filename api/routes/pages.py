@@ -4,7 +4,7 @@ Flow: the web page's evidence pane -> **here**, which finds document and file ->
 draws -> a JPEG, or rectangles as JSON. Beside `/documents`, since a document's id may end in anything.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
@@ -20,9 +20,11 @@ from ingestion.reading.page_renderer import READ_TEXT, Original, PageSpan
 
 # Of a span of more pages the first ones are marked.
 MAX_MARKED_PAGES = 20
+# In pixels. Few, so that the cache is of use.
+WIDTHS = (800, 1200, 1600, 2400)
 
 Corpus = Annotated[CorpusName | None, Query()]
-Width = Annotated[Literal[800, 1200, 1600, 2400], Query()]
+Width = Annotated[int, Query(ge=1, le=MAX_OFFSET)]
 
 router = APIRouter()
 
@@ -37,7 +39,8 @@ def page_image(
     corpus: Corpus = None,
     width: Width = 1200,
 ) -> Response:
-    """Show one page of a PDF, the first one being 1, as a JPEG so many pixels wide."""
+    """Show one page of a PDF, the first one being 1, as a JPEG of that width in pixels, or the next of `WIDTHS`."""
+    width = next((drawn for drawn in WIDTHS if drawn >= width), WIDTHS[-1])
     _, found, original = _find(service, corpus, doc_id)
     if page > len(found.pages):
         raise PageUnavailableError(f"The document has {len(found.pages)} pages.", "Ask for one of them.")
