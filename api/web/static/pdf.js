@@ -17,9 +17,10 @@ export function Pages({ found, corpus, cited, shaded, unavailable }) {
   const [chosen, setChosen] = useState(null); // a page that was turned to
   const [zoom, setZoom] = useState(1);
   const [width, setWidth] = useState(0);
+  const [there, setThere] = useState(false); // the service has said that pages can be shown
   const frame = useRef(null);
   const shown = chosen ? [chosen] : place;
-  const marks = useMarks(found, corpus, cited, shown, unavailable, "said");
+  const marks = useMarks(found, corpus, cited, shown, unavailable, "said", setThere);
   const shades = useMarks(found, corpus, shaded, shown, unavailable, "around");
   useEffect(() => setWidth(frame.current.clientWidth), []);
   useEffect(() => setChosen(null), [found, cited]);
@@ -40,7 +41,7 @@ export function Pages({ found, corpus, cited, shaded, unavailable }) {
         ${ZOOMS.map((one) => html`<option value=${one}>${one === 1 ? t("fitWidth") : `${one * 100} %`}</option>`)}</select></label>
     </div>
     <div class="sheets" ref=${frame} tabindex="0" role="group" aria-label=${told}>
-      ${width > 0 && shown.map((page) => html`<${Sheet} key=${page} ...${{ found, corpus, page, cited, zoom, width, unavailable }}
+      ${there && width > 0 && shown.map((page) => html`<${Sheet} key=${page} ...${{ found, corpus, page, cited, zoom, width, unavailable }}
         size=${marks.find((one) => one.page === page) ?? shades.find((one) => one.page === page)}
         spots=${[...shades, ...marks].filter((one) => one.page === page)} />`)}
     </div>
@@ -76,7 +77,7 @@ function Spot({ rect: [left, top, width, height], className }) {
 }
 
 // Where the part of `range` on the shown pages stands. Without a range it is still asked whether pages can be shown.
-function useMarks(found, corpus, range, shown, unavailable, className) {
+function useMarks(found, corpus, range, shown, unavailable, className, ready) {
   const [marks, setMarks] = useState([]);
   useEffect(() => {
     const control = new AbortController();
@@ -84,10 +85,10 @@ function useMarks(found, corpus, range, shown, unavailable, className) {
     const part = range && { start: Math.max(range.start, first), end: Math.min(range.end, last) };
     setMarks([]);
     if (part && part.start >= part.end) return undefined;
-    if (!part && className !== "said") return undefined;
+    if (!part && !ready) return undefined;
     get(documentPath(found.doc_id).replace("documents/", "marks/"), { corpus, ...part }, control.signal).then(
-      (reply) => setMarks(reply.marks.map((mark) => ({ ...mark, className }))),
-      (error) => error.name !== "AbortError" && unavailable(error.message),
+      (reply) => { setMarks(reply.marks.map((mark) => ({ ...mark, className }))); ready?.(true); },
+      (error) => !control.signal.aborted && unavailable(error.message),
     );
     return () => control.abort();
   }, [found, range?.start, range?.end, shown[0], shown.at(-1)]);
