@@ -20,7 +20,7 @@ export function Pages({ found, corpus, cited, shaded, unavailable }) {
   const [there, setThere] = useState(false); // the service has said that pages can be shown
   const frame = useRef(null);
   const shown = chosen ? [chosen] : place;
-  const marks = useMarks(found, corpus, cited, shown, unavailable, "said", setThere);
+  const marks = useMarks(found, corpus, cited, shown, unavailable, "said", there ? null : setThere);
   const shades = useMarks(found, corpus, shaded, shown, unavailable, "around");
   useEffect(() => setWidth(frame.current.clientWidth), []);
   useEffect(() => setChosen(null), [found, cited]);
@@ -76,16 +76,17 @@ function Spot({ rect: [left, top, width, height], className }) {
   return html`<span class="spot ${className}" aria-hidden="true" ref=${place}></span>`;
 }
 
-// Where the part of `range` on the shown pages stands. Without a range it is still asked whether pages can be shown.
+// Where the part of `range` on the shown pages stands. `ready`, if given, is told once that pages can be shown; that is
+// asked even where no part of the range is.
 function useMarks(found, corpus, range, shown, unavailable, className, ready) {
   const [marks, setMarks] = useState([]);
   useEffect(() => {
     const control = new AbortController();
     const [first, last] = [found.pages[shown[0] - 1], found.pages[shown.at(-1)] ?? Infinity];
-    const part = range && { start: Math.max(range.start, first), end: Math.min(range.end, last) };
+    const inside = range && range.start < last && first < range.end;
+    const part = inside ? { start: Math.max(range.start, first), end: Math.min(range.end, last) } : {};
     setMarks([]);
-    if (part && part.start >= part.end) return undefined;
-    if (!part && !ready) return undefined;
+    if (!inside && !ready) return undefined;
     get(documentPath(found.doc_id).replace("documents/", "marks/"), { corpus, ...part }, control.signal).then(
       (reply) => { setMarks(reply.marks.map((mark) => ({ ...mark, className }))); ready?.(true); },
       (error) => !control.signal.aborted && unavailable(error.message),
