@@ -20,6 +20,8 @@
     +-- OutOfTimeError           a question, or a stage of its retrieval, reached its time limit
     +-- QuestionError            a question cannot be asked as it stands
     +-- UnknownDocumentError     the named document is not in the corpus
+    +-- PageUnavailableError     a page of a document cannot be shown as it looks
+    +-- TooManyPagesError        too many pages are waiting to be drawn
     +-- FilterError              a filter of documents cannot be understood
     +-- IngestRefusedError       a client may not have this path ingested
     +-- UploadError              an upload is no multipart body of files, or a file of it is refused
@@ -232,6 +234,18 @@ class UnknownDocumentError(RagError):
     """The named document is not in the corpus."""
 
     code = "unknown_document"
+
+
+class PageUnavailableError(RagError):
+    """A page of a document cannot be shown as it looks; its text can."""
+
+    code = "page_unavailable"
+
+
+class TooManyPagesError(RagError):
+    """So many pages are waiting to be drawn that no other one is taken."""
+
+    code = "too_many_pages"
 
 
 class IngestRefusedError(RagError):

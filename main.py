@@ -91,6 +91,7 @@ def serve(settings: Settings, folder: Path | None = None) -> int:
             readers.close()
             pipelines.close()
             if app is not None:
+                app.state.service.page_renderer.close()
                 app.state.service.recorder.close()
                 app.state.service.study.close()
             engines.close()

@@ -25,6 +25,7 @@ from api.routes import (
     health,
     ingest,
     mcp,
+    pages,
     papers,
     pipelines,
     query,
@@ -43,6 +44,7 @@ from api.security.same_origin import SameOrigin
 from api.study import Study, StudyNotes
 from api.views.html import Pages
 from api.web import page
+from ingestion.reading.page_renderer import PageRenderer
 from pipelines.build import Pipelines, without_models
 from query_engine.answer_cache import AnswerCache
 from settings import VERSION, Settings
@@ -82,7 +84,7 @@ def create_app(
         redoc_url=None,
         responses={422: {"model": errors.ErrorReply}},
     )
-    pages = Pages()
+    templates = Pages()
     answers = AnswerCache(settings.cache.entries, settings.cache.ttl_s)
     # Quotes cost the processor and nothing else: more at once than cores would only make each of them late.
     slots = AdmissionQueue(settings.serve.slots or max(LEAST_SLOTS, os.cpu_count() or 1), settings.serve.queue)
@@ -92,12 +94,13 @@ def create_app(
     service = Service(
         engines,
         settings,
-        pages,
+        templates,
         ingester,
         jobs,
         slots,
         answers,
         pipelines_of_steps or without_models(engines, settings),
+        PageRenderer(settings.ingest),
         roots,
         web,
         given,
@@ -109,9 +112,9 @@ def create_app(
         app.add_middleware(StudyNotes, study=study_notes)
     app.add_middleware(BodyLimit, max_bytes_at={**MAX_BYTES_AT, "/documents": settings.ingest.max_upload_bytes})
     app.add_middleware(SameOrigin, serve=settings.serve)  # the last one added is the first one asked
-    errors.install(app, pages)
+    errors.install(app, templates)
     asking = (run, evaluate, query, research, chat, retrieve, tasks, pipelines)
-    for module in (*asking, catalogue, uploads, documents, ingest, feedback, study, page):
+    for module in (*asking, catalogue, uploads, documents, pages, ingest, feedback, study, page):
         app.include_router(module.router, dependencies=[KeyRequired])
     if given is not None:
         for module in (answer, task_chats):

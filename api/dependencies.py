@@ -20,6 +20,7 @@ from api.study import Study
 from api.views.html import Pages
 from api.views.links import Links
 from index.corpus import Corpus
+from ingestion.reading.page_renderer import PageRenderer
 from ingestion.schema import Progress, RunOptions
 from pipelines.build import Pipelines
 from query_engine.answer_cache import AnswerCache
@@ -191,6 +192,7 @@ class Service:
     slots: AdmissionQueue
     answers: AnswerCache
     pipelines: Pipelines
+    page_renderer: PageRenderer
     ingest_roots: tuple[Path, ...] = ()
     web: SourceAnswers | None = None
     given: PageAnswers | None = None

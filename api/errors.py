@@ -53,6 +53,8 @@ STATUS: dict[type[RagError], int] = {
     errors.TooManyTasksError: 429,
     errors.UnknownCorpusError: 404,
     errors.UnknownDocumentError: 404,
+    errors.PageUnavailableError: 404,
+    errors.TooManyPagesError: 429,
     errors.CorpusError: 503,
     errors.ModelError: 503,
     errors.ClusterError: 503,
@@ -69,6 +71,7 @@ RETRY_AFTER_S: dict[type[RagError], int] = {
     errors.TooManyJobsError: 30,
     errors.TooManyTasksError: 30,
     errors.TooManyQuestionsError: 5,
+    errors.TooManyPagesError: 5,
     errors.TooManyCorporaError: 5,
     errors.OutOfTimeError: 30,
 }

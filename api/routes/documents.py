@@ -20,6 +20,10 @@ from ingestion.uploads import Uploads
 
 MAX_OFFSET = 2**40
 OUTSIDE = "The cited passage is not in this document; it may have changed since it was cited."
+UNKNOWN_REMEDY = (
+    "Documents are named by their path below the ingested folder, or by their record's id; "
+    "`GET /documents` lists them, `POST /retrieve` gives the names of what it finds."
+)
 
 Offset = Annotated[int | None, Query(ge=0, le=MAX_OFFSET)]
 
@@ -80,11 +84,7 @@ def delete(doc_id: str, service: ServiceDep, *, corpus: Annotated[CorpusName | N
 
 
 def _unknown(corpus: str) -> UnknownDocumentError:
-    return UnknownDocumentError(
-        f"Corpus {corpus!r} holds no such document.",
-        "Documents are named by their path below the ingested folder, or by their record's id; "
-        "`GET /documents` lists them, `POST /retrieve` gives the names of what it finds.",
-    )
+    return UnknownDocumentError(f"Corpus {corpus!r} holds no such document.", UNKNOWN_REMEDY)
 
 
 def _span(found: StoredDocument, start: int, end: int | None) -> dict[str, Any] | None:

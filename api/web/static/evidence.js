@@ -1,15 +1,16 @@
 // The pane beside an answer: the document that a citation leads to, with the cited words marked and in view.
 // Flow: a click on a source -> here -> GET /documents/…; the tree says which leaf, part and section the words stand in.
-// Of a long document only the surroundings are drawn; the rest follows on demand.
+// document_text.js draws its text, pdf.js the pages of a PDF.
 
-import { plainMarked, renderMarked, toUnits } from "./markdown.js";
+import { DocumentText } from "./document_text.js";
+import { toUnits } from "./markdown.js";
+import { Pages } from "./pdf.js";
 import { documentPath, get } from "./service.js";
 import { number, t } from "./texts.js";
-import { html, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact.js";
+import { html, useCallback, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact.js";
 
 const MARKDOWN = new Set(["markdown", "html", "docx"]);
 const LEVELS = ["root", "middle", "leaf"];
-const AROUND = 12_000; // characters drawn on each side of the place
 const KEPT = 6;
 const kept = new Map();
 
@@ -31,7 +32,7 @@ export function Evidence({ place, corpus, close }) {
     </header>
     ${failure && html`<p class="problem" role="alert">${failure}</p>`}
     ${!found && !failure && html`<p class="note" role="status">${t("loading")} …</p>`}
-    ${found && html`<${Shown} found=${found} place=${place} corpus=${corpus} />`}
+    ${found && html`<${Shown} found=${found} place=${place} corpus=${corpus} pane=${pane} />`}
   </aside>`;
 }
 
@@ -49,49 +50,23 @@ export function forgetDocuments() {
   kept.clear();
 }
 
-function Shown({ found, place, corpus }) {
+function Shown({ found, place, corpus, pane }) {
   const whole = place.end === undefined;
   const { text } = found;
   const span = useMemo(
     () => (whole ? null : { start: toUnits(text, place.start), end: toUnits(text, place.end) }),
     [found, place],
   );
+  const changed = Boolean(place.quote) && span && text.slice(span.start, span.end) !== place.quote;
   const chain = useMemo(() => (whole ? [] : ancestors(found, place)), [found, place]);
   const [level, setLevel] = useState(-1); // which of the chain is shaded
-  const [reach, setReach] = useState(AROUND);
-  const body = useRef(null);
-  const [note, setNote] = useState("");
-  const changed = Boolean(place.quote) && span && text.slice(span.start, span.end) !== place.quote;
-  const from = span ? boundary(text, span.start - reach, -1) : 0;
-  const to = boundary(text, (span ? span.end : 0) + reach, 1);
-
-  useEffect(() => {
-    const shaded = chain[level] && { start: toUnits(text, chain[level].start), end: toUnits(text, chain[level].end), className: "around" };
-    const cited = span && !changed && { ...span, className: "cited" };
-    const ranges = [cited, shaded].filter(Boolean).map((range) => ({
-      ...range, start: Math.max(range.start, from) - from, end: Math.min(range.end, to) - from,
-    }));
-    const part = text.slice(from, to);
-    let drawn;
-    let missing = "";
-    if (MARKDOWN.has(found.content_type)) {
-      const { fragment, marked } = renderMarked(part, ranges);
-      // A quote that Markdown swallows is shown in the plain text, where it cannot hide.
-      drawn = cited && !marked.some(({ className }) => className === "cited") ? null : fragment;
-    }
-    if (!drawn) {
-      drawn = document.createElement("div");
-      drawn.className = "plain";
-      drawn.append(plainMarked(part, ranges));
-    }
-    if (changed) missing = t("changed");
-    body.current.replaceChildren(drawn);
-    setNote(missing);
-  }, [found, place, level, reach]);
-  useEffect(() => {
-    const mark = body.current.querySelector("mark.cited");
-    if (mark) mark.scrollIntoView({ block: "center" });
-  }, [found, place]);
+  const node = chain[level] ?? null;
+  const shaded = useMemo(() => node && { start: toUnits(text, node.start), end: toUnits(text, node.end) }, [node]);
+  const paged = found.content_type === "pdf" && found.pages.length > 0;
+  const [view, setView] = useState(paged && !changed ? "pages" : "text");
+  const [reason, setReason] = useState(""); // why pages cannot be shown
+  const unavailable = useCallback((why) => { setReason(why); setView("text"); }, []);
+  const note = changed ? t("changed") : reason;
 
   const pages = span ? pagesOf(found, place) : "";
   const leaving = place.url && !place.url.includes("/documents/") ? place.url : found.url;
@@ -103,10 +78,12 @@ function Shown({ found, place, corpus }) {
     ${chain.length > 0 && html`<p class="levels" role="group">${chain.map((node, index) => html`
       <button class="quiet" aria-pressed=${String(level === index)} onClick=${() => setLevel(level === index ? -1 : index)}
         title=${t("characters", { n: number(node.end - node.start) })}>${t(LEVELS[node.level])}<small> ${number(node.end - node.start)}</small></button>`)}</p>`}
+    ${paged && html`<p class="views" role="group" aria-label=${t("shownAs")}>${["pages", "text"].map((one) => html`
+      <button class="quiet" aria-pressed=${String(view === one)} disabled=${one === "pages" && Boolean(reason)} onClick=${() => setView(one)}>${t(`${one}View`)}</button>`)}</p>`}
     ${note && html`<p class="note">${note}</p>`}
-    ${from > 0 && html`<button class="quiet more" onClick=${() => setReach(reach * 4)}>${t("more")} ↑</button>`}
-    <div class="prose document" ref=${body} dir="auto" tabindex="0"></div>
-    ${to < text.length && html`<button class="quiet more" onClick=${() => setReach(reach * 4)}>${t("more")} ↓</button>`}
+    ${view === "pages"
+      ? html`<${Pages} found=${found} corpus=${corpus} cited=${whole || changed ? null : place} shaded=${node} unavailable=${unavailable} />`
+      : html`<${DocumentText} text=${text} markdown=${MARKDOWN.has(found.content_type)} cited=${changed ? null : span} shaded=${shaded} pane=${pane} />`}
     <p class="actions">
       <a class="quiet" target="_blank" rel="noopener" href="${documentPath(found.doc_id)}?${new URLSearchParams(span ? { corpus, start: place.start, end: place.end } : { corpus })}#cited">${t("open")}</a>
       ${leaving && html`<a class="quiet" target="_blank" rel="noopener noreferrer nofollow" href=${leaving}>${new URL(leaving).host}</a>`}
@@ -133,21 +110,19 @@ function pagesOf({ pages }, { start, end }) {
   return from === to ? t("page", { n: from }) : t("pages", { from, to });
 }
 
-// The headings above a place, from the outer to the inner one, without the title.
+// The headings above a place, from the outer to the inner one, without the title. Read backwards: texts are long.
 function headings(text, offset) {
   const chain = [];
-  for (const [, marks, name] of text.slice(0, offset + 1).matchAll(/^(#{1,6}) +(.+?)\s*#*$/gm)) {
-    chain.length = Math.min(chain.length, marks.length - 1);
-    chain[marks.length - 1] = name;
+  let level = 7;
+  for (let place = offset + 1; level > 2 && place > 0;) {
+    place = text.lastIndexOf("\n#", place - 1);
+    const start = place + 1;
+    const end = text.indexOf("\n", start);
+    const [, marks, name] = text.slice(start, end < 0 ? text.length : end).match(/^(#{1,6}) +(.+?)\s*#*$/) ?? [];
+    if (marks && marks.length < level) {
+      level = marks.length;
+      if (level > 1) chain.unshift(name);
+    }
   }
-  return chain.slice(1).filter(Boolean);
-}
-
-// The nearest end of a paragraph, so that neither a table nor a list is cut in the middle where that can be helped.
-function boundary(text, offset, direction) {
-  if (offset <= 0) return 0;
-  if (offset >= text.length) return text.length;
-  const place = direction < 0 ? text.lastIndexOf("\n\n", offset) : text.indexOf("\n\n", offset);
-  if (place < 0 || Math.abs(place - offset) > AROUND) return offset;
-  return place + 2;
+  return chain;
 }

@@ -79,12 +79,10 @@ export function plainMarked(text, ranges) {
 
 // The service counts characters, JavaScript UTF-16 units: they differ where a text holds emoji and the like.
 export function toUnits(text, offset) {
-  if (!/[\ud800-\udbff]/.test(text)) return offset;
-  let units = 0;
-  for (let characters = 0; characters < offset && units < text.length; characters += 1) {
-    units += text.codePointAt(units) > 0xffff ? 2 : 1;
-  }
-  return units;
+  const pair = /[\ud800-\udbff](?=[\udc00-\udfff])/g;
+  let units = offset;
+  for (let found = pair.exec(text); found && found.index < units; found = pair.exec(text)) units += 1;
+  return Math.min(units, text.length);
 }
 
 export function escaped(text) {

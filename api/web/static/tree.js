@@ -1,13 +1,15 @@
 // How small passages became the large ones that are read: the outline of each document that was found, as levels of boxes.
 // Flow: search.js -> here -> GET /documents/…?nodes=true. A row for each level, a box for each node, as wide as its text is
-// long; leaves that matched are coloured by score, and below stand the passages that came of them, numbered by rank.
+// long; leaves that matched are coloured by score, and below stand the passages that came of them, numbered by rank. A
+// long outline is wider than the screen: it scrolls, and only the boxes near the view exist.
 
 import { documentPath, get } from "./service.js";
 import { number, t } from "./texts.js";
-import { html, useEffect, useMemo, useState } from "./vendor/htm-preact.js";
+import { html, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact.js";
 
 const MOST_DOCUMENTS = 8;
 const LEAST_SHARE = 0.012; // of the width; a thinner box could not be hit
+const LEAF_PX = 16; // on average, at least
 
 export function Tree({ passages, corpus, show }) {
   const documents = useMemo(() => {
@@ -34,15 +36,39 @@ function Outline({ docId, passages, corpus, show }) {
   return html`<section class="outline">
     <h2>${passages[0].title} <small>${t("best", { score: Math.max(...passages.map(({ score }) => score)).toFixed(3) })}</small></h2>
     ${failure && html`<p class="problem">${failure}</p>`}
-    ${drawing && html`<div class="levels-of-document">
-      ${drawing.rows.map(({ name, boxes }) => html`<div class="level"><span class="name">${t(name)}</span><div class="boxes">
-        ${boxes.map((box) => html`<${Box} box=${box} open=${open} />`)}</div></div>`)}
-      <div class="level read"><span class="name">${t("treeRead")}</span><div class="boxes">
-        ${drawing.read.map((box) => html`<${Box} box=${box} open=${open} />`)}</div></div>
-    </div>
+    ${drawing && html`<${Levels} drawing=${drawing} open=${open} title=${passages[0].title} />
     ${drawing.left > 0 && html`<p class="why">+ ${t("otherLeaves", { n: number(drawing.left) })}</p>`}
     <ul class="why">${reasons(passages).map(([reason, ranks]) => html`<li>${ranks.join(", ")}: ${reason}</li>`)}</ul>`}
   </section>`;
+}
+
+function Levels({ drawing, open, title }) {
+  const { rows, read, leaves } = drawing;
+  const scroller = useRef(null);
+  const [[from, to], setWindow] = useState([0, 0]); // shares of the outline that are drawn
+  const look = () => {
+    const { scrollLeft, clientWidth, scrollWidth } = scroller.current;
+    const step = clientWidth / scrollWidth;
+    const at = Math.floor(scrollLeft / clientWidth) * step; // drawn again once for each width that is scrolled
+    setWindow((before) => (before[0] === at - step && before[1] === at + 3 * step ? before : [at - step, at + 3 * step]));
+  };
+  useEffect(() => {
+    const element = scroller.current;
+    element.style.setProperty("--wide", `${leaves * LEAF_PX}px`);
+    // What is read first is in view first.
+    const best = read.reduce((first, box) => (box.rank < first.rank ? box : first));
+    element.scrollLeft = (best.left + best.width / 2) * element.scrollWidth - element.clientWidth / 2;
+    look();
+    const resized = new ResizeObserver(look);
+    resized.observe(element);
+    return () => resized.disconnect();
+  }, [drawing]);
+  const near = ({ left, width }) => left + width >= from && left <= to;
+  const level = (name, boxes, classes) => html`<div class=${classes}><span class="name">${t(name)}</span><div class="boxes">
+    ${boxes.filter(near).map((box) => html`<${Box} key=${`${box.rank} ${box.start} ${box.end}`} box=${box} open=${open} />`)}</div></div>`;
+  return html`<div class="levels-of-document" ref=${scroller} onScroll=${look} tabindex="0" role="group" aria-label=${title}>
+    ${rows.map(({ name, boxes }) => level(name, boxes, "level"))}
+    ${level("treeRead", read, "level read")}</div>`;
 }
 
 // Why passages are larger than a leaf, each reason once, with the ranks of those passages.
@@ -55,6 +81,10 @@ function reasons(passages) {
 }
 
 function Box({ box, open }) {
+  return useMemo(() => drawnBox(box, open), [box]); // the same one again is not drawn again
+}
+
+function drawnBox(box, open) {
   const { left, width, start, end, snippet, heat, path, kind } = box;
   // The content security policy allows no style attributes in markup, but scripts may set properties.
   const place = (element) => {
@@ -92,7 +122,8 @@ function draw({ nodes, text }, passages) {
     total += root.end - root.start;
   }
   const shown = all.filter((node) => offsets.has(top(node)));
-  const least = Math.min(LEAST_SHARE, 1 / Math.max(1, shown.filter(({ level }) => level === 2).length));
+  const count = shown.filter(({ level }) => level === 2).length;
+  const least = Math.min(LEAST_SHARE, 1 / Math.max(1, count));
   const box = ({ start, end }, root, more) => ({
     start, end, left: (start + offsets.get(root)) / total, width: Math.max(least, (end - start) / total),
     snippet: text.slice(start, end).replace(/\s+/g, " ").slice(0, 160), ...more,
@@ -112,5 +143,5 @@ function draw({ nodes, text }, passages) {
     const kind = `${t("treeRead")} ${passage.rank}${merged ? `, ${merged}` : ""}`;
     return box(passage, top(leaf), { kind, read: true, merged: Boolean(merged), rank: passage.rank });
   });
-  return { rows, read, left: all.filter(({ parent }) => parent < 0).length - roots.length };
+  return { rows, read, leaves: count, left: all.filter(({ parent }) => parent < 0).length - roots.length };
 }

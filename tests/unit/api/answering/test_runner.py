@@ -15,6 +15,7 @@ from api.jobs.queue import Jobs
 from api.schemas.requests import RunBody
 from api.views.html import Pages
 from errors import OutOfTimeError, TooManyQuestionsError, UnknownCorpusError
+from ingestion.reading.page_renderer import PageRenderer
 from pipelines.build import without_models
 from query_engine.answer_cache import AnswerCache
 from query_engine.inquiry import Inquiry
@@ -35,7 +36,8 @@ def service_of(engine: FakeEngine, slots: int = 1, queue: int = 4, deadline_s: f
     engines = FakeEngines({"default": engine})
     jobs, queue_of_questions, answers = Jobs(), AdmissionQueue(slots, queue), AnswerCache(0, 1)
     pipelines = without_models(engines, settings)
-    return Service(engines, settings, Pages(), FakeIngester(), jobs, queue_of_questions, answers, pipelines)
+    renderer = PageRenderer(settings.ingest)
+    return Service(engines, settings, Pages(), FakeIngester(), jobs, queue_of_questions, answers, pipelines, renderer)
 
 
 def request_of(client_leaves: asyncio.Event) -> Request:
