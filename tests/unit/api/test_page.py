@@ -48,6 +48,15 @@ def test_every_file_that_the_page_names_is_there() -> None:
         assert client.get(f"/ui/static/{name}").status_code == 200, name
 
 
+def test_every_label_of_a_document_s_page_is_a_text_of_the_page() -> None:
+    template = (STATIC.parents[1] / "views" / "templates" / "document.html").read_text(encoding="utf-8")
+    labels = re.findall(r'data-text="(\w+)"', template)
+
+    assert len(labels) == 4
+    for label in labels:
+        assert len(re.findall(rf"\b{label}: ", (STATIC / "texts.js").read_text(encoding="utf-8"))) == 2
+
+
 def test_an_unchanged_file_is_not_sent_twice() -> None:
     client = client_of(FakeEngine())
     first = client.get("/ui/static/app.js")
