@@ -48,6 +48,19 @@ def test_every_file_that_the_page_names_is_there() -> None:
         assert client.get(f"/ui/static/{name}").status_code == 200, name
 
 
+def test_all_modules_are_loaded_at_once_not_one_after_the_other() -> None:
+    needed, waiting = set(), ["app.js"]
+    while waiting:
+        name = waiting.pop()
+        code = "" if name.startswith("vendor/") else (STATIC / name).read_text(encoding="utf-8")
+        new = set(re.findall(r'from "\./([^"]+)"', code)) - needed
+        needed |= new
+        waiting += new
+    html = (STATIC / "index.html").read_text(encoding="utf-8")
+
+    assert set(re.findall(r'<link rel="modulepreload" href="ui/static/([^"]+)">', html)) == needed
+
+
 def test_every_label_of_a_document_s_page_is_a_text_of_the_page() -> None:
     template = (STATIC.parents[1] / "views" / "templates" / "document.html").read_text(encoding="utf-8")
     labels = re.findall(r'data-text="(\w+)"', template)
