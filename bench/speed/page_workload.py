@@ -78,7 +78,8 @@ def outline() -> tuple[dict[str, Any], dict[str, Any]]:
         "content_type": "markdown",
         "nodes": nodes,
     }
-    found = {"retrieval_id": None, "passages": passages, "warnings": [], "timings_ms": {"retrieve": 1.0}}
+    timings = {"retrieve": 1.0}
+    found = {"retrieval_id": None, "passages": passages, "left_out": [], "warnings": [], "timings_ms": timings}
     return document, found
 
 

@@ -57,18 +57,19 @@ export function Search({ config, corpus, query, show, shown }) {
         <button class="main" type="submit" disabled=${!question.trim()}>${t("search")}</button></div>
       <div class="fields">
         <label>${t("mode")} <select ...${set("mode")}>${["hybrid", "dense", "lexical"].map((one) => html`<option value=${one}>${t(one)}</option>`)}</select></label>
-        <label>${t("share")} <input type="number" min="0" max="1" step="0.05" ...${set("dense_share", asNumber)} disabled=${options.mode !== "hybrid"} /></label>
         <label>${t("topK")} <input type="number" min="1" max="200" ...${set("top_k", asNumber)} /></label>
-        <label>${t("budget")} <input type="number" min="200" max="200000" step="100" ...${set("budget_chars", asNumber)} /></label>
         <label>${t("merging")} <select value=${options.merge ? options.merge_rule : "off"}
           onInput=${({ target: { value } }) => setOptions((before) => ({ ...before, merge: value !== "off", ...(value === "off" ? {} : { merge_rule: value }) }))}>
           <option value="evidence">evidence</option><option value="stock">stock</option><option value="off">${t("mergeOff")}</option></select></label>
+        ${Boolean(config.rerank) && html`<label><input type="checkbox" checked=${options.rerank} onInput=${({ target }) => setOptions((before) => ({ ...before, rerank: target.checked }))} /> ${t("rerank")}</label>`}
+      </div>
+      <${Filters} corpus=${corpus} filters=${filters} change=${setFilters}>
+        <label>${t("share")} <input type="number" min="0" max="1" step="0.05" ...${set("dense_share", asNumber)} disabled=${options.mode !== "hybrid"} /></label>
+        <label>${t("budget")} <input type="number" min="200" max="200000" step="100" ...${set("budget_chars", asNumber)} /></label>
         <label>${t("fusion")} <select ...${set("fusion")}>${["evidence", "plain"].map((one) => html`<option value=${one}>${t("fusions")[one]}</option>`)}</select></label>
         <label>${t("perDocument")} <input type="number" min="1" max="200" ...${set("max_per_document", orNull)} /></label>
-        ${Boolean(config.rerank) && html`<label><input type="checkbox" checked=${options.rerank} onInput=${({ target }) => setOptions((before) => ({ ...before, rerank: target.checked }))} /> ${t("rerank")}</label>
-          <label>${t("rerankQuery")} <input ...${set("rerank_query")} disabled=${!options.rerank} /></label>`}
-      </div>
-      <${Filters} corpus=${corpus} filters=${filters} change=${setFilters} />
+        ${Boolean(config.rerank) && html`<label>${t("rerankQuery")} <input ...${set("rerank_query")} disabled=${!options.rerank} /></label>`}
+      </${Filters}>
     </form>
     ${failure && html`<p class="problem" role="alert">${failure}</p>`}
     <div aria-live="polite" class="counted">${busy ? `${t("loading")} …` : result && (result.passages.length
