@@ -34,14 +34,17 @@ def long_document() -> str:
 
 
 def long_answer(words: int) -> str:
-    """Return Markdown of about so many words, with citations, a list and a table, no two parts alike."""
+    """Return Markdown of about so many words, with citations, lists and tables.
+
+    No two sentences are alike, since an answer ends where a model begins to repeat itself.
+    """
     parts: list[str] = []
     while sum(len(part.split()) for part in parts) < words:
         day = len(parts) + 1
         parts.append(
             f"On day {day} of that year the lighthouse was **kept** by Halvard Brenn, who noted {day * 7} ships [1]. "
             f"The wind turned {day * 13} degrees before noon [2].\n\n- The lamp burned for {day * 11} minutes [1].\n"
-            f"- Fog was signalled {day * 3} times [2].\n\n| Hour | Ships |\n|---|---|\n| {day % 24} | {day * 5} |\n\n"
+            f"- Fog was signalled {day * 3} times [2].\n\n| Hour | Ships of day {day} |\n|---|---|\n| {day + 5} | {day * 5} |\n\n"
         )
     return "".join(parts)
 

@@ -6,7 +6,7 @@ Flow: `page.py` starts **here** -> the measured service asks it as any OpenAI-co
 import json
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
@@ -34,6 +34,11 @@ def scripted_model(text: str, words_per_s: float) -> Iterator[str]:
                 self._reply(_body("chat.completion", {"message": message, "finish_reason": "stop"}))
                 return
             self._head("text/event-stream")
+            # Who has read enough leaves.
+            with suppress(ConnectionError):
+                self._stream()
+
+        def _stream(self) -> None:
             for place, word in enumerate(text.split(" ")):
                 self._send({"delta": {"content": word if place == 0 else f" {word}"}, "finish_reason": None})
                 time.sleep(1 / words_per_s)

@@ -1,11 +1,14 @@
 """The page's files: what is served, to whom, and what the browser is told about them."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from api.web.page import STATIC
+from settings import ServeSettings
 from tests.fakes.engines import FakeEngine
 from tests.fakes.http import client_of
 
@@ -114,3 +117,18 @@ def test_both_languages_have_every_text_that_the_modules_ask_for() -> None:
     assert len(used) > 50
     assert used - english == set()
     assert used - german == set()
+
+
+@pytest.mark.parametrize("questions", [{"default": ["What?"]}, {"default": {"Wind": ["What?"], "Sea": ["Where?"]}}])
+def test_preset_questions_are_json_or_the_path_of_a_file(questions: object, tmp_path: Path) -> None:
+    file = tmp_path / "presets.json"
+    file.write_text(json.dumps(questions))
+
+    for given in (json.dumps(questions), str(file), questions):
+        assert ServeSettings.model_validate({"preset_questions": given}).preset_questions == questions
+
+
+@pytest.mark.parametrize("given", ["{", "nowhere.json", '{"default": "What?"}'])
+def test_preset_questions_that_cannot_be_read_are_refused(given: str) -> None:
+    with pytest.raises(ValidationError, match="write a JSON object|valid list"):
+        ServeSettings.model_validate({"preset_questions": given})
