@@ -44,7 +44,8 @@ def long_answer(words: int) -> str:
         parts.append(
             f"On day {day} of that year the lighthouse was **kept** by Halvard Brenn, who noted {day * 7} ships [1]. "
             f"The wind turned {day * 13} degrees before noon [2].\n\n- The lamp burned for {day * 11} minutes [1].\n"
-            f"- Fog was signalled {day * 3} times [2].\n\n| Hour | Ships of day {day} |\n|---|---|\n| {day + 5} | {day * 5} |\n\n"
+            f"- Fog was signalled {day * 3} times [2].\n\n"
+            f"| Hour | Ships of day {day} |\n|---|---|\n| {day + 5} | {day * 5} |\n\n"
         )
     return "".join(parts)
 

@@ -130,5 +130,5 @@ def test_preset_questions_are_json_or_the_path_of_a_file(questions: object, tmp_
 
 @pytest.mark.parametrize("given", ["{", "nowhere.json", '{"default": "What?"}'])
 def test_preset_questions_that_cannot_be_read_are_refused(given: str) -> None:
-    with pytest.raises(ValidationError, match="write a JSON object|valid list"):
+    with pytest.raises(ValidationError, match=r"write a JSON object|valid list"):
         ServeSettings.model_validate({"preset_questions": given})
