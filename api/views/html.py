@@ -64,4 +64,5 @@ class Pages:
 
 def _root(request: Request) -> str:
     """Return the way from the request's address up to the service's, which works behind a proxy's prefix too."""
-    return "../" * (request.scope["raw_path"].count(b"/") - 1)
+    path: bytes = request.scope["raw_path"]
+    return "../" * (path.count(b"/") - 1)

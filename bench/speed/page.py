@@ -21,7 +21,7 @@ from errors import RagError
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-VIEWPORT = {"width": 1300, "height": 850}
+WIDTH_PX, HEIGHT_PX, LOW_PX = 1300, 850, 300
 LIMIT_MS = 120_000
 LONG_TASK_MS = 50
 """The browser reports tasks from this length on; a frame that takes longer is missed by the eye."""
@@ -181,11 +181,11 @@ def _scroll(browser: "Browser", url: str) -> tuple[int, list[float]]:
         page.route("**/retrieve", lambda route: route.fulfill(json=found))
         page.route(f"**/documents/{OUTLINE_ID}*", lambda route: route.fulfill(json=document))
         # Low enough that there is something to scroll.
-        page.set_viewport_size({**VIEWPORT, "height": 300})
+        page.set_viewport_size({"width": WIDTH_PX, "height": LOW_PX})
         page.goto(f"{url}/ui#retrieve?q=outline")
         page.wait_for_selector(".box.hit")
         page.wait_for_timeout(1000)
-        page.mouse.move(VIEWPORT["width"] / 2, 150)
+        page.mouse.move(WIDTH_PX / 2, LOW_PX / 2)
         page.evaluate(_WATCH_FRAMES)
         for place in range(SCROLLS):
             page.mouse.wheel(0, SCROLL_PX if place < SCROLLS / 2 else -SCROLL_PX)
@@ -223,7 +223,7 @@ def _browser() -> Iterator["Browser"]:
 @contextmanager
 def _page(browser: "Browser") -> Iterator["Page"]:
     """Open a page that remembers nothing, not even a cache."""
-    context = browser.new_context(viewport=VIEWPORT, locale="en-GB")  # type: ignore[arg-type]
+    context = browser.new_context(viewport={"width": WIDTH_PX, "height": HEIGHT_PX}, locale="en-GB")
     context.set_default_timeout(LIMIT_MS)
     try:
         yield context.new_page()

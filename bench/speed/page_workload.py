@@ -56,7 +56,7 @@ def outline() -> tuple[dict[str, Any], dict[str, Any]]:
     Something matches in each section, so that all of the outline is drawn.
     """
     nodes: list[tuple[int, int, int, int]] = []
-    passages = []
+    passages: list[dict[str, Any]] = []
     start = 0
     while len(nodes) < OUTLINE_NODES:
         root, root_chars = len(nodes), _LEAF_CHARS * _LEAVES_A_MIDDLE * _MIDDLES_A_ROOT
@@ -69,7 +69,7 @@ def outline() -> tuple[dict[str, Any], dict[str, Any]]:
                 leaf_start = middle_start + leaf * _LEAF_CHARS
                 nodes.append((2, leaf_start, leaf_start + _LEAF_CHARS, middle))
         start += root_chars
-    document = {
+    document: dict[str, Any] = {
         "corpus": "default",
         "doc_id": OUTLINE_ID,
         "title": "An outline",
