@@ -61,8 +61,10 @@ class ServeSettings(Group):
     evaluate_references: bool = Field(
         False, description="End `generated_response` of `/evaluate` with the address of each `[n]`."
     )
-    preset_questions: dict[str, list[str]] = Field(
-        {}, description='Questions that the web page offers, by corpus, as JSON: `{"default": ["…"]}`.'
+    preset_questions: dict[str, list[str] | dict[str, list[str]]] = Field(
+        {},
+        description="Questions that the web page offers, by corpus and perhaps by topic, as JSON or the path of a JSON "
+        'file: `{"default": ["…"], "papers": {"solar": ["…"]}}`.',
     )
     queue: int = Field(16, ge=0, le=10_000, description="Questions that may wait for a slot; further ones get 429.")
     log_format: Literal["console", "json"] = Field("console", description="Format of the log lines on stderr.")
@@ -70,10 +72,14 @@ class ServeSettings(Group):
     @field_validator("preset_questions", mode="before")
     @classmethod
     def _parse(cls, questions: object) -> object:
+        if not isinstance(questions, str):
+            return questions
         try:
-            return json.loads(questions) if isinstance(questions, str) else questions
-        except ValueError as error:
-            raise ValueError('write a JSON object, as in {"default": ["What is a heat pump?"]}') from error
+            is_json = questions.lstrip().startswith("{")
+            return json.loads(questions if is_json else Path(questions).read_text(encoding="utf-8"))
+        except (ValueError, OSError) as error:
+            example = '{"default": ["What is a heat pump?"]}'
+            raise ValueError(f"write a JSON object, as in {example}, or the path of a file that holds one") from error
 
     @field_validator("keys")
     @classmethod

@@ -113,7 +113,7 @@ def install(app: FastAPI, pages: Pages) -> None:
             status = openai_errors.status_of(status)
             return JSONReply(openai_errors.to_error(status, error.detail, error.code, error.field), status, headers)
         if prefers_html(request):
-            page = pages.error(status, error.detail)
+            page = pages.error(request, status, error.detail, error.field)
             page.headers.update(headers or {})
             return page
         body = ErrorReply(error=error).model_dump(exclude_none=True)

@@ -70,6 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "grounding": _grounding,
         "reach": _reach,
         "scoring": _scoring,
+        "page": _page,
         "pipelines": _pipelines,
         "model": _model,
     }
@@ -302,6 +303,17 @@ def _scoring(arguments: argparse.Namespace, settings: Settings) -> int:
         print(scoring.table(figures), end="\n\n")
     print(f"{describe(machine())}.")
     _keep("scoring", {name: asdict(one) for name, one in measured.items()}, settings)
+    return 0
+
+
+def _page(arguments: argparse.Namespace, settings: Settings) -> int:
+    from bench.build import measure_page  # noqa: PLC0415  # for the reason that `build.py` gives
+    from bench.speed import page_table  # noqa: PLC0415  # likewise
+
+    measured = measure_page(settings, arguments.repeats)
+    print(page_table.table(measured))
+    print(f"\nMedian (smallest–largest) of {arguments.repeats} loads. {describe(machine())}.")
+    _keep("page", {"page": measured.to_dict()}, settings)
     return 0
 
 

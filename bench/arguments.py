@@ -65,6 +65,13 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         description="Make a run out of the texts of each set, no two answers alike, and score it.",
     )
     scoring.add_argument("--rows", type=_number(1), default=1000, help="of the run (default: 1000)", metavar="N")
+    page = commands.add_parser(
+        "page",
+        help="the web page in Chromium: first paint, weight, longest task, long documents, scrolling",
+        description="Serve the sample corpus and a document of 1.2 million characters, with a scripted language model, "
+        "and open the page in Debian's Chromium, driven by Playwright.",
+    )
+    page.add_argument("--repeats", type=_number(1), default=5, help="loads of the page (default: 5)", metavar="R")
     pipelines = commands.add_parser(
         "pipelines",
         help="what table, history and cache cost a pipeline, a step; and a whole one beside an answer",

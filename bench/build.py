@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from bench.datasets import DataSet, find_sets
+from bench.datasets import SAMPLE, DataSet, find_sets
 from bench.quality.retrieval import OURS, STOCK, Retrieve
 from bench.speed import hostile, latency, load
 from bench.speed.ingest import Commands, Measured, Ours, measure, warm_up
+from bench.speed.process import serving
 from bench.speed.workload import read_texts, write_workload
 from errors import IndexMismatchError
 from eval.cases import Case, read_cases
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from bench.quality.helpful.asking import System
     from bench.quality.reach import Reach
     from bench.quality.research import Overhead
+    from bench.speed.page import Measured as PageMeasured
     from bench.speed.pipelines import Overhead as StepOverhead
     from bench.speed.scoring import Scoring
     from bench.speed.whole_pipeline import WholePipeline
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
     from research.loop import Tools
 
 CORPUS = "ours"
+LONG_DOCUMENT = "coast.md"
+PAGE_ANSWER_WORDS, PAGE_WORDS_PER_S = 600, 100.0
 LOCAL_KEY = "local"
 STOCK_MODEL = "minilm"
 FORGETFUL = {"RAG_EMBED__KEPT_VECTORS": "0"}
@@ -287,6 +291,40 @@ def measure_hostile_files(settings: Settings, size_mb: int) -> list[hostile.Host
         scratch = Path(folder).resolve()
         files, index = _made(scratch / "files"), _made(scratch / "index")
         return hostile.measure(files, index, size_mb, {"RAG_LLM__PROVIDER": "extractive"}, _tell)
+
+
+def measure_page(settings: Settings, repeats: int) -> "PageMeasured":
+    """Serve the sample corpus beside a long document, and open the page `repeats` times.
+
+    The index is kept below `RAG_BENCH__DIR`, so that only the first measurement embeds.
+
+    Raises:
+        BrowserMissingError: Playwright or Chromium is not installed.
+        RagError: from ingestion, or the service did not start.
+    """
+    from bench.speed import page, page_workload, scripted_model  # noqa: PLC0415
+    from ingestion.build import ingest  # noqa: PLC0415
+
+    page.require_browser()
+    folder = _made(settings.bench.dir / "page").resolve()
+    (_made(folder / "documents") / LONG_DOCUMENT).write_text(page_workload.long_document(), encoding="utf-8")
+    index = settings.index.model_copy(update={"dir": folder / "index", "corpus": CORPUS})
+    settings = settings.model_copy(update={"index": index})
+    for source in (SAMPLE / "corpus", folder / "documents"):
+        _tell(f"page: bringing {source} up to date")
+        ingest(source, settings, corpus=CORPUS)
+    with scripted_model.scripted_model(page_workload.long_answer(PAGE_ANSWER_WORDS), PAGE_WORDS_PER_S) as model_url:
+        variables = {
+            "RAG_INDEX__DIR": str(index.dir),
+            "RAG_INDEX__CORPUS": CORPUS,
+            "RAG_SERVE__PORT": "0",
+            "RAG_LLM__PROVIDER": "openai",
+            "RAG_LLM__MODEL": scripted_model.NAME,
+            "RAG_LLM__BASE_URL": model_url,
+            "RAG_LLM__GROUNDING": "false",
+        }
+        with serving([str(latency.MAIN)], variables) as url:
+            return page.measure(url, LONG_DOCUMENT, repeats, _tell)
 
 
 def measure_grounding(data_set: DataSet, settings: Settings, count: int, seed: int) -> "list[Fate]":

@@ -302,7 +302,7 @@ class Engine:
         warnings += found.warnings
         for warning in warnings:
             logger.warning("A stage was left out: %s", warning)
-        return Retrieval(found.passages, {"retrieve": ms_since(started), **found.timings_ms}, warnings)
+        return Retrieval(found.passages, {"retrieve": ms_since(started), **found.timings_ms}, warnings, found.left_out)
 
     def fingerprint(self) -> str:
         """Hash of everything that decides an answer: version, settings, models, documents; 16 hex digits."""

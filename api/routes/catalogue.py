@@ -23,6 +23,7 @@ from ingestion.uploads import Uploads
 MAX_PAGE = 1000
 MAX_FILTER_CHARS = 8000
 MAX_IDS = 100
+MAX_REASONS = 10
 
 router = APIRouter()
 
@@ -91,9 +92,11 @@ def corpora(service: ServiceDep) -> JSONReply:
 
 def _counts(opened: Corpus) -> dict[str, Any]:
     counted = opened.catalogue.statistics()
+    failed = opened.ledger.failed()
     return {
         "total_chunks": counted.leaves,
         "by_content_type": counted.content_types,
+        "by_topic": counted.topics,
         "top_docs": [
             {"doc_id": brief.doc_id, "title": brief.title, "chunks": brief.leaves} for brief in counted.largest
         ],
@@ -101,7 +104,8 @@ def _counts(opened: Corpus) -> dict[str, Any]:
         "corpus": opened.name,
         "documents": counted.documents,
         "leaves": counted.leaves,
-        "failed_sources": len(opened.ledger.failed()),
+        "failed_sources": len(failed),
+        "failed": [{"source": note.source, "reasons": note.failures[:MAX_REASONS]} for note in failed[:MAX_IDS]],
         "model": opened.manifest.model,
         "precision": opened.manifest.precision,
         "created_at": opened.manifest.created_at,

@@ -64,7 +64,7 @@ def document(
         "text": found.text,
     }
     if prefers_html(request):
-        return service.pages.document(**shown)
+        return service.pages.document(request, found.content_type, **shown)
     shown["content_type"] = found.content_type
     if nodes:
         shown["nodes"] = found.tree.spans

@@ -35,12 +35,14 @@ async def retrieve(body: RetrieveBody, request: Request, service: ServiceDep, ru
         return engine.retrieve(replace(inquiry, deadline=deadline), options, pipeline), engine.corpus.name
 
     found, corpus = await runner.search(request, body.corpus, search)
-    reply = {
+    reply: dict[str, Any] = {
         "passages": [_passage(passage, explain=body.explain) for passage in found.passages],
         "timings_ms": found.timings_ms,
         "warnings": list(map(str, found.warnings)),
         "retrieval_id": service.recorder.retrieval(inquiry, corpus, found.passages),
     }
+    if body.explain:
+        reply["left_out"] = [_passage(passage, explain=False) for passage in found.left_out]
     return JSONReply(reply)
 
 

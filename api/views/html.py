@@ -1,48 +1,68 @@
 """Render the few HTML pages: a document with the cited span marked, and errors for people in a browser.
 
-Flow: a stored document -> **here** -> HTML. What is shown is the routes' business.
+Flow: a stored document -> `blocks.py` -> **here** -> HTML. What is shown is the routes' business.
 
-Documents come from anywhere, so a page can run nothing: every value is escaped, there are no scripts, and the content
-security policy allows only this module's own style sheet, by its hash.
+Both look like the web page: its style sheet is put into them, so that an error has its looks even where a key is
+missing. The text is there without JavaScript; `web/static/document.js` then renders Markdown in its place.
+
+Documents come from anywhere, so nothing of them can run: every value is escaped, and the content security policy allows
+only the page's own modules, and this style by its hash.
 """
 
 import base64
 import hashlib
+import http.client
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from api.views.blocks import blocks_of
+
 _FOLDER = Path(__file__).parent / "templates"
+_STYLES = (Path(__file__).parents[1] / "web" / "static" / "style.css", _FOLDER / "pages.css")
+_MARKDOWN = frozenset({"markdown", "html", "docx"})
+"""The content types whose text is Markdown, as in `web/static/evidence.js`."""
 
 
 class Pages:
     """The page templates, loaded once."""
 
     def __init__(self) -> None:
-        style = (_FOLDER / "style.css").read_text(encoding="utf-8")
+        style = "".join(path.read_text(encoding="utf-8") for path in _STYLES)
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
         self._templates = Environment(
             loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True
         )
         self._templates.globals["style"] = style
         self._headers = {
-            "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; "
-            "form-action 'none'; frame-ancestors 'none'",
+            "Content-Security-Policy": f"default-src 'none'; script-src 'self'; style-src 'sha256-{digest}'; "
+            "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "no-referrer",
             "Vary": "Accept",
         }
 
-    def document(self, **values: Any) -> HTMLResponse:
+    def document(self, request: Request, content_type: str, **values: Any) -> HTMLResponse:
         """Return the page of a document; `values` are the names in `document.html`."""
-        return self._page("document.html", 200, values)
+        span = values["span"]
+        blocks = blocks_of(values["text"], span and (span["start"], span["end"]))
+        shown = {**values, "blocks": blocks, "markdown": content_type in _MARKDOWN}
+        return self._page("document.html", request, 200, shown)
 
-    def error(self, status: int, detail: str) -> HTMLResponse:
-        """Return a page that says what is wrong."""
-        return self._page("error.html", status, {"detail": detail})
+    def error(self, request: Request, status: int, detail: str, field: str | None = None) -> HTMLResponse:
+        """Return a page that says what is wrong, and in which field of the request."""
+        said = {"detail": detail, "field": field, "status": status, "phrase": http.client.responses.get(status, "")}
+        return self._page("error.html", request, status, said)
 
-    def _page(self, template: str, status: int, values: dict[str, Any]) -> HTMLResponse:
-        html = self._templates.get_template(template).render(values)
+    def _page(self, template: str, request: Request, status: int, values: dict[str, Any]) -> HTMLResponse:
+        html = self._templates.get_template(template).render(values, root=_root(request))
         return HTMLResponse(html, status, headers=self._headers)
+
+
+def _root(request: Request) -> str:
+    """Return the way from the request's address up to the service's, which works behind a proxy's prefix too."""
+    path: bytes = request.scope["raw_path"]
+    return "../" * (path.count(b"/") - 1)

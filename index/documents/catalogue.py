@@ -12,12 +12,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from index.documents.filters import where
+from index.documents.filters import text_of, where
 from index.documents.integrity import leaf_places
 from index.documents.store import Metadata
 from index.documents.tables import batches, documents, failures_named
 
 LARGEST = 5
+MOST_TOPICS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class Statistics:
         documents: their number.
         leaves: number of leaves of all documents.
         content_types: documents by content type, most frequent first.
+        topics: documents by the topic in their metadata, most frequent first, at most 100 topics.
         largest: the documents with the most leaves, at most five.
         last_ingested_at: when the newest document came in, ISO 8601, UTC; None for an empty corpus.
     """
@@ -65,6 +67,7 @@ class Statistics:
     documents: int
     leaves: int
     content_types: dict[str, int]
+    topics: dict[str, int]
     largest: list[DocumentBrief]
     last_ingested_at: str | None
 
@@ -165,11 +168,17 @@ class Catalogue:
             sa.func.max(documents.c.ingested_at).label("newest"),
         )
         rows = self._rows(kinds.group_by(documents.c.content_type).order_by(count.desc(), documents.c.content_type))
+        topic = text_of("topic")
+        columns: list[sa.ColumnElement[Any]] = [topic.label("topic"), count.label("documents")]
+        topics = sa.select(*columns).where(topic != "").group_by(topic)
         largest = _BRIEF.order_by(documents.c.leaf_count.desc(), documents.c.doc_id).limit(LARGEST)
         return Statistics(
             documents=sum(row.documents for row in rows),
             leaves=int(sum(row.leaves for row in rows)),
             content_types={row.content_type: row.documents for row in rows},
+            topics={
+                row.topic: row.documents for row in self._rows(topics.order_by(count.desc(), topic).limit(MOST_TOPICS))
+            },
             largest=[_to_brief(row) for row in self._rows(largest)],
             last_ingested_at=max((row.newest for row in rows), default=None),
         )

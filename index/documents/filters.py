@@ -97,6 +97,11 @@ def _true(clause: Clause) -> Clause:
     return sa.func.coalesce(clause, sa.false())
 
 
+def text_of(key: str) -> sa.ColumnElement[str]:
+    """Return a column or metadata key of documents as text; NULL where it is no text."""
+    return _Field(key).text
+
+
 class _Field:
     """What a key's value is, read as each kind; NULL where it is of another one."""
 

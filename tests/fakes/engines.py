@@ -156,6 +156,7 @@ class FakeEngine:
         self.version = "0123456789abcdef"
         self.paper_search = FakePapers()
         self.found: tuple[Passage, ...] = (a_passage(),)
+        self.left_out: tuple[Passage, ...] = ()
         self.started = 0
         self.ended = 0
         self._script = script
@@ -181,7 +182,9 @@ class FakeEngine:
         if options is not None:
             self.options.append(options)
         self.refinements.append(pipeline)
-        return Retrieval(self.found, {"retrieve": 3.0}, (AnswerWarning("rerank_skipped", "It is too slow."),))
+        return Retrieval(
+            self.found, {"retrieve": 3.0}, (AnswerWarning("rerank_skipped", "It is too slow."),), self.left_out
+        )
 
     def one_pass(self, question: str, context: SearchContext) -> Evidence:  # noqa: ARG002
         raise AssertionError("a script gathers nothing")

@@ -6,6 +6,8 @@ import { render } from "./markdown.js";
 import { duration, t } from "./texts.js";
 import { html, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact.js";
 
+const DRAW_PAUSE_MS = 100;
+
 export function Answer({ exchange, latest, again, show, shown }) {
   const { question, steps, text, state, reply, problem } = exchange;
   const running = state === "running";
@@ -82,11 +84,20 @@ function Markdown({ text, inline }) {
 function Prose({ text, citations, open, shown, busy }) {
   const place = useRef(null);
   const byNumber = useMemo(() => new Map(citations.map((citation) => [String(citation.number), citation]).reverse()), [citations]);
+  const drawnAt = useRef(0);
   useEffect(() => {
-    const drawn = render(text);
-    number(drawn, byNumber);
-    place.current.replaceChildren(drawn);
-  }, [text, byNumber]);
+    const draw = () => {
+      const drawn = render(text);
+      number(drawn, byNumber);
+      place.current.replaceChildren(drawn);
+      drawnAt.current = performance.now();
+    };
+    // A long answer is not drawn again for every token: that would keep the page's thread busy.
+    const wait = busy ? drawnAt.current + DRAW_PAUSE_MS - performance.now() : 0;
+    if (wait <= 0) return draw();
+    const timer = setTimeout(draw, wait);
+    return () => clearTimeout(timer);
+  }, [text, byNumber, busy]);
   useEffect(() => {
     for (const button of place.current.querySelectorAll("button.cite")) {
       button.setAttribute("aria-pressed", String(shown?.number === Number(button.dataset.n) && same(shown, byNumber.get(button.dataset.n))));

@@ -47,8 +47,9 @@ function App() {
     setShown(null);
     shown?.from?.focus?.();
   };
-  if (failure) return html`<main class="narrow"><p class="problem" role="alert">${failure}</p></main>`;
-  if (!config) return html`<main class="narrow" aria-busy="true"></main>`;
+  // As index.html has it, so that nothing moves when the page takes over.
+  if (!config) return html`<header class="bar"><span class="brand"><img src="ui/static/icon.svg" alt="" width="22" height="22" />Treeline</span></header>
+    <main class="narrow" aria-busy=${String(!failure)}>${failure && html`<p class="problem" role="alert">${failure}</p>`}</main>`;
   const View = VIEWS[view];
   const names = config.corpora.includes(corpus) ? config.corpora : [corpus, ...config.corpora];
   return html`
@@ -133,4 +134,6 @@ function otherTheme() {
 
 const theme = recall("theme", "");
 if (theme) document.documentElement.dataset.theme = theme;
-render(html`<${App} />`, document.getElementById("app"));
+const place = document.getElementById("app");
+place.replaceChildren();
+render(html`<${App} />`, place);

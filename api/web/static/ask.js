@@ -3,6 +3,7 @@
 
 import { Answer } from "./answer.js";
 import { begun, grown, play } from "./exchange.js";
+import { asFilters, Filters, NO_FILTERS } from "./filters.js";
 import { get } from "./service.js";
 import { forget, recall, remember } from "./storage.js";
 import { t } from "./texts.js";
@@ -10,13 +11,13 @@ import { html, useEffect, useReducer, useRef, useState } from "./vendor/htm-prea
 
 const KEPT_EXCHANGES = 20;
 const KEPT_QUESTIONS = 12;
-const NO_FILTERS = { content_type: "", topic: "", from: "", to: "" };
 
 export function Ask({ config, corpus, query, show, shown }) {
   const [exchanges, tell] = useReducer(told, null, () => recall(`talk.${corpus}`, []));
   const [asked, setAsked] = useState(() => recall("questions", []));
   const [filters, setFilters] = useState(NO_FILTERS);
   const [mode, setMode] = useState(config.mode);
+  const [topK, setTopK] = useState(""); // passages read; the service's own number if empty
   const [text, setText] = useState("");
   const running = useRef(null);
   const box = useRef(null);
@@ -52,7 +53,7 @@ export function Ask({ config, corpus, query, show, shown }) {
     remember("questions", questions);
     show(null);
     tell({ type: "asked", question: wording });
-    const body = { question: wording, corpus, turns: turns(exchanges), filters: chosen(filters) ?? undefined, mode };
+    const body = { question: wording, corpus, turns: turns(exchanges), filters: asFilters(filters), mode, top_k: topK === "" ? undefined : topK };
     await play(body, control.signal, tell);
     running.current = null;
   }
@@ -92,7 +93,8 @@ export function Ask({ config, corpus, query, show, shown }) {
         ? html`<button type="button" class="main" onClick=${() => running.current?.abort()}>${t("stop")}</button>`
         : html`<button type="submit" class="main" disabled=${!text.trim()}>${t("send")}</button>`}
       <div class="under">
-        <${Filters} corpus=${corpus} filters=${filters} change=${setFilters} />
+        <${Filters} corpus=${corpus} filters=${filters} change=${setFilters} set=${topK === "" ? 0 : 1}>
+          <label>${t("passagesRead")} <input type="number" min="1" max="200" value=${topK} onInput=${({ target }) => setTopK(whole(target.value))} /></label></${Filters}>
         <label class="mode">${t("answerMode")} <select value=${mode} onInput=${({ target }) => setMode(target.value)}>
           ${config.modes.map((one) => html`<option value=${one}>${t("modes")[one]}</option>`)}</select></label>
         ${exchanges.length > 0 && !busy && html`<button type="button" class="quiet" onClick=${clear}>${t("newConversation")}</button>`}
@@ -119,46 +121,20 @@ function turns(exchanges) {
     .flatMap(({ question, text }) => [{ role: "user", text: question }, { role: "assistant", text: text.slice(0, 20000) }]);
 }
 
-function chosen({ content_type, topic, from, to }) {
-  const filters = [];
-  if (content_type) filters.push({ key: "content_type", value: content_type });
-  if (topic.trim()) filters.push({ key: "topic", value: topic.trim() });
-  if (from) filters.push({ key: "date", operator: ">=", value: from });
-  if (to) filters.push({ key: "date", operator: "<=", value: `${to}T23:59:59` });
-  return filters.length ? { filters } : null;
-}
-
-function Filters({ corpus, filters, change }) {
-  const [types, setTypes] = useState([]);
-  const opened = (event) => {
-    if (event.target.open && !types.length) {
-      get("stats", { corpus }).then((counted) => setTypes(Object.keys(counted.by_content_type)), () => {});
-    }
-  };
-  const field = (name) => ({ value: filters[name], onInput: (event) => change({ ...filters, [name]: event.target.value }) });
-  const used = Object.values(filters).filter(Boolean).length;
-  return html`<details class="filters" onToggle=${opened}>
-    <summary>${t("filters")}${used ? ` (${used})` : ""}</summary>
-    <div class="fields">
-      <label>${t("type")} <select ...${field("content_type")}><option value="">${t("anyType")}</option>
-        ${types.map((type) => html`<option value=${type}>${type}</option>`)}</select></label>
-      <label>${t("topic")} <input ...${field("topic")} /></label>
-      <label>${t("dateFrom")} <input type="date" ...${field("from")} /></label>
-      <label>${t("dateTo")} <input type="date" ...${field("to")} /></label>
-    </div>
-  </details>`;
-}
-
-// The settings' questions for this corpus; without any, those that every corpus can answer.
+// The settings' questions for this corpus, perhaps by topic; without any, those that every corpus can answer.
 function Presets({ config, corpus, choose }) {
   const set = config.preset_questions[corpus];
   const [titles, setTitles] = useState([]);
   useEffect(() => {
     if (!set) get("stats", { corpus }).then((counted) => setTitles(counted.top_docs.slice(0, 3).map(({ title }) => title)), () => {});
   }, []);
-  const questions = set ?? [...t("presets"), ...titles.map((title) => t("ask_document", { title }))];
-  return html`<${Choices} title=${t("try")} questions=${questions} choose=${choose} />`;
+  const groups = !set || Array.isArray(set)
+    ? { [t("try")]: set ?? [...t("presets"), ...titles.map((title) => t("ask_document", { title }))] }
+    : set;
+  return Object.entries(groups).map(([title, questions]) => html`<${Choices} title=${title} questions=${questions} choose=${choose} />`);
 }
+
+const whole = (text) => (text === "" ? "" : Math.min(200, Math.max(1, Math.round(Number(text)) || 1)));
 
 function Choices({ title, questions, choose }) {
   return html`<section class="choices"><h2>${title}</h2>

@@ -59,6 +59,7 @@ export function Documents({ config, corpus, show, shown }) {
     ${counted && html`<p class="lead">${t("listHint", {
       documents: number(counted.documents), leaves: number(counted.leaves), size: size(counted.size_bytes), model: counted.model, precision: counted.precision,
     })}</p>`}
+    ${counted && html`<${Health} counted=${counted} corpus=${corpus} done=${refresh} />`}
     ${config.upload.max_bytes > 0 && html`<${Upload} limits=${config.upload} corpus=${corpus} done=${refresh} />`}
     <${Bring} config=${config} corpus=${corpus} done=${refresh} />
     ${failure && html`<p class="problem" role="alert">${failure}</p>`}
@@ -75,6 +76,20 @@ export function Documents({ config, corpus, show, shown }) {
     </table></div>`}
     ${next && html`<p><button class="quiet" onClick=${() => load(next)}>${t("more")}</button></p>`}
     ${doomed && html`<${Confirm} text=${t(doomed.doc_id.startsWith("uploads/") ? "removeUploaded" : "removeAsk", { title: doomed.title })} yes=${deleted} no=${() => setDoomed(null)} />`}`;
+}
+
+// What came in, when, and what could not be read, with the reasons.
+function Health({ counted, corpus, done }) {
+  const { job, failure, start } = useJob(done);
+  const { failed, failed_sources: total, by_content_type: types, last_ingested_at: newest } = counted;
+  const kinds = Object.entries(types).map(([type, n]) => `${type} ${number(n)}`).join(", ");
+  return html`<section class="health" aria-label=${t("health")}>
+    <p class="note">${kinds}${newest && html` · ${t("newest")} <time datetime=${newest}>${newest.slice(0, 16).replace("T", " ")}</time>`}${!total && ` · ${t("allRead")}`}</p>
+    ${total > 0 && html`<details class="unread"><summary class="problem">${t("unread", { n: number(total) })}</summary>
+      <ul>${failed.map((one) => html`<li><strong dir="auto">${one.source}</strong> ${one.reasons.join(" ")}</li>`)}</ul>
+      <button disabled=${unfinished(job)} onClick=${() => start(() => post("ingest", { retry: true, corpus }))}>${t("readAgain")}</button></details>`}
+    ${failure && html`<p class="problem" role="alert">${failure}</p>`}
+    ${job && html`<${Job} job=${job} />`}</section>`;
 }
 
 function Confirm({ text, yes, no }) {
@@ -158,14 +173,27 @@ function Bring({ config, corpus, done }) {
     ${job && html`<${Job} job=${job} />`}</details>`;
 }
 
+// How far a job is, and file by file what became of those that did not come in whole.
 function Job({ job }) {
   const { state, progress, result, error } = job;
-  const failed = result?.failed ?? [];
-  return html`<div role="status">
-    <p>${result
-      ? `${t("states")[state]}. ${t("ingestDone", { new: result.new, changed: result.changed, unchanged: result.unchanged, failed: failed.length })}`
+  const [failure, setFailure] = useState("");
+  const cancel = () => remove(`ingest/${job.job}`).catch((refused) => setFailure(refused.message));
+  return html`<div class="job">
+    <p role="status">${result
+      ? `${t("states")[state]}. ${t("ingestDone", { new: result.new, changed: result.changed, unchanged: result.unchanged, failed: result.failed.length })}`
       : t("ingestRunning", { state: t("states")[state], files: progress?.files ?? 0, documents: progress?.documents ?? 0 })}</p>
-    ${error && html`<p class="problem">${error.detail}</p>`}
-    ${failed.length > 0 && html`<ul class="failed">${failed.slice(0, 50).map((one) => html`<li><strong>${one.source}</strong> ${one.reason}</li>`)}</ul>`}
+    ${unfinished(job) && html`<p>${progress && html`<progress value=${progress.bytes} max=${Math.max(1, progress.bytes_total)} aria-label=${t("ingest")}></progress> <small dir="auto">${progress.source}</small> `}
+      <button class="quiet" disabled=${job.cancelling} onClick=${cancel}>${t("cancel")}</button></p>`}
+    ${(error || failure) && html`<p class="problem">${error?.detail ?? failure}</p>`}
+    ${result && ["failed", "skipped", "left_out"].map((fate) => html`<${Fates} fate=${fate} files=${result[fate]} />`)}
   </div>`;
+}
+
+const MOST_LISTED = 50;
+
+function Fates({ fate, files }) {
+  if (!files.length) return null;
+  return html`<details open=${fate === "failed"}><summary>${t("fates")[fate]}: ${number(files.length)}</summary>
+    <ul class=${fate}>${files.slice(0, MOST_LISTED).map((one) => html`<li><strong dir="auto">${one.source}</strong> ${one.reason}</li>`)}
+      ${files.length > MOST_LISTED && html`<li>…</li>`}</ul></details>`;
 }

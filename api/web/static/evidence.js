@@ -79,7 +79,7 @@ function Shown({ found, place, corpus, pane }) {
       <button class="quiet" aria-pressed=${String(level === index)} onClick=${() => setLevel(level === index ? -1 : index)}
         title=${t("characters", { n: number(node.end - node.start) })}>${t(LEVELS[node.level])}<small> ${number(node.end - node.start)}</small></button>`)}</p>`}
     ${paged && html`<p class="views" role="group" aria-label=${t("shownAs")}>${["pages", "text"].map((one) => html`
-      <button class="quiet" aria-pressed=${String(view === one)} disabled=${one === "pages" && Boolean(reason)} onClick=${() => setView(one)}>${t(`${one}View`)}</button>`)}</p>`}
+      <button class="quiet" aria-pressed=${String(view === one)} disabled=${one === "pages" && Boolean(reason)} onClick=${() => setView(one)}>${t({ pages: "pagesView", text: "textView" }[one])}</button>`)}</p>`}
     ${note && html`<p class="note">${note}</p>`}
     ${view === "pages"
       ? html`<${Pages} found=${found} corpus=${corpus} cited=${whole || changed ? null : place} shaded=${node} unavailable=${unavailable} />`

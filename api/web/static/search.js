@@ -2,6 +2,7 @@
 // Flow: app.js -> here -> POST /retrieve with `explain`; tree.js draws the trees.
 
 import { Verdict } from "./feedback.js";
+import { asFilters, Filters, NO_FILTERS } from "./filters.js";
 import { post } from "./service.js";
 import { t } from "./texts.js";
 import { Tree } from "./tree.js";
@@ -12,8 +13,10 @@ export function Search({ config, corpus, query, show, shown }) {
   const [question, setQuestion] = useState(query.get("q") ?? "");
   const [options, setOptions] = useState({
     mode: settings.mode, top_k: settings.top_k, budget_chars: settings.budget_chars, dense_share: settings.dense_share,
-    merge: settings.merge, merge_rule: settings.merge_rule, rerank: Boolean(config.rerank),
+    merge: settings.merge, merge_rule: settings.merge_rule, fusion: settings.fusion,
+    max_per_document: settings.max_per_document, rerank: Boolean(config.rerank), rerank_query: "",
   });
+  const [filters, setFilters] = useState(NO_FILTERS);
   const [result, setResult] = useState(null);
   const [failure, setFailure] = useState("");
   const [busy, setBusy] = useState(false);
@@ -28,8 +31,9 @@ export function Search({ config, corpus, query, show, shown }) {
     setBusy(true);
     setFailure("");
     try {
-      const { rerank, ...rest } = options;
-      const body = { question: question.trim(), corpus, explain: true, ...rest, ...(config.rerank ? { rerank } : {}) };
+      const { rerank, rerank_query, ...rest } = options;
+      const reranking = config.rerank ? { rerank, rerank_query: rerank_query.trim() || undefined } : {};
+      const body = { question: question.trim(), corpus, explain: true, filters: asFilters(filters), ...rest, ...reranking };
       setResult(await post("retrieve", body, control.signal));
     } catch (error) {
       if (error.name !== "AbortError") setFailure(error.message);
@@ -44,6 +48,7 @@ export function Search({ config, corpus, query, show, shown }) {
     value: options[name], onInput: ({ target }) => setOptions((before) => ({ ...before, [name]: read(target) })),
   });
   const asNumber = (target) => Number(target.value);
+  const orNull = (target) => (target.value === "" ? null : Number(target.value));
   return html`
     <p class="lead">${t("searchHint")}</p>
     <form class="tester" onSubmit=${(event) => { event.preventDefault(); search(); }}>
@@ -52,14 +57,19 @@ export function Search({ config, corpus, query, show, shown }) {
         <button class="main" type="submit" disabled=${!question.trim()}>${t("search")}</button></div>
       <div class="fields">
         <label>${t("mode")} <select ...${set("mode")}>${["hybrid", "dense", "lexical"].map((one) => html`<option value=${one}>${t(one)}</option>`)}</select></label>
-        <label>${t("share")} <input type="number" min="0" max="1" step="0.05" ...${set("dense_share", asNumber)} disabled=${options.mode !== "hybrid"} /></label>
         <label>${t("topK")} <input type="number" min="1" max="200" ...${set("top_k", asNumber)} /></label>
-        <label>${t("budget")} <input type="number" min="200" max="200000" step="100" ...${set("budget_chars", asNumber)} /></label>
         <label>${t("merging")} <select value=${options.merge ? options.merge_rule : "off"}
           onInput=${({ target: { value } }) => setOptions((before) => ({ ...before, merge: value !== "off", ...(value === "off" ? {} : { merge_rule: value }) }))}>
           <option value="evidence">evidence</option><option value="stock">stock</option><option value="off">${t("mergeOff")}</option></select></label>
         ${Boolean(config.rerank) && html`<label><input type="checkbox" checked=${options.rerank} onInput=${({ target }) => setOptions((before) => ({ ...before, rerank: target.checked }))} /> ${t("rerank")}</label>`}
       </div>
+      <${Filters} corpus=${corpus} filters=${filters} change=${setFilters}>
+        <label>${t("share")} <input type="number" min="0" max="1" step="0.05" ...${set("dense_share", asNumber)} disabled=${options.mode !== "hybrid"} /></label>
+        <label>${t("budget")} <input type="number" min="200" max="200000" step="100" ...${set("budget_chars", asNumber)} /></label>
+        <label>${t("fusion")} <select ...${set("fusion")}>${["evidence", "plain"].map((one) => html`<option value=${one}>${t("fusions")[one]}</option>`)}</select></label>
+        <label>${t("perDocument")} <input type="number" min="1" max="200" ...${set("max_per_document", orNull)} /></label>
+        ${Boolean(config.rerank) && html`<label>${t("rerankQuery")} <input ...${set("rerank_query")} disabled=${!options.rerank} /></label>`}
+      </${Filters}>
     </form>
     ${failure && html`<p class="problem" role="alert">${failure}</p>`}
     <div aria-live="polite" class="counted">${busy ? `${t("loading")} …` : result && (result.passages.length
@@ -70,19 +80,33 @@ export function Search({ config, corpus, query, show, shown }) {
         <button class="quiet" aria-pressed=${String(view === one)} onClick=${() => setView(one)}>${t(one)}</button>`)}</div>
       ${view === "tree"
         ? html`<${Tree} passages=${result.passages} corpus=${corpus} show=${show} />`
-        : html`<ol class="passages">${result.passages.map((passage) => html`<${Passage} key=${passage.chunk_id} retrievalId=${result.retrieval_id} passage=${passage} show=${show} shown=${shown} />`)}</ol>`}`}`;
+        : html`<ol class="passages">${result.passages.map((passage) => html`<${Passage} key=${passage.chunk_id} retrievalId=${result.retrieval_id} passage=${passage} show=${show} shown=${shown} />`)}</ol>`}
+      <${LeftOut} places=${result.left_out} show=${show} shown=${shown} />`}`;
 }
+
+// What was found and is not read: the budget, or another limit, had no room for it.
+function LeftOut({ places, show, shown }) {
+  if (!places.length) return null;
+  return html`<details class="places left-out"><summary>${t("leftOut", { n: places.length })}</summary>
+    <ol>${places.map((place) => html`<li key=${place.chunk_id}><button class="place" aria-pressed=${String(isShown(shown, place))} onClick=${() => show({ ...place, quote: place.text, label: place.title })}>
+      <strong>${place.title} <small>${t("best", { score: place.score.toFixed(3) })}</small></strong><span>${place.text.slice(0, 160)}${place.text.length > 160 ? " …" : ""}</span></button></li>`)}</ol></details>`;
+}
+
+const isShown = (shown, place) => Boolean(shown && shown.doc_id === place.doc_id && shown.start === place.start);
 
 function Passage({ passage, retrievalId, show, shown }) {
   const { explanation } = passage;
   const merged = explanation?.merged;
-  const pressed = Boolean(shown && shown.doc_id === passage.doc_id && shown.start === passage.start);
+  const leaves = explanation?.leaves ?? [];
   return html`<li>
-    <button class="place" aria-pressed=${String(pressed)} onClick=${() => show({ ...passage, quote: passage.text, label: passage.title })}>
+    <button class="place" aria-pressed=${String(isShown(shown, passage))} onClick=${() => show({ ...passage, quote: passage.text, label: passage.title })}>
       <strong>${passage.title} <small>${t(passage.level)} · ${t("best", { score: passage.score.toFixed(3) })}</small></strong>
       <span>${passage.text.slice(0, 420)}${passage.text.length > 420 ? " …" : ""}</span></button>
-    ${merged && html`<p class="why">${t("leavesMatched", { n: explanation.leaves.length })}: ${merged}</p>`}
+    ${merged && html`<p class="why">${t("leavesMatched", { n: leaves.length })}: ${merged}</p>`}
+    ${explanation?.not_merged && html`<p class="why">${t("notMerged", { why: explanation.not_merged })}</p>`}
     <${Verdict} about=${{ retrieval_id: retrievalId, node_id: passage.node_id }} words=${["relevant", "irrelevant"]} />
     <dl class="scores">${Object.entries(passage.scores).map(([name, score]) => html`<dt>${name}</dt><dd><meter min="0" max=${name === "lexical" ? 20 : 1} value=${score} aria-label=${name}></meter> ${score.toFixed(3)}</dd>`)}</dl>
+    ${leaves.length > 0 && html`<details class="why"><summary>${t("ranks")}</summary><ul>${leaves.map((leaf) => html`<li>${t("characters", { n: leaf.end - leaf.start })}, ${t("best", { score: leaf.score.toFixed(3) })}: ${
+      Object.entries(leaf.ranks).map(([name, rank]) => `${name} ${rank}`).join(", ") || t("besideOnly")}</li>`)}</ul></details>`}
   </li>`;
 }

@@ -25,7 +25,7 @@ from index.documents.store import StoredDocument
 from query_engine.retrieval.hybrid import LeafRetriever
 from query_engine.retrieval.merging.group import Group
 from query_engine.retrieval.merging.llamaindex import FoundLeaves, LeafSource, groups_of, to_node
-from query_engine.retrieval.merging.selection import capped, choose_passages, leaves_of, within_budget
+from query_engine.retrieval.merging.selection import capped, choose_passages, leaves_of, left_out, within_budget
 from query_engine.retrieval.pipeline import RefinedHits, RetrievalPipeline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.hit import LeafHit
@@ -38,6 +38,8 @@ dispatcher = get_dispatcher(__name__)
 
 # A commit during a search may replace everything found, and leave nothing to show: it searches again.
 MAX_SEARCHES = 3
+# Enough to see what a larger budget would add.
+MOST_LEFT_OUT = 20
 NOT_MERGED = AnswerWarning("merging_skipped", "A parent passage is missing, so the passages are single leaves.")
 
 
@@ -74,11 +76,13 @@ class MergingRetriever(AutoMergingRetriever):
         Like `retrieve`, it tells LlamaIndex's instrumentation when it begins and what it found.
         """
         dispatcher.event(RetrievalStartEvent(str_or_query_bundle=query.text))
-        groups, refined = self._search(query)
+        groups, others, refined = self._search(query)
         dispatcher.event(RetrievalEndEvent(str_or_query_bundle=query.text, nodes=list(map(to_node, groups))))
-        return Retrieval(tuple(group.passage() for group in groups), refined.timings_ms, refined.warnings)
+        passages, rest = (tuple(group.passage() for group in some) for some in (groups, others))
+        return Retrieval(passages, refined.timings_ms, refined.warnings, rest)
 
-    def _search(self, query: Query) -> tuple[list[Group], RefinedHits]:
+    def _search(self, query: Query) -> tuple[list[Group], list[Group], RefinedHits]:
+        """Return what is read, the best of what is left out, and what the search found."""
         for _ in range(MAX_SEARCHES):
             state = self._documents.state()
             refined = self._pipeline.search(query, self._leaves.search)
@@ -91,7 +95,8 @@ class MergingRetriever(AutoMergingRetriever):
                 groups = choose_passages(refined.hits, documents, self._options.model_copy(update={"merge": False}))
             if groups or self._documents.state() == state:
                 break
-        return groups, refined
+        others = left_out(leaves_of(refined.hits, documents), groups)
+        return groups, others[:MOST_LEFT_OUT], refined
 
     def _choose(self, query: Query, hits: Sequence[LeafHit], documents: Mapping[str, StoredDocument]) -> list[Group]:
         if not self._options.merge or self._options.merge_rule == "evidence":

@@ -94,6 +94,19 @@ def within_budget(groups: Sequence[Group], budget_chars: int) -> list[Group]:
     return list(groups)
 
 
+def left_out(leaves: Sequence[Group], groups: Sequence[Group]) -> list[Group]:
+    """Return the leaves that a search found and of which no group holds anything, in the same order."""
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for group in groups:
+        spans.setdefault(group.document.version, []).append((group.start, group.end))
+    return [
+        leaf
+        for leaf in leaves
+        if leaf.hits[0].found
+        and not any(start < leaf.end and leaf.start < end for start, end in spans.get(leaf.document.version, ()))
+    ]
+
+
 def _shortened(group: Group, budget_chars: int) -> Group:
     """Return the part of a group that the budget holds, from its best leaf on."""
     leaf = group.document.tree[split_node_id(group.hits[0].node_id)[1]]

@@ -1,14 +1,19 @@
 """The page's files: what is served, to whom, and what the browser is told about them."""
 
+import json
 import re
+from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from api.web.page import STATIC
+from settings import ServeSettings
 from tests.fakes.engines import FakeEngine
 from tests.fakes.http import client_of
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+DOCUMENT_PAGE = STATIC.parents[1] / "views" / "templates" / "document.html"
 OWN_MODULES = [path for path in STATIC.rglob("*.js") if path.parent.name != "vendor"]
 
 
@@ -47,6 +52,28 @@ def test_every_file_that_the_page_names_is_there() -> None:
         assert client.get(f"/ui/static/{name}").status_code == 200, name
 
 
+def test_all_modules_are_loaded_at_once_not_one_after_the_other() -> None:
+    needed, waiting = set(), ["app.js"]
+    while waiting:
+        name = waiting.pop()
+        code = "" if name.startswith("vendor/") else (STATIC / name).read_text(encoding="utf-8")
+        new = set(re.findall(r'from "\./([^"]+)"', code)) - needed
+        needed |= new
+        waiting += new
+    html = (STATIC / "index.html").read_text(encoding="utf-8")
+
+    assert set(re.findall(r'<link rel="modulepreload" href="ui/static/([^"]+)">', html)) == needed
+
+
+def test_every_label_of_a_document_s_page_is_a_text_of_the_page() -> None:
+    template = DOCUMENT_PAGE.read_text(encoding="utf-8")
+    labels = re.findall(r'data-text="(\w+)"', template)
+
+    assert len(labels) == 4
+    for label in labels:
+        assert len(re.findall(rf"\b{label}: ", (STATIC / "texts.js").read_text(encoding="utf-8"))) == 2
+
+
 def test_an_unchanged_file_is_not_sent_twice() -> None:
     client = client_of(FakeEngine())
     first = client.get("/ui/static/app.js")
@@ -82,8 +109,9 @@ def test_both_languages_have_the_texts_that_the_modules_ask_for_and_no_others() 
     english, german = texts_of("en"), texts_of("de")
     code = "".join(path.read_text(encoding="utf-8") for path in OWN_MODULES if path.name != "texts.js")
     asked = set(re.findall(r'\bt\("(\w+)"', code))
+    template = DOCUMENT_PAGE.read_text(encoding="utf-8")
     # Names that the code computes stand in it as strings; a passage's level comes from the service.
-    named = set(re.findall(r'"(\w+)"', code)) | {"span"}
+    named = set(re.findall(r'"(\w+)"', code + template)) | {"span"}
 
     assert len(asked) > 50
     assert asked <= english == german
@@ -96,3 +124,18 @@ def texts_of(language: str) -> set[str]:
     body = source.split(f"\n  {language}: {{")[1].split("\n  },")[0]
     flat = re.sub(r"\{[^{}]*\}", "", re.sub(r'"(?:[^"\\]|\\.)*"', "", body))
     return set(re.findall(r"(\w+):", flat))
+
+
+@pytest.mark.parametrize("questions", [{"default": ["What?"]}, {"default": {"Wind": ["What?"], "Sea": ["Where?"]}}])
+def test_preset_questions_are_json_or_the_path_of_a_file(questions: object, tmp_path: Path) -> None:
+    file = tmp_path / "presets.json"
+    file.write_text(json.dumps(questions))
+
+    for given in (json.dumps(questions), str(file), questions):
+        assert ServeSettings.model_validate({"preset_questions": given}).preset_questions == questions
+
+
+@pytest.mark.parametrize("given", ["{", "nowhere.json", '{"default": "What?"}'])
+def test_preset_questions_that_cannot_be_read_are_refused(given: str) -> None:
+    with pytest.raises(ValidationError, match=r"write a JSON object|valid list"):
+        ServeSettings.model_validate({"preset_questions": given})

@@ -170,12 +170,14 @@ def test_statistics_have_an_evaluation_clients_names_and_ours() -> None:
     assert reply == {
         "total_chunks": 28,
         "by_content_type": {"markdown": 4, "html": 3},
+        "by_topic": {},
         "top_docs": [{"doc_id": f"d{n}", "title": f"d{n}", "chunks": n} for n in (7, 6, 5, 4, 3)],
         "md_count": 4,
         "corpus": "default",
         "documents": 7,
         "leaves": 28,
         "failed_sources": 1,
+        "failed": [{"source": "bad.pdf", "reasons": ["It is damaged."]}],
         "model": "fake",
         "precision": "fp32",
         "created_at": "2026-01-01T00:00:00+00:00",
@@ -183,6 +185,18 @@ def test_statistics_have_an_evaluation_clients_names_and_ours() -> None:
         "state": engine.corpus.documents.state(),
         "size_bytes": 700,
     }
+
+
+def test_documents_are_counted_by_topic_where_they_name_one() -> None:
+    topics = ["wind", "sea", "wind", "", 7, None]
+    documents = [
+        StoredDocument(f"d{n}", "x", "x", metadata={} if topic is None else {"topic": topic}, version=f"0{n}")
+        for n, topic in enumerate(topics)
+    ]
+
+    counted = client_of(FakeEngine(documents=documents)).get("/stats").json()["by_topic"]
+
+    assert list(counted.items()) == [("wind", 2), ("sea", 1)]
 
 
 @pytest.mark.parametrize("path", ["/stats", "/documents"])

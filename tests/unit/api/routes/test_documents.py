@@ -1,5 +1,5 @@
 import re
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import httpx2
 import pytest
@@ -131,8 +131,10 @@ HOSTILE = [
 def test_nothing_in_a_document_becomes_markup(hostile: str) -> None:
     document = StoredDocument("x.md", hostile, f"{hostile} text", metadata={hostile: hostile}, version="0a")
 
-    page = get(f"/documents/x.md?end={len(hostile)}", HTML, document).text
+    head, page = get(f"/documents/x.md?end={len(hostile)}", HTML, document).text.split("<main")
 
+    assert re.findall(r"<script[^>]*>", head) == ['<script type="module" src="../ui/static/document.js">']
+    assert head.count("</style>") == 1
     assert not re.search(r"<(script|img|svg)", page)
     assert "49" not in page
     assert page.count("<mark") == 1
@@ -146,11 +148,42 @@ def test_only_web_addresses_become_links(url: str) -> None:
     assert get("/documents/x.md", None, document).json()["url"] is None
 
 
-def test_the_page_may_run_nothing_and_be_framed_by_nobody() -> None:
+@pytest.mark.parametrize(("kind", "rendered"), [("markdown", True), ("docx", True), ("pdf", False), ("", False)])
+def test_only_text_that_is_markdown_is_rendered_as_such(kind: str, *, rendered: bool) -> None:
+    document = StoredDocument("x.md", "X", "text", version="0a", content_type=kind)
+
+    assert ("data-markdown" in get("/documents/x.md", HTML, document).text) is rendered
+
+
+@pytest.mark.parametrize(
+    "path", ["/documents/a.md", "/documents/a/b/c.md", "/documents/a%2Fb", "/none", "/documents/x?end=-1"]
+)
+def test_pages_find_their_files_from_every_address(path: str) -> None:
+    documents = [
+        StoredDocument(name, "X", "text", version=f"0{place}") for place, name in enumerate(("a.md", "a/b/c.md", "a/b"))
+    ]
+    reply = client_of(FakeEngine(documents=documents)).get(path, headers=HTML)
+
+    for address in re.findall(r'(?:href|src)="([^"]*ui[^"]*)"', reply.text):
+        assert urljoin(f"http://testserver{path}", address).startswith("http://testserver/ui")
+    assert 'href="' in reply.text
+
+
+def test_an_error_page_says_which_field_is_wrong() -> None:
+    page = get("/documents/x.md?end=-1", HTML)
+
+    assert page.status_code == 422
+    assert "<code>end</code>: Input should be greater" in page.text
+    assert "422 Unprocessable" in page.text
+    assert "<script" not in page.text
+
+
+def test_the_page_may_run_only_our_modules_and_be_framed_by_nobody() -> None:
     page = get(cited(16, 34), HTML)
     policy = page.headers["content-security-policy"]
 
     assert "default-src 'none'" in policy
+    assert "script-src 'self';" in policy
     assert "frame-ancestors 'none'" in policy
     assert "unsafe-inline" not in policy
     assert page.headers["x-content-type-options"] == "nosniff"

@@ -94,6 +94,18 @@ def test_an_explanation_names_the_leaves_with_scores_and_ranks_and_why_passages_
     assert explained == plain
 
 
+def test_an_explanation_names_the_leaves_that_were_found_and_are_not_read() -> None:
+    engine = FakeEngine()
+    engine.left_out = (a_passage("sea.md"),)
+    client = client_of(engine)
+
+    [left] = client.post("/retrieve", json={"question": "What?", "explain": True}).json()["left_out"]
+
+    assert (left["doc_id"], left["text"], left["score"]) == ("sea.md", "Wind turns blades.", 0.9)
+    assert "explanation" not in left
+    assert "left_out" not in client.post("/retrieve", json={"question": "What?"}).json()
+
+
 def test_what_the_body_leaves_out_comes_from_the_settings() -> None:
     engine = FakeEngine()
     client_of(engine, retrieval={"top_k": 5}).post("/retrieve", json={"question": "What?"})

@@ -15,7 +15,7 @@ from index.documents.store import StoredDocument
 from query_engine.retrieval.merging.group import Group
 from query_engine.retrieval.merging.llamaindex import to_node
 from query_engine.retrieval.merging.neighbours import FIRST_READ_CHARS, MAX_LATER
-from query_engine.retrieval.merging.selection import choose_passages, within_budget
+from query_engine.retrieval.merging.selection import choose_passages, leaves_of, left_out, within_budget
 from query_engine.schema.hit import LeafHit
 from settings import RetrievalSettings
 from tests.fakes.corpora import stored
@@ -308,3 +308,16 @@ def test_without_merging_every_leaf_stands_in_its_order(found: list[LeafHit], bu
 
     wanted = [hit for hit in found if hit.ranks][: budget_chars // LEAF_CHARS]
     assert [group.hits for group in groups] == [[hit] for hit in wanted]
+
+
+def test_what_was_found_and_had_no_room_is_left_out_in_order() -> None:
+    found = hits((DOCUMENT, 0), (LONE[0], 0), (DOCUMENT, 1), (LONE[1], 0), (DOCUMENT, 2), beside=[(DOCUMENT, 2)])
+    leaves = leaves_of(found, DOCUMENTS)
+
+    groups = choose_passages(found, DOCUMENTS, RetrievalSettings(budget_chars=210))
+
+    assert [group.document.doc_id for group in groups] == ["a.md", "lone00.md"]
+    assert [(leaf.document.doc_id, leaf.start) for leaf in left_out(leaves, groups)] == [
+        ("a.md", DOCUMENT.tree[FIRST_LEAF + 1].start),
+        ("lone01.md", 0),
+    ]
