@@ -42,6 +42,7 @@
     +-- UnknownTaskError         there is no such task
     +-- UnknownPipelineError     there is no such saved pipeline
     +-- TooManyTasksError        too many tasks are waiting, or too many pipelines are saved
+    +-- UnknownRunError          there is no such evaluation run, or it has no report, or the service shows none
     +-- TasksUnavailableError    the tasks cannot be read or kept: another service holds them, or the disk refuses
 
 Anything else that escapes is a bug of ours. Two edges translate this tree and nothing else does:
@@ -355,6 +356,12 @@ class UnknownPipelineError(RagError):
     """There is no such saved pipeline."""
 
     code = "unknown_pipeline"
+
+
+class UnknownRunError(RagError):
+    """There is no such evaluation run, or it has no report that can be shown, or the service shows no runs."""
+
+    code = "unknown_run"
 
 
 class TooManyTasksError(RagError):

@@ -64,6 +64,11 @@ class ServeSettings(Group):
     preset_questions: dict[str, list[str]] = Field(
         {}, description='Questions that the web page offers, by corpus, as JSON: `{"default": ["…"]}`.'
     )
+    runs: Path | None = Field(
+        None,
+        description="Folder of evaluation runs (`python -m eval run --out FOLDER/NAME`) that the web page and `/runs` "
+        "show; none are shown if unset.",
+    )
     queue: int = Field(16, ge=0, le=10_000, description="Questions that may wait for a slot; further ones get 429.")
     log_format: Literal["console", "json"] = Field("console", description="Format of the log lines on stderr.")
 

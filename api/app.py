@@ -32,6 +32,7 @@ from api.routes import (
     research,
     retrieve,
     run,
+    runs,
     tasks,
     uploads,
 )
@@ -104,7 +105,7 @@ def create_app(
     app.add_middleware(SameOrigin, serve=settings.serve)  # the last one added is the first one asked
     errors.install(app, pages)
     asking = (run, evaluate, query, research, chat, retrieve, tasks, pipelines)
-    for module in (*asking, catalogue, uploads, documents, ingest, feedback, page):
+    for module in (*asking, catalogue, uploads, documents, ingest, feedback, runs, page):
         app.include_router(module.router, dependencies=[KeyRequired])
     if given is not None:
         app.include_router(answer.router, dependencies=[KeyRequired])

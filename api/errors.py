@@ -44,6 +44,7 @@ STATUS: dict[type[RagError], int] = {
     errors.UnknownJobError: 404,
     errors.UnknownTaskError: 404,
     errors.UnknownPipelineError: 404,
+    errors.UnknownRunError: 404,
     errors.CorpusBusyError: 409,
     errors.TooManyJobsError: 429,
     errors.TooManyQuestionsError: 429,
