@@ -8,8 +8,8 @@ import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
 const MOST_FIGURES = 4;
 const CHART_HEIGHT = 220;
 const EDGE = { top: 24, right: 24, bottom: 34, left: 56 };
-const POINT_PX = 72;
-const LEAST_WIDTH = 480;
+const POINT_PX = 110;
+const LEAST_WIDTH = 340;
 const LABEL_CHARS = 12;
 
 export function Evaluate({ config, query }) {
@@ -83,7 +83,7 @@ function History({ runs, metrics }) {
         ${[...groups].map(([hash, [first]]) => html`<option value=${hash}>${t("sameQuestions", { file: first.questions, n: number(first.asked ?? 0) })} (${hash.slice(0, 6)})</option>`)}</select></label>`}
       <label>${t("metric")} <select value=${metric} onInput=${({ target }) => setMetric(target.value)}>
         ${families.map((family) => html`<optgroup label=${family}>${names.filter((name) => metrics[name].family === family).map((name) => html`<option value=${name}>${name}</option>`)}</optgroup>`)}</select></label></div>
-    <p class="note">${metrics[metric].about} ${t(metrics[metric].better === "higher" ? "higherBetter" : "lowerBetter")}.</p>
+    <p class="note">${metrics[metric].about} ${t(metrics[metric].better === "higher" ? "higherBetter" : "lowerBetter")}</p>
     ${points.length > 1 ? html`<${Chart} points=${points} metric=${metric} />` : html`<p class="note">${t("oneRun")}</p>`}
     <div class="scroller" tabindex="0" role="region" aria-label=${metric}><table class="list">
       <thead><tr><th scope="col">${t("runName")}</th><th scope="col">${t("started")}</th><th scope="col" class="figure">${t("mean")}</th><th scope="col" class="figure">${t("change")}</th><th scope="col" class="figure">${t("scored")}</th></tr></thead>

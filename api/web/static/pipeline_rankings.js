@@ -24,9 +24,10 @@ export function Rankings({ task, label, fail }) {
   const { rank_columns: columns, documents, pairs } = found;
   if (columns.length < 2) return html`<p class="note">${t("fewRankings")}</p>`;
   const last = columns.at(-1);
+  const named = namesOf(documents);
   const sorted = [...documents].sort((a, b) => (a.ranks[last] ?? Infinity) - (b.ranks[last] ?? Infinity));
-  return html`<div class="pairs">${pairs.map((pair) => html`<${Pair} pair=${pair} label=${label} />`)}</div>
-    <${Slopes} columns=${columns} documents=${sorted.slice(0, MOST_LINES)} label=${label} />
+  return html`<div class="pairs">${pairs.map((pair) => html`<${Pair} pair=${pair} label=${label} named=${named} />`)}</div>
+    <${Slopes} columns=${columns} documents=${sorted.slice(0, MOST_LINES)} label=${label} named=${named} />
     <div class="scroller step-table" tabindex="0" role="region" aria-label=${t("allRankings")}><table>
       <thead><tr><th scope="col" class="title">${t("title")}</th>${columns.map((column) => html`<th scope="col" class="figure">${label(column)}</th>`)}</tr></thead>
       <tbody>${sorted.slice(0, MOST_ROWS).map((one) => html`<tr><th scope="row" class="title">${named(one)}<small dir="auto">${one.id}</small></th>
@@ -34,13 +35,13 @@ export function Rankings({ task, label, fail }) {
     ${documents.length > MOST_ROWS && html`<p class="note">${t("rowsShown", { shown: MOST_ROWS, n: number(documents.length) })}</p>`}`;
 }
 
-function Pair({ pair, label }) {
+function Pair({ pair, label, named }) {
   const tau = pair.kendall_tau;
   return html`<section class="pair"><h3>${t("rankingPair", { from: label(pair.from), to: label(pair.to) })}</h3>
     <dl><dt title=${t("tauHint")}>${t("tau")}</dt><dd><strong>${tau === null ? "–" : tau.toFixed(2)}</strong> <meter min="-1" max="1" value=${tau ?? 0} aria-label=${t("tauHint")}></meter></dd>
       ${Object.entries(pair.overlap).map(([k, share]) => html`<dt>${t("overlap", { k })}</dt><dd>${percent(share)}</dd>`)}</dl>
     <h4>${t("movedMost")}</h4>
-    ${pair.moves.length ? html`<ol class="moves">${pair.moves.map((move) => html`<li><span class="places">${move.from} → ${move.to}</span> <${Moved} from=${move.from} to=${move.to} /> ${named(move)}</li>`)}</ol>`
+    ${pair.moves.length ? html`<ol class="moves">${pair.moves.map((move) => html`<li><span class="from-to">${move.from} → ${move.to}</span> <${Moved} from=${move.from} to=${move.to} /> ${named(move)}</li>`)}</ol>`
       : html`<p class="note">${t("nothingMoved")}</p>`}</section>`;
 }
 
@@ -50,7 +51,7 @@ function Moved({ from, to }) {
   return html` <span class=${from > to ? "rose" : "fell"}>${from > to ? "▲" : "▼"}${Math.abs(from - to)}</span>`;
 }
 
-function Slopes({ columns, documents, label }) {
+function Slopes({ columns, documents, label, named }) {
   const deepest = Math.max(...documents.flatMap((one) => columns.map((column) => one.ranks[column] ?? 0)));
   const shown = Math.min(deepest, MOST_LINES);
   const height = (shown + 2) * ROW_PX;
@@ -76,5 +77,14 @@ function Slopes({ columns, documents, label }) {
     </svg></div>`;
 }
 
-const named = ({ title, doc_id, id }) => title || doc_id || id || "–";
+// Names rows by their titles; of passages of one document the number is added.
+function namesOf(documents) {
+  const times = new Map();
+  for (const { title } of documents) times.set(title, (times.get(title) ?? 0) + 1);
+  return ({ title, doc_id, id }) => {
+    const place = times.get(title) > 1 && /#0*(\d+)$/.exec(id ?? "")?.[1];
+    return `${title || doc_id || id || "–"}${place ? ` #${place}` : ""}`;
+  };
+}
+
 const cut = (text) => (text.length > LABEL_CHARS ? `${text.slice(0, LABEL_CHARS - 1)}…` : text);

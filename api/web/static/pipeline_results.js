@@ -96,16 +96,18 @@ function Cell({ column, value }) {
   if (value === null || value === undefined || value === "") return html`<td class=${column.rank ? "figure" : undefined}>–</td>`;
   if (column.rank) return html`<td class="figure rank">${number(value)}</td>`;
   if (typeof value === "number") return html`<td class="figure">${Number.isInteger(value) ? number(value) : value.toFixed(3)}</td>`;
-  if (column.chip) return html`<td><span class="chip" dir="auto">${String(value)}</span></td>`;
+  if (column.chip) return html`<td><span class="chip" dir="auto" title=${String(value)}>${String(value)}</span></td>`;
   return html`<td class=${String(value).length > 30 ? "wide" : undefined}><${Folded} text=${String(value)} /></td>`;
 }
 
 function Folded({ text }) {
   const [open, setOpen] = useState(false);
   if (text.length <= FOLDED_CHARS) return html`<span dir="auto">${text}</span>`;
-  return html`<span dir="auto">${open ? text : `${text.slice(0, FOLDED_CHARS).trimEnd()} …`}</span>
+  return html`<span dir="auto">${open ? text : `${beginning(text)} …`}</span>${" "}
     <button class="link fold" aria-expanded=${String(open)} onClick=${() => setOpen(!open)}>${t(open ? "less" : "more")}</button>`;
 }
+
+const beginning = (text) => text.slice(0, Math.max(text.lastIndexOf(" ", FOLDED_CHARS), FOLDED_CHARS / 2)).trimEnd();
 
 // The name of a ranking's step: rerankers are numbered in the order in which they stand.
 function rankName(column, ids, info) {

@@ -83,7 +83,7 @@ export function Shelf({ draft, info, load, rename }) {
       <input id="pipeline-id" value=${id} placeholder=${t("pipelineId")} onInput=${({ target }) => setId(target.value)} />
       <button type="submit" disabled=${!id.trim()}>${t("openPipeline")}</button></form>
     <h3><label for="pipeline-json">${t("asJson")}</label></h3>
-    <textarea id="pipeline-json" rows="8" spellcheck="false" value=${text} onInput=${({ target }) => setText(target.value)}></textarea>
+    <textarea id="pipeline-json" rows="8" spellcheck=${false} value=${text} onInput=${({ target }) => setText(target.value)}></textarea>
     <p class="actions"><button onClick=${() => read(text)} disabled=${text === json}>${t("apply")}</button>
       <button onClick=${() => file.current.click()}>${t("importFile")}</button>
       <button onClick=${saveFile} disabled=${!draft.steps.length}>${t("exportFile")}</button></p>

@@ -25,6 +25,7 @@ export function Pipelines({ config, corpus, show, shown }) {
   const [said, setSaid] = useState("");
   const [sending, setSending] = useState(false);
   const watching = useRef(null);
+  const outcome = useRef(null);
 
   const busy = sending || Boolean(run && !run.has_finished);
   useEffect(() => {
@@ -119,12 +120,13 @@ export function Pipelines({ config, corpus, show, shown }) {
           : html`<button key="run" class="main" type="submit" disabled=${!draft.query.trim() || !draft.steps.length}>${t("run")}</button>`}
       </form>
       ${failure && html`<p class="problem" role="alert">${failure}</p>`}
+      ${run && !run.has_finished && html`<${Progress} run=${run} info=${info} />`}
+      ${run?.has_finished && html`<button class="link to-results" onClick=${() => outcome.current.focus()}>${t("toResults")} ↓</button>`}
       <${Steps} info=${info} steps=${draft.steps} run=${run} refused=${refused} change=${(steps) => change({ steps })} say=${setSaid} />
       ${draft.steps.length > 0 && html`<p class="actions"><button class="quiet" onClick=${() => change(EMPTY)}>${t("clearPipeline")}</button></p>`}
       <${Shelf} draft=${draft} info=${info} load=${load} rename=${(name) => change({ name })} />
     </section>
-    <section class="outcome" aria-label=${t("results")}>
-      ${run && !run.has_finished && html`<${Progress} run=${run} info=${info} />`}
+    <section class="outcome" aria-label=${t("results")} ref=${outcome} tabindex="-1">
       ${error && !run.progress.pipeline_error_index && html`<p class=${/^TaskCancelled/.test(error) ? "note" : "problem"}>${/^TaskCancelled/.test(error) ? t("taskCancelled") : error}</p>`}
       ${run?.progress && html`<${Results} key=${run.task} run=${run} info=${info} corpus=${corpus} show=${show} shown=${shown} />`}
     </section></div>

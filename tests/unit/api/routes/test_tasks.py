@@ -124,6 +124,9 @@ def test_the_steps_declare_themselves(client: TestClient) -> None:
     assert info["reduction_step"]["parameters"]["reset_index"]["supported-values"] == ["Yes", "No"]
     assert info["reduction_step"]["parameters"]["k"]["maximum"] == 100_000
     assert info["label_filter"]["parameters"]["filter_by"]["required"] is True
+    value = info["metadata_filter"]["parameters"]["value"]  # of any kind: a form must not offer two words alone
+    assert (value["type"], value["enforce-limit"], value["supported-values"]) == ("text", False, [])
+    assert info["corpus_datasource"]["parameters"]["max_per_document"]["type"] == "number"
 
 
 def test_rankings_are_put_side_by_side(client: TestClient) -> None:
