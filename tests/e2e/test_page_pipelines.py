@@ -105,7 +105,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> tuple[P
         (sources / name).write_text(text, encoding="utf-8")
     (sources / "evil.jsonl").write_text(json.dumps(HOSTILE_DOCUMENT), encoding="utf-8")
     (steps / "own.py").write_text(STEPS % (XSS, str(folder / "go")), encoding="utf-8")
-    write_run(runs, "before", "2026-05-01T10:00:00+00:00", 0.5)
+    write_run(runs, "before", "2026-05-01T10:00:00+00:00", 0.5, report="<!doctype html><title>B</title><h1>Before</h1>")
     write_run(runs, "after", "2026-05-02T10:00:00+00:00", 0.75)
     write_run(runs, "unreported", "2026-05-03T10:00:00+00:00", None)
     write_run(runs, XSS.replace("/", "|"), "2026-05-04T10:00:00+00:00", 0.6)
@@ -124,7 +124,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> tuple[P
     return folder, settings
 
 
-def write_run(runs: Path, name: str, started: str, recall: float | None) -> None:
+def write_run(runs: Path, name: str, started: str, recall: float | None, report: str = REPORT) -> None:
     folder = runs / name
     folder.mkdir()
     (folder / "run.json").write_text(json.dumps({**HEADER, "started": started}))
@@ -138,7 +138,7 @@ def write_run(runs: Path, name: str, started: str, recall: float | None) -> None
     }
     results = {"metrics": metrics, "main_metrics": list(metrics), "aggregate": {"answerable": means}}
     (folder / "eval_results.json").write_text(json.dumps(results))
-    (folder / "report.html").write_text(REPORT)
+    (folder / "report.html").write_text(report)
 
 
 @pytest.fixture(scope="module")
@@ -396,15 +396,16 @@ def test_runs_are_listed_with_figures_history_and_report(page: Page, service: Pr
     expect(row.filter(has_text="unreported")).to_contain_text("python -m eval report FOLDER/unreported")
     expect(row.filter(has_text="damaged")).to_contain_text("run.json is not what an evaluation writes")
 
-    page.get_by_label("Metric").select_option("word_recall")
+    page.locator(".history select").select_option("word_recall")
     expect(page.get_by_role("img", name="word_recall in 3 runs, from 0.500 to 0.600")).to_be_visible()
     changes = page.locator(".history tbody tr")
     expect(changes.nth(1)).to_contain_text("+0.250")
-    page.get_by_label("Metric").select_option(XSS)
+    page.locator(".history select").select_option(XSS)
     expect(changes.nth(1)).to_contain_text("39/40")
 
-    page.get_by_role("link", name="Open the report of after").press("Enter")
-    expect(page.get_by_role("heading", name="Report of after")).to_be_focused()
+    page.get_by_role("link", name="Open the report of before").press("Enter")
+    expect(page.get_by_role("heading", name="Report of before")).to_be_focused()
+    expect(page.frame_locator("iframe").locator("h1")).to_have_text("Before")
     expect(page.locator("iframe")).to_have_attribute("sandbox", "allow-scripts")
     page.get_by_role("link", name="Close").click()
     expect(page.locator("iframe")).to_have_count(0)
@@ -448,7 +449,9 @@ def test_a_real_report_works_in_its_frame(page: Page, service: Program, home: tu
 def test_a_service_without_runs_names_the_setting(browser: Browser, home: tuple[Path, dict[str, str]]) -> None:
     folder, settings = home
     own = {name: value for name, value in settings.items() if name != "RAG_SERVE__RUNS"}
-    with Program([MAIN], {**own, "RAG_PIPELINES__DIR": str(folder / "others")}, folder) as program:
+    with Program(
+        [MAIN], {**own, "RAG_INDEX__DIR": str(folder / "other"), "RAG_PIPELINES__DIR": str(folder / "others")}, folder
+    ) as program:
         context = browser.new_context(locale="en-GB")
         page = context.new_page()
         page.goto(f"{program.url}/ui#evaluate")

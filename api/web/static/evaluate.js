@@ -111,7 +111,7 @@ function Chart({ points, metric }) {
   const y = (value) => EDGE.top + (1 - (value - from) / (to - from)) * (CHART_HEIGHT - EDGE.top - EDGE.bottom);
   const ticks = low === high ? [low] : [low, (low + high) / 2, high];
   const told = t("chartOf", { metric, n: points.length, first: figure(values[0]), last: figure(values.at(-1)) });
-  return html`<div class="scroller" tabindex="0" role="region" aria-label=${t("historyOf")}>
+  return html`<div class="scroller" tabindex="0" role="region" aria-label=${told}>
     <svg class="chart" viewBox="0 0 ${width} ${CHART_HEIGHT}" width=${width} height=${CHART_HEIGHT} role="img" aria-label=${told}>
       ${ticks.map((tick) => html`<line class="grid" x1=${EDGE.left} x2=${width - EDGE.right} y1=${y(tick)} y2=${y(tick)} /><text class="tick" x=${EDGE.left - 8} y=${y(tick) + 4} text-anchor="end">${figure(tick)}</text>`)}
       <polyline points=${points.map(({ value }, index) => `${x(index)},${y(value)}`).join(" ")} />
