@@ -18,7 +18,7 @@ HEADER = {
     "target": "in process",
     "corpus": "papers",
 }
-RESULTS = {
+RESULTS: dict[str, Any] = {
     "metrics": {"mrr": {"family": "retrieval", "better": "higher", "about": "1 / rank."}},
     "main_metrics": ["mrr", "gone"],
     "aggregate": {"answerable": {"mrr": {"mean": 0.75, "n": 4, "of": 5}}, "unanswerable": {}},
