@@ -47,6 +47,7 @@
     +-- UnknownChatError         there is no such chat
     +-- UnfinishedTaskError      a task has no results to chat over
     +-- TooManyTasksError        too many tasks are waiting, or too many pipelines or chats are kept
+    +-- UnknownRunError          there is no such evaluation run, or it has no report, or the service shows none
     +-- TasksUnavailableError    the tasks cannot be read or kept: another service holds them, or the disk refuses
 
 Anything else that escapes is a bug of ours. Two edges translate this tree and nothing else does:
@@ -390,6 +391,12 @@ class UnfinishedTaskError(RagError):
     """A task has no results to chat over: it waits, runs, failed or was cancelled."""
 
     code = "task_unfinished"
+
+
+class UnknownRunError(RagError):
+    """There is no such evaluation run, or it has no report that can be shown, or the service shows no runs."""
+
+    code = "unknown_run"
 
 
 class TooManyTasksError(RagError):

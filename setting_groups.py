@@ -66,6 +66,11 @@ class ServeSettings(Group):
         description="Questions that the web page offers, by corpus and perhaps by topic, as JSON or the path of a JSON "
         'file: `{"default": ["…"], "papers": {"solar": ["…"]}}`.',
     )
+    runs: Path | None = Field(
+        None,
+        description="Folder of evaluation runs (`python -m eval run --out FOLDER/NAME`) that the web page and `/runs` "
+        "show; none are shown if unset.",
+    )
     queue: int = Field(16, ge=0, le=10_000, description="Questions that may wait for a slot; further ones get 429.")
     log_format: Literal["console", "json"] = Field("console", description="Format of the log lines on stderr.")
 

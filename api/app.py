@@ -33,6 +33,7 @@ from api.routes import (
     research,
     retrieve,
     run,
+    runs,
     study,
     task_chats,
     tasks,
@@ -114,7 +115,7 @@ def create_app(
     app.add_middleware(SameOrigin, serve=settings.serve)  # the last one added is the first one asked
     errors.install(app, templates)
     asking = (run, evaluate, query, research, chat, retrieve, tasks, pipelines)
-    for module in (*asking, catalogue, uploads, documents, pages, ingest, feedback, study, page):
+    for module in (*asking, catalogue, uploads, documents, pages, ingest, feedback, runs, study, page):
         app.include_router(module.router, dependencies=[KeyRequired])
     if given is not None:
         for module in (answer, task_chats):

@@ -47,6 +47,7 @@ STATUS: dict[type[RagError], int] = {
     errors.UnknownPipelineError: 404,
     errors.UnknownChatError: 404,
     errors.UnfinishedTaskError: 409,
+    errors.UnknownRunError: 404,
     errors.CorpusBusyError: 409,
     errors.TooManyJobsError: 429,
     errors.TooManyQuestionsError: 429,

@@ -140,9 +140,9 @@ def _described(declared: FieldInfo) -> dict[str, Any]:
     supported, enforced = list(extra.get("offered", [])), False
     if literal is not None:
         supported, enforced = list(typing.get_args(literal)), True
-    elif bool in kinds:
+    elif set(kinds) <= {bool, types.NoneType}:
         supported, enforced, default = ["Yes", "No"], True, "Yes" if default else "No"
-    kind = "dropdown" if supported else "number" if {int, float} & set(kinds) else "text"
+    kind = "dropdown" if supported else "number" if set(kinds) <= {int, float, types.NoneType} else "text"
     shown: dict[str, Any] = {
         "title": declared.title or "",
         "description": declared.description or "",

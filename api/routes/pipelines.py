@@ -14,6 +14,7 @@ from api.views.negotiation import JSONReply
 from errors import PipelineError
 from pipelines.body import plain, read_plan
 from pipelines.comparing import compare
+from pipelines.examples import examples
 from pipelines.tasks.store import SavedPipeline
 
 router = APIRouter()
@@ -27,6 +28,12 @@ ANY_QUERY = "query"
 def info(service: ServiceDep) -> JSONReply:
     """Return the declaration of every step, by id."""
     return JSONReply(service.pipelines.registry.info())
+
+
+@router.get("/pipeline/examples")
+def offered() -> JSONReply:
+    """List complete pipelines to begin with: those of the guide."""
+    return JSONReply({"examples": examples()})
 
 
 @router.post("/pipeline/save", status_code=201, response_class=PlainTextResponse)

@@ -8,13 +8,15 @@ import asyncio
 from concurrent.futures import Future
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body
+from fastapi import APIRouter, Body, Path, Query
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse
 
 from api.dependencies import Service, ServiceDep
 from api.views.negotiation import JSONReply
 from errors import TasksUnavailableError
+from pipelines.body import MAX_STEPS
 from pipelines.tasks import view
 
 router = APIRouter()
@@ -47,6 +49,28 @@ def enqueue(body: PipelineBody, service: ServiceDep) -> PlainTextResponse:
 def progress(task_id: str, service: ServiceDep) -> JSONReply:
     """Say how far a task is, and at its end what it found."""
     return JSONReply(_progress(service, task_id))
+
+
+class RowsWanted(BaseModel):
+    """Which rows of a table, and how much of their texts."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    offset: int = Field(0, ge=0, le=10_000_000)
+    limit: int = Field(100, ge=1, le=1000)
+    cell_chars: int = Field(2000, ge=1, le=100_000)
+
+
+@router.get("/task/table/{task_id}/{step}")
+def table(
+    task_id: str,
+    step: Annotated[int, Path(ge=1, le=MAX_STEPS)],
+    wanted: Annotated[RowsWanted, Query()],
+    service: ServiceDep,
+) -> JSONReply:
+    """Return rows of the table that a step left, even while later steps run."""
+    snapshot = service.pipelines.tasks.table_after(task_id, step)
+    return JSONReply(view.table(snapshot, wanted.offset, wanted.limit, wanted.cell_chars))
 
 
 @router.get("/task/cancel/{task_id}", response_class=PlainTextResponse)

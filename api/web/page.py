@@ -22,7 +22,7 @@ from settings import VERSION, Mode
 STATIC = Path(__file__).parent / "static"
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "img-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     # Revalidated by its ETag at each load, so that an upgraded service never meets the modules of the one before.
@@ -61,6 +61,7 @@ def config(service: ServiceDep) -> JSONReply:
             "retrieval": settings.retrieval.model_dump(mode="json"),
             "rerank": settings.rerank.method,
             "can_ingest": bool(service.ingest_roots),
+            "runs": settings.serve.runs is not None,
             "upload": {"max_bytes": settings.ingest.max_upload_bytes, "formats": [*FORMATS, *COMPRESSIONS]},
         }
     )

@@ -15,7 +15,7 @@ from eval.cases import Case
 from eval.cells import Cell, Mean, Metric
 from eval.reporting.advice import suggestions
 from eval.reporting.facts import collection, run_facts
-from eval.reporting.figures.main_metrics import latency
+from eval.reporting.figures.main_metrics import latency, main_metrics
 from eval.reporting.figures.tables import Category, categories
 from eval.reporting.gather import Gathered
 from eval.reporting.page.safe_text import shorten
@@ -44,6 +44,7 @@ def results_json(run: Gathered) -> str:
             metric.name: {"family": metric.family, "better": metric.better, "about": metric.about}
             for metric in run.metrics
         },
+        "main_metrics": [metric.name for metric in main_metrics(run)],
         "judge_scatter": dict(run.scatter),
         "aggregate": {
             "answerable": _means(run, run.summary.answerable, [c for c in run.cases if not c.unanswerable]),

@@ -12,11 +12,11 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
 
-from errors import RagError, TaskCancelledError, TasksUnavailableError
+from errors import RagError, TaskCancelledError, TasksUnavailableError, UnknownTaskError
 from pipelines.body import read_plan
 from pipelines.registry import Registry
 from pipelines.running import FailedStepError, Runner
-from pipelines.state import PipelineState, from_facts
+from pipelines.state import PipelineState, Snapshot, from_facts
 from pipelines.tasks.chats import Chats
 from pipelines.tasks.live import LiveTask
 from pipelines.tasks.store import Task, TaskStore
@@ -120,6 +120,24 @@ class TaskQueue:
         """
         task = self.store.get(task_id)
         return from_facts(self.store.snapshots(task_id), task.body["query"])
+
+    def table_after(self, task_id: str, step: int) -> Snapshot:
+        """Return how things stood after a step.
+
+        Args:
+            task_id: of a task that may still run.
+            step: its number, from 1.
+
+        Raises:
+            UnknownTaskError: there is no such task, or it has not finished the step.
+        """
+        self.store.get(task_id)
+        state = from_facts(self.store.snapshots(task_id, step), "")
+        if not state.history:
+            raise UnknownTaskError(
+                f"The task has not finished a step {step}.", "Ask GET /task/progress/ID how far it is."
+            )
+        return state.history[-1]
 
     def stop(self) -> None:
         """Tell running tasks to stop at their next check, to continue at the next start; return immediately."""

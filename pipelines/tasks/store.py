@@ -183,11 +183,12 @@ class TaskStore:
             rows = database.execute("SELECT facts FROM snapshots WHERE task_id = ? ORDER BY step", [task_id]).fetchall()
         return [json.loads(row["facts"]) for row in rows]
 
-    def snapshots(self, task_id: str) -> list[tuple[str, bytes]]:
-        """Return facts and table after each step, in order, as they were kept."""
+    def snapshots(self, task_id: str, step: int | None = None) -> list[tuple[str, bytes]]:
+        """Return facts and table after each step, or after one alone, in order, as they were kept."""
         with self.reading() as database:
             rows = database.execute(
-                "SELECT facts, documents FROM snapshots WHERE task_id = ? ORDER BY step", [task_id]
+                "SELECT facts, documents FROM snapshots WHERE task_id = ? AND step = COALESCE(?, step) ORDER BY step",
+                [task_id, step],
             ).fetchall()
         return [(row["facts"], row["documents"]) for row in rows]
 

@@ -1,14 +1,14 @@
 """A task as JSON, in mosaicRAG's form.
 
-Flow: `queue.py` and the store -> **here** -> `GET /task/progress/{task_id}`, `POST /task/run`. `data`,
-`aggregated_data` and `metadata` are JSON in strings, because clients of that form parse them again. Pure.
+Flow: `queue.py` and the store -> **here** -> `GET /task/progress/{task_id}`, `GET /task/table/…`, `POST /task/run`.
+`data`, `aggregated_data` and `metadata` are JSON in strings, because clients of that form parse them again. Pure.
 """
 
 import json
 from typing import Any
 
 from pipelines.registry import Registry
-from pipelines.state import PipelineState
+from pipelines.state import ROLES, PipelineState, Snapshot, records
 from pipelines.tasks.live import LiveTask
 from pipelines.tasks.store import Task
 
@@ -74,6 +74,34 @@ def result(state: PipelineState | None, facts: list[dict[str, Any]]) -> dict[str
         "aggregated_data": _json(list(state.aggregated) if state else []),
         "metadata": _json(state.metadata() if state else []),
     }
+
+
+def table(snapshot: Snapshot, offset: int, limit: int, cell_chars: int) -> dict[str, Any]:
+    """Return a page of the table after a step, for people to look at.
+
+    Args:
+        snapshot: the step's.
+        offset: rows that are left out at the beginning.
+        limit: rows, at most.
+        cell_chars: of a text; a longer one is cut and ends with `…`.
+
+    Returns:
+        `step`, `id`, `count` (rows of the whole table), `columns` (`id` and what each is for: `rank`, `text`, `chip`;
+        those without a use as well), `rows`, and `cut`: how many of their cells are.
+    """
+    columns = [
+        {"id": name, **{role: role in snapshot.roles.get(name, ()) for role in ROLES}}
+        for name in snapshot.documents.column_names
+    ]
+    rows, cut = records(snapshot.documents.slice(offset, limit)), 0
+    for row in rows:
+        for name, value in row.items():
+            text = value if value is None or isinstance(value, int | float | str) else _json(value)
+            if isinstance(text, str) and len(text) > cell_chars:
+                text, cut = text[:cell_chars] + "…", cut + 1
+            row[name] = text
+    count = int(snapshot.documents.num_rows)
+    return {"step": snapshot.step, "id": snapshot.name, "count": count, "columns": columns, "rows": rows, "cut": cut}
 
 
 def _output(one: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.e2e.browser import CHROMIUM, PATIENCE_MS, Watched
 from tests.e2e.program import REPOSITORY, Program, run
 
 # A test run in the background ignores Ctrl-C, and the programs it starts would inherit that.
@@ -75,3 +77,26 @@ def service(variables: dict[str, str], folder: Path) -> Iterator[Program]:
     """Return the running service."""
     with Program([MAIN], variables, folder) as program:
         yield program
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Return Debian's Chromium."""
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: Browser, service: Program) -> Iterator[Page]:
+    """Return an empty page; at the end of the test nothing forbidden has happened in it."""
+    context = browser.new_context(viewport={"width": 1300, "height": 850}, locale="en-GB", reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE_MS)
+    opened = context.new_page()
+    watched = Watched(opened, service.url)
+    yield opened
+    title = opened.title()
+    context.close()
+    assert watched.faults == []
+    assert title == "Treeline"

@@ -6,22 +6,18 @@ write an error to its console: `Watched` looks at that.
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-import axe_playwright_python
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
+from tests.e2e.browser import CHROMIUM, XSS, Watched, violations
 from tests.e2e.conftest import MAIN
 from tests.e2e.program import Program, run
 from tests.servers.scripted_llm import Script, ScriptedLLM
-
-CHROMIUM = shutil.which("chromium")
-AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed")]
 
@@ -39,7 +35,6 @@ units of heat 🔥 or more.
 | Air source heat pump | 12,400 | 18 |
 | Ground source heat pump | 24,900 | 22 |
 """
-XSS = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 HOSTILE = [
     {
         "id": "evil/<script>document.title='owned'</script>",
@@ -53,32 +48,6 @@ LONG = "\n\n".join(f"Paragraph {n} of the long report speaks of nothing in parti
 LONG += "\n\nThe keeper of the Quarnevik lighthouse was called Halvard Brenn.\n"
 
 HEAT_QUESTION = "What is a heat pump?"
-# A busy machine is slow; nothing here measures time.
-PATIENCE_MS = 120_000
-expect.set_options(timeout=PATIENCE_MS)
-
-
-class Watched:
-    """Notes what a page must never do."""
-
-    def __init__(self, page: Page, origin: str) -> None:
-        self.faults: list[str] = []
-        page.on("console", lambda message: self._note(message.text, is_fault=message.type == "error"))
-        page.on("pageerror", lambda error: self._note(str(error)))
-        page.on("request", lambda request: self._note(request.url, is_fault=not request.url.startswith(origin)))
-        page.on("dialog", lambda dialog: self._note(dialog.message))
-
-    def _note(self, what: str, *, is_fault: bool = True) -> None:
-        if is_fault:
-            self.faults.append(what)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")
@@ -107,20 +76,6 @@ def service(corpus: tuple[Path, dict[str, str]]) -> Iterator[Program]:
     folder, settings = corpus
     with Program([MAIN], settings, folder) as program:
         yield program
-
-
-@pytest.fixture
-def page(browser: Browser, service: Program) -> Iterator[Page]:
-    """Return an empty page; at the end of the test nothing forbidden has happened in it."""
-    context = browser.new_context(viewport={"width": 1300, "height": 850}, locale="en-GB", reduced_motion="reduce")
-    context.set_default_timeout(PATIENCE_MS)
-    opened = context.new_page()
-    watched = Watched(opened, service.url)
-    yield opened
-    title = opened.title()
-    context.close()
-    assert watched.faults == []
-    assert title == "Treeline"
 
 
 def asked(page: Page, service: Program, question: str) -> None:
@@ -371,12 +326,6 @@ def test_axe_finds_nothing(browser: Browser, service: Program, scheme: Literal["
     context.close()
 
     assert found == []
-
-
-def violations(page: Page) -> list[str]:
-    page.evaluate(AXE)
-    broken = page.evaluate("axe.run().then((result) => result.violations)")
-    return [f"{one['id']}: {node['html'][:200]}" for one in broken for node in one["nodes"]]
 
 
 def test_a_model_s_answer_streams_is_stopped_and_stays_text(

@@ -1,20 +1,22 @@
 // The frame of the page: header, views by the address's hash, keys, theme, language. Read it first.
 //
 // Flow: index.html -> here -> one view: ask.js (questions and answers), search.js (passages and tree),
-// compare.js (two settings side by side), documents.js.
+// compare.js (two settings side by side), documents.js, pipelines.js (searches built from steps), evaluate.js (runs).
 // Beside the views stands evidence.js, the document that a citation leads to. Views talk to routes through service.js.
 
 import { Ask } from "./ask.js";
 import { Compare } from "./compare.js";
 import { Documents } from "./documents.js";
+import { Evaluate } from "./evaluate.js";
 import { Evidence } from "./evidence.js";
+import { Pipelines } from "./pipelines.js";
 import { Search } from "./search.js";
 import { get } from "./service.js";
 import { recall, remember } from "./storage.js";
 import { otherLanguage, t } from "./texts.js";
 import { html, render, useCallback, useEffect, useRef, useState } from "./vendor/htm-preact.js";
 
-const VIEWS = { ask: Ask, retrieve: Search, compare: Compare, documents: Documents };
+const VIEWS = { ask: Ask, retrieve: Search, compare: Compare, documents: Documents, pipelines: Pipelines, evaluate: Evaluate };
 
 function App() {
   const [config, setConfig] = useState(null);

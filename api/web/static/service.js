@@ -40,6 +40,15 @@ export async function post(path, body, signal) {
   return (await send(path, posted(body, signal))).json();
 }
 
+// Some routes answer an id in plain text.
+export async function getText(path, signal) {
+  return (await send(path, { signal })).text();
+}
+
+export async function postForText(path, body, signal) {
+  return (await send(path, posted(body, signal))).text();
+}
+
 export async function remove(path, query) {
   return (await send(address(path, query), { method: "DELETE" })).json();
 }

@@ -124,6 +124,9 @@ def test_the_steps_declare_themselves(client: TestClient) -> None:
     assert info["reduction_step"]["parameters"]["reset_index"]["supported-values"] == ["Yes", "No"]
     assert info["reduction_step"]["parameters"]["k"]["maximum"] == 100_000
     assert info["label_filter"]["parameters"]["filter_by"]["required"] is True
+    value = info["metadata_filter"]["parameters"]["value"]  # of any kind: a form must not offer two words alone
+    assert (value["type"], value["enforce-limit"], value["supported-values"]) == ("text", False, [])
+    assert info["corpus_datasource"]["parameters"]["max_per_document"]["type"] == "number"
 
 
 def test_rankings_are_put_side_by_side(client: TestClient) -> None:
@@ -136,3 +139,46 @@ def test_rankings_are_put_side_by_side(client: TestClient) -> None:
     (pair,) = compared["pairs"]
     assert pair["kendall_tau"] == -1.0
     assert [(move["doc_id"], move["from"], move["to"]) for move in pair["moves"]] == [("2.md", 3, 1), ("0.md", 1, 3)]
+
+
+def test_the_table_after_each_step_can_be_looked_at_by_pages(client: TestClient) -> None:
+    task = client.post("/task/run", json=BODY).headers["Location"].rpartition("/")[2]
+
+    first = client.get(f"/task/table/{task}/1").json()
+    last = client.get(f"/task/table/{task}/3", params={"offset": 1, "limit": 1, "cell_chars": 5}).json()
+
+    assert (first["step"], first["id"], first["count"], len(first["rows"]), first["cut"]) == (
+        *(1, "corpus_datasource", 3, 3),
+        0,
+    )
+    assert "wordCount" not in first["rows"][0]
+    assert (last["count"], len(last["rows"])) == (3, 1)
+    assert last["rows"][0]["_reranking_rank_1_"] == 2
+    assert len(last["rows"][0]["full-text"]) == 6
+    assert last["rows"][0]["full-text"].endswith("…")
+    assert last["cut"] > 0
+    columns = {column["id"]: column for column in last["columns"]}
+    assert columns["wordCount"] == {"id": "wordCount", "rank": False, "text": False, "chip": True}
+    assert columns["start"] == {"id": "start", "rank": False, "text": False, "chip": False}
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("x/1", 404), ("TASK/4", 404), ("TASK/0", 422), ("TASK/99999999999999999999", 422), ("TASK/1?limit=0", 422)],
+)
+def test_a_table_that_is_not_there_is_not_found(client: TestClient, path: str, status: int) -> None:
+    task = client.post("/task/run", json=BODY).headers["Location"].rpartition("/")[2]
+
+    assert client.get(f"/task/table/{path.replace('TASK', task)}").status_code == status
+
+
+def test_the_guide_s_pipelines_are_offered_and_can_be_saved(client: TestClient) -> None:
+    offered = client.get("/pipeline/examples").json()["examples"]
+
+    assert [one["title"] for one in offered] == [
+        "Rank twice, keep the best",
+        "Prepare texts",
+        "Explain and summarise",
+    ]
+    for one in offered:
+        assert client.post("/pipeline/save", json=one["pipeline"]).status_code == 201

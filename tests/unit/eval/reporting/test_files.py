@@ -78,6 +78,7 @@ def test_a_place_that_cannot_be_written_is_an_error_with_a_remedy(
 def test_the_json_holds_means_with_coverage_classes_and_every_question(gathered: Gathered) -> None:
     results = json.loads(results_json(gathered))
 
+    assert results["main_metrics"][0] == "word_recall"
     assert results["aggregate"]["answerable"]["word_recall"] == {"mean": 0.3, "n": 5, "of": 6}
     assert results["aggregate"]["unanswerable"].keys() == {"abstention_recall", "seconds"}
     assert results["by_category"]["no_answer"]["good"] == 1

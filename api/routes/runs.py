@@ -1,0 +1,48 @@
+"""`/runs`: evaluation runs and their reports, as files that are there.
+
+Flow: a request -> `api/web/run_files.py` reads -> **here** -> JSON, or the report as it was written.
+
+A report carries scripts. Its own content security policy gives it an origin that is nobody's and no connection, so that
+one from elsewhere can neither ask the service in a reader's name nor send out what it holds.
+"""
+
+from pathlib import Path
+
+from fastapi import APIRouter
+from starlette.responses import HTMLResponse
+
+from api.dependencies import Service, ServiceDep
+from api.views.negotiation import JSONReply
+from api.web.run_files import list_runs, read_report
+from errors import UnknownRunError
+
+HEADERS = {
+    "Content-Security-Policy": "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-cache",
+}
+
+router = APIRouter()
+
+
+@router.get("/runs")
+def runs(service: ServiceDep) -> JSONReply:
+    """List the runs in the folder of the settings, the newest first, with the figures of their reports."""
+    return JSONReply(list_runs(_folder(service)))
+
+
+@router.get("/runs/{name}/report", response_class=HTMLResponse)
+def report(name: str, service: ServiceDep) -> HTMLResponse:
+    """Return the report of a run as it was written."""
+    return HTMLResponse(read_report(_folder(service), name), headers=HEADERS)
+
+
+def _folder(service: Service) -> Path:
+    folder = service.settings.serve.runs
+    if folder is None:
+        raise UnknownRunError(
+            "This service shows no evaluation runs.", "Set RAG_SERVE__RUNS to their folder, and start it again."
+        )
+    return folder
