@@ -16,7 +16,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from query_engine.reader.reading import Reading, ReadUnit, with_context
 from query_engine.schema.passage import Passage
 from query_engine.text.light_words import is_light
-from query_engine.text.term_weights import TermWeights, question_weights
+from query_engine.text.term_weights import CorpusWords, TermWeights, question_weights
 
 READ_PASSAGES = 5
 _WORD = re.compile(r"\w[\w.,-]*\w|\w")
@@ -67,9 +67,10 @@ class Features:
 
 
 def measure(
-    question: str, passages: Sequence[Passage], words: TermWeights, embedder: BaseEmbedding, reading: Reading
+    question: str, passages: Sequence[Passage], corpus_words: CorpusWords, embedder: BaseEmbedding, reading: Reading
 ) -> Features:
     """Measure at least one passage."""
+    words = corpus_words.words_of(question)
     read = passages[:READ_PASSAGES]
     similarity = max((passage.scores["dense"] for passage in passages if "dense" in passage.scores), default=None)
     if similarity is None:

@@ -19,7 +19,7 @@ from query_engine.reader.model import PassageReader, PassageText, Scores
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import Passage
 from query_engine.text.asked_kind import AskedKind, asked_kind, holds_kind
-from query_engine.text.term_weights import TermWeights, question_weights
+from query_engine.text.term_weights import CorpusWords, TermWeights, question_weights
 
 # Reading a leaf takes some 5 ms on two cores.
 READ_LEAVES = 8
@@ -164,7 +164,7 @@ class LeafReader:
         words: the corpus's terms and their rarity.
     """
 
-    def __init__(self, reader: PassageReader, text_of: TextOf, words: TermWeights) -> None:
+    def __init__(self, reader: PassageReader, text_of: TextOf, words: CorpusWords) -> None:
         self._reader = reader
         self._text_of = text_of
         self._words = words
@@ -190,7 +190,8 @@ class LeafReader:
         return Reading(question, leaves, self._units(question, leaves))
 
     def _units(self, question: str, leaves: Sequence[ReadLeaf]) -> tuple[ReadUnit, ...]:
-        weights, kind = question_weights(question, self._words), asked_kind(question)
+        words = self._words.words_of(question)
+        weights, kind = question_weights(question, words), asked_kind(question)
         everywhere = _shared_lines(leaves)
         found: dict[tuple[str, int], ReadUnit] = {}
         for leaf in leaves:
@@ -199,12 +200,12 @@ class LeafReader:
                 line = " ".join(leaf.text[unit.start : unit.end].split())
                 if unit.label or line in everywhere or not math.isfinite(score):
                     continue
-                known = weights.keys() & self._words.terms(with_context(leaf, place))
+                known = weights.keys() & words.terms(with_context(leaf, place))
                 covered = sum(weights[term] for term in known)
                 text = leaf.text[unit.start : unit.end]
-                held = weights.keys() & self._words.terms(text)
+                held = weights.keys() & words.terms(text)
                 lacking = LACKING_KIND[kind] if kind and not holds_kind(kind, text) else 0.0
-                headed, named = self._headed(leaf, place, weights), self._named(leaf, place, weights)
+                headed, named = _headed(leaf, place, weights, words), _named(leaf, place, weights, words)
                 one = ReadUnit(
                     leaf, place, max(score, named), covered, frozenset(held), frozenset(known), lacking, headed, named
                 )
@@ -213,28 +214,30 @@ class LeafReader:
                     found[key] = one
         return tuple(sorted(found.values(), key=lambda one: -one.worth))
 
-    def _headed(self, leaf: ReadLeaf, place: int, asked: Mapping[str, float]) -> bool:
-        """Whether a unit stands in a list, table or record under a heading that the question asks for."""
-        titles = leaf.path_of(place)
-        if leaf.layout.block_of(place).kind in {"paragraph", "heading", "code"} or len(titles) < 2:
-            return False
-        words = set(self._words.query_terms(titles[-1]))
-        return bool(words) and words <= asked.keys()
 
-    def _named(self, leaf: ReadLeaf, place: int, asked: Mapping[str, float]) -> float:
-        """Return how likely a row answers by its first cell and the header, see `NAMED_ROW`."""
-        block, units = leaf.layout.block_of(place), leaf.layout.units
-        if block.kind != "table" or block.header is None:
-            return -math.inf
-        header = units[block.header]
-        name = set(self._words.terms(split_row(leaf.text[units[place].start : units[place].end])[0]))
-        columns = split_row(leaf.text[header.start : header.end])[1:]
-        asked_columns = asked.keys() - name
-        if len(columns) > 1 and asked_columns.isdisjoint(self._words.terms(" ".join(columns))):
-            return -math.inf
-        if not name & asked.keys():
-            return -math.inf
-        return NAMED_ROW if name <= asked.keys() else PARTLY_NAMED_ROW
+def _headed(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: TermWeights) -> bool:
+    """Whether a unit stands in a list, table or record under a heading that the question asks for."""
+    titles = leaf.path_of(place)
+    if leaf.layout.block_of(place).kind in {"paragraph", "heading", "code"} or len(titles) < 2:
+        return False
+    named = set(words.query_terms(titles[-1]))
+    return bool(named) and named <= asked.keys()
+
+
+def _named(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: TermWeights) -> float:
+    """Return how likely a row answers by its first cell and the header, see `NAMED_ROW`."""
+    block, units = leaf.layout.block_of(place), leaf.layout.units
+    if block.kind != "table" or block.header is None:
+        return -math.inf
+    header = units[block.header]
+    name = set(words.terms(split_row(leaf.text[units[place].start : units[place].end])[0]))
+    columns = split_row(leaf.text[header.start : header.end])[1:]
+    asked_columns = asked.keys() - name
+    if len(columns) > 1 and asked_columns.isdisjoint(words.terms(" ".join(columns))):
+        return -math.inf
+    if not name & asked.keys():
+        return -math.inf
+    return NAMED_ROW if name <= asked.keys() else PARTLY_NAMED_ROW
 
 
 def _shared_lines(leaves: Sequence[ReadLeaf]) -> frozenset[str]:
