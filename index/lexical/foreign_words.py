@@ -125,16 +125,19 @@ class UnspacedWords(ForeignWords):
         return [*self._index.terms(text), *characters(text)]
 
     def content_terms(self, question: str) -> list[str]:
-        """Return the characters of a question's content, its pairs, and its words in Latin letters.
+        """Return the pairs of characters of a question's content, and its words in other letters.
 
-        A pair of Chinese characters that no leaf holds is left out, since two words may stand side by side in it; its
-        characters count.
+        In a pair of Chinese characters that no leaf holds two words may stand side by side, or a word that documents
+        spell with one of them: its characters count, unless another pair holds them.
         """
         content = without_function_words(question, self._language)
-        pairs = [a + b for run in RUN.findall(content) for a, b in pairwise(run)]
-        kept = [pair for pair in pairs if _KANA.fullmatch(pair) or self._index.has(pair)]
-        single = [character for run in _CHINESE_CHARACTERS.findall(content) for character in run]
-        return [*self._index.terms(RUN.sub(" ", content)), *kept, *single]
+        found: list[str] = self._index.terms(RUN.sub(" ", content))
+        for run in RUN.findall(content):
+            pairs = [first + second for first, second in pairwise(run)]
+            kept = [pair for pair in pairs if _KANA.fullmatch(pair) or self._index.has(pair)]
+            left = {character for character in run if _CHINESE_CHARACTERS.match(character)} - set("".join(kept))
+            found += [*kept, *(character for character in run if character in left)]
+        return found
 
     def _make_query(self, term: str) -> "TermQuery":
         single = len(term) == 1 and _CHINESE_CHARACTERS.match(term)

@@ -15,6 +15,8 @@ _SCRIPTS = (
     ("ar", re.compile(r"[\u0600-\u06ff]")),
     ("hi", re.compile(r"[\u0900-\u097f]")),
 )
+# Languages that are told by their letters.
+IN_OTHER_LETTERS = frozenset(language for language, _ in _SCRIPTS)
 # Words that no other of these languages has, or that ask; what two of them share counts for both.
 _WORDS = {
     "en": "a i as no do if or be not so he she we you they me my your his her our the of and is are was were what "

@@ -35,7 +35,9 @@ def missing_words(
     held = {term for passage in passages for term in words.terms(f"{passage.title}\n{passage.text}")}
     typed: dict[str, str] = {}
     # Only in English an apostrophe stands before an ending.
-    whole = [_ENDING.sub("", typed) for typed in _WORD.findall(asked)] if words is corpus_words else _PART.findall(asked)
+    whole = (
+        [_ENDING.sub("", typed) for typed in _WORD.findall(asked)] if words is corpus_words else _PART.findall(asked)
+    )
     for word in whole:
         terms = words.terms(word)
         if len(terms) == 1 and not is_light(word):

@@ -7,13 +7,15 @@ quotes it. Both take the same reading, so that each leaf is read once a question
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 
 from cachetools import LRUCache
 
 from index.documents.span_tree import split_node_id
 from index.documents.store import DocumentStore
+from index.lexical.language import question_language
+from query_engine.reader.foreign import blended, by_words, reader_share
 from query_engine.reader.layout import Block, HeadingPath, Layout, Unit, heading_paths, lay_out, split_row, stretch
 from query_engine.reader.model import PassageReader, PassageText, Scores
 from query_engine.schema.hit import LeafHit
@@ -187,32 +189,49 @@ class LeafReader:
             for one in prepared
             if (scores := known[one.shown]) is not None
         )
-        return Reading(question, leaves, self._units(question, leaves))
-
-    def _units(self, question: str, leaves: Sequence[ReadLeaf]) -> tuple[ReadUnit, ...]:
         words = self._words.words_of(question)
-        weights, kind = question_weights(question, words), asked_kind(question)
-        everywhere = _shared_lines(leaves)
-        found: dict[tuple[str, int], ReadUnit] = {}
-        for leaf in leaves:
-            for place, score in zip(leaf.read, leaf.scores.units, strict=True):
-                unit = leaf.layout.units[place]
-                line = " ".join(leaf.text[unit.start : unit.end].split())
-                if unit.label or line in everywhere or not math.isfinite(score):
-                    continue
-                known = weights.keys() & words.terms(with_context(leaf, place))
-                covered = sum(weights[term] for term in known)
-                text = leaf.text[unit.start : unit.end]
-                held = weights.keys() & words.terms(text)
-                lacking = LACKING_KIND[kind] if kind and not holds_kind(kind, text) else 0.0
-                headed, named = _headed(leaf, place, weights, words), _named(leaf, place, weights, words)
-                one = ReadUnit(
-                    leaf, place, max(score, named), covered, frozenset(held), frozenset(known), lacking, headed, named
-                )
-                key = (leaf.passage.doc_id, unit.start)
-                if key not in found or found[key].worth < one.worth:
-                    found[key] = one
-        return tuple(sorted(found.values(), key=lambda one: -one.worth))
+        if (share := reader_share(question_language(question))) < 1:
+            leaves = tuple(_judged_by_words(leaf, question, words, share) for leaf in leaves)
+        return Reading(question, leaves, _units(question, leaves, words))
+
+
+def _units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) -> tuple[ReadUnit, ...]:
+    weights, kind = question_weights(question, words), asked_kind(question)
+    everywhere = _shared_lines(leaves)
+    found: dict[tuple[str, int], ReadUnit] = {}
+    for leaf in leaves:
+        for place, score in zip(leaf.read, leaf.scores.units, strict=True):
+            unit = leaf.layout.units[place]
+            line = " ".join(leaf.text[unit.start : unit.end].split())
+            if unit.label or line in everywhere or not math.isfinite(score):
+                continue
+            known = weights.keys() & words.terms(with_context(leaf, place))
+            covered = sum(weights[term] for term in known)
+            text = leaf.text[unit.start : unit.end]
+            held = weights.keys() & words.terms(text)
+            lacking = LACKING_KIND[kind] if kind and not holds_kind(kind, text) else 0.0
+            headed, named = _headed(leaf, place, weights, words), _named(leaf, place, weights, words)
+            one = ReadUnit(
+                leaf, place, max(score, named), covered, frozenset(held), frozenset(known), lacking, headed, named
+            )
+            key = (leaf.passage.doc_id, unit.start)
+            if key not in found or found[key].worth < one.worth:
+                found[key] = one
+    return tuple(sorted(found.values(), key=lambda one: -one.worth))
+
+
+def _judged_by_words(leaf: ReadLeaf, question: str, words: TermWeights, share: float) -> ReadLeaf:
+    weights, kind = question_weights(question, words), asked_kind(question)
+    judged = []
+    for place in leaf.read:
+        text = leaf.text[leaf.layout.units[place].start : leaf.layout.units[place].end]
+        lacking = LACKING_KIND[kind] if kind and not holds_kind(kind, text) else 0.0
+        covered, own = (
+            sum(weights[term] for term in weights.keys() & words.terms(part))
+            for part in (with_context(leaf, place), text)
+        )
+        judged.append(by_words(covered, own, lacking))
+    return replace(leaf, scores=blended(leaf.scores, judged, share))
 
 
 def _headed(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: TermWeights) -> bool:

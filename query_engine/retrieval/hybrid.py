@@ -111,9 +111,7 @@ class LeafRetriever(BaseRetriever):
     def terms(self, query: Query) -> Mapping[str, float]:
         """Return what the lexical search looks for."""
         return (
-            query.terms
-            if query.terms is not None
-            else dict.fromkeys(self._words(query).query_terms(query.text), 1.0)
+            query.terms if query.terms is not None else dict.fromkeys(self._words(query).query_terms(query.text), 1.0)
         )
 
     def _words(self, query: Query) -> LexicalIndex | ForeignWords:
