@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from index.lexical.analyzers import STEMMERS, content_words_of, stems_of
-from index.lexical.language import function_words
+from index.lexical.language import light_words
 from index.lexical.unspaced import RUN, characters, without_function_words
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class InflectedWords(ForeignWords):
     def __init__(self, index: "LexicalIndex", language: str) -> None:
         super().__init__(index)
         self._stems = stems_of(language)
-        self._content = content_words_of(language, function_words(language))
+        self._content = content_words_of(language, light_words(language))
 
     def terms(self, text: str) -> list[str]:
         """Return the stems of a text, in order."""

@@ -1,8 +1,8 @@
 """BM25 over the leaves: tantivy, on disk, committed crash-safe.
 
 Flow: ingestion adds each leaf's text and its document's names; the lexical retriever searches. Derived from
-`documents/store.py`. The only file, beside `analyzers.py`, that knows tantivy. Its analyzer also defines what a "term" is
-for everything that weighs words (the gate, the extractive synthesizer), so that all of them agree; for questions in
+`documents/store.py`. The only file, beside `analyzers.py`, that knows tantivy. Its analyzer also defines what a "term"
+is for everything that weighs words (the gate, the extractive synthesizer), so that all of them agree; for questions in
 other languages than English `foreign_words.py` does.
 """
 

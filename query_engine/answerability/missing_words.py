@@ -35,11 +35,13 @@ def missing_words(
     held = {term for passage in passages for term in words.terms(f"{passage.title}\n{passage.text}")}
     typed: dict[str, str] = {}
     # Only in English an apostrophe stands before an ending.
-    whole = (
-        [_ENDING.sub("", typed) for typed in _WORD.findall(asked)] if words is corpus_words else _PART.findall(asked)
-    )
-    for word in whole:
+    english = words is corpus_words
+    for word in map(_without_ending, _WORD.findall(asked)) if english else _PART.findall(asked):
         terms = words.terms(word)
         if len(terms) == 1 and not is_light(word):
             typed.setdefault(terms[0], word)
     return tuple(typed[term] for term in confidence.missing if term in typed and term not in held)[:MAX_WORDS]
+
+
+def _without_ending(word: str) -> str:
+    return _ENDING.sub("", word)

@@ -20,7 +20,7 @@ from query_engine.reader.layout import Block, HeadingPath, Layout, Unit, heading
 from query_engine.reader.model import PassageReader, PassageText, Scores
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import Passage
-from query_engine.text.asked_kind import AskedKind, asked_kind, holds_kind
+from query_engine.text.asked_kind import asked_kind, lacks
 from query_engine.text.term_weights import CorpusWords, TermWeights, question_weights
 
 # Reading a leaf takes some 5 ms on two cores.
@@ -34,8 +34,6 @@ UNKNOWN_SIMILARITY = 0.3
 SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.5, 0.0, -0.3, 3.0, 2.0
 # What an item, a row or a line gains under a heading of which the question has every word.
 HEADED_WEIGHT = 1.5
-# What a unit loses that holds no figure where an amount is asked for, no point in time, no reason.
-LACKING_KIND = {AskedKind.AMOUNT: 2.5, AskedKind.TIME: 1.0, AskedKind.REASON: 0.0}
 # The reader learnt from prose. Of a table, the row that the question names counts as read with such log-odds, where the
 # question names a column as well or there is only one; less where it names a part of the row's name.
 NAMED_ROW, PARTLY_NAMED_ROW = 2.0, 1.0
@@ -209,7 +207,7 @@ def _units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) -> tup
             covered = sum(weights[term] for term in known)
             text = leaf.text[unit.start : unit.end]
             held = weights.keys() & words.terms(text)
-            lacking = LACKING_KIND[kind] if kind and not holds_kind(kind, text) else 0.0
+            lacking = lacks(kind, text) if kind else 0.0
             headed, named = _headed(leaf, place, weights, words), _named(leaf, place, weights, words)
             one = ReadUnit(
                 leaf, place, max(score, named), covered, frozenset(held), frozenset(known), lacking, headed, named
@@ -225,7 +223,7 @@ def _judged_by_words(leaf: ReadLeaf, question: str, words: TermWeights, share: f
     judged = []
     for place in leaf.read:
         text = leaf.text[leaf.layout.units[place].start : leaf.layout.units[place].end]
-        lacking = LACKING_KIND[kind] if kind and not holds_kind(kind, text) else 0.0
+        lacking = lacks(kind, text) if kind else 0.0
         covered, own = (
             sum(weights[term] for term in weights.keys() & words.terms(part))
             for part in (with_context(leaf, place), text)
