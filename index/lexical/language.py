@@ -60,7 +60,7 @@ _WORDS = {
 # Words of questions that say nothing about their subject either, beyond tantivy's stop words.
 _LIGHT_WORDS = {
     "de": "ich du wir ihr mein meine meinem meinen meiner dein deine unser unsere bekomme bekommen bekommt gibt geben "
-    "mache machen macht gemacht tun passiert heißt zurück etwas jemand jede jeder jedes jeden noch denn mal bitte",
+    "mache machen macht gemacht tun passiert heißt zurück etwas jemand jede jeder jedes jeden noch denn mal bitte als wohin woher",
     "es": "yo mi mis tu tus me te nos mí si más hago hacer hace hacen puedo podemos quiero cada alguien algo tener "
     "usar pasa estar mucho muchos",
     "fr": "je tu nous vous moi mon ma mes ton ta tes notre nos votre vos son sa ses si plus ai as avons avez suis "
@@ -70,7 +70,9 @@ _LIGHT_WORDS = {
     "nl": "ik jij je wij we mijn onze jouw uw krijg krijgen doen doe gebeurt elk elke ieder iets iemand nog",
     "sv": "jag du vi min mitt mina din får göra gör kan ska måste varje någon något",
 }
-_SETS = {language: frozenset(words.split()) for language, words in _WORDS.items()}
+_SETS = {
+    language: frozenset(f"{words} {_LIGHT_WORDS.get(language, '')}".split()) for language, words in _WORDS.items()
+}
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 MAX_CHARS = 1000
 # One word is no proof: "die casting" is English.
@@ -97,11 +99,11 @@ def function_word_votes(question: str) -> dict[str, int]:
     return votes
 
 
-def light_words(language: str) -> frozenset[str]:
-    """Return words of a language that name no subject: its function words, and verbs that go with anything."""
-    return function_words(language) | frozenset(_LIGHT_WORDS.get(language, "").split())
-
-
 def function_words(language: str) -> frozenset[str]:
-    """Return the words of a language that say nothing about a question's subject; none for unknown ones."""
+    """Return the words of a language that join and ask; none for unknown ones."""
+    return frozenset(_WORDS.get(language, "").split())
+
+
+def light_words(language: str) -> frozenset[str]:
+    """Return the words of a language that name no subject: function words, and verbs that go with anything."""
     return _SETS.get(language, frozenset())

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
+from index.lexical.language import question_language
+from query_engine.reader.foreign import reader_share
 from query_engine.reader.reading import Reading, ReadUnit, with_context
 from query_engine.schema.passage import Passage
 from query_engine.text.light_words import is_light
@@ -101,6 +103,8 @@ def measure(
 def _subject_covered(question: str, best: ReadUnit | None, words: TermWeights, rarity: float) -> float:
     if best is None:
         return 0.0
+    if reader_share(question_language(question)) < 1:
+        return best.covered  # the packaged embedder knows English: in other languages little is near
     subject = " ".join(word for word in _WORD.findall(question) if not is_light(word))
     held = set(words.query_terms(subject)).intersection(words.terms(with_context(best.leaf, best.place)))
     sure = min(best.score, best.leaf_score) >= (SURE_OF_RARE if rarity >= RARE else SURE)
