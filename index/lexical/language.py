@@ -60,7 +60,8 @@ _WORDS = {
 # Words of questions that say nothing about their subject either, beyond tantivy's stop words.
 _LIGHT_WORDS = {
     "de": "ich du wir ihr mein meine meinem meinen meiner dein deine unser unsere bekomme bekommen bekommt gibt geben "
-    "mache machen macht gemacht tun passiert heißt zurück etwas jemand jede jeder jedes jeden noch denn mal bitte als wohin woher",
+    "mache machen macht gemacht tun passiert heißt zurück etwas jemand jede jeder jedes jeden noch denn mal bitte als "
+    "wohin woher",
     "es": "yo mi mis tu tus me te nos mí si más hago hacer hace hacen puedo podemos quiero cada alguien algo tener "
     "usar pasa estar mucho muchos",
     "fr": "je tu nous vous moi mon ma mes ton ta tes notre nos votre vos son sa ses si plus ai as avons avez suis "
@@ -70,9 +71,7 @@ _LIGHT_WORDS = {
     "nl": "ik jij je wij we mijn onze jouw uw krijg krijgen doen doe gebeurt elk elke ieder iets iemand nog",
     "sv": "jag du vi min mitt mina din får göra gör kan ska måste varje någon något",
 }
-_SETS = {
-    language: frozenset(f"{words} {_LIGHT_WORDS.get(language, '')}".split()) for language, words in _WORDS.items()
-}
+_SETS = {language: frozenset(f"{words} {_LIGHT_WORDS.get(language, '')}".split()) for language, words in _WORDS.items()}
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 MAX_CHARS = 1000
 # One word is no proof: "die casting" is English.

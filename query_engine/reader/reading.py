@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 
+import numpy as np
 from cachetools import LRUCache
+from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from index.documents.span_tree import split_node_id
 from index.documents.store import DocumentStore
@@ -37,6 +39,9 @@ HEADED_WEIGHT = 1.5
 # The reader learnt from prose. Of a table, the row that the question names counts as read with such log-odds, where the
 # question names a column as well or there is only one; less where it names a part of the row's name.
 NAMED_ROW, PARTLY_NAMED_ROW = 2.0, 1.0
+# A leaf of a short document mixes subjects, and lies far from a question about one of them. Where no leaf is nearer
+# than this, so many of the likeliest units are embedded, each with its heading.
+CLOSER_BELOW, CLOSER_UNITS = 0.4, 8
 # The gate and the synthesizer read the same leaves.
 REMEMBERED_LEAVES = 256
 
@@ -94,6 +99,7 @@ class ReadUnit:
         lacking: what it loses because it holds nothing of the kind that is asked for, 0 or more.
         headed: it is an item, a row or a line, and stands under a heading of which the question has every word.
         named: log-odds by the names of its row and columns alone; minus infinity if it is no row that is named.
+        similarity: cosine of the unit with its heading and the question, -1..1; None where the leaf's counts.
     """
 
     leaf: ReadLeaf
@@ -105,6 +111,7 @@ class ReadUnit:
     lacking: float = 0.0
     headed: bool = False
     named: float = -math.inf
+    similarity: float | None = None
 
     @property
     def worth(self) -> float:
@@ -113,7 +120,7 @@ class ReadUnit:
             SCORE_WEIGHT * self.score
             + LEAF_WEIGHT * self.leaf.scores.passage
             + RANK_WEIGHT * self.leaf.rank
-            + SIMILARITY_WEIGHT * self.leaf.similarity
+            + SIMILARITY_WEIGHT * (self.leaf.similarity if self.similarity is None else self.similarity)
             + WORDS_WEIGHT * self.covered
             + HEADED_WEIGHT * self.headed
             - self.lacking
@@ -162,13 +169,18 @@ class LeafReader:
         reader: scores units.
         text_of: returns the text of a passage's document, None if it is gone.
         words: the corpus's terms and their rarity.
+        embedder: looks closer where all leaves are far from the question; without one, they stay far.
     """
 
-    def __init__(self, reader: PassageReader, text_of: TextOf, words: CorpusWords) -> None:
+    def __init__(
+        self, reader: PassageReader, text_of: TextOf, words: CorpusWords, embedder: BaseEmbedding | None = None
+    ) -> None:
         self._reader = reader
         self._text_of = text_of
         self._words = words
+        self._embedder = embedder
         self._remembered: LRUCache[tuple[str, PassageText], Scores] = LRUCache(REMEMBERED_LEAVES)
+        self._similarities: LRUCache[tuple[str, str], float] = LRUCache(REMEMBERED_LEAVES)
         self._lock = Lock()
 
     def read(self, question: str, passages: Sequence[Passage]) -> Reading:
@@ -188,9 +200,31 @@ class LeafReader:
             if (scores := known[one.shown]) is not None
         )
         words = self._words.words_of(question)
-        if (share := reader_share(question_language(question))) < 1:
+        share = reader_share(question_language(question))
+        if share < 1:
             leaves = tuple(_judged_by_words(leaf, question, words, share) for leaf in leaves)
-        return Reading(question, leaves, _units(question, leaves, words))
+        units = _units(question, leaves, words)
+        nearest = max((passage.scores["dense"] for passage in passages if "dense" in passage.scores), default=1.0)
+        # The packaged embedder knows English.
+        if self._embedder is not None and share == 1 and nearest < CLOSER_BELOW:
+            units = self._looked_closer(question, units, self._embedder)
+        return Reading(question, leaves, units)
+
+    def _looked_closer(
+        self, question: str, units: tuple[ReadUnit, ...], embedder: BaseEmbedding
+    ) -> tuple[ReadUnit, ...]:
+        """Return the units in the order that the likeliest ones' own similarity gives."""
+        texts = ["\n".join((*one.leaf.path_of(one.place)[-1:], one.text)) for one in units[:CLOSER_UNITS]]
+        with self._lock:
+            known = {text: self._similarities.get((question, text)) for text in texts}
+        if new := [text for text, similarity in known.items() if similarity is None]:
+            asked = np.asarray(embedder.get_query_embedding(question))
+            found = (np.asarray(embedder.get_text_embedding_batch(new)) @ asked).tolist()
+            known |= dict(zip(new, found, strict=True))
+            with self._lock:
+                self._similarities.update({(question, text): known[text] for text in new})
+        closer = [replace(one, similarity=known[text]) for one, text in zip(units, texts, strict=False)]
+        return tuple(sorted((*closer, *units[CLOSER_UNITS:]), key=lambda one: -one.worth))
 
 
 def _units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) -> tuple[ReadUnit, ...]:
