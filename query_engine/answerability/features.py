@@ -40,9 +40,9 @@ class Features:
     Attributes:
         similarity: cosine of the question and the nearest leaf of all passages, -1..1.
         far: how far `similarity`, or that of the best sentence where the reader looked closer, lies below `NEAR`, 0
-            where it does not: there it tells questions about other subjects; above, it says more about the corpus than about the answer. Less by `unit_coverage` where several
-            words of the subject are covered, or the reader is sure: a question about another subject does not hit upon
-            its words together.
+            where it does not: there it tells questions about other subjects; above, it says more about the corpus than
+            about the answer. Less by `unit_coverage` where several words of the subject are covered, or the reader is
+            sure: a question about another subject does not hit upon its words together.
         unit: log-odds, as the reader gives them, that the best sentence or line answers.
         leaf: log-odds that the best leaf answers.
         unit_leaf: log-odds that the leaf of the best sentence answers.
