@@ -53,14 +53,14 @@ def test_words_are_found_in_other_forms_by_the_stemmer_of_the_questions_language
         }
     )
 
-    assert _found(index, "Sind die Kündigungen gültig?") == ["de.1"]
-    assert _found(index, "Quand faut-il laver les filtres ?") == ["fr.1"]
-    assert _found(index, "¿Cada cuánto se revisan las calderas?") == ["es.1"]
-    assert _found(index, "Quanto sono gli affitti?") == ["it.1"]
-    assert _found(index, "Quem paga as contas?") == ["pt.1"]
-    assert _found(index, "Wie moet de rekening betalen?") == ["nl.1"]
-    assert _found(index, "Когда заканчиваются договоры?") == ["ru.1"]
-    assert _found(index, "Vem ska betala räkningarna?") == ["sv.1"]
+    assert _found(index, "Sind die Kündigungen gültig?")[0] == "de.1"
+    assert _found(index, "Quand faut-il laver les filtres ?")[0] == "fr.1"
+    assert _found(index, "¿Cada cuánto se revisan las calderas?")[0] == "es.1"
+    assert _found(index, "Quanto sono gli affitti?")[0] == "it.1"
+    assert _found(index, "Quem paga as contas?")[0] == "pt.1"
+    assert _found(index, "Wie moet de rekening betalen?")[0] == "nl.1"
+    assert _found(index, "Когда заканчиваются договоры?")[0] == "ru.1"
+    assert _found(index, "Vem ska betala räkningarna?")[0] == "sv.1"
 
 
 def test_english_questions_see_the_index_as_it_is() -> None:
