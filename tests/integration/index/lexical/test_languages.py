@@ -58,7 +58,7 @@ def test_words_are_found_in_other_forms_by_the_stemmer_of_the_questions_language
     assert _found(index, "¿Cada cuánto se revisan las calderas?")[0] == "es.1"
     assert _found(index, "Quanto sono gli affitti?")[0] == "it.1"
     assert _found(index, "Quem paga as contas?")[0] == "pt.1"
-    assert _found(index, "Wie moet de rekening betalen?")[0] == "nl.1"
+    assert _found(index, "Wie zijn de huurders?")[0] == "nl.1"
     assert _found(index, "Когда заканчиваются договоры?")[0] == "ru.1"
     assert _found(index, "Vem ska betala räkningarna?")[0] == "sv.1"
 
