@@ -32,11 +32,9 @@ _ASKS = {
         r"|när|когда)\b|^\W*quand\b|什么时候|几点|哪天|何时|几月|几号|いつ|何時|何日|何月",
         re.IGNORECASE,
     ),
+    # In English the reader tells prices from other figures; this rule accepted near misses there.
     AskedKind.MONEY: re.compile(
-        r"\bhow much (?:do|does|did|will|would|must|should|have|has|was|were|is|are)\b[^?]{0,60}"
-        r"\b(?:costs?|pay|paid|charged?|spent|earn|earned|rent)\b|\bwhat (?:do|does|did|will|would)\b.{1,80}\bcosts?\b"
-        r"|\bwhat(?:'s| is| was| are| were) the (?:\w+ )?(?:price|cost|fee|rent|deposit|salary)\b|\bhow expensive\b"
-        r"|\bwas (?:kostete?n?|kostet)\b|\bwie ?viel (?:kosten?|kostet|zahl|bezahl)|\bwie teuer\b"
+        r"\bwas (?:kostete?n?|kostet)\b|\bwie ?viel (?:kosten?|kostet|zahl|bezahl)|\bwie teuer\b"
         r"|\bcombien (?:coûte|paie|dois|faut-il payer)|\bcuánto (?:cuesta|vale|pago|pagamos|hay que pagar)"
         r"|\bquanto (?:costa|custa|pago)\b|\b(?:wat|hoeveel) kost\b|\bvad kostar\b|\bсколько стоит\b"
         r"|多少钱|多少元|[付交]多少|いくら",
