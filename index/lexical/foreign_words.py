@@ -14,14 +14,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from index.lexical.analyzers import STEMMERS, content_words_of, stems_of
 from index.lexical.language import light_words
+from index.lexical.term_index import NameTerms, TermIndex, TermQuery
 from index.lexical.unspaced import RUN, characters, without_function_words
-
-if TYPE_CHECKING:
-    from index.lexical.tantivy_index import LexicalIndex, NameTerms, TermQuery
 
 # A stemmer may replace so many letters at the end of a stem, but leaves the first ones.
 REPLACED_LETTERS, KEPT_LETTERS = 2, 2
@@ -40,7 +37,7 @@ class ForeignWords(ABC):
         index: of the corpus.
     """
 
-    def __init__(self, index: "LexicalIndex") -> None:
+    def __init__(self, index: TermIndex) -> None:
         self._index = index
         self._query = lru_cache(KEPT_QUERIES)(self._make_query)
 
@@ -53,7 +50,7 @@ class ForeignWords(ABC):
         """Return the terms of a question's content, in order."""
 
     @abstractmethod
-    def _make_query(self, term: str) -> "TermQuery":
+    def _make_query(self, term: str) -> TermQuery:
         """Return what finds the leaves that hold a term."""
 
     def query_terms(self, question: str) -> list[str]:
@@ -65,7 +62,7 @@ class ForeignWords(ABC):
         """Inverse document frequency of all forms of a term together, see `LexicalIndex.weight`."""
         return self._query(term).weight
 
-    def name_terms(self, title: str, doc_id: str) -> "NameTerms":
+    def name_terms(self, title: str, doc_id: str) -> NameTerms:
         """Return the terms of a document's title; those of its names are the index's own."""
         return self._index.name_terms(title, doc_id)._replace(title=frozenset(self.terms(title)))
 
@@ -89,7 +86,7 @@ class InflectedWords(ForeignWords):
         language: one of `analyzers.STEMMERS`.
     """
 
-    def __init__(self, index: "LexicalIndex", language: str) -> None:
+    def __init__(self, index: TermIndex, language: str) -> None:
         super().__init__(index)
         self._stems = stems_of(language)
         self._content = content_words_of(language, light_words(language))
@@ -102,7 +99,7 @@ class InflectedWords(ForeignWords):
         """Return the stems of a question without the function words of its language, in order."""
         return self.terms(" ".join(self._content(question)))
 
-    def _make_query(self, stem: str) -> "TermQuery":
+    def _make_query(self, stem: str) -> TermQuery:
         known = self._index.beginning_with(stem[: max(KEPT_LETTERS, len(stem) - REPLACED_LETTERS)])
         forms = [term for term, own in zip(known, self._stems(known), strict=True) if own == stem]
         return self._index.any_of(forms or [stem])
@@ -116,7 +113,7 @@ class UnspacedWords(ForeignWords):
         language: `zh` or `ja`.
     """
 
-    def __init__(self, index: "LexicalIndex", language: str) -> None:
+    def __init__(self, index: TermIndex, language: str) -> None:
         super().__init__(index)
         self._language = language
 
@@ -139,12 +136,12 @@ class UnspacedWords(ForeignWords):
             found += [*kept, *(character for character in run if character in left)]
         return found
 
-    def _make_query(self, term: str) -> "TermQuery":
+    def _make_query(self, term: str) -> TermQuery:
         single = len(term) == 1 and _CHINESE_CHARACTERS.match(term)
         return self._index.any_with(term) if single else self._index.any_of([term])
 
 
-def words_in(index: "LexicalIndex", language: str) -> ForeignWords | None:
+def words_in(index: TermIndex, language: str) -> ForeignWords | None:
     """Return the words of an index as a language sees them; None for English and where nothing is known of it."""
     if language in {"ja", "zh"}:
         return UnspacedWords(index, language)

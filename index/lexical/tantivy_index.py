@@ -9,10 +9,9 @@ other languages than English `foreign_words.py` does.
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import tantivy
 
@@ -21,6 +20,7 @@ from index.lexical.analyzers import index_analyzer
 from index.lexical.document_names import document_names
 from index.lexical.foreign_words import ForeignWords, words_in
 from index.lexical.language import function_words, question_language
+from index.lexical.term_index import NameTerms, TermQuery
 from index.lexical.unspaced import pairs_for_runs
 
 ANALYZER = "treeline_en"
@@ -39,26 +39,6 @@ STOP_WORDS = frozenset(
     "its me my no not of on or our should so such than that the their them then there these they this those to was we "
     "were what when where which who whom whose why will with would you your".split()
 )
-
-
-class NameTerms(NamedTuple):
-    """The terms of a document's title alone, and of all its names (`names.document_names`)."""
-
-    title: frozenset[str]
-    names: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class TermQuery:
-    """What finds the leaves that hold a term in one of several forms.
-
-    Attributes:
-        query: tantivy's; its scores are as those of a word that is as rare as all forms together.
-        weight: inverse document frequency of all forms together, above 0.
-    """
-
-    query: Any
-    weight: float
 
 
 class LexicalIndex:
