@@ -267,7 +267,7 @@ class Engines:
         return corpus
 
     def _engine(self, corpus: Corpus, *, only_sure: bool = False, model: str | None = None) -> Engine:
-        reader = LeafReader(self._passage_reader, document_text(corpus.documents), corpus.lexical_index)
+        reader = LeafReader(self._passage_reader, document_text(corpus.documents), corpus.lexical_index, self._embedder)
         quoting: QuotingSynthesizer = ExtractiveSynthesizer(reader, self._settings.answer.max_words)
         set_so = self._settings.answer.only_sure
         if only_sure if set_so is None else set_so:

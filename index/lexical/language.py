@@ -15,6 +15,8 @@ _SCRIPTS = (
     ("ar", re.compile(r"[\u0600-\u06ff]")),
     ("hi", re.compile(r"[\u0900-\u097f]")),
 )
+# Languages that are told by their letters.
+IN_OTHER_LETTERS = frozenset(language for language, _ in _SCRIPTS)
 # Words that no other of these languages has, or that ask; what two of them share counts for both.
 _WORDS = {
     "en": "a i as no do if or be not so he she we you they me my your his her our the of and is are was were what "
@@ -40,8 +42,36 @@ _WORDS = {
     "nl": "de het een en of is zijn was waren wat wie welke waar wanneer waarom hoe veel kan kunnen mag moet heeft "
     "hebben "
     "wordt worden in op aan te van voor met bij door niet er dit dat deze",
+    "sv": "den det de ett och eller är var vad vem vilken vilket vilka när hur varför många mycket kan får ska måste "
+    "har hade av till från på med för om inte jag vi som finns",
+    "da": "den det de et og eller er var hvad hvem hvilken hvilket hvilke hvornår hvor hvordan hvorfor mange meget kan "
+    "må skal har havde af til fra på med for om ikke jeg vi som findes",
+    "no": "den det de et og eller er var hva hvem hvilken hvilket hvilke når hvor hvordan hvorfor mange mye kan må "
+    "skal har hadde av til fra på med for om ikke jeg vi som finnes",
+    "fi": "on ovat oli mikä mitä kuka ketä missä mistä mihin milloin miten miksi kuinka paljon monta voi saa pitää "
+    "ja tai ei että se ne minun minä",
+    "hu": "az egy és vagy van volt mi mit ki kit melyik hol hová mikor hogyan miért mennyi hány lehet kell nem hogy "
+    "meg ez mennyibe",
+    "ro": "un o și sau este sunt era ce cine care unde când cum cât câte câți câtă pot poate trebuie are au în la pe "
+    "cu pentru din nu să",
+    "tr": "bir ve veya ne kim hangi nerede nereye zaman nasıl neden niçin kaç kadar mi mı mu mü var yok için ile bu "
+    "olan değil",
 }
-_SETS = {language: frozenset(words.split()) for language, words in _WORDS.items()}
+# Words of questions that say nothing about their subject either, beyond tantivy's stop words.
+_LIGHT_WORDS = {
+    "de": "ich du wir ihr mein meine meinem meinen meiner dein deine unser unsere bekomme bekommen bekommt gibt geben "
+    "mache machen macht gemacht tun passiert heißt zurück etwas jemand jede jeder jedes jeden noch denn mal bitte als "
+    "wohin woher",
+    "es": "yo mi mis tu tus me te nos mí si más hago hacer hace hacen puedo podemos quiero cada alguien algo tener "
+    "usar pasa estar mucho muchos",
+    "fr": "je tu nous vous moi mon ma mes ton ta tes notre nos votre vos son sa ses si plus ai as avons avez suis "
+    "faire fait fais puis peux chaque quelque quelqu chose tout tous toute",
+    "it": "io tu noi voi mi ti ci mio mia miei mie tuo tua più se fare faccio fa posso devo ogni qualcuno qualcosa",
+    "pt": "eu tu nós meu minha meus minhas seu sua mais se fazer faço faz posso devo cada alguém algo você",
+    "nl": "ik jij je wij we mijn onze jouw uw krijg krijgen doen doe gebeurt elk elke ieder iets iemand nog",
+    "sv": "jag du vi min mitt mina din får göra gör kan ska måste varje någon något",
+}
+_SETS = {language: frozenset(f"{words} {_LIGHT_WORDS.get(language, '')}".split()) for language, words in _WORDS.items()}
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 MAX_CHARS = 1000
 # One word is no proof: "die casting" is English.
@@ -69,5 +99,10 @@ def function_word_votes(question: str) -> dict[str, int]:
 
 
 def function_words(language: str) -> frozenset[str]:
-    """Return the words of a language that say nothing about a question's subject; none for unknown ones."""
+    """Return the words of a language that join and ask; none for unknown ones."""
+    return frozenset(_WORDS.get(language, "").split())
+
+
+def light_words(language: str) -> frozenset[str]:
+    """Return the words of a language that name no subject: function words, and verbs that go with anything."""
     return _SETS.get(language, frozenset())

@@ -1,24 +1,27 @@
 """BM25 over the leaves: tantivy, on disk, committed crash-safe.
 
 Flow: ingestion adds each leaf's text and its document's names; the lexical retriever searches. Derived from
-`documents/store.py`. The only file that knows tantivy. Its analyzer also defines what a "term" is for everything that
-weighs words (the gate, the extractive synthesizer), so that all of them agree.
+`documents/store.py`. The only file, beside `analyzers.py`, that knows tantivy. Its analyzer also defines what a "term"
+is for everything that weighs words (the gate, the extractive synthesizer), so that all of them agree; for questions in
+other languages than English `foreign_words.py` does.
 """
 
 import math
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import tantivy
 
 from index.disk import failure
+from index.lexical.analyzers import index_analyzer
 from index.lexical.document_names import document_names
+from index.lexical.foreign_words import ForeignWords, words_in
 from index.lexical.language import function_words, question_language
+from index.lexical.term_index import NameTerms, TermQuery
+from index.lexical.unspaced import pairs_for_runs
 
 ANALYZER = "treeline_en"
 # A name is short: a hit in it says less about the leaf than a hit in its own text.
@@ -37,16 +40,6 @@ STOP_WORDS = frozenset(
     "were what when where which who whom whose why will with would you your".split()
 )
 
-# Kana and Chinese characters.
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
-
-
-class NameTerms(NamedTuple):
-    """The terms of a document's title alone, and of all its names (`names.document_names`)."""
-
-    title: frozenset[str]
-    names: frozenset[str]
-
 
 class LexicalIndex:
     """Leaves of one corpus by their words. One process writes; searches may run in many threads.
@@ -58,7 +51,7 @@ class LexicalIndex:
     """
 
     def __init__(self, path: Path | None) -> None:
-        self._analyzer = _analyzer()
+        self._analyzer = index_analyzer()
         self._schema = _schema()
         self._path = path
         with self._failures():
@@ -69,12 +62,13 @@ class LexicalIndex:
             self._index.reload()
         self._name_terms = lru_cache(KEPT_NAMES)(self._analyze_names)
         self._terms_by_letter = lru_cache(KEPT_LETTERS)(self._read_terms)
+        self._foreign = lru_cache(None)(self._words_in)
 
     def add(self, leaves: Iterable[tuple[str, str, str, str]]) -> None:
         """Add (node id, version, text, names) rows and commit."""
         with self._writer() as writer:
             for node_id, version, text, names in leaves:
-                fields = {"text": bigrams(text), "names": bigrams(names)}
+                fields = {"text": pairs_for_runs(text), "names": pairs_for_runs(names)}
                 writer.add_document(tantivy.Document(node_id=node_id, version=version, **fields))
 
     def delete(self, versions: Sequence[str]) -> None:
@@ -103,7 +97,7 @@ class LexicalIndex:
 
         Chinese and Japanese are cut into overlapping pairs of characters.
         """
-        return list(self._analyzer.analyze(bigrams(text)))
+        return list(self._analyzer.analyze(pairs_for_runs(text)))
 
     def name_terms(self, title: str, doc_id: str) -> NameTerms:
         """Return the terms of a document's names; those asked for last are kept."""
@@ -127,6 +121,35 @@ class LexicalIndex:
     def name_weight(self, term: str) -> float:
         """Return what `weight` returns, counted over the names of the leaves' documents."""
         return self._weight("names", term)
+
+    def words_of(self, question: str) -> "LexicalIndex | ForeignWords":
+        """Return these words as the language of a question sees them: of English, as they are."""
+        return self._foreign(question_language(question))
+
+    def any_of(self, forms: Sequence[str]) -> TermQuery:
+        """Return what finds the leaves that hold at least one of these terms."""
+        queries = [self._term_query(form) for form in forms]
+        if len(forms) == 1:
+            return TermQuery(queries[0], self.weight(forms[0]))
+        any_query = tantivy.Query.disjunction_max_query(queries)
+        weight = self._idf(self._count(any_query))
+        # Each form is rarer than all of them together.
+        boosted = [
+            tantivy.Query.boost_query(query, weight / self.weight(form))
+            for form, query in zip(forms, queries, strict=True)
+        ]
+        return TermQuery(tantivy.Query.disjunction_max_query(boosted), weight)
+
+    def any_with(self, character: str) -> TermQuery:
+        """Return what finds the leaves that hold a Chinese character, in whichever pair."""
+        query = tantivy.Query.regex_query(self._schema, "text", f"{character}.?|.{character}")
+        weight = self._idf(self._count(query))
+        return TermQuery(tantivy.Query.const_score_query(query, weight), weight)
+
+    def beginning_with(self, letters: str) -> list[str]:
+        """Return the terms of all leaves that begin so."""
+        with self._failures():
+            return [term for term, _ in self._index.searcher().terms_with_prefix("text", letters)]
 
     def has(self, term: str) -> bool:
         """Say whether a leaf, or the name of a document, holds a term."""
@@ -152,8 +175,19 @@ class LexicalIndex:
             top_k: how many leaves.
             versions: only leaves of these document versions, None meaning all; scores are the same with all others.
         """
-        clauses = [self._clause("text", term, weight) for term, weight in terms.items()]
-        clauses += [self._clause("names", term, NAMES_BOOST) for term in names]
+        queries = [(self._term_query(term), weight) for term, weight in terms.items()]
+        return self.search_queries(queries, names, top_k, versions)
+
+    def search_queries(
+        self,
+        queries: Iterable[tuple[Any, float]],
+        names: Iterable[str],
+        top_k: int,
+        versions: Collection[str] | None = None,
+    ) -> list[tuple[str, float]]:
+        """Return what `search` returns, for (`TermQuery.query`, weight above 0)."""
+        clauses = [_clause(query, weight) for query, weight in queries]
+        clauses += [_clause(tantivy.Query.term_query(self._schema, "names", term), NAMES_BOOST) for term in names]
         if not clauses:
             return []
         with self._failures():
@@ -167,8 +201,12 @@ class LexicalIndex:
 
         No text is read: each term scores a different power of two, so a leaf's score tells its terms.
         """
+        return self.held_queries({term: self._term_query(term) for term in terms}, node_ids)
+
+    def held_queries(self, terms: Mapping[str, Any], node_ids: Collection[str]) -> dict[str, frozenset[str]]:
+        """Return what `held` returns, for terms with their `TermQuery.query`."""
         found: dict[str, frozenset[str]] = dict.fromkeys(node_ids, frozenset())
-        distinct = list(dict.fromkeys(terms)) if found else []
+        distinct = list(terms) if found else []
         with self._failures():
             searcher = self._index.searcher()
             leaves = tantivy.Query.term_set_query(self._schema, "node_id", list(found))
@@ -176,8 +214,8 @@ class LexicalIndex:
                 marked = distinct[start : start + MARKS]
                 clauses = [(tantivy.Occur.Must, tantivy.Query.const_score_query(leaves, 0.0))]
                 for bit, term in enumerate(marked):
-                    query = tantivy.Query.term_query(self._schema, "text", term)
-                    clauses.append((tantivy.Occur.Should, tantivy.Query.const_score_query(query, float(1 << bit))))
+                    score = float(1 << bit)
+                    clauses.append((tantivy.Occur.Should, tantivy.Query.const_score_query(terms[term], score)))
                 hits = searcher.search(tantivy.Query.boolean_query(clauses), limit=len(found), count=False).hits
                 for score, address in hits:
                     there = frozenset(term for bit, term in enumerate(marked) if int(score) >> bit & 1)
@@ -191,7 +229,7 @@ class LexicalIndex:
             searcher = self._index.searcher()
             if not terms or not searcher.num_docs:
                 return []
-            clauses = [(tantivy.Occur.Must, self._clause("text", term, 1)[1]) for term in terms]
+            clauses = [(tantivy.Occur.Must, self._term_query(term)) for term in terms]
             query = self._within(tantivy.Query.boolean_query(clauses), versions)
             hits = searcher.search(query, limit=searcher.num_docs, count=False).hits
             return [str(searcher.doc(address)["node_id"][0]) for _, address in hits]
@@ -207,9 +245,16 @@ class LexicalIndex:
     def _analyze_names(self, title: str, doc_id: str) -> NameTerms:
         return NameTerms(frozenset(self.terms(title)), frozenset(self.terms(document_names(title, doc_id))))
 
-    def _clause(self, field: str, term: str, boost: float) -> tuple[Any, Any]:
-        query = tantivy.Query.term_query(self._schema, field, term)
-        return tantivy.Occur.Should, query if boost == 1 else tantivy.Query.boost_query(query, boost)
+    def _term_query(self, term: str) -> Any:
+        return tantivy.Query.term_query(self._schema, "text", term)
+
+    def _words_in(self, language: str) -> "LexicalIndex | ForeignWords":
+        return words_in(self, language) or self
+
+    def _count(self, query: Any) -> int:
+        with self._failures():
+            found: Any = self._index.searcher().search(query, limit=1)  # its stub leaves `count` out
+            return int(found.count)
 
     def _within(self, query: Any, versions: Collection[str] | None) -> Any:
         if versions is None:
@@ -222,8 +267,10 @@ class LexicalIndex:
 
     def _weight(self, field: str, term: str) -> float:
         searcher = self._index.searcher()
-        containing = min(int(searcher.doc_freq(field, term)), searcher.num_docs)
-        return math.log(1 + (searcher.num_docs - containing + 0.5) / (containing + 0.5))
+        return self._idf(min(int(searcher.doc_freq(field, term)), searcher.num_docs))
+
+    def _idf(self, containing: int) -> float:
+        return math.log(1 + (self._index.searcher().num_docs - containing + 0.5) / (containing + 0.5))
 
     def ids(self) -> Iterator[str]:
         """Yield the node id of every leaf."""
@@ -248,6 +295,7 @@ class LexicalIndex:
                 writer.wait_merging_threads()
             self._index.reload()
             self._terms_by_letter.cache_clear()
+            self._foreign.cache_clear()
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
@@ -264,20 +312,8 @@ def search_words(question: str) -> list[str]:
     return [word for word in question.replace("'s", " ").split() if word.strip("?!.,;:()\"'¿¡").lower() not in stop]
 
 
-def bigrams(text: str) -> str:
-    """Return the text with Chinese and Japanese, which have no blanks, cut into overlapping pairs of characters."""
-    return _UNSPACED.sub(lambda run: f" {' '.join(map(''.join, pairwise(run[0]))) or run[0]} ", text)
-
-
-def _analyzer() -> Any:
-    return (
-        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-        .filter(tantivy.Filter.remove_long(60))
-        .filter(tantivy.Filter.lowercase())
-        .filter(tantivy.Filter.ascii_fold())
-        .filter(tantivy.Filter.stemmer("english"))
-        .build()
-    )
+def _clause(query: Any, boost: float) -> tuple[Any, Any]:
+    return tantivy.Occur.Should, query if boost == 1 else tantivy.Query.boost_query(query, boost)
 
 
 def _schema() -> Any:

@@ -18,7 +18,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from query_engine.answerability.features import Features, measure
 from query_engine.reader.reading import LeafReader
 from query_engine.schema.passage import Passage
-from query_engine.text.term_weights import TermWeights
+from query_engine.text.term_weights import CorpusWords
 
 SHIPPED = Path(__file__).with_name("gate.json")
 
@@ -89,7 +89,7 @@ def read_classifier(path: Path = SHIPPED) -> Classifier:
 
 
 def assess(
-    question: str, passages: Sequence[Passage], words: TermWeights, embedder: BaseEmbedding, reader: LeafReader
+    question: str, passages: Sequence[Passage], words: CorpusWords, embedder: BaseEmbedding, reader: LeafReader
 ) -> Confidence:
     """Judge the passages; without any the value is 0. Embeds only if no passage was found by its meaning."""
     if not passages:

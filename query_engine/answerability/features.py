@@ -13,10 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
+from index.lexical.language import question_language
+from query_engine.reader.foreign import reader_share
 from query_engine.reader.reading import Reading, ReadUnit, with_context
 from query_engine.schema.passage import Passage
 from query_engine.text.light_words import is_light
-from query_engine.text.term_weights import TermWeights, question_weights
+from query_engine.text.term_weights import CorpusWords, TermWeights, question_weights
 
 READ_PASSAGES = 5
 _WORD = re.compile(r"\w[\w.,-]*\w|\w")
@@ -25,6 +27,8 @@ NEAR = 0.4
 SUBJECT_WORDS = 2
 # Log-odds from which the reader is hardly ever wrong about the subject; less will do for rare words.
 SURE, SURE_OF_RARE, RARE = 2.5, -0.5, 0.6
+# Log-odds below which the reader is against a sentence, however similar it is to the question.
+AGAINST = -3.0
 # What the reader says where it read nothing: as sure a no as it ever gives.
 NOTHING_READ = -6.0
 
@@ -35,15 +39,16 @@ class Features:
 
     Attributes:
         similarity: cosine of the question and the nearest leaf of all passages, -1..1.
-        far: how far `similarity` lies below `NEAR`, 0 where it does not: there it tells questions about other
-            subjects; above, it says more about the corpus than about the answer. Less by `unit_coverage` where several
-            words of the subject are covered, or the reader is sure: a question about another subject does not hit upon
-            its words together.
+        far: how far `similarity`, or that of the best sentence where the reader looked closer, lies below `NEAR`, 0
+            where it does not: there it tells questions about other subjects; above, it says more about the corpus than
+            about the answer. Less by `unit_coverage` where several words of the subject are covered, or the reader is
+            sure: a question about another subject does not hit upon its words together.
         unit: log-odds, as the reader gives them, that the best sentence or line answers.
         leaf: log-odds that the best leaf answers.
         unit_leaf: log-odds that the leaf of the best sentence answers.
         unit_coverage: share of the question's words, weighted by rarity, that the best sentence, the one before it, its
-            heading and its title hold, 0..1.
+            heading and its title hold, 0..1; at least its similarity to the question where the reader looked closer,
+            since it may say the same in other words.
         figures_missing: share of the question's words with digits (years, codes, amounts) that the leaf of the best
             sentence, its headings and its title do not hold, 0..1; 0 where the question has none.
         coverage: the same as `unit_coverage` of one of the first `READ_PASSAGES` passages and its title at best, 0..1.
@@ -67,9 +72,10 @@ class Features:
 
 
 def measure(
-    question: str, passages: Sequence[Passage], words: TermWeights, embedder: BaseEmbedding, reading: Reading
+    question: str, passages: Sequence[Passage], corpus_words: CorpusWords, embedder: BaseEmbedding, reading: Reading
 ) -> Features:
     """Measure at least one passage."""
+    words = corpus_words.words_of(question)
     read = passages[:READ_PASSAGES]
     similarity = max((passage.scores["dense"] for passage in passages if "dense" in passage.scores), default=None)
     if similarity is None:
@@ -80,15 +86,16 @@ def measure(
     weights = question_weights(question, words)
     held = [frozenset(words.terms(f"{passage.title}\n{passage.text}")) for passage in read]
     best = reading.units[0] if reading.units else None
+    closer = _closer(best)
     # No leaf holds the empty term, so nothing weighs more.
     rarity = sum(map(words.weight, weights)) / (len(weights) or 1) / words.weight("")
     return Features(
         similarity=similarity,
-        far=max(0.0, NEAR - similarity) * (1 - _subject_covered(question, best, words, rarity)),
+        far=max(0.0, NEAR - max(similarity, closer)) * (1 - _subject_covered(question, best, words, rarity)),
         unit=best.score if best else NOTHING_READ,
         leaf=max((leaf.scores.passage for leaf in reading.leaves), default=NOTHING_READ),
         unit_leaf=best.leaf_score if best else NOTHING_READ,
-        unit_coverage=best.covered if best else 0.0,
+        unit_coverage=max(best.covered, closer) if best else 0.0,
         figures_missing=_figures_missing(question, best),
         coverage=max(_covered(terms, weights) for terms in held),
         length=math.log1p(len(weights)),
@@ -97,9 +104,18 @@ def measure(
     )
 
 
+def _closer(best: ReadUnit | None) -> float:
+    """Return the best sentence's own similarity; below all others where it is unknown, or the reader is against it."""
+    if best is None or best.similarity is None or max(best.score, best.leaf_score) < AGAINST:
+        return -1.0
+    return best.similarity
+
+
 def _subject_covered(question: str, best: ReadUnit | None, words: TermWeights, rarity: float) -> float:
     if best is None:
         return 0.0
+    if reader_share(question_language(question)) < 1:
+        return best.covered  # the packaged embedder knows English: in other languages little is near
     subject = " ".join(word for word in _WORD.findall(question) if not is_light(word))
     held = set(words.query_terms(subject)).intersection(words.terms(with_context(best.leaf, best.place)))
     sure = min(best.score, best.leaf_score) >= (SURE_OF_RARE if rarity >= RARE else SURE)

@@ -15,7 +15,7 @@ from query_engine.answerability.classifier import Confidence
 from query_engine.question.decompose_rules import Part
 from query_engine.schema.passage import Passage
 from query_engine.text.sentences import split_sentences
-from query_engine.text.term_weights import TermWeights
+from query_engine.text.term_weights import CorpusWords
 
 # Passages of the other parts that are read for names, and names that are taken from them.
 READ_PASSAGES = 3
@@ -40,15 +40,16 @@ class PartEvidence:
     sufficient: bool
 
 
-def name_what_was_found(part: str, question: str, others: Sequence[Passage], words: TermWeights) -> str | None:
+def name_what_was_found(part: str, question: str, others: Sequence[Passage], corpus_words: CorpusWords) -> str | None:
     """Return the part with the names that the best sentence of the other parts' evidence holds; None without any.
 
     Args:
         part: a sub-question.
         question: the whole one; what it already names does not count as new.
         others: passages of the other parts, best first.
-        words: the corpus's terms and their rarity.
+        corpus_words: the corpus's terms and their rarity.
     """
+    words = corpus_words.words_of(question)
     asked = {term: words.weight(term) for term in words.query_terms(question)}
     best, most = "", 0.0
     for passage in others[:READ_PASSAGES]:
@@ -64,8 +65,9 @@ def name_what_was_found(part: str, question: str, others: Sequence[Passage], wor
     return f"{part} {' '.join(names[:MAX_NAMES])}" if names else None
 
 
-def keep_what_is_missing(part: str, confidence: Confidence, words: TermWeights) -> str | None:
+def keep_what_is_missing(part: str, confidence: Confidence, corpus_words: CorpusWords) -> str | None:
     """Return those words of the part that no passage held; None where that is all of them, or none."""
+    words = corpus_words.words_of(part)
     missing = set(confidence.missing)
     kept = [word for word in part.split() if missing & set(words.terms(word))]
     return " ".join(kept) if kept and len(kept) < len(part.split()) else None

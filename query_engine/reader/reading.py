@@ -7,19 +7,23 @@ quotes it. Both take the same reading, so that each leaf is read once a question
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 
+import numpy as np
 from cachetools import LRUCache
+from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from index.documents.span_tree import split_node_id
 from index.documents.store import DocumentStore
+from index.lexical.language import question_language
+from query_engine.reader.foreign import blended, by_words, reader_share
 from query_engine.reader.layout import Block, HeadingPath, Layout, Unit, heading_paths, lay_out, split_row, stretch
 from query_engine.reader.model import PassageReader, PassageText, Scores
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import Passage
-from query_engine.text.asked_kind import AskedKind, asked_kind, holds_kind
-from query_engine.text.term_weights import TermWeights, question_weights
+from query_engine.text.asked_kind import asked_kind, lacks
+from query_engine.text.term_weights import CorpusWords, TermWeights, question_weights
 
 # Reading a leaf takes some 5 ms on two cores.
 READ_LEAVES = 8
@@ -32,11 +36,12 @@ UNKNOWN_SIMILARITY = 0.3
 SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.5, 0.0, -0.3, 3.0, 2.0
 # What an item, a row or a line gains under a heading of which the question has every word.
 HEADED_WEIGHT = 1.5
-# What a unit loses that holds no figure where an amount is asked for, no point in time, no reason.
-LACKING_KIND = {AskedKind.AMOUNT: 2.5, AskedKind.TIME: 1.0, AskedKind.REASON: 0.0}
 # The reader learnt from prose. Of a table, the row that the question names counts as read with such log-odds, where the
 # question names a column as well or there is only one; less where it names a part of the row's name.
 NAMED_ROW, PARTLY_NAMED_ROW = 2.0, 1.0
+# A leaf of a short document mixes subjects, and lies far from a question about one of them. Where no leaf is nearer
+# than this, so many of the likeliest units are embedded, each with its heading.
+CLOSER_BELOW, CLOSER_UNITS = 0.4, 8
 # The gate and the synthesizer read the same leaves.
 REMEMBERED_LEAVES = 256
 
@@ -94,6 +99,7 @@ class ReadUnit:
         lacking: what it loses because it holds nothing of the kind that is asked for, 0 or more.
         headed: it is an item, a row or a line, and stands under a heading of which the question has every word.
         named: log-odds by the names of its row and columns alone; minus infinity if it is no row that is named.
+        similarity: cosine of the unit with its heading and the question, -1..1; None where the leaf's counts.
     """
 
     leaf: ReadLeaf
@@ -105,6 +111,7 @@ class ReadUnit:
     lacking: float = 0.0
     headed: bool = False
     named: float = -math.inf
+    similarity: float | None = None
 
     @property
     def worth(self) -> float:
@@ -113,7 +120,7 @@ class ReadUnit:
             SCORE_WEIGHT * self.score
             + LEAF_WEIGHT * self.leaf.scores.passage
             + RANK_WEIGHT * self.leaf.rank
-            + SIMILARITY_WEIGHT * self.leaf.similarity
+            + SIMILARITY_WEIGHT * (self.leaf.similarity if self.similarity is None else self.similarity)
             + WORDS_WEIGHT * self.covered
             + HEADED_WEIGHT * self.headed
             - self.lacking
@@ -162,13 +169,18 @@ class LeafReader:
         reader: scores units.
         text_of: returns the text of a passage's document, None if it is gone.
         words: the corpus's terms and their rarity.
+        embedder: looks closer where all leaves are far from the question; without one, they stay far.
     """
 
-    def __init__(self, reader: PassageReader, text_of: TextOf, words: TermWeights) -> None:
+    def __init__(
+        self, reader: PassageReader, text_of: TextOf, words: CorpusWords, embedder: BaseEmbedding | None = None
+    ) -> None:
         self._reader = reader
         self._text_of = text_of
         self._words = words
+        self._embedder = embedder
         self._remembered: LRUCache[tuple[str, PassageText], Scores] = LRUCache(REMEMBERED_LEAVES)
+        self._similarities: LRUCache[tuple[str, str], float] = LRUCache(REMEMBERED_LEAVES)
         self._lock = Lock()
 
     def read(self, question: str, passages: Sequence[Passage]) -> Reading:
@@ -187,54 +199,96 @@ class LeafReader:
             for one in prepared
             if (scores := known[one.shown]) is not None
         )
-        return Reading(question, leaves, self._units(question, leaves))
+        words = self._words.words_of(question)
+        share = reader_share(question_language(question))
+        if share < 1:
+            leaves = tuple(_judged_by_words(leaf, question, words, share) for leaf in leaves)
+        units = _units(question, leaves, words)
+        nearest = max((passage.scores["dense"] for passage in passages if "dense" in passage.scores), default=1.0)
+        # The packaged embedder knows English.
+        if self._embedder is not None and share == 1 and nearest < CLOSER_BELOW:
+            units = self._looked_closer(question, units, self._embedder)
+        return Reading(question, leaves, units)
 
-    def _units(self, question: str, leaves: Sequence[ReadLeaf]) -> tuple[ReadUnit, ...]:
-        weights, kind = question_weights(question, self._words), asked_kind(question)
-        everywhere = _shared_lines(leaves)
-        found: dict[tuple[str, int], ReadUnit] = {}
-        for leaf in leaves:
-            for place, score in zip(leaf.read, leaf.scores.units, strict=True):
-                unit = leaf.layout.units[place]
-                line = " ".join(leaf.text[unit.start : unit.end].split())
-                if unit.label or line in everywhere or not math.isfinite(score):
-                    continue
-                known = weights.keys() & self._words.terms(with_context(leaf, place))
-                covered = sum(weights[term] for term in known)
-                text = leaf.text[unit.start : unit.end]
-                held = weights.keys() & self._words.terms(text)
-                lacking = LACKING_KIND[kind] if kind and not holds_kind(kind, text) else 0.0
-                headed, named = self._headed(leaf, place, weights), self._named(leaf, place, weights)
-                one = ReadUnit(
-                    leaf, place, max(score, named), covered, frozenset(held), frozenset(known), lacking, headed, named
-                )
-                key = (leaf.passage.doc_id, unit.start)
-                if key not in found or found[key].worth < one.worth:
-                    found[key] = one
-        return tuple(sorted(found.values(), key=lambda one: -one.worth))
+    def _looked_closer(
+        self, question: str, units: tuple[ReadUnit, ...], embedder: BaseEmbedding
+    ) -> tuple[ReadUnit, ...]:
+        """Return the units in the order that the likeliest ones' own similarity gives."""
+        texts = ["\n".join((*one.leaf.path_of(one.place)[-1:], one.text)) for one in units[:CLOSER_UNITS]]
+        with self._lock:
+            known = {text: self._similarities.get((question, text)) for text in texts}
+        if new := [text for text, similarity in known.items() if similarity is None]:
+            asked = np.asarray(embedder.get_query_embedding(question))
+            found = (np.asarray(embedder.get_text_embedding_batch(new)) @ asked).tolist()
+            known |= dict(zip(new, found, strict=True))
+            with self._lock:
+                self._similarities.update({(question, text): known[text] for text in new})
+        closer = [replace(one, similarity=known[text]) for one, text in zip(units, texts, strict=False)]
+        return tuple(sorted((*closer, *units[CLOSER_UNITS:]), key=lambda one: -one.worth))
 
-    def _headed(self, leaf: ReadLeaf, place: int, asked: Mapping[str, float]) -> bool:
-        """Whether a unit stands in a list, table or record under a heading that the question asks for."""
-        titles = leaf.path_of(place)
-        if leaf.layout.block_of(place).kind in {"paragraph", "heading", "code"} or len(titles) < 2:
-            return False
-        words = set(self._words.query_terms(titles[-1]))
-        return bool(words) and words <= asked.keys()
 
-    def _named(self, leaf: ReadLeaf, place: int, asked: Mapping[str, float]) -> float:
-        """Return how likely a row answers by its first cell and the header, see `NAMED_ROW`."""
-        block, units = leaf.layout.block_of(place), leaf.layout.units
-        if block.kind != "table" or block.header is None:
-            return -math.inf
-        header = units[block.header]
-        name = set(self._words.terms(split_row(leaf.text[units[place].start : units[place].end])[0]))
-        columns = split_row(leaf.text[header.start : header.end])[1:]
-        asked_columns = asked.keys() - name
-        if len(columns) > 1 and asked_columns.isdisjoint(self._words.terms(" ".join(columns))):
-            return -math.inf
-        if not name & asked.keys():
-            return -math.inf
-        return NAMED_ROW if name <= asked.keys() else PARTLY_NAMED_ROW
+def _units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) -> tuple[ReadUnit, ...]:
+    weights, kind = question_weights(question, words), asked_kind(question)
+    everywhere = _shared_lines(leaves)
+    found: dict[tuple[str, int], ReadUnit] = {}
+    for leaf in leaves:
+        for place, score in zip(leaf.read, leaf.scores.units, strict=True):
+            unit = leaf.layout.units[place]
+            line = " ".join(leaf.text[unit.start : unit.end].split())
+            if unit.label or line in everywhere or not math.isfinite(score):
+                continue
+            known = weights.keys() & words.terms(with_context(leaf, place))
+            covered = sum(weights[term] for term in known)
+            text = leaf.text[unit.start : unit.end]
+            held = weights.keys() & words.terms(text)
+            lacking = lacks(kind, text) if kind else 0.0
+            headed, named = _headed(leaf, place, weights, words), _named(leaf, place, weights, words)
+            one = ReadUnit(
+                leaf, place, max(score, named), covered, frozenset(held), frozenset(known), lacking, headed, named
+            )
+            key = (leaf.passage.doc_id, unit.start)
+            if key not in found or found[key].worth < one.worth:
+                found[key] = one
+    return tuple(sorted(found.values(), key=lambda one: -one.worth))
+
+
+def _judged_by_words(leaf: ReadLeaf, question: str, words: TermWeights, share: float) -> ReadLeaf:
+    weights, kind = question_weights(question, words), asked_kind(question)
+    judged = []
+    for place in leaf.read:
+        text = leaf.text[leaf.layout.units[place].start : leaf.layout.units[place].end]
+        lacking = lacks(kind, text) if kind else 0.0
+        covered, own = (
+            sum(weights[term] for term in weights.keys() & words.terms(part))
+            for part in (with_context(leaf, place), text)
+        )
+        judged.append(by_words(covered, own, lacking))
+    return replace(leaf, scores=blended(leaf.scores, judged, share))
+
+
+def _headed(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: TermWeights) -> bool:
+    """Whether a unit stands in a list, table or record under a heading that the question asks for."""
+    titles = leaf.path_of(place)
+    if leaf.layout.block_of(place).kind in {"paragraph", "heading", "code"} or len(titles) < 2:
+        return False
+    named = set(words.query_terms(titles[-1]))
+    return bool(named) and named <= asked.keys()
+
+
+def _named(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: TermWeights) -> float:
+    """Return how likely a row answers by its first cell and the header, see `NAMED_ROW`."""
+    block, units = leaf.layout.block_of(place), leaf.layout.units
+    if block.kind != "table" or block.header is None:
+        return -math.inf
+    header = units[block.header]
+    name = set(words.terms(split_row(leaf.text[units[place].start : units[place].end])[0]))
+    columns = split_row(leaf.text[header.start : header.end])[1:]
+    asked_columns = asked.keys() - name
+    if len(columns) > 1 and asked_columns.isdisjoint(words.terms(" ".join(columns))):
+        return -math.inf
+    if not name & asked.keys():
+        return -math.inf
+    return NAMED_ROW if name <= asked.keys() else PARTLY_NAMED_ROW
 
 
 def _shared_lines(leaves: Sequence[ReadLeaf]) -> frozenset[str]:

@@ -20,7 +20,8 @@ from index.corpus import Corpus
 from index.documents.span_tree import split_node_id
 from index.documents.store import StoredDocument
 from index.lexical.document_names import Called, question_names
-from index.lexical.tantivy_index import MAX_FREQUENCY_FACTOR, search_words
+from index.lexical.foreign_words import ForeignWords
+from index.lexical.tantivy_index import MAX_FREQUENCY_FACTOR, LexicalIndex, search_words
 from query_engine.retrieval.copies import Search, search_distinct, without_repeats
 from query_engine.retrieval.fusion import Candidates, fuse_plainly, score_leaves
 from query_engine.retrieval.leaf_texts import leaf_texts
@@ -87,14 +88,15 @@ class LeafRetriever(BaseRetriever):
             by_words = words.result()
         versions = {split_node_id(name)[0] for name in (*dense, *by_words.judged.lexical)}
         documents = self._corpus.documents.get_versions(versions)
-        weights = {term: weight * self._corpus.lexical_index.weight(term) for term, weight in by_words.terms.items()}
+        words = self._words(query)
+        weights = {term: weight * words.weight(term) for term, weight in by_words.terms.items()}
         return Candidates(
             documents=documents,
             dense=dense,
             lexical=by_words.judged.lexical,
             by_model=by_words.judged.by_model,
             most_lexical=MAX_FREQUENCY_FACTOR * sum(weights.values()) or 1.0,
-            terms=self._titled(by_words, documents),
+            terms=self._titled(by_words, documents, words),
             term_weights=weights,
             parents=self._parents(documents, embedding),
             names=self._called(documents.values(), by_words.named),
@@ -109,10 +111,13 @@ class LeafRetriever(BaseRetriever):
     def terms(self, query: Query) -> Mapping[str, float]:
         """Return what the lexical search looks for."""
         return (
-            query.terms
-            if query.terms is not None
-            else dict.fromkeys(self._corpus.lexical_index.query_terms(query.text), 1.0)
+            query.terms if query.terms is not None else dict.fromkeys(self._words(query).query_terms(query.text), 1.0)
         )
+
+    def _words(self, query: Query) -> LexicalIndex | ForeignWords:
+        """Return the words as the question's language sees them; given terms are the index's own."""
+        words = self._corpus.lexical_index
+        return words.words_of(query.text) if query.terms is None else words
 
     def _by_meaning(self, embedding: Vector | None, query: Query) -> dict[str, float]:
         if embedding is None or self._options.mode == "lexical":
@@ -123,11 +128,11 @@ class LeafRetriever(BaseRetriever):
     def _by_words(self, query: Query) -> _ByWords:
         if self._options.mode == "dense":
             return _ByWords()
-        words, terms, model = self._corpus.lexical_index, self.terms(query), self._options.lexical_model
+        words, terms, model = self._words(query), self.terms(query), self._options.lexical_model
         named = [(self._forms(name), name.count) for name in question_names(search_words(query.text)[:MAX_NAMES])]
         names = frozenset[str]().union(*(forms for forms, _ in named))
         hits = self._distinct(lambda top_k: words.search(terms, sorted(names), top_k, versions=query.versions), query)
-        judged = judge(model, hits, {} if model == "bm25" else self._texts(hits), terms, words.weight)
+        judged = judge(model, hits, {} if model == "bm25" else self._texts(hits, words), terms, words.weight)
         return _ByWords(terms, judged, words.held(terms, hits), named)
 
     def _distinct(self, search: Search, query: Query) -> dict[str, float]:
@@ -137,19 +142,21 @@ class LeafRetriever(BaseRetriever):
         words = self._corpus.lexical_index
         return {term: words.name_weight(term) for word in name.words for term in words.terms(word)}
 
-    def _texts(self, names: Iterable[str]) -> dict[str, list[str]]:
+    def _texts(self, names: Iterable[str], words: LexicalIndex | ForeignWords) -> dict[str, list[str]]:
         """Return each leaf's terms in order, its document's title before them as it was embedded."""
         texts = leaf_texts(self._corpus.documents, list(names), titled=True)
-        return {name: self._corpus.lexical_index.terms(text) for name, text in zip(names, texts, strict=True)}
+        return {name: words.terms(text) for name, text in zip(names, texts, strict=True)}
 
-    def _titled(self, found: _ByWords, documents: Mapping[str, StoredDocument]) -> dict[str, frozenset[str]]:
+    def _titled(
+        self, found: _ByWords, documents: Mapping[str, StoredDocument], words: LexicalIndex | ForeignWords
+    ) -> dict[str, frozenset[str]]:
         """Return leaf -> which of the question's terms it holds, its document's title being part of it."""
         held = {}
         for name, terms in found.held.items():
             version, position = split_node_id(name)
             document = documents.get(version)
             if document is not None and position < len(document.tree):
-                title = self._corpus.lexical_index.name_terms(document.title, document.doc_id).title
+                title = words.name_terms(document.title, document.doc_id).title
                 held[name] = terms | (found.terms.keys() & title)
         return held
 

@@ -23,7 +23,7 @@ from query_engine.runtime.threads import side_by_side
 from query_engine.schema.events import Step
 from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
-from query_engine.text.term_weights import TermWeights
+from query_engine.text.term_weights import CorpusWords
 from settings import RetrievalSettings
 
 MAX_ROUNDS = 3
@@ -46,7 +46,7 @@ class SearchContext:
 
     search: Callable[[str], Retrieval]
     judge: Callable[[str, Sequence[Passage]], Confidence]
-    words: TermWeights
+    words: CorpusWords
     min_confidence: float
     options: RetrievalSettings
     deadline: Deadline
@@ -196,7 +196,7 @@ def judge_part(
 ) -> PartEvidence:
     """Judge what was found for one of the `parts` of a question; blocks."""
     confidence = context.judge(part.query, passages)
-    terms = context.words.query_terms
+    terms = context.words.words_of(part.query).query_terms
     others = {term for other in parts if other != part for term in terms(other.query)}
     own = set(terms(part.query)) - others
     # The gate forgives a word that no passage holds. Of things that are compared it may be the very name.

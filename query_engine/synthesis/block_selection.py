@@ -155,7 +155,7 @@ class _Asked:
 
     @property
     def little(self) -> bool:
-        return not self.much and not self.several and self.kind in {AskedKind.AMOUNT, AskedKind.TIME}
+        return not self.much and not self.several and self.kind in {AskedKind.AMOUNT, AskedKind.MONEY, AskedKind.TIME}
 
 
 def _key(leaf: ReadLeaf, place: int) -> tuple[str, int]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
 from query_engine.text.short_answers import asks_for_little, short_answer
-from query_engine.text.term_weights import TermWeights
+from query_engine.text.term_weights import CorpusWords
 
 # Share of the question's words, weighted by rarity, in the first quote and its title.
 MIN_SHARE = 0.6
@@ -39,7 +39,7 @@ class HighPrecisionSynthesizer(QuotingSynthesizer):
         words: the corpus's terms and their rarity.
     """
 
-    def __init__(self, quoting: QuotingSynthesizer, words: TermWeights) -> None:
+    def __init__(self, quoting: QuotingSynthesizer, words: CorpusWords) -> None:
         self._quoting = quoting
         self._words = words
 
@@ -57,7 +57,8 @@ class HighPrecisionSynthesizer(QuotingSynthesizer):
             return False
         if little and short_answer(question, quote) is None:
             return False
-        weights = {term: self._words.weight(term) for term in self._words.query_terms(question)}
-        held = set(self._words.terms(f"{title} {quote}"))
+        words = self._words.words_of(question)
+        weights = {term: words.weight(term) for term in words.query_terms(question)}
+        held = set(words.terms(f"{title} {quote}"))
         share = sum(weight for term, weight in weights.items() if term in held) / (sum(weights.values()) or 1.0)
         return share >= MIN_SHARE

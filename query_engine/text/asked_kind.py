@@ -1,8 +1,9 @@
-"""What kind of thing a question asks for, and whether a text holds such a thing: an amount, a point in time, a reason.
+"""What kind of thing a question asks for, and whether a text holds it: an amount, money, a point in time, a reason.
 
 Flow: a question -> **here** -> `reader/reading.py` prefers sentences that hold what is asked for,
-`synthesis/block_selection.py` adds the sentence that gives a reason. English, German, French and Spanish. Which words
-of a sentence are the answer is `short_answers.py`'s business. Pure.
+`synthesis/block_selection.py` adds the sentence that gives a reason. English, German, French and Spanish; the commonest
+words of Italian, Portuguese, Dutch, Swedish, Russian, Chinese and Japanese. Which words of a sentence are the answer is
+`short_answers.py`'s business. Pure.
 """
 
 import re
@@ -13,6 +14,7 @@ class AskedKind(Enum):
     """What a question asks for."""
 
     AMOUNT = "amount"
+    MONEY = "money"
     TIME = "time"
     REASON = "reason"
 
@@ -20,13 +22,22 @@ class AskedKind(Enum):
 _ASKS = {
     AskedKind.REASON: re.compile(
         r"\b(?:why|how come|(?:for )?what reasons?|what(?:'s| is| was| were) the reasons?|warum|wieso|weshalb|weswegen"
-        r"|pourquoi|por qué)\b",
+        r"|pourquoi|por qué|perché|por que|waarom|varför|почему)\b|为什么|为何|なぜ|どうして",
         re.IGNORECASE,
     ),
     AskedKind.TIME: re.compile(
         r"(?:^|\b(?:until|till|since|from|by|and|or) )\W*when\b|\bwhen\W*$"
         r"|\b(?:(?:what|which) (?:time|date|day|month|year)|wann|um wie ?viel uhr|an welchem tag"
-        r"|quand|à quelle heure|cuándo|a qué hora)\b",
+        r"|cuándo|a qué hora|à quelle heure|(?:depuis|jusqu'à) quand|quando|a che ora|a que horas|wanneer|hoe laat"
+        r"|när|когда)\b|^\W*quand\b|什么时候|几点|哪天|何时|几月|几号|いつ|何時|何日|何月",
+        re.IGNORECASE,
+    ),
+    # In English the reader tells prices from other figures; this rule accepted near misses there.
+    AskedKind.MONEY: re.compile(
+        r"\bwas (?:kostete?n?|kostet)\b|\bwie ?viel (?:kosten?|kostet|zahl|bezahl)|\bwie teuer\b"
+        r"|\bcombien (?:coûte|paie|dois|faut-il payer)|\bcuánto (?:cuesta|vale|pago|pagamos|hay que pagar)"
+        r"|\bquanto (?:costa|custa|pago)\b|\b(?:wat|hoeveel) kost\b|\bvad kostar\b|\bсколько стоит\b"
+        r"|多少钱|多少元|[付交]多少|いくら",
         re.IGNORECASE,
     ),
     AskedKind.AMOUNT: re.compile(
@@ -35,7 +46,9 @@ _ASKS = {
         r"|\bwhat(?:'s| is| was| are| were) the (?:\w+ )?(?:price|cost|fee|rent|deposit|salary|height|length|width"
         r"|depth|weight|size)\b"
         r"|\bwie ?viele?\b|\bwie (?:hoch|lang|lange|schwer|alt|weit|teuer|oft|groß|breit|tief|schnell)\b"
-        r"|\bwas (?:kostete?n?|kostet)\b|\bcombien\b|\bcuánt[oa]s?\b",
+        r"|\bwas (?:kostete?n?|kostet)\b|\bcombien\b|\bcuánt[oa]s?\b|\bquant[oiae]s?\b|\bhoeveel\b"
+        r"|\bhur (?:mycket|många|länge)\b|\bсколько\b"
+        r"|多少|几[天个次年月]|多[长久大高远重]|どのくらい|どれくらい|いくつ|何[年日分人個回キ]",
         re.IGNORECASE,
     ),
 }
@@ -51,10 +64,18 @@ _EVERY = (
     r"(?:hourly|daily|weekly|monthly|yearly|annual(?:ly)?|each|every|täglich|wöchentlich|monatlich|jährlich"
     r"|jede[nmrs]?)"
 )
+_CHARACTER_NUMBER = r"[一二三四五六七八九十百千两][^\W一二三四五六七八九]"
 _HOLDS = {
     # A year is no amount.
     AskedKind.AMOUNT: re.compile(
-        rf"(?<![\d.,])(?!(?:1[5-9]|20)\d\d\b(?![.,]\d))\d|\b(?:{_NUMBER_WORD}|{_EVERY})\b", re.IGNORECASE
+        rf"(?<![\d.,])(?!(?:1[5-9]|20)\d\d\b(?![.,]\d))\d|\b(?:{_NUMBER_WORD}|{_EVERY})\b|{_CHARACTER_NUMBER}",
+        re.IGNORECASE,
+    ),
+    AskedKind.MONEY: re.compile(
+        r"[$€£¥￥₽₹%]|\b(?:EUR|USD|GBP|CHF|euros?|dollars?|pounds?|pence|cents?|franc?s|franken|kronor|kroner|kr|free"
+        r"|no charge|gratis|gratuite?|kostenlos|percent|per cent)\b|\bруб|(?<!\d)\d{1,9}[.,]\d\d(?!\d)"
+        r"|[\d一二三四五六七八九十百千万億零两][元円块]|無料|免费",
+        re.IGNORECASE,
     ),
     AskedKind.TIME: re.compile(
         rf"\d|\b(?:{_EVERY}|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august"
@@ -64,7 +85,8 @@ _HOLDS = {
         r"|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|januar|februar|märz|mai|juni|juli|oktober|dezember"
         r"|frühling|sommer|herbst|morgen|abend|nacht|heute|gestern|wochen?|monate?n?|jahre?n?|tage?n?|nach|vor|bis|seit"
         r"|während|wenn|sobald|sofort|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miércoles"
-        r"|jueves|viernes|sábado|domingo)\b",
+        r"|jueves|viernes|sábado|domingo)\b"
+        r"|[一二三四五六七八九十][月日年天点時时分周个か]|[周星][一二三四五六日天期]|[月火水木金土日]曜|之前|之后|までに|上午|下午|午前|午後",
         re.IGNORECASE,
     ),
     AskedKind.REASON: re.compile(
@@ -74,10 +96,12 @@ _HOLDS = {
         r"|december)|therefore|thus|hence|consequently|as a result|(?:that|this|which) is why"
         r"|to (?:avoid|prevent|protect|save|ensure|reduce|spare)"
         r"|weil|denn|deshalb|deswegen|daher|darum|damit|wegen|aufgrund|sonst|grund|gründe|parce que|puisque|afin"
-        r"|à cause|grâce à|car|porque|ya que|debido|para que|por eso)\b|, (?:as|so|da) ",
+        r"|à cause|grâce à|car|porque|ya que|debido|para que|por eso|perché|poiché|omdat|doordat|eftersom"
+        r"|потому что)\b|, (?:as|so|da) |因为|因此|所以|由于|ため|ので|から(?:です|だ|である)",
         re.IGNORECASE,
     ),
 }
+_LACKING = {AskedKind.AMOUNT: 2.5, AskedKind.MONEY: 1.0, AskedKind.TIME: 1.0, AskedKind.REASON: 0.0}
 # The reason stands before what says so: "It leaks; therefore ..."; "This is because ..." explains what stands before.
 _POINTS_BACK = re.compile(
     r"\b(?:therefore|thus|hence|consequently|as a result|for (?:this|that|which) reason|(?:that|this|which) is why"
@@ -95,6 +119,14 @@ def asked_kind(question: str) -> AskedKind | None:
 def holds_kind(kind: AskedKind, text: str) -> bool:
     """Whether a text holds something of a kind."""
     return _HOLDS[kind].search(text) is not None
+
+
+def lacks(kind: AskedKind, text: str) -> float:
+    """Return the log-odds that a text loses, 0 or more, because it holds nothing of a kind that is asked for."""
+    if holds_kind(kind, text):
+        return 0.0
+    # A number may be a sum of money without a sign of it.
+    return _LACKING[AskedKind.AMOUNT if kind is AskedKind.MONEY and not holds_kind(AskedKind.AMOUNT, text) else kind]
 
 
 def points_back(text: str) -> bool:

@@ -27,7 +27,8 @@ _END = re.compile(
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[])(?:[A-Z]|[A-Z](?:\.[A-Z])+|e\.g|i\.e|etc|cf|ca|c|vs|nos|vol|ed|eds|fig|figs|eq|eqs|sec|al|approx|est|"
     r"dr|mr|mrs|ms|ext|tel|prof|st|jr|sr|inc|ltd|co|corp|gen|col|lt|rev|hon|sen|rep|gov|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|"
-    r"nov|dec|bzw|ggf|evtl|vgl|inkl|zzgl|bspw|hrsg|mme|mlle|sra|pág|núm|\d{1,3})$",
+    r"nov|dec|bzw|ggf|evtl|vgl|inkl|zzgl|bspw|hrsg|nr|abs|\w{0,30}str|mme|mlle|sra|pág|núm|ecc|bijv|[А-Я]|ул|стр"
+    r"|руб|тыс|\d{1,3})$",
     re.IGNORECASE,
 )
 # What a line begins with that may begin a sentence, and what it ends with where the sentence goes on.

@@ -25,8 +25,21 @@ class TermWeights(Protocol):
         ...
 
 
+class CorpusWords(TermWeights, Protocol):
+    """The same for questions in any language; `LexicalIndex` is one."""
+
+    def words_of(self, question: str) -> TermWeights:
+        """The words as the language of a question sees them: its terms are compared with those of texts."""
+        ...
+
+
 def question_weights(question: str, words: TermWeights) -> dict[str, float]:
-    """Return the terms of a question's subject, rarest first, with the share of weight of each; they sum to 1."""
+    """Return the terms of a question's subject, rarest first, with the share of weight of each; they sum to 1.
+
+    Args:
+        question: in any language.
+        words: as the question's language sees them, see `CorpusWords.words_of`.
+    """
     weights = {term: words.weight(term) for term in words.query_terms(without_asking_words(question))}
     total = sum(weights.values()) or 1.0
     return {term: weight / total for term, weight in weights.items()}

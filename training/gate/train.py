@@ -69,7 +69,8 @@ def _examples(
 ) -> list[Example]:
     with open_engine(data_set, settings) as engine:
         search = HidingSearch(engine.corpus, embedder, settings.retrieval)
-        reader = LeafReader(shipped_reader(), document_text(engine.corpus.documents), engine.corpus.lexical_index)
+        corpus = engine.corpus
+        reader = LeafReader(shipped_reader(), document_text(corpus.documents), corpus.lexical_index, embedder)
 
         def measured(question: str, passages: Sequence[Passage]) -> Features:
             return measure(question, passages, engine.corpus.lexical_index, embedder, reader.read(question, passages))

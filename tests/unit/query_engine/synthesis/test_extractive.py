@@ -20,6 +20,9 @@ COMMON = {"the", "what", "is", "of", "a", "how", "does", "who", "did"}
 class PlainWords:
     """Terms are lower-case words; every word but the common ones weighs the same."""
 
+    def words_of(self, question: str) -> "PlainWords":  # noqa: ARG002
+        return self
+
     def terms(self, text: str) -> list[str]:
         return re.findall(r"\w+", text.lower())
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from query_engine.text.asked_kind import AskedKind, asked_kind, holds_kind, points_back
+from query_engine.text.asked_kind import AskedKind, asked_kind, holds_kind, lacks, points_back
 
 
 @pytest.mark.parametrize(
@@ -11,13 +11,20 @@ from query_engine.text.asked_kind import AskedKind, asked_kind, holds_kind, poin
         ("How many seats are there?", AskedKind.AMOUNT),
         ("What does a child seat cost per day?", AskedKind.AMOUNT),
         ("What is the monthly rent?", AskedKind.AMOUNT),
-        ("Was kostete die Pumpe?", AskedKind.AMOUNT),
+        ("Was kostete die Pumpe?", AskedKind.MONEY),
         ("Wie schwer muss ein Igel sein?", AskedKind.AMOUNT),
         ("When does it end?", AskedKind.TIME),
         ("Until when can I come?", AskedKind.TIME),
         ("Wann beginnt es?", AskedKind.TIME),
         ("Why is it closed?", AskedKind.REASON),
         ("Warum ist es zu?", AskedKind.REASON),
+        ("Combien coûte le billet ?", AskedKind.MONEY),
+        ("How much paid leave is there?", AskedKind.AMOUNT),
+        ("押金要付多少？", AskedKind.MONEY),
+        ("一年有几天假期？", AskedKind.AMOUNT),
+        ("夏祭りはいつですか？", AskedKind.TIME),
+        ("为什么关门？", AskedKind.REASON),
+        ("Que faire quand le filtre est plein ?", None),
         ("What does it mean when a wind farm is curtailed?", None),
         ("Who is the fire warden?", None),
     ],
@@ -34,6 +41,10 @@ def test_a_question_asks_for_a_kind_of_thing(question: str, kind: AskedKind | No
         (AskedKind.AMOUNT, "The house of 1936 was rebuilt in 2023.", False),
         (AskedKind.TIME, "It is open until Friday.", True),
         (AskedKind.TIME, "It is made of steel.", False),
+        (AskedKind.AMOUNT, "员工享有十二天年假。", True),
+        (AskedKind.MONEY, "管理費は一万二千円である。", True),
+        (AskedKind.MONEY, "Rent: 845.00", True),
+        (AskedKind.MONEY, "It takes 45 days.", False),
         (AskedKind.REASON, "It was never rebuilt, since the railway had come.", True),
         (AskedKind.REASON, "It has stood here since 1904.", False),
         (AskedKind.REASON, "Die Fenster blieben, weil sie neu waren.", True),
@@ -47,3 +58,9 @@ def test_some_reasons_point_to_the_sentence_before() -> None:
     assert points_back("Therefore the edge overhangs.")
     assert points_back("The reason is its bran.")
     assert not points_back("It is closed because of ice.")
+
+
+def test_a_number_may_be_a_sum_of_money_and_a_sentence_without_one_is_none() -> None:
+    signed, bare, none = (lacks(AskedKind.MONEY, text) for text in ("It is 40 euros.", "It is 40.", "It is dear."))
+
+    assert signed == 0 < bare < none

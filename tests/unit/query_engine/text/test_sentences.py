@@ -135,3 +135,16 @@ def test_a_german_abbreviation_ends_no_sentence() -> None:
     text = "Gruppen zahlen bzw. Firmen zahlen inkl. Steuer den Preis. Kinder nicht."
 
     assert [text[one.start : one.end] for one in split_sentences(text)] == [text[:-14].rstrip(), "Kinder nicht."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Die Wohnung Lindenstr. 14 ist frei.",
+        "Es gilt Abs. 2 und Nr. 7 der Ordnung.",
+        "De huurder betaalt kosten, bijv. Gas en licht.",
+        "Живёт на ул. Мира, у А. Петрова.",
+    ],
+)
+def test_abbreviations_of_other_languages_end_no_sentence(text: str) -> None:
+    assert len(split_sentences(text)) == 1

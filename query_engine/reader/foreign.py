@@ -1,0 +1,53 @@
+"""Judge by its words what the reader cannot read: it learnt English.
+
+Flow: the reader's scores of a leaf, for a question in another language -> **here** -> `reading.py` goes on with scores
+that mean the same, log-odds that a sentence answers. Languages in Latin letters share names, numbers and many words
+with English, so that there the reader's score still counts half. Pure.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from index.lexical.language import IN_OTHER_LETTERS
+from query_engine.reader.model import Scores
+
+# Log-odds of a sentence without a word of the question; what all words add, as far as the sentence, its headings and
+# the sentence before it hold them, and as far as it holds them itself.
+NO_WORD, ALL_WORDS, ALL_OWN_WORDS = -6.0, 6.0, 2.0
+READER_SHARE = 0.5
+
+
+def reader_share(language: str) -> float:
+    """Return how much the reader's scores count for a question in a language, 0..1."""
+    if language == "en":
+        return 1.0
+    return 0.0 if language in IN_OTHER_LETTERS else READER_SHARE
+
+
+def by_words(covered: float, own: float, lacking: float) -> float:
+    """Return the log-odds that a sentence answers, by the words of the question that it holds.
+
+    Args:
+        covered: share of them, weighted by rarity, that it holds together with what stands above it, 0..1.
+        own: share that it holds itself, 0..1.
+        lacking: what it loses because it holds nothing of the kind that is asked for, 0 or more.
+    """
+    return NO_WORD + ALL_WORDS * covered + ALL_OWN_WORDS * own - lacking
+
+
+def blended(scores: Scores, words: Sequence[float], share: float) -> Scores:
+    """Return the scores of a leaf of which the reader's count as `share`, and those by words for the rest.
+
+    Args:
+        scores: as the reader gives them.
+        words: log-odds of each unit by its words.
+        share: 0..1.
+    """
+    units = tuple(
+        share * read + (1 - share) * held if math.isfinite(read) else read
+        for read, held in zip(scores.units, words, strict=True)
+    )
+    best = max(words, default=NO_WORD)
+    words_score = scores.words_score if share else -math.inf
+    return replace(scores, passage=share * scores.passage + (1 - share) * best, units=units, words_score=words_score)
