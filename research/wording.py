@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import keep_what_is_missing, name_what_was_found
 from query_engine.schema.passage import Passage
-from query_engine.text.term_weights import TermWeights
+from query_engine.text.term_weights import CorpusWords
 
 _AUXILIARY = r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|may|might|must|shall)"
 # "What is", "how many", "in which", "can you tell me why", "explain", up to the words that matter.
@@ -35,7 +35,7 @@ def reworded(
     confidence: Confidence,
     others: Sequence[Passage],
     *,
-    words: TermWeights,
+    words: CorpusWords,
     asked: Collection[str],
 ) -> str | None:
     """Return the next wording of a query that was not answered; None where each was asked before.

@@ -216,11 +216,11 @@ class LeafReader:
         """Return the units in the order that the likeliest ones' own similarity gives."""
         texts = ["\n".join((*one.leaf.path_of(one.place)[-1:], one.text)) for one in units[:CLOSER_UNITS]]
         with self._lock:
-            known = {text: self._similarities.get((question, text)) for text in texts}
-        if new := [text for text, similarity in known.items() if similarity is None]:
+            known = {text: found for text in texts if (found := self._similarities.get((question, text))) is not None}
+        if new := [text for text in dict.fromkeys(texts) if text not in known]:
             asked = np.asarray(embedder.get_query_embedding(question))
-            found = (np.asarray(embedder.get_text_embedding_batch(new)) @ asked).tolist()
-            known |= dict(zip(new, found, strict=True))
+            similarities = (np.asarray(embedder.get_text_embedding_batch(new)) @ asked).tolist()
+            known |= dict(zip(new, similarities, strict=True))
             with self._lock:
                 self._similarities.update({(question, text): known[text] for text in new})
         closer = [replace(one, similarity=known[text]) for one, text in zip(units, texts, strict=False)]

@@ -82,10 +82,10 @@ class LeafRetriever(BaseRetriever):
     def find(self, query: Query) -> Candidates:
         """Search, and gather what the evidence is weighed from."""
         with ThreadPoolExecutor(1) as beside:
-            words = beside.submit(self._by_words, query)
+            lexical = beside.submit(self._by_words, query)
             embedding = self.embedding(query)
             dense = self._by_meaning(embedding, query)
-            by_words = words.result()
+            by_words = lexical.result()
         versions = {split_node_id(name)[0] for name in (*dense, *by_words.judged.lexical)}
         documents = self._corpus.documents.get_versions(versions)
         words = self._words(query)

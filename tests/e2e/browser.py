@@ -5,9 +5,10 @@ Flow: **here** -> the fixtures `browser` and `page` in `conftest.py` -> `test_pa
 
 import shutil
 from pathlib import Path
+from typing import Literal
 
 import axe_playwright_python
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 CHROMIUM = shutil.which("chromium")
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
@@ -15,6 +16,15 @@ XSS = "<img src=x onerror=\"document.title='owned'\"><script>document.title='own
 # A busy machine is slow; nothing here measures time.
 PATIENCE_MS = 120_000
 expect.set_options(timeout=PATIENCE_MS)
+
+
+def opened(browser: Browser, width: int = 1300, theme: Literal["light", "dark"] = "light") -> Page:
+    """Return an empty page with its own context, which the caller closes."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 850}, locale="en-GB", reduced_motion="reduce", color_scheme=theme
+    )
+    context.set_default_timeout(PATIENCE_MS)
+    return context.new_page()
 
 
 class Watched:

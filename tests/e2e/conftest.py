@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.e2e.browser import CHROMIUM, PATIENCE_MS, Watched
+from tests.e2e.browser import CHROMIUM, Watched, opened
 from tests.e2e.program import REPOSITORY, Program, run
 
 # A test run in the background ignores Ctrl-C, and the programs it starts would inherit that.
@@ -91,12 +91,10 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def page(browser: Browser, service: Program) -> Iterator[Page]:
     """Return an empty page; at the end of the test nothing forbidden has happened in it."""
-    context = browser.new_context(viewport={"width": 1300, "height": 850}, locale="en-GB", reduced_motion="reduce")
-    context.set_default_timeout(PATIENCE_MS)
-    opened = context.new_page()
-    watched = Watched(opened, service.url)
-    yield opened
-    title = opened.title()
-    context.close()
+    made = opened(browser)
+    watched = Watched(made, service.url)
+    yield made
+    title = made.title()
+    made.context.close()
     assert watched.faults == []
     assert title == "Treeline"

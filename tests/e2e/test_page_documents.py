@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
+from tests.e2e.browser import AXE, CHROMIUM, opened
 from tests.e2e.conftest import MAIN
 from tests.e2e.program import Program, run
-from tests.e2e.test_page import AXE, CHROMIUM, PATIENCE_MS, Watched
 from tests.fakes.pdfs import make_pdf
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed")]
@@ -33,14 +33,6 @@ BRIDGE_QUESTION = "What does the bridge of Fossheim carry?"
 ROWS = [f"| Machine {n} | {7 * n} |" for n in range(60_000)]
 TABLE = "# Machines\n\n## All of them\n\n| Machine | Price |\n|---|---|\n" + "\n".join(ROWS)
 ROW = ROWS[30_000]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")
@@ -65,24 +57,6 @@ def service(sources: Path, model_cache: Path) -> Iterator[Program]:
     assert done.returncode == 0, done.stderr
     with Program([MAIN], settings, folder) as program:
         yield program
-
-
-def opened(browser: Browser, width: int = 1300, theme: Literal["light", "dark"] = "light") -> Page:
-    context = browser.new_context(
-        viewport={"width": width, "height": 850}, locale="en-GB", reduced_motion="reduce", color_scheme=theme
-    )
-    context.set_default_timeout(PATIENCE_MS)
-    return context.new_page()
-
-
-@pytest.fixture
-def page(browser: Browser, service: Program) -> Iterator[Page]:
-    """Return an empty page; at the end of the test nothing forbidden has happened in it."""
-    made = opened(browser)
-    watched = Watched(made, service.url)
-    yield made
-    made.context.close()
-    assert watched.faults == []
 
 
 def cited(page: Page, service: Program, question: str) -> None:
@@ -183,7 +157,7 @@ def a_passage(start: int, end: int, rank: int) -> dict[str, Any]:
 
 def searched(page: Page, service: Program, nodes: list[list[int]], passages: list[dict[str, Any]]) -> None:
     """Search, where the service finds these passages of one document with these nodes."""
-    document = {
+    document: dict[str, Any] = {
         "corpus": "default", "doc_id": "big.md", "title": "Machines", "url": None, "pages": [], "metadata": {},
         "span": None, "notice": None, "text": TABLE, "content_type": "markdown", "nodes": nodes,
     }  # fmt: skip
@@ -200,7 +174,9 @@ def test_a_place_in_the_middle_of_a_table_of_a_million_characters_opens_in_that_
     assert len(TABLE) > 1_200_000
     start = TABLE.index(ROW)
     leaf = [start, start + len(ROW)]
-    searched(page, service, [[0, 0, len(TABLE), -1], [1, 0, len(TABLE), 0], [2, *leaf, 1]], [a_passage(*leaf, 1)])
+    searched(
+        page, service, [[0, 0, len(TABLE), -1], [1, 0, len(TABLE), 0], [2, *leaf, 1]], [a_passage(leaf[0], leaf[1], 1)]
+    )
     page.locator(".box.hit").click()
 
     mark = page.locator(".evidence td mark.cited").first

@@ -12,11 +12,11 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
+from tests.e2e.browser import CHROMIUM, XSS, Watched, opened, violations
 from tests.e2e.conftest import MAIN
 from tests.e2e.program import Program, run
-from tests.e2e.test_page import CHROMIUM, PATIENCE_MS, XSS, Watched, violations
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed")]
 
@@ -68,14 +68,6 @@ RECORDS = [
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("views")
 
@@ -105,13 +97,11 @@ def service(folder: Path, model_cache: Path) -> Iterator[Program]:
 
 @pytest.fixture
 def page(browser: Browser, service: Program) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1300, "height": 850}, locale="en-GB", reduced_motion="reduce")
-    context.set_default_timeout(PATIENCE_MS)
-    opened = context.new_page()
-    watched = Watched(opened, service.url)
-    yield opened
-    assert "owned" not in opened.title().split("<")[0]
-    context.close()
+    made = opened(browser)
+    watched = Watched(made, service.url)
+    yield made
+    assert "owned" not in made.title().split("<")[0]
+    made.context.close()
     # The browser writes each status of failure to the console; nothing else may stand there.
     assert [fault for fault in watched.faults if "status of 4" not in fault] == []
 

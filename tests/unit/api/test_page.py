@@ -53,7 +53,7 @@ def test_every_file_that_the_page_names_is_there() -> None:
 
 
 def test_all_modules_are_loaded_at_once_not_one_after_the_other() -> None:
-    needed, waiting = set(), ["app.js"]
+    needed, waiting = set[str](), ["app.js"]
     while waiting:
         name = waiting.pop()
         code = "" if name.startswith("vendor/") else (STATIC / name).read_text(encoding="utf-8")

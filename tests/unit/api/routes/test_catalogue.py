@@ -188,7 +188,7 @@ def test_statistics_have_an_evaluation_clients_names_and_ours() -> None:
 
 
 def test_documents_are_counted_by_topic_where_they_name_one() -> None:
-    topics = ["wind", "sea", "wind", "", 7, None]
+    topics: list[str | int | None] = ["wind", "sea", "wind", "", 7, None]
     documents = [
         StoredDocument(f"d{n}", "x", "x", metadata={} if topic is None else {"topic": topic}, version=f"0{n}")
         for n, topic in enumerate(topics)
