@@ -110,7 +110,7 @@ def test_a_query_may_be_given_beside_the_body() -> None:
         ),
         (
             body_of("corpus_datasource", ("embedding_reranker", {"model": "Snowflake/snowflake-arctic-embed-s"})),
-            "'Snowflake/snowflake-arctic-embed-s' is not loaded. Leave `model` out to rank by 'minilm'",
+            "'Snowflake/snowflake-arctic-embed-s' is not loaded. Leave `model` out to use 'minilm'",
         ),
         (body_of(*["corpus_datasource"] * 51), "has 51 steps"),
     ],

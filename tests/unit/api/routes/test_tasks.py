@@ -179,6 +179,7 @@ def test_the_guide_s_pipelines_are_offered_and_can_be_saved(client: TestClient) 
         "Rank twice, keep the best",
         "Prepare texts",
         "Explain and summarise",
+        "Sources of others",
     ]
     for one in offered:
         assert client.post("/pipeline/save", json=one["pipeline"]).status_code == 201
