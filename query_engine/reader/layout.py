@@ -22,6 +22,8 @@ AROUND_CHARS = 1500
 MACHINE_SHARE = 0.4
 # A longer line that begins like `key: value` is prose.
 RECORD_LINE_CHARS = 160
+# A line of a record is continued by lines that are indented this much more.
+HANGING_CHARS = 2
 _BULLET = re.compile(r"\s*[-*+•▪◦‣]\s")
 _NUMBERED = re.compile(r"\s*\(?(?:\d{1,3}|[a-z])[.)]\s")
 _BARE_NUMBER = re.compile(r"^(\d{1,2}) (?=[A-Z])", re.MULTILINE)
@@ -39,6 +41,8 @@ _RULE = re.compile(r"[\s|:–-]+")
 _KEY_VALUE = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;,|\n]{0,39}:[ \t]+\S")
 # A key may have a comma where its value is a figure: "Windows, each time: 145.00".
 _KEY_FIGURE = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;|\n]{0,39}:[ \t]+[$€£¥]?\d\S*(?:[ ]\S+){0,2}")
+# Dots lead from the key to the value, as in contact sheets and price lists: "Keys ........ at the front desk".
+_LEADERS = re.compile(r"[ \t]*[^\s.][^.\n]{0,60}\.{4,}+[ \t]*+\S")
 _HEADING = re.compile(
     r"^(?: {0,3}(?P<marks>#{1,6})[ \t]+(?P<marked>\S.*)$"
     # "2. Term", as contracts have it: a short line between a blank one and its text.
@@ -205,8 +209,7 @@ def _paragraphs(text: str) -> Iterator[tuple[BlockKind, list[Sentence]]]:
 
 def _runs(text: str, offset: int) -> Iterator[tuple[BlockKind, list[Sentence]]]:
     """Tell rows of tables and `key: value` lines, two or more together, from the sentences beside them."""
-    lines = _lines(text, offset)
-    kinds = [_kind_of_line(text[line.start - offset : line.end - offset]) for line in lines]
+    lines, kinds = _with_continuations(text, offset)
     runs = [(kind, [line for _, line in run]) for kind, run in groupby(zip(kinds, lines, strict=True), itemgetter(0))]
     runs = [("paragraph" if len(run) < 2 and len(lines) > 1 else kind, run) for kind, run in runs]
     for kind, joined in groupby(runs, itemgetter(0)):
@@ -218,6 +221,23 @@ def _runs(text: str, offset: int) -> Iterator[tuple[BlockKind, list[Sentence]]]:
         else:
             start, end = run[0].start, run[-1].end
             yield from _prose(text[start - offset : end - offset], start, text[end - offset :])
+
+
+def _with_continuations(text: str, offset: int) -> tuple[list[Sentence], list[BlockKind]]:
+    """Return the lines and their kinds; a line of a record ends where the lines end that are indented below it."""
+    lines: list[Sentence] = []
+    kinds: list[BlockKind] = []
+    indent = 0
+    for line in _lines(text, offset):
+        begin = line.start - offset
+        own = begin - text.rfind("\n", 0, begin) - 1
+        if kinds and kinds[-1] == "record" and own >= indent + HANGING_CHARS:
+            lines[-1] = Sentence(lines[-1].start, line.end, "line")
+            continue
+        lines.append(line)
+        kinds.append(_kind_of_line(text[begin : line.end - offset]))
+        indent = own
+    return lines, kinds
 
 
 def _prose(text: str, offset: int, following: str) -> Iterator[tuple[BlockKind, list[Sentence]]]:
@@ -265,6 +285,8 @@ def _rows_joined(
 def _kind_of_line(line: str) -> BlockKind:
     if " | " in line or line.startswith("|"):
         return "table"
+    if _LEADERS.match(line):
+        return "record"
     if _COLUMN_GAP.search(line) and not _BULLET.match(line) and not _NUMBERED.match(line):
         return "table"
     if len(line) > RECORD_LINE_CHARS or _BULLET.match(line) or _NUMBERED.match(line):

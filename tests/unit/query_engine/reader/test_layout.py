@@ -188,3 +188,18 @@ def test_a_key_with_a_comma_has_a_figure_as_its_value() -> None:
 
     assert [kind for kind, _ in blocks] == ["record"]
     assert laid_out("Dear Ada, dear Bo: please come\nDear Cy, dear Di: please stay")[1][0][0] == "paragraph"
+
+
+def test_dots_lead_from_a_key_to_its_value_and_indented_lines_continue_it() -> None:
+    contacts = """Dishwasher ............ Brakstad Repairs, 0555 01 6218.
+                        We pay for each visit, so ask first.
+Milk .................. Fenwick Dairy
+Address: 4 Mill Lane
+  Brakstad
+"""
+
+    _, blocks = laid_out(contacts)
+
+    dishwasher, _, rest = contacts.partition("\nMilk")
+    milk, _, address = ("Milk" + rest).strip().partition("\n")
+    assert blocks == [("record", [dishwasher, milk, address])]
