@@ -23,6 +23,8 @@ LEAD_WORDS = 8
 # Log-probability from which the reader's words are trusted. Of SQuAD 2.0's 293 answerable questions 17 had bold words
 # from -3 on, of which 15 were right; without the reader 32 of 66.
 BOLD_SCORE = -2.5
+# Signs of PDFs and word processors that Markdown does not know as bullets.
+_BULLET_SIGN = re.compile(r"^[•▪◦‣](?=\s)[ \t]*")
 _BULLET = re.compile(r"\s*[-*+•▪◦‣]\s+")
 
 
@@ -55,7 +57,7 @@ def _quote(block: ChosenBlock, start: int, end: int, question: str, *, first: bo
     words = " ".join(quoted.split())
     if block.kind in {"list", "steps", "code"} and "\n" in quoted:
         lines = (_first_mark(block, start) + quoted if block.kind == "list" else quoted).splitlines()
-        shown = "\n".join(as_text(line.rstrip()) for line in lines if line.strip())
+        shown = "\n".join(as_text(_BULLET_SIGN.sub("- ", line.rstrip())) for line in lines if line.strip())
     elif block.kind == "table":
         shown = "; ".join(as_text(line) for line in _rows(block, quoted))
     else:
