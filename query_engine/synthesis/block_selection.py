@@ -32,6 +32,8 @@ OPENING_WORDS = 20
 NAMED_MORE_BELOW = 3.0
 # A list of which a part answers is quoted whole if it is no longer.
 WHOLE_LIST_WORDS = 130
+# A step left out spoils the others.
+WHOLE_STEPS_WORDS = 200
 # "The steps are:" says nothing by itself; the sentence before it says of what, if it is no longer than this.
 BARE_LEAD_WORDS, BEFORE_LEAD_WORDS = 4, 40
 _WANTS_ALL = re.compile(
@@ -315,7 +317,7 @@ def _items(one: ReadUnit, asked: _Asked) -> set[int]:
     whole = not asked.little and len(items) >= max(2, len(every) / 2)
     whole |= asked.much and (block.kind == "steps" or len(items) > 1)
     whole |= one.headed and not asked.little  # the question asks for what the heading names
-    fits = _words(leaf, block.units) <= WHOLE_LIST_WORDS
+    fits = _words(leaf, block.units) <= (WHOLE_STEPS_WORDS if block.kind == "steps" else WHOLE_LIST_WORDS)
     places = {place for place in block.units if (whole and fits) or units[place].item in items}
     return places if block.lead is None else {*_lead(leaf, block.lead), *places}
 

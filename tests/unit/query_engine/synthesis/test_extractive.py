@@ -289,6 +289,16 @@ def test_steps_come_with_the_sentence_that_says_of_what_they_are() -> None:
     assert "3. The fluid of the pump condenses." in text
 
 
+def test_of_steps_that_fill_an_answer_none_is_left_out() -> None:
+    others = "".join(f"{n}. Something else entirely happens in this long step of the work.\n" for n in range(2, 15))
+    guide = a_passage("claim.md", f"1. Photograph it.\n{others}15. Claim the money back.\n")
+
+    text, _ = write("How do I claim the money back?", [guide])
+
+    assert text.startswith("1. Photograph it.\n2. Something else")
+    assert text.endswith("15. Claim the money back. [1]")
+
+
 def test_no_quote_ends_in_a_line_that_leads_in_what_is_not_quoted() -> None:
     steps = "".join(f"{n}. Something else entirely happens in this long step of the work.\n" for n in range(1, 20))
     long = a_passage("wind.md", f"A wind turbine works like a fan in reverse. The turbine works so:\n\n{steps}")
