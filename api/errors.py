@@ -69,6 +69,7 @@ STATUS: dict[type[RagError], int] = {
 
 RETRY_AFTER_S: dict[type[RagError], int] = {
     errors.CorpusBusyError: 10,
+    errors.UnfinishedTaskError: 10,
     errors.TooManyJobsError: 30,
     errors.TooManyTasksError: 30,
     errors.TooManyQuestionsError: 5,

@@ -168,9 +168,10 @@ class Catalogue:
             sa.func.max(documents.c.ingested_at).label("newest"),
         )
         rows = self._rows(kinds.group_by(documents.c.content_type).order_by(count.desc(), documents.c.content_type))
-        topic = text_of("topic")
-        columns: list[sa.ColumnElement[Any]] = [topic.label("topic"), count.label("documents")]
-        topics = sa.select(*columns).where(topic != "").group_by(topic)
+        # PostgreSQL takes the expression twice, with other parameters, for two different ones.
+        named = sa.select(text_of("topic").label("topic")).subquery()
+        topic: sa.ColumnElement[str] = named.c.topic
+        topics: sa.Select[Any] = sa.select(topic, count.label("documents")).where(topic != "").group_by(topic)
         largest = _BRIEF.order_by(documents.c.leaf_count.desc(), documents.c.doc_id).limit(LARGEST)
         return Statistics(
             documents=sum(row.documents for row in rows),

@@ -11,8 +11,6 @@ from index.documents.store import Document
 from ingestion.reading.html import read_html_lines
 from ingestion.reading.options import ReadOptions
 
-PARSER = f"{__name__}:read_page_lines"
-
 
 def read_page_lines(path: Path, doc_id: str, options: ReadOptions) -> Iterator[Document]:  # noqa: ARG001  # as all parsers
     """Yield the one document of a page.

@@ -18,7 +18,9 @@ from ingestion.reading.options import ReadOptions
 from ingestion.reading.sandbox import Sandbox
 from settings import IngestSettings
 
+# Named, not imported: what parses is loaded in the child process alone.
 PARSER = "ingestion.reading.formats:read_file"
+LINES_PARSER = "ingestion.reading.page_lines:read_page_lines"
 
 T = TypeVar("T")
 

@@ -10,9 +10,8 @@ from itertools import accumulate
 from typing import Any, Literal
 
 from errors import UnreadableError
-from ingestion.reading import page_lines
 from ingestion.reading.pages import Page, read_page
-from ingestion.reading.reader import PARSER, Reader
+from ingestion.reading.reader import LINES_PARSER, PARSER, Reader
 from pipelines.handler import StepHandler
 from pipelines.parameters import ColumnName, parameter
 from pipelines.state import PipelineState
@@ -75,7 +74,7 @@ class ContentExtractor(RowStep):
         limit_s = min(settings.parse_timeout_s, PARSE_TIMEOUT_S)
         options = settings.model_copy(update={"parse_timeout_s": limit_s})
         # The child process starts with the first page.
-        parser = page_lines.PARSER if self.given.method == "moving_average" else PARSER
+        parser = LINES_PARSER if self.given.method == "moving_average" else PARSER
         with Reader(options, stop=handler.stop, parser=parser) as reader:
             for text in rows:
                 yield self._content(text, reader)

@@ -103,13 +103,14 @@ function Change({ before, now, better }) {
 function Chart({ points, metric }) {
   const values = points.map(({ value }) => value);
   const [low, high] = [Math.min(...values), Math.max(...values)];
-  const room = (high - low || Math.abs(high) || 1) * 0.15;
+  const flat = figure(low) === figure(high);
+  const room = ((flat ? 0 : high - low) || Math.abs(high) || 1) * 0.15;
   const [from, to] = [low - room, high + room];
   const width = Math.max(LEAST_WIDTH, EDGE.left + EDGE.right + POINT_PX * points.length);
   const step = (width - EDGE.left - EDGE.right) / Math.max(1, points.length - 1);
   const x = (index) => EDGE.left + step * index;
   const y = (value) => EDGE.top + (1 - (value - from) / (to - from)) * (CHART_HEIGHT - EDGE.top - EDGE.bottom);
-  const ticks = low === high ? [low] : [low, (low + high) / 2, high];
+  const ticks = flat ? [low] : [low, (low + high) / 2, high];
   const told = t("chartOf", { metric, n: points.length, first: figure(values[0]), last: figure(values.at(-1)) });
   return html`<div class="scroller" tabindex="0" role="region" aria-label=${told}>
     <svg class="chart" viewBox="0 0 ${width} ${CHART_HEIGHT}" width=${width} height=${CHART_HEIGHT} role="img" aria-label=${told}>
