@@ -171,7 +171,8 @@ class Catalogue:
         # PostgreSQL takes the expression twice, with other parameters, for two different ones.
         named = sa.select(text_of("topic").label("topic")).subquery()
         topic: sa.ColumnElement[str] = named.c.topic
-        topics: sa.Select[Any] = sa.select(topic, count.label("documents")).where(topic != "").group_by(topic)
+        columns: list[sa.ColumnElement[Any]] = [topic, count.label("documents")]
+        topics = sa.select(*columns).where(topic != "").group_by(topic)
         largest = _BRIEF.order_by(documents.c.leaf_count.desc(), documents.c.doc_id).limit(LARGEST)
         return Statistics(
             documents=sum(row.documents for row in rows),
