@@ -161,7 +161,7 @@ def searched(page: Page, service: Program, nodes: list[list[int]], passages: lis
         "corpus": "default", "doc_id": "big.md", "title": "Machines", "url": None, "pages": [], "metadata": {},
         "span": None, "notice": None, "text": TABLE, "content_type": "markdown", "nodes": nodes,
     }  # fmt: skip
-    found = {"passages": passages, "timings_ms": {"retrieve": 1}, "warnings": [], "retrieval_id": None}
+    found = {"passages": passages, "left_out": [], "timings_ms": {"retrieve": 1}, "warnings": [], "retrieval_id": None}
     page.route("**/retrieve", lambda route: route.fulfill(json=found))
     page.route("**/documents/big.md?*", lambda route: route.fulfill(json=document))
     page.goto(f"{service.url}/ui#retrieve?q=machine")
