@@ -457,8 +457,10 @@ class SourcesSettings(Group):
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{1,510}[A-Za-z0-9]$",
         description="Collection of that server that is searched; its vectors must be of RAG_EMBED__MODEL.",
     )
-    mosaic_url: str = Field(
-        "https://mosaic.ows.eu/service/api", pattern=r"^https?://", description="MOSAIC's service, before `/search`."
+    mosaic_url: str | None = Field(
+        None,
+        pattern=r"^https?://",
+        description="A MOSAIC service, before `/search`; the public one is https://mosaic.ows.eu/service/api.",
     )
     mosaic_index: str | None = Field(
         None,

@@ -12,7 +12,8 @@ from typing import Literal
 
 import structlog
 
-HEARD_AT_INFO = ("api", "query_engine", "ingestion", "index", "uvicorn.access")
+ACCESS = "uvicorn.access"
+HEARD_AT_INFO = ("api", "query_engine", "ingestion", "index", ACCESS)
 
 
 def configure_logging(form: Literal["console", "json"]) -> None:
@@ -44,3 +45,11 @@ def configure_logging(form: Literal["console", "json"]) -> None:
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     for name in HEARD_AT_INFO:
         logging.getLogger(name).setLevel(logging.INFO)
+    logging.getLogger(ACCESS).addFilter(without_query)
+
+
+def without_query(record: logging.LogRecord) -> bool:
+    """Cut the query off the address of a logged request: it may hold a question, or the id of a chat."""
+    if isinstance(record.args, tuple):
+        record.args = tuple(one.partition("?")[0] if isinstance(one, str) else one for one in record.args)
+    return True

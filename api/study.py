@@ -5,6 +5,7 @@ once the reply is complete -> `index/feedback/study.py`, in the background. A fu
 the log, never an answer. Neither addresses nor keys are read.
 """
 
+import hashlib
 import json
 import logging
 import re
@@ -146,7 +147,7 @@ class StudyNotes:
 
         texts = self._study.settings.texts
         await self._app(scope, reading if texts or kind == "verdict" else receive, sending)
-        if status < _FIRST_ERROR:
+        if 0 < status < _FIRST_ERROR:
             seconds = round(max(0.0, self._clock() - began_s), 3)
             told = _told(scope, kind, bytes(body), texts=texts)
             self._study.note(StudyEvent(began_s, session, kind, seconds=seconds, **told))
@@ -177,7 +178,8 @@ def _told(scope: Scope, kind: Kind, body: bytes, *, texts: bool) -> dict[str, st
     if kind == "open":
         path, subject = f"{DOCUMENTS}{{doc_id}}", path.removeprefix(DOCUMENTS)
     elif kind == "chat" and path != f"{CHAT}new":
-        path, subject = f"{CHAT}{{chat_id}}", path.removeprefix(CHAT)
+        # The id opens the chat; its digest tells chats apart.
+        path, subject = f"{CHAT}{{chat_id}}", hashlib.sha256(path.removeprefix(CHAT).encode()).hexdigest()[:16]
         text = parse_qs(scope["query_string"].decode("latin-1")).get("message", [""])[0]
     elif kind == "verdict":
         subject = str(given.get("answer_id") or given.get("retrieval_id") or "")

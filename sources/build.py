@@ -56,13 +56,17 @@ def open_source(name: str, settings: SourcesSettings, embed: Embed, *, url: str 
     """
     if name not in SOURCES:
         raise _unknown(name, "The source is called")
+    if name == "fineweb" and not {"fineweb_url", "fineweb_key"} & settings.model_fields_set:
+        raise SettingsError(
+            "The source 'fineweb' is not set up.", "Have the operator set RAG_SOURCES__FINEWEB_URL: queries go there."
+        )
     if name not in {"mosaic", "meilisearch", "chroma"}:
         return SOURCES[name](settings, embed)
     part_field = "collection" if name == "chroma" else "index"
     configured, known = getattr(settings, f"{name}_url"), getattr(settings, f"{name}_{part_field}")
     chosen = chosen_server(name, url, configured, settings)
     ours = configured is not None and server_of(chosen) == server_of(configured)
-    # A MOSAIC service without an index in the settings is there with all of them.
+    # Without an index in the settings all of a MOSAIC service's are searched.
     pinned = known is not None or name != "mosaic"
     if part and part != known and pinned and not is_allowed(chosen, settings):
         raise SettingsError(
@@ -129,7 +133,8 @@ def _meilisearch(settings: SourcesSettings, _embed: Embed) -> Source:
 
 
 def _mosaic(settings: SourcesSettings, _embed: Embed) -> Source:
-    return Mosaic(_client("mosaic", settings.mosaic_url, settings, {}), settings.mosaic_index)
+    url = _needed("mosaic", "url", settings.mosaic_url)
+    return Mosaic(_client("mosaic", url, settings, {}), settings.mosaic_index)
 
 
 def _chroma(settings: SourcesSettings, embed: Embed) -> Source:

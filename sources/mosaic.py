@@ -80,7 +80,7 @@ def _hits(reply: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield index and hit, best first; of several indexes in turn, for their ranks cannot be compared.
 
     Raises:
-        SourceError: the reply is none of this service.
+        SourceError: the reply is not in MOSAIC's form.
     """
     results = reply.get("results") if isinstance(reply, dict) else None
     if not isinstance(results, list):

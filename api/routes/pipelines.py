@@ -13,6 +13,7 @@ from api.dependencies import ServiceDep
 from api.views.negotiation import JSONReply
 from errors import PipelineError
 from pipelines.body import plain, read_plan
+from pipelines.build import Pipelines
 from pipelines.comparing import compare
 from pipelines.examples import examples
 from pipelines.tasks.store import SavedPipeline
@@ -31,9 +32,17 @@ def info(service: ServiceDep) -> JSONReply:
 
 
 @router.get("/pipeline/examples")
-def offered() -> JSONReply:
-    """List complete pipelines to begin with: those of the guide."""
-    return JSONReply({"examples": examples()})
+def offered(service: ServiceDep) -> JSONReply:
+    """List complete pipelines to begin with: those of the guide that this service can run."""
+    return JSONReply({"examples": [one for one in examples() if _can_run(service.pipelines, one["pipeline"])]})
+
+
+def _can_run(pipelines: Pipelines, body: object) -> bool:
+    try:
+        read_plan(body, pipelines.registry, pipelines.services)
+    except PipelineError:  # for example, a source that is not set up
+        return False
+    return True
 
 
 @router.post("/pipeline/save", status_code=201, response_class=PlainTextResponse)

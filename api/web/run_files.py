@@ -4,7 +4,7 @@ Flow: the folder of the settings -> **here** -> `api/routes/runs.py`. Nothing of
 those that `python -m eval report` wrote, and nothing is computed from them.
 
 The files may come from anywhere. Only plain files directly in a plain folder directly below the settings' one are
-opened, links are not followed, sizes are limited, and what does not have the expected form is told as a problem of
+opened, links are not followed, sizes are limited, and what does not have the expected form is reported as a problem of
 its run.
 """
 
@@ -128,12 +128,19 @@ def _names(folder: Path) -> list[str]:
         with os.scandir(folder) as entries:
             runs = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
             runs = [entry for entry in runs if os.path.lexists(os.path.join(entry.path, HEADER))]
-            runs.sort(key=lambda entry: -entry.stat(follow_symlinks=False).st_mtime)
-            return [entry.name for entry in runs]
+            changed = {entry.name: _changed_s(entry) for entry in runs}
+            return sorted(changed, key=lambda name: -changed[name])
     except OSError as error:
         raise UnknownRunError(
             f"The folder of runs cannot be read: {error.strerror}.", "Set RAG_SERVE__RUNS to another folder."
         ) from error
+
+
+def _changed_s(entry: os.DirEntry[str]) -> float:
+    try:
+        return entry.stat(follow_symlinks=False).st_mtime
+    except OSError:  # deleted meanwhile
+        return 0.0
 
 
 def _brief(folder: Path, name: str) -> dict[str, Any]:
@@ -209,7 +216,7 @@ def _opened(folder: Path, name: str, file_name: str) -> Iterator[int]:
     """Open a plain file of a run by its descriptor; neither the run's folder nor the file may be a link.
 
     Raises:
-        UnreadableRunFile: the name leads elsewhere, or the file is none.
+        UnreadableRunFile: the name leads elsewhere, or it is not a plain file.
         OSError: there is none, or the system refuses.
     """
     if name in {"", ".", ".."} or "/" in name or "\0" in name:

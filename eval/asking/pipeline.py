@@ -44,7 +44,7 @@ class PipelineTarget:
         over: documents -> an engine over them alone; called one at a time.
         documents: rows that the answer is written from, at most.
         fingerprint: of the run.
-        lock: below which `over` is called.
+        lock: held while `over` is called.
     """
 
     plan: Callable[[str], Plan]

@@ -31,7 +31,7 @@ class StudyEvent:
 
     Attributes:
         at_s: when it began, seconds since 1970.
-        session: random, of one browser or program.
+        session: of one browser or program: random, or what the program calls itself.
         kind: what it was.
         route: method and path without ids, e.g. `POST /query`.
         seconds: until the reply was complete.
@@ -86,15 +86,16 @@ class StudyLog:
             self._noted += 1
 
     def events(self) -> Iterator[StudyEvent]:
-        """Yield all events, in the order in which they ended."""
+        """Yield the events of the last `keep_days`, in the order in which they ended."""
         if not self.path.is_file():
             return
-        after = 0
+        after, oldest_s = 0, self._clock() - self._keep_days * DAY_S
         while True:
             with self._opened() as database:
                 rows = database.execute(
-                    f"SELECT number, {', '.join(COLUMNS)} FROM events WHERE number > ? ORDER BY number LIMIT ?",  # noqa: S608
-                    [after, PAGE_ROWS],
+                    f"SELECT number, {', '.join(COLUMNS)} FROM events"  # noqa: S608
+                    " WHERE number > ? AND at_s >= ? ORDER BY number LIMIT ?",
+                    [after, oldest_s, PAGE_ROWS],
                 ).fetchall()
             yield from (StudyEvent(*row[1:]) for row in rows)
             if len(rows) < PAGE_ROWS:

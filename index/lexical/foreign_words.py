@@ -100,6 +100,8 @@ class InflectedWords(ForeignWords):
         return self.terms(" ".join(self._content(question)))
 
     def _make_query(self, stem: str) -> TermQuery:
+        if not stem:  # every term begins with it
+            return self._index.any_of([stem])
         known = self._index.beginning_with(stem[: max(KEPT_LETTERS, len(stem) - REPLACED_LETTERS)])
         forms = [term for term, own in zip(known, self._stems(known), strict=True) if own == stem]
         return self._index.any_of(forms or [stem])

@@ -76,16 +76,12 @@ def read_html_lines(data: bytes, doc_id: str) -> Document:
     for event, element in etree.iterwalk(tree, events=("start", "end")):
         inline = element.tag in _INLINE
         parts.append("" if inline else "\n")
-        parts.append((element.text if event == "start" else element.tail) or "")
-    lines = (_squeeze(line) for line in "".join(_one_line(part) for part in parts).split("\n"))
+        # Line ends within a text mean nothing.
+        parts.append(((element.text if event == "start" else element.tail) or "").replace("\n", " "))
+    lines = (_squeeze(line) for line in "".join(parts).split("\n"))
     return Document(
         doc_id, title_from_name(doc_id), clean_body("\n".join(line for line in lines if line)), source=doc_id
     )
-
-
-def _one_line(part: str) -> str:
-    """Return a part of a page's text without its line ends, which mean nothing; the mark of a block as it is."""
-    return part if part == "\n" else part.replace("\n", " ")
 
 
 def _declared_encoding(data: bytes) -> str | None:

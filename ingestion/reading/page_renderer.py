@@ -76,6 +76,7 @@ class PageRenderer:
         self._sandbox = Sandbox(
             task, "", doing="Drawing a page", timeout_s=TIMEOUT_S, memory_mb=settings.parse_memory_mb
         )
+        self._images_lock = threading.Lock()
         self._images: LRUCache[tuple[str, int, int], bytes | PageUnavailableError] = LRUCache(CACHE_BYTES, _weight)
         self._turn = threading.Lock()
         self._waiting = threading.BoundedSemaphore(WAITING)
@@ -94,15 +95,22 @@ class PageRenderer:
             TooManyPagesError: so many are waiting already.
         """
         key = (original.digest, page, width)
-        with self._one_at_a_time():
-            kept = self._images.get(key)
-            if kept is None:
-                kept = self._drawn(original, page, width)
-                if _weight(kept) <= CACHE_BYTES:
-                    self._images[key] = kept
+        kept = self._kept(key)
+        if kept is None:  # what is kept waits for no other page
+            with self._one_at_a_time():
+                kept = self._kept(key)
+                if kept is None:
+                    kept = self._drawn(original, page, width)
+                    if _weight(kept) <= CACHE_BYTES:
+                        with self._images_lock:
+                            self._images[key] = kept
         if isinstance(kept, PageUnavailableError):
-            raise kept
+            raise PageUnavailableError(kept.fact, kept.remedy)  # one object would gather every traceback
         return kept
+
+    def _kept(self, key: tuple[str, int, int]) -> bytes | PageUnavailableError | None:
+        with self._images_lock:
+            return self._images.get(key)
 
     def marks(self, original: Original, spans: Sequence[PageSpan]) -> list[dict[str, Any]]:
         """Return for each span `page`, the page's `width` and `height` in points, `rects` and whether it is `complete`.

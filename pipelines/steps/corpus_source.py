@@ -92,6 +92,7 @@ class CorpusSource(SourceStep):
         columns = passages_as_columns(passages, given.output_column)
         columns[FOUND_BY] = [_found_by(passage) for passage in passages]
         columns[ORIGINAL_RANK] = list(range(first, first + len(passages)))
+        metadata = {name: values for name, values in metadata.items() if name not in columns}
         columns |= metadata
         roles: dict[str, tuple[Role, ...]] = {
             "title": ("text",),

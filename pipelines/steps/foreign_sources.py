@@ -17,7 +17,7 @@ from pipelines.services import Services
 from pipelines.state import ORIGINAL_RANK, PipelineState, Role
 from pipelines.step import FULL_TEXT, SourceStep
 from pipelines.steps.corpus_source import FOUND_BY
-from pipelines.steps.metadata_columns import METADATA, names_of, of_one_kind
+from pipelines.steps.metadata_columns import METADATA, names_of, of_one_kind, storable_text
 from query_engine.runtime.deadline import Deadline
 from sources.base import Source, SourcePage, SourceQuery
 from sources.build import open_source
@@ -96,12 +96,12 @@ class _ForeignSource(SourceStep):
         first = state.count + 1
         names = self._fact_names()
         columns: dict[str, list[Any]] = {
-            "id": [page.id for page, _ in rows],
+            "id": [storable_text(page.id) for page, _ in rows],
             "doc_id": [document.doc_id for _, document in rows],
             "title": [document.title for _, document in rows],
             "url": [document.url for _, document in rows],
             self.given.output_column: [document.text for _, document in rows],
-            "published": [page.published or None for page, _ in rows],
+            "published": [storable_text(page.published) or None for page, _ in rows],
             FOUND_BY: [f"found by {self.source}" for _ in rows],
             ORIGINAL_RANK: list(range(first, first + len(rows))),
             **{name: of_one_kind([page.facts.get(name) for page, _ in rows]) for name in names},

@@ -11,6 +11,9 @@ METADATA: Any = parameter(
     "", "Metadata", "Comma-separated names of the documents' metadata that become columns of their own."
 )
 
+# The kind of a list whose items differ, and of numbers beyond 64 bits.
+MIXED = (list, object)
+
 
 def names_of(given: str) -> list[str]:
     """Return the names that such a parameter lists, each once."""
@@ -18,9 +21,10 @@ def names_of(given: str) -> list[str]:
 
 
 def of_one_kind(values: list[Any]) -> list[Any]:
-    """Return a metadata field as a column: values of different kinds as text."""
+    """Return a metadata field as a column: values of different kinds, and what no column holds, as text."""
+    values = [_storable(value) for value in values]
     kinds = {_kind(value) for value in values if value is not None}
-    if len(kinds) <= 1 or kinds <= {int, float}:
+    if MIXED not in kinds and (len(kinds) <= 1 or kinds <= {int, float}):
         return values
     return [
         value if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
@@ -28,9 +32,26 @@ def of_one_kind(values: list[Any]) -> list[Any]:
     ]
 
 
+def storable_text(text: str) -> str:
+    """Return text without lone surrogates, which no table can hold."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_storable(one) for one in value]
+    if isinstance(value, dict):
+        return storable_text(str(value))
+    return storable_text(value) if isinstance(value, str) else value
+
+
 def _kind(value: Any) -> Any:
     """Return what a value is, of a list also what it holds."""
+    if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**63:
+        return MIXED
     if not isinstance(value, list):
         return type(value)
+    if any(isinstance(one, list) or _kind(one) == MIXED for one in value):
+        return MIXED
     inside = {float if isinstance(one, int | float) and not isinstance(one, bool) else type(one) for one in value}
-    return (list, next(iter(inside), str)) if len(inside) <= 1 else (list, object)
+    return (list, next(iter(inside), str)) if len(inside) <= 1 else MIXED

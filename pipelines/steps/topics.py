@@ -154,5 +154,7 @@ def topic_words(groups: Sequence[Sequence[int]], texts: Sequence[Terms]) -> list
     for own in counts:
         total = own.total()
         weights = {term: number / total * math.log(1 + mean / everywhere[term]) for term, number in own.items()}
-        ranked.append(sorted(weights, key=lambda term: (-weights[term], term)))  # used at once
+        ranked.append(
+            sorted(weights, key=lambda term: (-weights[term], term))
+        )  # the lambda runs before `weights` changes
     return ranked

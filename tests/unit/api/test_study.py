@@ -1,6 +1,7 @@
 """A user study is opt-in: what people do is noted with a time and a session, what they write only if that is set."""
 
 import csv
+import hashlib
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -118,7 +119,8 @@ def test_verdicts_opened_documents_and_chats_are_noted(tmp_path: Path) -> None:
         ("verdict", "POST /feedback", answer, "good", ""),
         ("search", "POST /task/run", "", "", ""),
         ("chat", "GET /task/chat/new", "", "", ""),
-        ("chat", "GET /task/chat/{chat_id}", chat, "", ""),
+        # What opens a chat is nobody else's business.
+        ("chat", "GET /task/chat/{chat_id}", hashlib.sha256(chat.encode()).hexdigest()[:16], "", ""),
     ]
 
 

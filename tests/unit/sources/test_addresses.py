@@ -80,9 +80,16 @@ def test_an_allowed_server_needs_an_index() -> None:
 
 
 def test_of_mosaic_any_index_may_be_named_unless_the_settings_name_one() -> None:
-    opened(part="arts", name="mosaic")
+    url = "https://mosaic.example/api"
+    opened(part="arts", name="mosaic", settings=SourcesSettings(mosaic_url=url))
     with pytest.raises(SettingsError, match="'arts'"):
-        opened(part="arts", name="mosaic", settings=SourcesSettings(mosaic_index="science"))
+        opened(part="arts", name="mosaic", settings=SourcesSettings(mosaic_url=url, mosaic_index="science"))
+
+
+@pytest.mark.parametrize("name", ["mosaic", "fineweb", "clueweb"])
+def test_no_public_service_is_asked_that_the_operator_did_not_set_up(name: str) -> None:
+    with pytest.raises(SettingsError, match="RAG_SOURCES__"):
+        opened(name=name, settings=SourcesSettings())
 
 
 def test_an_unknown_source_and_one_without_address_are_told() -> None:

@@ -26,7 +26,8 @@ def test_events_come_back_in_order_and_others_may_read(tmp_path: Path, monkeypat
         assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert other.execute("SELECT COUNT(*) FROM events").fetchone() == (5,)
     log.close()
-    assert list(StudyLog(tmp_path, 1).events()) == noted
+    assert list(StudyLog(tmp_path, 1, clock=lambda: DAY_S).events()) == noted
+    assert list(StudyLog(tmp_path, 1, clock=lambda: 2 * DAY_S).events()) == []
 
 
 def test_nothing_is_made_before_the_first_event(tmp_path: Path) -> None:

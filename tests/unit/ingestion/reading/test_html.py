@@ -3,7 +3,7 @@
 import pytest
 
 from errors import UnreadableError
-from ingestion.reading.html import read_html
+from ingestion.reading.html import read_html, read_html_lines
 
 PARAGRAPH = "Falling water has turned mills for two thousand years, and turbines for one hundred and forty. "
 PAGE = f"""<!DOCTYPE html><html><head><meta charset="utf-8"><title>Hydro power - A site</title>
@@ -143,3 +143,9 @@ def test_the_only_heading_of_a_short_page_stays() -> None:
     )
 
     assert read_html(page.encode(), "a.html").text.startswith("# Who is who\n\nName | Phone\nAna | 12")
+
+
+def test_of_all_lines_a_line_end_between_links_begins_none() -> None:
+    page = b"<body><p>See <a>one</a>\n<a>two</a>\n<b>three</b> end.</p><p>Next.</p></body>"
+
+    assert read_html_lines(page, "a.html").text == "See one two three end.\nNext."
