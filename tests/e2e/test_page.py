@@ -238,7 +238,7 @@ def test_documents_are_found_by_title_brought_in_and_deleted(
     note = corpus[0] / "sources" / "more" / "tides.md"
     note.write_text("# Tides of Fundy\n\nThe tides in the Bay of Fundy rise by 16 metres.\n", encoding="utf-8")
     page.goto(f"{service.url}/ui#documents")
-    page.get_by_text("Bring in files of the server").click()
+    page.get_by_text("Ingest files from the server").click()
     page.get_by_label("File or folder on the server").fill("more")
     page.get_by_role("button", name="Start").click()
     expect(page.locator(".bring")).to_contain_text("1 new")

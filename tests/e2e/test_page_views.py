@@ -271,7 +271,7 @@ def test_a_folder_of_the_server_is_read_file_by_file_with_reasons(page: Page, se
     (more / "sea.md").write_text("# The sea\n\nThe sea is salt.\n", encoding="utf-8")
     (more / "odd.xyz").write_text("?", encoding="utf-8")
     page.goto(f"{service.url}/ui#documents")
-    page.get_by_text("Bring in files of the server").click()
+    page.get_by_text("Ingest files from the server").click()
     page.get_by_label("File or folder on the server").fill("more")
     page.get_by_role("button", name="Start").click()
 
