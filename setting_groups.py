@@ -53,7 +53,8 @@ class ServeSettings(Group):
         None,
         ge=1,
         le=1000,
-        description="Questions answered at once; one per core (at least two) if unset. Raise it for a remote model.",
+        description="Questions answered in parallel; one per core (at least two) if unset. Raise it for a remote "
+        "model.",
     )
     chat_links: bool = Field(
         True, description="In chat completions, make each `[n]` a link and end the answer with a list of sources."
@@ -405,9 +406,7 @@ class AnswerSettings(Group):
     sentence_leaves: bool = Field(
         False, description="Over given pages, make each sentence a leaf; ingested documents are unaffected."
     )
-    spelling: bool = Field(
-        True, description="Read mistyped words of a question as the corpus's words; a step tells it."
-    )
+    spelling: bool = Field(True, description="Read mistyped words of a question as the corpus's words; a step says so.")
     sources: str | None = Field(
         None,
         pattern=r"^[a-z]+(\s*,\s*[a-z]+)*$",
@@ -425,7 +424,7 @@ class SourcesSettings(Group):
 
     k: int = Field(10, ge=1, le=100, description="Pages asked of each source for a search.")
     max_page_chars: int = Field(
-        100_000, ge=1000, le=10_000_000, description="Characters read of one page; the rest is cut, and told."
+        100_000, ge=1000, le=10_000_000, description="Characters read of one page; the rest is cut, with a warning."
     )
     timeout_s: float = Field(60, gt=0, le=600, description="Time limit for one try of a source.")
     attempts: int = Field(5, ge=1, le=8, description="Tries of a source that is unreachable, busy or failing.")
@@ -450,7 +449,7 @@ class SourcesSettings(Group):
     meilisearch_index: str | None = Field(
         None, pattern=r"^[A-Za-z0-9_-]{1,512}$", description="Index of that server that is searched."
     )
-    chroma_url: str | None = Field(None, pattern=r"^https?://", description="Chroma server of others.")
+    chroma_url: str | None = Field(None, pattern=r"^https?://", description="Another program's Chroma server.")
     chroma_key: SecretStr | None = Field(None, min_length=1, description="Its token, if it asks for one.")
     chroma_collection: str | None = Field(
         None,
@@ -512,7 +511,7 @@ class StudySettings(Group):
     """The events of a user study, kept in `study.sqlite` in the index folder."""
 
     enabled: bool = Field(False, description="Note searches, opened documents, chats and verdicts (`GET /study`).")
-    texts: bool = Field(False, description="Note what was asked and remarked as well.")
+    texts: bool = Field(False, description="Also record the questions, messages and remarks.")
     keep_days: float = Field(365, gt=0, le=3650, description="Days for which an event is kept.")
 
 

@@ -55,7 +55,7 @@ class ContentExtractor(RowStep):
         threshold: float = parameter(
             1.0,
             "Threshold",
-            "Lines are kept whose average has so many times the words of all lines' average.",
+            "A line is kept if its moving average is at least this many times the average of all lines.",
             ge=0,
             le=10,
         )

@@ -21,7 +21,9 @@ class GeoBox(Step):
     id = "geo_filter"
     name = "Geo box"
     category = "Filtering"
-    description = "Keeps documents of which a place lies in a box of degrees; those without a place are left out."
+    description = (
+        "Keeps documents with at least one place inside a latitude/longitude box; those without a place are left out."
+    )
     closed = True
 
     class Parameters(StepParameters):

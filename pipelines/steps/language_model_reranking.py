@@ -63,8 +63,8 @@ class TournamentReranker(_ModelReranker):
     id = "tournament_llm_reranker"
     name = "LLM tournament"
     description = (
-        "Lets the language model choose the better one of two documents, again and again. A bracket of n documents "
-        "asks n - 1 times: who wins goes on; a round robin n (n - 1) / 2 times: each meets each."
+        "Has the language model choose the better of two documents, repeatedly. A bracket of n documents takes n - 1 "
+        "comparisons, and winners advance; a round robin takes n (n - 1) / 2, each document against every other."
     )
 
     class Parameters(_ModelReranker.Parameters):
@@ -83,8 +83,8 @@ class TournamentReranker(_ModelReranker):
         both_orders: YesNo = parameter(
             False,
             "Both orders",
-            "Whether each pair is asked twice, either one first, since models favour a place; two different choices "
-            "are a tie. Doubles the calls.",
+            "Whether each pair is asked in both orders, because models favour one position; contradictory choices "
+            "count as a tie. Doubles the calls.",
         )
 
     def scores(self, query: str, texts: list[str], handler: StepHandler) -> Sequence[float]:
@@ -108,7 +108,7 @@ class GroupReranker(_ModelReranker):
 
     id = "group_llm_reranker"
     name = "LLM groups"
-    description = "Ranks with the language model, which is shown some documents at once and orders them."
+    description = "Ranks with the language model, which orders a few documents at a time."
 
     class Parameters(_ModelReranker.Parameters):
         """How many at once."""

@@ -33,7 +33,7 @@ class TextLemmatizer(PerLanguageStep):
     id = "text_lemmatization"
     name = "Text Lemmatizer"
     description = (
-        "Puts each word into the form in which a dictionary lists it, in some fifty languages, by simplemma; other "
+        "Puts each word into the form in which a dictionary lists it, in 54 languages, by simplemma; other "
         "languages stay as they are."
     )
     languages: ClassVar[Collection[str]] = DICTIONARIES
