@@ -128,7 +128,7 @@ def test_a_place_at_the_end_of_a_long_document_is_in_view(page: Page, service: P
     expect(page.locator(".evidence mark.cited")).to_be_in_viewport()
     assert len(page.locator(".evidence .document").inner_text()) < 40_000
     page.locator(".evidence").evaluate("pane => pane.scrollTo(0, 0)")
-    page.wait_for_function("document.querySelectorAll('.evidence .document > div').length > 1")
+    expect(page.locator(".evidence .document > div").nth(1)).to_be_attached()
     expect(page.locator(".evidence mark.cited")).to_contain_text("Halvard Brenn")
 
 
@@ -287,7 +287,7 @@ def test_files_are_uploaded_by_button_and_by_drop_with_the_reasons_of_failures(
     assert [path.name for path in kept.iterdir()] == [named]
 
     dropped(page, "a.exe", "x")
-    expect(frame.get_by_role("alert")).to_contain_text("“a.exe” has no format")
+    expect(frame.get_by_role("alert")).to_contain_text("“a.exe” is in a format that cannot be read")
 
 
 def test_german_words_and_a_chosen_theme_stay(page: Page, service: Program) -> None:

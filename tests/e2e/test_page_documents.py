@@ -81,7 +81,8 @@ def test_a_cited_pdf_opens_at_its_page_with_the_words_marked(page: Page, service
     # The line stands 40 lines of 16 points below the first, which is drawn 62 points below the upper edge of the page.
     assert 0.81 < (box["y"] - sheet["y"]) / sheet["height"] < 0.85
     expect(page.locator(".sheet .hidden mark")).to_have_text("The tower of Brakstad was built by Solveig Aune in 1887.")
-    page.wait_for_function("document.querySelector('.sheet img').naturalWidth >= 800")
+    expect(page.locator(".sheet img")).to_have_js_property("complete", value=True)
+    assert page.locator(".sheet img").evaluate("(image) => image.naturalWidth") >= 800
 
 
 def test_pages_are_turned_and_the_cited_one_is_found_again(page: Page, service: Program) -> None:
@@ -190,10 +191,10 @@ def test_a_place_in_the_middle_of_a_table_of_a_million_characters_opens_in_that_
     pane = page.locator(".evidence")
     before = page.locator(".evidence td").count()
     pane.evaluate("pane => pane.scrollTo(0, pane.scrollHeight)")
-    page.wait_for_function(f"document.querySelectorAll('.evidence td').length > {before}")
+    expect(page.locator(".evidence td").nth(before)).to_be_attached()
     before = page.locator(".evidence td").count()
     pane.evaluate("pane => pane.scrollTo(0, 300)")
-    page.wait_for_function(f"document.querySelectorAll('.evidence td').length > {before}")
+    expect(page.locator(".evidence td").nth(before)).to_be_attached()
     # What was in view stays there while more is drawn above it.
     assert pane.evaluate("pane => pane.scrollTop") > 3_000
     expect(page.locator(".evidence .document")).not_to_contain_text("| Machine")
