@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import errors
-from api.errors import STATUS
+from api.errors import HTTP_CODES, STATUS
 from api.jobs.queue import MAX_FINISHED, MAX_QUEUED
 from api.schemas.requests import IngestBody
 
@@ -22,7 +22,8 @@ def test_every_field_of_an_ingestion_is_explained_and_no_other() -> None:
 
 
 def test_every_code_stands_beside_its_status() -> None:
-    status_of: dict[str, int] = {"invalid_request": 422}
+    status_of = {code: status for status, (code, _) in HTTP_CODES.items()}
+    status_of |= {"invalid_request": 422, "body_too_large": 413, "internal": 500}
     kinds: list[type[errors.RagError]] = [errors.RagError]
     for kind in kinds:
         kinds += kind.__subclasses__()
