@@ -365,7 +365,7 @@ def test_pipelines_are_saved_opened_imported_and_exported(page: Page, service: P
     chooser.value.set_files(tmp_path / "own.json")
     expect(cards(page)).to_have_count(1)
     expect(cards(page)).to_contain_text("Limit: 7")
-    for wrong, told in (("{", "no JSON"), ("[1]", "no pipeline"), ('{"1": {"id": 5}}', "no pipeline")):
+    for wrong, told in (("{", "not valid JSON"), ("[1]", "not a pipeline"), ('{"1": {"id": 5}}', "not a pipeline")):
         page.get_by_label("As JSON").fill(wrong)
         page.get_by_role("button", name="Apply").click()
         expect(page.locator(".shelf").get_by_role("alert")).to_contain_text(told)
