@@ -5,33 +5,21 @@ Flow: `answering/` and `routes/retrieve.py` hand over what they return -> **here
 and logs a warning; answers are unaffected.
 """
 
-import asyncio
-import logging
 import secrets
-import threading
-import time
 from collections.abc import AsyncGenerator, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
+from api.background import BackgroundWriter
 from api.views.evaluate import message_of
-from errors import FeedbackError, RagError
+from errors import FeedbackError
 from index.feedback.store import FeedbackStore, Given, Kind, Limits, Target, Verdict
 from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Citation, Done, Event, Step
 from query_engine.schema.passage import Passage
 from settings import FeedbackSettings
-
-# Records that may wait for a slow disk; further ones are lost.
-MAX_WAITING = 1000
-WARN_EVERY_S = 60.0
-
-Result = TypeVar("Result")
-
-logger = logging.getLogger(__name__)
 
 
 class Recorder:
@@ -46,9 +34,7 @@ class Recorder:
         limits = Limits(settings.keep_days, settings.keep_rated_days, settings.max_mb)
         self._store = FeedbackStore(folder, limits)
         self._enabled = settings.enabled
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="feedback")
-        self._room = threading.BoundedSemaphore(MAX_WAITING)
-        self._warned_s = -WARN_EVERY_S
+        self._writer = BackgroundWriter("feedback", "answers", "An answer was not noted, so nobody can judge it")
 
     @classmethod
     def off(cls) -> Self:
@@ -79,7 +65,7 @@ class Recorder:
             FeedbackError: feedback is off; otherwise what `FeedbackStore.judge` raises.
         """
         self._check_enabled()
-        await self._in_thread(partial(self._store.judge, id_, kind, target, verdict, text))
+        await self._writer.run(partial(self._store.judge, id_, kind, target, verdict, text))
 
     async def judged(self, corpus: str | None) -> AsyncGenerator[dict[str, Any], None]:
         """Yield what was judged, oldest first.
@@ -89,12 +75,12 @@ class Recorder:
         """
         self._check_enabled()
         found = self._store.judged(corpus)
-        while (record := await self._in_thread(partial(next, found, None))) is not None:
+        while (record := await self._writer.run(partial(next, found, None))) is not None:
             yield record
 
     def close(self) -> None:
         """Write what waits, and let go of the file; blocks."""
-        self._thread.shutdown(wait=True)
+        self._writer.close()
         self._store.close()
 
     async def _noting(
@@ -111,28 +97,7 @@ class Recorder:
                 yield event
 
     def _note(self, make: Callable[[], Given]) -> None:
-        if not self._room.acquire(blocking=False):
-            self._warn(f"{MAX_WAITING} answers are waiting to be noted")
-            return
-        self._thread.submit(self._write, make)
-
-    def _write(self, make: Callable[[], Given]) -> None:
-        try:
-            self._store.note(make())
-        except RagError as error:
-            self._warn(str(error))
-        except Exception:
-            logger.exception("An answer was not noted")
-        finally:
-            self._room.release()
-
-    def _warn(self, why: str) -> None:
-        if time.monotonic() - self._warned_s >= WARN_EVERY_S:
-            self._warned_s = time.monotonic()
-            logger.warning("An answer was not noted, so nobody can judge it: %s", why)
-
-    async def _in_thread(self, work: Callable[[], Result]) -> Result:
-        return await asyncio.wrap_future(self._thread.submit(work))
+        self._writer.write(lambda: self._store.note(make()))
 
     def _check_enabled(self) -> None:
         if not self._enabled:

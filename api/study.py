@@ -7,13 +7,10 @@ the log, never an answer. Neither addresses nor keys are read.
 
 import hashlib
 import json
-import logging
 import re
 import secrets
-import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Any, Self
@@ -22,8 +19,10 @@ from urllib.parse import parse_qs
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from errors import RagError, StudyError
+from api.background import BackgroundWriter
+from errors import StudyError
 from index.feedback.study import Kind, StudyEvent, StudyLog
+from query_engine.text.well_formed import well_formed
 from settings import StudySettings
 
 SESSION_HEADER, SESSION_COOKIE = "x-study-session", "study_session"
@@ -35,13 +34,8 @@ DOCUMENTS, CHAT = "/documents/", "/task/chat/"
 MAX_BODY_BYTES = 1_000_000
 MAX_TEXT_CHARS = 8000
 MAX_SUBJECT_CHARS = 1000
-# Events that may wait for a slow disk; further ones are lost.
-MAX_WAITING = 1000
-WARN_EVERY_S = 60.0
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _FIRST_ERROR = 400
-
-logger = logging.getLogger(__name__)
 
 
 class Study:
@@ -58,9 +52,7 @@ class Study:
     def __init__(self, settings: StudySettings, folder: Path) -> None:
         self.settings = settings
         self._log = StudyLog(folder, settings.keep_days)
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="study")
-        self._room = threading.BoundedSemaphore(MAX_WAITING)
-        self._warned_s = -WARN_EVERY_S
+        self._writer = BackgroundWriter("study", "events", "An event of the user study was not noted")
 
     @classmethod
     def off(cls) -> Self:
@@ -68,42 +60,24 @@ class Study:
         return cls(StudySettings(), Path())
 
     def note(self, event: StudyEvent) -> None:
-        """Keep an event soon; returns at once."""
-        if not self._room.acquire(blocking=False):
-            self._warn(f"{MAX_WAITING} are waiting")
-            return
-        self._thread.submit(self._write, event)
+        """Keep an event soon; returns immediately."""
+        self._writer.write(lambda: self._log.note(event))
 
     def log(self) -> StudyLog:
-        """Return all events that have been written, once those that wait are.
+        """Wait for pending events, then return the log.
 
         Raises:
             StudyError: there is no study.
         """
         if not self.settings.enabled:
             raise StudyError("This service notes no user study.", "Set RAG_STUDY__ENABLED=true and start it again.")
-        self._thread.submit(lambda: None).result()
+        self._writer.wait()
         return self._log
 
     def close(self) -> None:
         """Write what waits, and let go of the file; blocks."""
-        self._thread.shutdown(wait=True)
+        self._writer.close()
         self._log.close()
-
-    def _write(self, event: StudyEvent) -> None:
-        try:
-            self._log.note(event)
-        except RagError as error:
-            self._warn(str(error))
-        except Exception:
-            logger.exception("An event of the user study was not noted")
-        finally:
-            self._room.release()
-
-    def _warn(self, why: str) -> None:
-        if time.monotonic() - self._warned_s >= WARN_EVERY_S:
-            self._warned_s = time.monotonic()
-            logger.warning("An event of the user study was not noted: %s", why)
 
 
 class StudyNotes:
@@ -188,9 +162,9 @@ def _told(scope: Scope, kind: Kind, body: bytes, *, texts: bool) -> dict[str, st
         text = _asked(given)
     return {
         "route": f"{scope['method']} {path}",
-        "subject": _storable(subject)[:MAX_SUBJECT_CHARS],
+        "subject": well_formed(subject)[:MAX_SUBJECT_CHARS],
         "verdict": verdict,
-        "text": _storable(text)[:MAX_TEXT_CHARS] if texts else "",
+        "text": well_formed(text)[:MAX_TEXT_CHARS] if texts else "",
     }
 
 
@@ -212,8 +186,3 @@ def _asked(given: dict[str, Any]) -> str:
         content = messages[-1].get("content")
         return content if isinstance(content, str) else ""
     return named
-
-
-def _storable(text: str) -> str:
-    """Return text without lone surrogates, which no file can hold."""
-    return text.encode("utf-8", "replace").decode()

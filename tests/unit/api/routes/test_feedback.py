@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from api.recorder import MAX_WAITING
+from api.background import MAX_WAITING
 from query_engine.schema.events import Step, Token
 from tests.fakes.engines import FakeEngine, a_done
 from tests.fakes.http import client_of, records_in
@@ -222,7 +222,7 @@ def test_answers_that_nobody_can_note_in_time_are_lost_and_not_gathered(
     client = client_in(tmp_path)
     recorder = client.app.state.service.recorder  # type: ignore[attr-defined]
     for _ in range(MAX_WAITING):
-        recorder._room.acquire(blocking=False)
+        recorder._writer._room.acquire(blocking=False)
 
     with caplog.at_level(logging.WARNING):
         reply = client.post("/query", json=QUESTION)
