@@ -21,6 +21,7 @@ from api.mcp.results import AskResult, CorpusList, FetchedDocument, SearchResult
 from api.mcp.tools import Caller, Tools
 from api.views.truncate import fit
 from errors import RagError
+from query_engine.text.well_formed import well_formed
 from settings import VERSION
 
 NAME = "treeline"
@@ -113,8 +114,7 @@ async def _result(work: Awaitable[BaseModel]) -> CallToolResult:
         found = await work
     except RagError as error:
         raise ToolError(_told(error)) from error
-    # A document may hold a lone surrogate, which UTF-8 cannot carry.
-    text = json.dumps(found.model_dump(mode="python"), ensure_ascii=False).encode("utf-8", "replace").decode()
+    text = well_formed(json.dumps(found.model_dump(mode="python"), ensure_ascii=False))
     structured: dict[str, Any] = json.loads(text)
     return CallToolResult(content=[TextContent(text=text)], structured_content=structured)
 

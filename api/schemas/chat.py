@@ -17,6 +17,7 @@ from api.schemas.requests import Filters, QueryTime, SteeringBody
 from errors import QuestionError
 from query_engine.question.condense import Turn
 from query_engine.question.validation import clean_question
+from query_engine.text.well_formed import well_formed
 
 MAX_MESSAGES = 1000
 MAX_MODEL_CHARS = 200
@@ -66,7 +67,7 @@ class Message(BaseModel):
     @property
     def text(self) -> str:
         """Its text, in valid Unicode."""
-        return (self.content or "").replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+        return well_formed((self.content or "").replace("\0", "\ufffd"))
 
 
 class StreamOptions(BaseModel):

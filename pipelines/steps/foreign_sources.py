@@ -17,8 +17,9 @@ from pipelines.services import Services
 from pipelines.state import ORIGINAL_RANK, PipelineState, Role
 from pipelines.step import FULL_TEXT, SourceStep
 from pipelines.steps.corpus_source import FOUND_BY
-from pipelines.steps.metadata_columns import METADATA, names_of, of_one_kind, storable_text
+from pipelines.steps.metadata_columns import METADATA, names_of, of_one_kind
 from query_engine.runtime.deadline import Deadline
+from query_engine.text.well_formed import well_formed
 from sources.base import Source, SourcePage, SourceQuery
 from sources.build import open_source
 from sources.corpus import document_of
@@ -31,6 +32,10 @@ OFFERED = (5, 10, 20, 50, 100)
 
 Url = Annotated[str, Field(max_length=2000, pattern=r"^(https?://[^\s]+)?$")]
 
+SERVER_URL: Any = parameter(
+    "", "Server URL", "Address of the server; empty: that of the settings. Others must be allowed there."
+)
+
 
 def _limit(most: int) -> Any:
     return parameter(50, "Limit", "Documents, at most.", ge=1, le=most, offered=OFFERED)
@@ -41,11 +46,13 @@ class _ForeignSource(SourceStep):
 
     Class attributes:
         source: its name in `sources/`.
+        part: the parameter that names an index or collection, beside `url`; empty where a step names neither.
         facts: fields of its records that are columns without being asked for.
     """
 
     closed = True
     source: ClassVar[str]
+    part: ClassVar[str] = ""
     facts: ClassVar[tuple[str, ...]] = ()
 
     class Parameters(StepParameters):
@@ -96,12 +103,12 @@ class _ForeignSource(SourceStep):
         first = state.count + 1
         names = self._fact_names()
         columns: dict[str, list[Any]] = {
-            "id": [storable_text(page.id) for page, _ in rows],
+            "id": [well_formed(page.id) for page, _ in rows],
             "doc_id": [document.doc_id for _, document in rows],
             "title": [document.title for _, document in rows],
             "url": [document.url for _, document in rows],
             self.given.output_column: [document.text for _, document in rows],
-            "published": [storable_text(page.published) or None for page, _ in rows],
+            "published": [well_formed(page.published) or None for page, _ in rows],
             FOUND_BY: [f"found by {self.source}" for _ in rows],
             ORIGINAL_RANK: list(range(first, first + len(rows))),
             **{name: of_one_kind([page.facts.get(name) for page, _ in rows]) for name in names},
@@ -125,7 +132,8 @@ class _ForeignSource(SourceStep):
         return ["id", "doc_id", "title", "url", self.given.output_column, "published", FOUND_BY, ORIGINAL_RANK]
 
     def _open(self, services: Services) -> Source:
-        return open_source(self.source, services.settings.sources, lambda text: _vector(services, text))
+        named = {"url": self.given.url, "part": getattr(self.given, self.part)} if self.part else {}
+        return open_source(self.source, services.settings.sources, lambda text: _vector(services, text), **named)
 
 
 class MosaicSource(_ForeignSource):
@@ -135,6 +143,7 @@ class MosaicSource(_ForeignSource):
     name = "MosaicDataSource"
     description = "Full texts that a MOSAIC service finds, best first; of several indexes in turn."
     source = "mosaic"
+    part = "search_index"
     facts = ("language", INDEX_COLUMN)
 
     class Parameters(_ForeignSource.Parameters):
@@ -150,10 +159,6 @@ class MosaicSource(_ForeignSource):
             "", "Search index", "Index that is searched; `all`: every one; empty: that of the settings, else every one."
         )
 
-    def _open(self, services: Services) -> Source:
-        given = self.given
-        return open_source("mosaic", services.settings.sources, _no_vector, url=given.url, part=given.search_index)
-
 
 class MeiliSource(_ForeignSource):
     """Searches an index of a MeiliSearch server."""
@@ -162,21 +167,16 @@ class MeiliSource(_ForeignSource):
     name = "MeiliSearch Data Source"
     description = "Documents of an index of a MeiliSearch server, best first."
     source = "meilisearch"
+    part = "index"
 
     class Parameters(_ForeignSource.Parameters):
         """Which server, which index, how much."""
 
-        url: Url = parameter(
-            "", "Server URL", "Address of the server; empty: that of the settings. Others must be allowed there."
-        )
+        url: Url = SERVER_URL
         index: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,512}$")] = parameter(
             "", "Index", "Index that is searched; empty: that of the settings."
         )
         limit: int = _limit(MAX_PAGES)
-
-    def _open(self, services: Services) -> Source:
-        given = self.given
-        return open_source("meilisearch", services.settings.sources, _no_vector, url=given.url, part=given.index)
 
 
 class ChromaSource(_ForeignSource):
@@ -186,13 +186,12 @@ class ChromaSource(_ForeignSource):
     name = "ChromaDB Data Source"
     description = "Documents of a Chroma collection that another program made, nearest in meaning first."
     source = "chroma"
+    part = "collection"
 
     class Parameters(_ForeignSource.Parameters):
         """Which server, which collection, which model, how much."""
 
-        url: Url = parameter(
-            "", "Server URL", "Address of the server; empty: that of the settings. Others must be allowed there."
-        )
+        url: Url = SERVER_URL
         collection: Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]{1,510}[A-Za-z0-9])?$")] = parameter(
             "", "Collection", "Collection that is searched; empty: that of the settings."
         )
@@ -205,16 +204,6 @@ class ChromaSource(_ForeignSource):
         """Refuse what is not set up or not allowed, and a model that is not loaded."""
         super().check(services)
         services.refuse_other_embedder(self.given.model)
-
-    def _open(self, services: Services) -> Source:
-        given = self.given
-        return open_source(
-            "chroma",
-            services.settings.sources,
-            lambda text: _vector(services, text),
-            url=given.url,
-            part=given.collection,
-        )
 
 
 class ClueWebSource(_ForeignSource):
@@ -247,7 +236,3 @@ class FineWebSource(_ForeignSource):
 
 def _vector(services: Services, text: str) -> Sequence[float]:
     return list(services.embedder().get_query_embedding(text))
-
-
-def _no_vector(_text: str) -> Sequence[float]:
-    raise AssertionError("this source searches by words")

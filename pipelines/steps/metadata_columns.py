@@ -6,6 +6,7 @@ Flow: a source's parameter `metadata_columns` -> **here** -> names of columns, a
 from typing import Any
 
 from pipelines.parameters import MAX_NAME_CHARS, parameter
+from query_engine.text.well_formed import well_formed
 
 METADATA: Any = parameter(
     "", "Metadata", "Comma-separated names of the documents' metadata that become columns of their own."
@@ -32,17 +33,12 @@ def of_one_kind(values: list[Any]) -> list[Any]:
     ]
 
 
-def storable_text(text: str) -> str:
-    """Return text without lone surrogates, which no table can hold."""
-    return text.encode("utf-8", "replace").decode()
-
-
 def _storable(value: Any) -> Any:
     if isinstance(value, list):
         return [_storable(one) for one in value]
     if isinstance(value, dict):
-        return storable_text(str(value))
-    return storable_text(value) if isinstance(value, str) else value
+        return well_formed(str(value))
+    return well_formed(value) if isinstance(value, str) else value
 
 
 def _kind(value: Any) -> Any:
