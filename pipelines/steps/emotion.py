@@ -11,13 +11,14 @@ from typing import Any, Literal
 
 from empath import Empath
 
-from errors import LLMError, PipelineError, StepError
+from errors import LLMError
 from index.lexical.language import question_language
 from pipelines.handler import StepHandler
 from pipelines.parameters import ColumnName, parameter
 from pipelines.services import Services
 from pipelines.state import PipelineState
 from pipelines.step import RowStep
+from pipelines.steps.language_model import ModelCalls, check_method
 from pipelines.steps.lemmatizing import dictionary_form
 from query_engine.llms.helper import PromptHelper
 from query_engine.runtime.deadline import Deadline
@@ -71,11 +72,7 @@ class EmotionStep(RowStep):
 
     def check(self, services: Services) -> None:
         """Refuse the model where there is none."""
-        if self.given.method == "model" and services.model() is None:
-            raise PipelineError(
-                "This service has no language model.",
-                "Take the method `lexicon`, or start it with RAG_LLM__PROVIDER or RAG_LLM__QUERY_MODEL set.",
-            )
+        check_method(services, self.given.method, "")
 
     def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
         """Add the column; texts of which nothing can be said are a warning."""
@@ -96,13 +93,8 @@ class EmotionStep(RowStep):
         if self.given.method == "lexicon":
             yield from map(by_lexicon, rows)
             return
-        model, settings = handler.services.model(), handler.services.settings
-        if model is None:
-            raise StepError("This service has no language model.", "Start it with RAG_LLM__PROVIDER set.")
-        helper = PromptHelper(model, settings.llm.max_new_tokens)
-        for text in rows:
-            deadline = Deadline(settings.answer.deadline_s, stop=handler.stop)
-            yield by_model(helper, text, deadline) if text.strip() else NONE
+        calls = ModelCalls(handler, "")
+        yield from (by_model(calls.helper, text, calls.deadline()) if text.strip() else NONE for text in rows)
 
 
 def by_lexicon(text: str) -> str | None:

@@ -1,8 +1,8 @@
 """Ask the language model of the service from a step: which model, how long, and what counts as no reply.
 
-Flow: `language_model_reranking.py`, `model_marking.py`, `model_summaries.py` -> **here** -> `query_engine/llms/`, which
-bounds prompts and replies. A call ends when the task is cancelled. A model that fails fails the step; a reply that
-says nothing of use is the step's to judge.
+Flow: `language_model_reranking.py`, `model_marking.py`, `model_summaries.py`, `emotion.py` -> **here** ->
+`query_engine/llms/`, which bounds prompts and replies. A call ends when the task is cancelled. A model that fails fails
+the step; a reply that says nothing of use is the step's to judge.
 """
 
 from typing import Any
