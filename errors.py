@@ -56,7 +56,8 @@ Anything else that escapes is a bug of ours. Two edges translate this tree and n
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 
 class RagError(Exception):
@@ -442,3 +443,24 @@ def error_line(error: RagError, *, as_json: bool) -> str:
     if as_json:
         return json.dumps({"event": "error", "code": error.code, "fact": error.fact, "remedy": error.remedy}) + "\n"
     return f"error[{error.code}]: {error}\n"
+
+
+INSTALL_TORCH = "Run `pip install torch -c constraints.txt`, or build the image with KEEP_TORCH=true."
+"""The remedy of a service that lacks PyTorch."""
+
+
+@contextmanager
+def packages_for(work: str, remedy: str) -> Iterator[None]:
+    """Import in the `with` block what only some settings or commands need.
+
+    Args:
+        work: what needs the packages, as the beginning of a sentence.
+        remedy: how to install them.
+
+    Raises:
+        ModelError: a package is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ModelError(f"{work} needs {error.name}, which is not installed.", remedy) from error

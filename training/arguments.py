@@ -4,11 +4,8 @@ Flow: `embedder/__main__.py`, `lora/__main__.py`, `quantize/__main__.py` -> **he
 """
 
 import argparse
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from errors import ModelError
 from eval.argument_types import whole_number
 
 
@@ -46,23 +43,6 @@ def positive(text: str) -> float:
 def share(text: str) -> float:
     """Read a share above 0 and below 1."""
     return _between(text, 1.0)
-
-
-@contextmanager
-def packages_for(work: str, remedy: str) -> Iterator[None]:
-    """Import in the `with` block what only this command needs.
-
-    Args:
-        work: what needs the packages, as the beginning of a sentence.
-        remedy: how to install them.
-
-    Raises:
-        ModelError: a package is not installed.
-    """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise ModelError(f"{work} needs {error.name}, which is not installed.", remedy) from error
 
 
 def _between(text: str, high: float) -> float:

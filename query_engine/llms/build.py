@@ -4,7 +4,7 @@ Flow: `synthesis/build.py` -> **here** -> the provider's module. Only the chosen
 take seconds and hundreds of megabytes.
 """
 
-from errors import ModelError, SettingsError
+from errors import INSTALL_TORCH, SettingsError, packages_for
 from query_engine.llms.base import LoadedModel
 from settings import Settings
 
@@ -18,13 +18,8 @@ def build_model(settings: Settings) -> LoadedModel:
     """
     match settings.llm.provider:
         case "huggingface":
-            try:
+            with packages_for("RAG_LLM__PROVIDER=huggingface", INSTALL_TORCH):
                 from query_engine.llms.huggingface import load_huggingface  # noqa: PLC0415
-            except ModuleNotFoundError as error:
-                raise ModelError(
-                    f"RAG_LLM__PROVIDER=huggingface needs {error.name}, which is not installed.",
-                    "Run `pip install torch -c constraints.txt`, or build the image with KEEP_TORCH=true.",
-                ) from error
             return load_huggingface(settings.llm)
         case "openvino":
             from query_engine.llms.openvino import load_openvino  # noqa: PLC0415

@@ -10,10 +10,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from errors import run_command
+from errors import packages_for, run_command
 from eval.argument_types import whole_number
 from settings import load_settings
-from training.arguments import packages_for, share, training_options
+from training.arguments import share, training_options
 from training.unfinished import refuse_existing
 
 

@@ -10,10 +10,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from errors import ModelError, run_command
+from errors import ModelError, packages_for, run_command
 from eval.argument_types import whole_number
 from settings import load_settings
-from training.arguments import packages_for
 from training.unfinished import refuse_existing
 
 SAMPLE = Path(__file__).parents[2] / "data" / "corpus"

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Sequence
 from typing import NoReturn
 
-from errors import ModelError, SettingsError
+from errors import INSTALL_TORCH, ModelError, SettingsError, packages_for
 from query_engine.llms.base import LoadedModel
 from query_engine.llms.helper import PromptHelper
 from query_engine.retrieval.reranking.base import Reranker
@@ -70,13 +70,8 @@ def build_reranker(settings: Settings, model: LoadedModel | None) -> Reranker | 
 
 
 def _cross_encoder(model: str) -> Reranker:
-    try:
+    with packages_for("A cross-encoder", INSTALL_TORCH):
         from query_engine.retrieval.reranking.cross_encoder import CrossEncoderReranker  # noqa: PLC0415  # seconds to import
-    except ModuleNotFoundError as error:
-        raise ModelError(
-            f"A cross-encoder needs {error.name}, which is not installed.",
-            "Run `pip install torch -c constraints.txt`, or build the image with KEEP_TORCH=true.",
-        ) from error
     return CrossEncoderReranker(model)
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from errors import ModelError
-from training.arguments import packages_for
+from errors import ModelError, packages_for
 
 
 def test_a_package_that_is_not_installed_is_named_with_the_remedy() -> None:
