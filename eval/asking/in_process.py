@@ -6,8 +6,8 @@ Flow: `build.py` -> **here** -> `asking.py`. The answer is that of `Engine.strea
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, aclosing
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, aclosing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -31,6 +31,10 @@ class Answers(Protocol):
         """Yield the events of one answer."""
 
 
+Over = Callable[[Sequence[Document]], AbstractContextManager[Answers]]
+"""Makes an engine over documents alone; blocks."""
+
+
 @dataclass(frozen=True, slots=True)
 class Library:
     """Makes an engine over the pages of one question. Both calls block, and are made one at a time.
@@ -42,7 +46,7 @@ class Library:
     """
 
     read: Callable[[Sequence[GivenPage]], tuple[list[Document], list[str]]]
-    over: Callable[[Sequence[Document]], AbstractContextManager[Answers]]
+    over: Over
     fingerprint: str
 
 
@@ -69,19 +73,8 @@ class InProcess:
         Raises:
             NoReplyError: the question is refused, the engine failed, or its time was over before anything was found.
         """
-        try:
+        with as_no_reply(case, "engine"):
             return await self._over_pages(case) if case.pages else await self._in_corpus(case)
-        except (QuestionError, FilterError) as error:
-            raise NoReplyError(error.fact, error.remedy, refused=True) from error
-        except NoReplyError:
-            raise
-        except RagError as error:
-            raise NoReplyError(error.fact, error.remedy) from error
-        except Exception as error:
-            # As a service would reply with 500 and live: the code that is tried here may be an hour old.
-            logger.exception("A bug, met by the question %s.", case.id)
-            fact = f"The engine failed by a bug: {type(error).__name__}: {error}."
-            raise NoReplyError(fact, "See the traceback on stderr.", lasting=True) from error
 
     async def _in_corpus(self, case: Case) -> Row:
         assert self._engine is not None, "a question without pages is asked of a corpus"
@@ -93,14 +86,40 @@ class InProcess:
         # Who is cancelled, as by a time limit, waits for the thread: the next question may use what it uses.
         async with self._reading:
             documents, unread = await in_thread(partial(self._library.read, case.pages))
-            stack = ExitStack()
-            try:
-                engine = await in_thread(partial(stack.enter_context, self._library.over(documents)))
-                row = await ask_engine(engine, case, started)
-            finally:
-                await in_thread(stack.close)
+            row = await ask_over(self._library.over, documents, case, started)
         notes = tuple(f"page_unread: {reason}" for reason in unread)
         return row.model_copy(update={"fingerprint": self._library.fingerprint, "warnings": (*row.warnings, *notes)})
+
+
+@contextmanager
+def as_no_reply(case: Case, what: str) -> Iterator[None]:
+    """Translate what fails in the `with` block, a bug of `what` too: the code that is tried may be an hour old.
+
+    Raises:
+        NoReplyError: says why there is no reply.
+    """
+    try:
+        yield
+    except (QuestionError, FilterError) as error:
+        raise NoReplyError(error.fact, error.remedy, refused=True) from error
+    except NoReplyError:
+        raise
+    except RagError as error:
+        raise NoReplyError(error.fact, error.remedy) from error
+    except Exception as error:
+        logger.exception("A bug, met by the question %s.", case.id)
+        fact = f"The {what} failed by a bug: {type(error).__name__}: {error}."
+        raise NoReplyError(fact, "See the traceback on stderr.", lasting=True) from error
+
+
+async def ask_over(over: Over, documents: Sequence[Document], case: Case, started: float) -> Row:
+    """Return the row of an answer over these documents alone; see `ask_engine`."""
+    stack = ExitStack()
+    try:
+        engine = await in_thread(partial(stack.enter_context, over(documents)))
+        return await ask_engine(engine, case, started)
+    finally:
+        await in_thread(stack.close)
 
 
 async def ask_engine(engine: Answers, case: Case, started: float, filters: Mapping[str, Any] | None = None) -> Row:

@@ -6,17 +6,14 @@ the engine's over these documents, as in a chat over the results of a task.
 """
 
 import asyncio
-import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from errors import QuestionError, RagError
-from eval.asking.in_process import Answers, ask_engine
+from eval.asking.in_process import Over, as_no_reply, ask_over
 from eval.asking.target import NoReplyError
 from eval.cases import Case
 from eval.rows import Quote, Row, Seen
@@ -30,8 +27,6 @@ from query_engine.runtime.threads import in_thread
 
 SUMMARY = "pipeline"
 """Stands for who wrote, where a step of the pipeline did."""
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +44,7 @@ class PipelineTarget:
 
     plan: Callable[[str], Plan]
     runner: Runner
-    over: Callable[[Sequence[Document]], AbstractContextManager[Answers]]
+    over: Over
     documents: int
     fingerprint: str
     lock: asyncio.Lock
@@ -62,23 +57,14 @@ class PipelineTarget:
         """
         started = time.perf_counter()
         stop = threading.Event()
-        try:
+        with as_no_reply(case, "pipeline"):
             plan = self.plan(case.question)
-            state = await in_thread(partial(self.runner.run, plan, _Unwatched(), stop), stop)
+            try:
+                state = await in_thread(partial(self.runner.run, plan, _Unwatched(), stop), stop)
+            except FailedStepError as error:
+                raise NoReplyError(f"{error}", "Mend the pipeline, or what its step needs.") from error
             retrieve_ms = (time.perf_counter() - started) * 1000
             row = _summarised(case, plan, state) or await self._answered(case, state, started)
-        except QuestionError as error:
-            raise NoReplyError(error.fact, error.remedy, refused=True) from error
-        except NoReplyError:
-            raise
-        except FailedStepError as error:
-            raise NoReplyError(f"{error}", "Mend the pipeline, or what its step needs.") from error
-        except RagError as error:
-            raise NoReplyError(error.fact, error.remedy) from error
-        except Exception as error:
-            logger.exception("A bug, met by the question %s.", case.id)
-            fact = f"The pipeline failed by a bug: {type(error).__name__}: {error}."
-            raise NoReplyError(fact, "See the traceback on stderr.", lasting=True) from error
         warnings = [f"step_{one.step}: {one.name}: {text}" for one in state.history for text in one.warnings]
         steps_ms = {f"{one.step} {one.name}": round(one.seconds * 1000, 1) for one in state.history}
         return row.model_copy(
@@ -97,12 +83,7 @@ class PipelineTarget:
         pages = pages_of(state, column, self.documents) if column else []
         documents = [Document(page.url, page.title or page.url, page.text or "") for page in pages]
         async with self.lock:
-            stack = ExitStack()
-            try:
-                engine = await in_thread(partial(stack.enter_context, self.over(documents)))
-                row = await ask_engine(engine, case, started)
-            finally:
-                await in_thread(stack.close)
+            row = await ask_over(self.over, documents, case, started)
         places = {page_name(number): place for number, place in enumerate(_places(state), start=1)}
         return row.model_copy(update={"citations": tuple(_placed(quote, places) for quote in row.citations)})
 
