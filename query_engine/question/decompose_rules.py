@@ -36,6 +36,9 @@ _SETTING = re.compile(
     rf"^((?:in|for|at|on|during|within|under|according to|among|with|as of)\b[^,?]{{2,80}}),\s+(?={_ASKING}\b)", re.I
 )
 _REFERS_BACK = re.compile(rf"\b{_PRONOUN}\b", re.I)
+_ASKED_ABOUT = re.compile(r"(?:what|who)(?:['’]s| is| are| was| were) ([^,;:?]+)$", re.I)
+_SUBJECTS = {"it", "they", "them", "he", "him", "she"}
+_POSSESSIVES = {"its", "their", "his", "her"}
 _TO_SOMEBODY = re.compile(r"\b(?:i|i'm|i’m|my|me|we|our|you|your|you're|please)\b", re.I)
 # How to answer, where another sentence asks.
 _ORDER = re.compile(
@@ -70,11 +73,27 @@ def split_question(question: str) -> tuple[Part, ...]:
     for clause, asks in _clauses(" ".join(question.split())):
         refers = bool(before) and _REFERS_BACK.search(clause) is not None
         things, whole = _compared(clause)
-        alone = asks and whole and not refers
-        parts += [Part(thing, f"{before} {thing}" if refers else thing, alone) for thing in things]
+        if refers and (named := _with_subject(before, clause)):
+            parts.append(Part(clause, named, asks))
+        else:
+            alone = asks and whole and not refers
+            parts += [Part(thing, f"{before} {thing}" if refers else thing, alone) for thing in things]
         before = clause
     distinct = tuple(dict.fromkeys(parts))
     return distinct[:MAX_PARTS] if len(distinct) > 1 else ()
+
+
+def _with_subject(before: str, clause: str) -> str | None:
+    """Return a clause with what "what is X" asks about in place of its only pronoun; None where that is not plain."""
+    asked, pronouns = _ASKED_ABOUT.match(before), list(_REFERS_BACK.finditer(clause))
+    if asked is None or len(asked[1].split()) > MAX_THING_WORDS or len(pronouns) != 1:
+        return None
+    pronoun = pronouns[0]
+    if pronoun[0].lower() in _SUBJECTS:
+        return f"{clause[: pronoun.start()]}{asked[1]}{clause[pronoun.end() :]}"
+    if pronoun[0].lower() in _POSSESSIVES:
+        return f"{clause[: pronoun.start()]}{asked[1]}'s{clause[pronoun.end() :]}"
+    return None
 
 
 def _clauses(question: str) -> list[tuple[str, bool]]:

@@ -6,6 +6,7 @@ Runs on the CPU by OpenVINO.
 """
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +20,7 @@ from tokenizers import Encoding, Tokenizer
 SHIPPED = Path(__file__).with_name("model")
 MAX_TOKENS = 256
 QUESTION_CHARS, CONTEXT_CHARS = 300, 120
-BATCH_PASSAGES = 8
+MAX_STREAMS = 8
 # OpenVINO keeps code and buffers for every shape it has met.
 WIDTH_STEP = 16
 # Scores of a token, as `training/reader/model.py` numbers them.
@@ -80,32 +81,36 @@ class Reader:
         from index.embedding.openvino import compile_model  # noqa: PLC0415  # imports OpenVINO
 
         limit = {"INFERENCE_NUM_THREADS": str(threads)} if threads else {}
-        options = {"INFERENCE_PRECISION_HINT": "bf16", "NUM_STREAMS": "1"} | limit
+        # A core for each passage is faster than all cores for a batch, which is as wide as its longest one.
+        streams = min(MAX_STREAMS, threads or os.cpu_count() or 1)
+        options = {"INFERENCE_PRECISION_HINT": "bf16", "NUM_STREAMS": str(streams)} | limit
         self._compiled: Any = compile_model(folder / "reader.xml", options)
         self._tokenizer = read_tokenizer(folder / "tokenizer.json")
 
     def read(self, question: str, passages: Sequence[PassageText]) -> list[Scores]:
         """Return the scores of each passage, in order."""
         encodings = encode(self._tokenizer, question, passages)
-        found: list[Scores | None] = [None] * len(passages)
-        order = sorted(range(len(passages)), key=lambda place: len(encodings[place]))
-        for first in range(0, len(order), BATCH_PASSAGES):
-            rows = order[first : first + BATCH_PASSAGES]
-            logits = self._logits([encodings[place] for place in rows])
-            for place, row in zip(rows, logits, strict=True):
-                found[place] = scores_of(passages[place], encodings[place], row)
-        return [one for one in found if one is not None]
+        # The longest first, so that no core is left with it at the end.
+        order = sorted(range(len(passages)), key=lambda place: -len(encodings[place]))
+        requests = {place: self._start(encodings[place]) for place in order}
+        return [
+            scores_of(passage, encodings[place], _logits(requests[place])) for place, passage in enumerate(passages)
+        ]
 
-    def _logits(self, encodings: Sequence[Encoding]) -> npt.NDArray[np.float32]:
-        width = -(-max(map(len, encodings)) // WIDTH_STEP) * WIDTH_STEP
-        arrays = np.zeros((3, len(encodings), width), np.int64)
-        for row, encoding in enumerate(encodings):
-            size = len(encoding)
-            arrays[:, row, :size] = encoding.ids, encoding.attention_mask, encoding.type_ids
+    def _start(self, encoding: Encoding) -> Any:
+        width = -(-len(encoding) // WIDTH_STEP) * WIDTH_STEP
+        arrays = np.zeros((3, 1, width), np.int64)
+        arrays[:, 0, : len(encoding)] = encoding.ids, encoding.attention_mask, encoding.type_ids
         request = self._compiled.create_infer_request()
-        request.infer(dict(zip(("input_ids", "attention_mask", "token_type_ids"), arrays, strict=True)))
-        logits: npt.NDArray[np.float32] = request.get_output_tensor().data.copy()
-        return logits
+        request.start_async(dict(zip(("input_ids", "attention_mask", "token_type_ids"), arrays, strict=True)))
+        return request
+
+
+def _logits(request: Any) -> npt.NDArray[np.float32]:
+    """Wait for a request, and return its logits, shape (tokens or more, 3)."""
+    request.wait()
+    logits: npt.NDArray[np.float32] = request.get_output_tensor().data[0]
+    return logits
 
 
 def read_tokenizer(path: Path) -> Tokenizer:

@@ -27,6 +27,8 @@ _OPEN = re.compile(
     r"(?:(?:In|On|By|Since|After) [^,.]{1,20},? )?(?:he|she|it|they|his|her|its|their|this|these)\b", re.I
 )
 OPENING_WORDS = 20
+# An item that is a sentence is understood without the line that leads it in.
+_SENTENCE = re.compile(r"[A-ZÀ-Þ](?:\S+\s+){3,}\S+[.!?]")
 # A row or an item that holds more words of the question than the one beside it may have so much smaller log-odds; any,
 # if that one holds none.
 NAMED_MORE_BELOW = 3.0
@@ -319,7 +321,14 @@ def _items(one: ReadUnit, asked: _Asked) -> set[int]:
     whole |= one.headed and not asked.little  # the question asks for what the heading names
     fits = _words(leaf, block.units) <= (WHOLE_STEPS_WORDS if block.kind == "steps" else WHOLE_LIST_WORDS)
     places = {place for place in block.units if (whole and fits) or units[place].item in items}
-    return places if block.lead is None else {*_lead(leaf, block.lead), *places}
+    lead = _lead(leaf, block.lead) if block.lead is not None else set[int]()
+    return places if len(items) == 1 and not (whole and fits) and _stands_alone(one, lead, asked) else lead | places
+
+
+def _stands_alone(one: ReadUnit, lead: set[int], asked: _Asked) -> bool:
+    """Whether an item is a sentence, and the lines before it hold no word of the question beyond its own."""
+    led = frozenset[str]().union(*(unit.held for place in lead if (unit := asked.units.get(_key(one.leaf, place)))))
+    return _SENTENCE.fullmatch(one.text) is not None and led <= one.held
 
 
 def _lead(leaf: ReadLeaf, lead: int) -> set[int]:

@@ -93,6 +93,20 @@ def test_a_clause_that_refers_back_is_searched_for_with_what_it_refers_to() -> N
     assert "Marie Curie" in second.query
 
 
+@pytest.mark.parametrize(
+    ("question", "query"),
+    [
+        ("What is a heat pump and how efficient is it?", "how efficient is a heat pump"),
+        ("Who was Ada Lovelace and what are her works?", "what are Ada Lovelace's works"),
+        ("What are tides, and what causes them?", "what causes tides"),
+    ],
+)
+def test_a_clause_that_refers_to_what_is_asked_about_can_be_answered_by_itself(question: str, query: str) -> None:
+    part = split_question(question)[1]
+
+    assert (part.query, part.alone) == (query, True)
+
+
 def test_what_a_question_is_about_is_said_again_for_each_clause() -> None:
     assert texts("In Rome, who built the baths and which emperor closed the theatres?") == [
         "In Rome, who built the baths",

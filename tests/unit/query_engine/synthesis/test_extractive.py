@@ -299,6 +299,25 @@ def test_of_steps_that_fill_an_answer_none_is_left_out() -> None:
     assert text.endswith("15. Claim the money back. [1]")
 
 
+LASTING = "{lead}\n\n- Solar panels last 25 years or more.\n- Rain cleans the glass.\n- Dust costs yield.\n"
+
+
+def test_an_item_that_is_a_sentence_needs_no_line_to_lead_it_in() -> None:
+    facts = a_passage("panels.md", LASTING.format(lead="The main facts about solar power are these:"))
+
+    text, _ = write("How long do solar panels last?", [facts])
+
+    assert text == "Solar panels last 25 years or more. [1]"
+
+
+def test_the_line_that_leads_in_stays_where_it_says_what_an_item_is_about() -> None:
+    facts = a_passage("panels.md", LASTING.format(lead="The main facts about panels on ships are these:"))
+
+    text, _ = write("How long do solar panels last on ships?", [facts])
+
+    assert text == "The main facts about panels on ships are these:\n- Solar panels last 25 years or more. [1]"
+
+
 def test_no_quote_ends_in_a_line_that_leads_in_what_is_not_quoted() -> None:
     steps = "".join(f"{n}. Something else entirely happens in this long step of the work.\n" for n in range(1, 20))
     long = a_passage("wind.md", f"A wind turbine works like a fan in reverse. The turbine works so:\n\n{steps}")
