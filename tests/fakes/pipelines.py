@@ -16,12 +16,14 @@ from pipelines.services import Services
 from pipelines.state import ORIGINAL_RANK, PipelineState
 from pipelines.step import FULL_TEXT, RowStep, SourceStep, Step
 from query_engine.llms.base import LoadedModel
+from query_engine.llms.openai import connect_openai
 from query_engine.retrieval.reranking.base import Reranker
-from settings import Settings
+from settings import LLMSettings, Settings
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.engines import FakeEngine, FakeEngines, a_passage
 from tests.fakes.llm import ReplyingLLM
 from tests.fakes.reading import WordReader
+from tests.servers.scripted_llm import ScriptedLLM
 
 TEXTS = ("Wind turns blades.", "The sun heats salt.", "Rain falls on the hills.")
 
@@ -151,6 +153,33 @@ def run_step(texts: Iterable[str], *steps: Any, query: str = "What turns blades?
     return run_body(
         body_of("corpus_datasource", *steps, query=query), services=fake_services(an_engine(list(texts)), **services)
     )
+
+
+def cancel_in_call(server: ScriptedLLM, body: dict[str, Any], watcher: Noting) -> BaseException | None:
+    """Run a body with the server's model, cancel it while a call runs, and return how it ended."""
+    services = fake_services(model=a_server_model(server))
+    plan, stop = read_plan(body, a_registry(), services), threading.Event()
+    outcome: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            Runner(services, None, services.settings.pipelines).run(plan, watcher, stop)
+        except BaseException as error:  # noqa: BLE001  # looked at by the test
+            outcome.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert server.wait_until(lambda now: bool(now.open_streams))
+    stop.set()
+    thread.join(10)
+    assert server.wait_until(lambda now: not now.open_streams)
+    return outcome[0] if outcome else None
+
+
+def a_server_model(server: ScriptedLLM) -> LoadedModel:
+    """Return the model of a scripted server."""
+    llm = LLMSettings(provider="openai", base_url=server.base_url, model="scripted", timeout_s=30)
+    return connect_openai(llm)
 
 
 def a_model(reply: Callable[[str], str], *, context_tokens: int = 4096) -> LoadedModel:

@@ -1,21 +1,26 @@
 import re
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from errors import PipelineError, TaskCancelledError
-from pipelines.body import read_plan
 from pipelines.row_cache import RowCache
-from pipelines.running import FailedStepError, Runner
+from pipelines.running import FailedStepError
 from pipelines.state import PipelineState
 from pipelines.steps.language_model_reranking import pair_prompt, read_choice
 from query_engine.llms.base import LoadedModel
-from query_engine.llms.openai import connect_openai
-from settings import LLMSettings
 from tests.fakes.llm import FakeLLM, asker
-from tests.fakes.pipelines import Noting, a_model, a_registry, an_engine, body_of, fake_services, run_body
+from tests.fakes.pipelines import (
+    Noting,
+    a_model,
+    a_server_model,
+    an_engine,
+    body_of,
+    cancel_in_call,
+    fake_services,
+    run_body,
+)
 from tests.servers.scripted_llm import Script, ScriptedLLM
 
 GRADE = re.compile(r"^\[(\d+)\] grade (\d+)", re.MULTILINE)
@@ -226,10 +231,6 @@ def test_a_window_that_the_reply_has_no_room_for_is_refused() -> None:
         ranked([1, 2], ("group_llm_reranker", {"window_size": 50}))
 
 
-def a_server_model(server: ScriptedLLM) -> LoadedModel:
-    return connect_openai(LLMSettings(provider="openai", base_url=server.base_url, model="scripted", timeout_s=5))
-
-
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
@@ -266,24 +267,10 @@ def test_what_was_compared_before_a_failure_is_not_asked_again(server: ScriptedL
 )
 def test_cancelling_reaches_the_call_that_runs(server: ScriptedLLM, step: str, script: Script) -> None:
     server.play(script)
-    services = fake_services(model=a_server_model(server))
-    plan = read_plan(body_of("fake_source", step, "word_counter"), a_registry(), services)
-    stop, watcher = threading.Event(), Noting()
-    outcome: list[BaseException] = []
+    watcher = Noting()
 
-    def run() -> None:
-        try:
-            Runner(services, None, services.settings.pipelines).run(plan, watcher, stop)
-        except BaseException as error:  # noqa: BLE001  # looked at below
-            outcome.append(error)
+    outcome = cancel_in_call(server, body_of("fake_source", step, "word_counter"), watcher)
 
-    thread = threading.Thread(target=run)
-    thread.start()
-    assert server.wait_until(lambda now: bool(now.open_streams))
-    stop.set()
-    thread.join(4)
-
-    assert [type(error) for error in outcome] == [TaskCancelledError]
-    assert server.wait_until(lambda now: not now.open_streams)
+    assert isinstance(outcome, TaskCancelledError)
     assert len(server.requests) == 1
     assert watcher.ends == [1]

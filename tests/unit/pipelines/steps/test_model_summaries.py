@@ -1,17 +1,22 @@
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from errors import PipelineError, TaskCancelledError
-from pipelines.body import read_plan
 from pipelines.row_cache import RowCache
-from pipelines.running import FailedStepError, Runner
+from pipelines.running import FailedStepError
 from pipelines.state import PipelineState
-from query_engine.llms.openai import connect_openai
-from settings import LLMSettings
-from tests.fakes.pipelines import Noting, a_model, a_registry, an_engine, body_of, fake_services, run_body
+from tests.fakes.pipelines import (
+    Noting,
+    a_model,
+    a_server_model,
+    an_engine,
+    body_of,
+    cancel_in_call,
+    fake_services,
+    run_body,
+)
 from tests.servers.scripted_llm import Script, ScriptedLLM
 
 WIND = "Rain falls on all hills. Strong wind turns the blades quickly. The sun heats the salt in its tank."
@@ -155,32 +160,15 @@ def test_an_instruction_that_nobody_reads_is_refused() -> None:
 @pytest.mark.parametrize("step", ["llm_summarizer", "all_results_summarizer"])
 def test_a_server_that_fails_fails_the_step(server: ScriptedLLM, step: str, script: Script, reason: str) -> None:
     server.play(script)
-    llm = LLMSettings(provider="openai", base_url=server.base_url, model="scripted", timeout_s=5)
 
     with pytest.raises(FailedStepError, match=rf"LLMError in step 2 \({step}\): .*{reason}"):
-        run_body(body_of("fake_source", (step, MODEL)), services=fake_services(model=connect_openai(llm)))
+        run_body(body_of("fake_source", (step, MODEL)), services=fake_services(model=a_server_model(server)))
 
 
 @pytest.mark.parametrize("step", ["llm_summarizer", "all_results_summarizer", "relevance_marking_step"])
 def test_cancelling_reaches_the_call_that_runs(server: ScriptedLLM, step: str) -> None:
     server.play(Script(stall_after=0))
-    llm = LLMSettings(provider="openai", base_url=server.base_url, model="scripted", timeout_s=30)
-    services = fake_services(model=connect_openai(llm))
-    plan = read_plan(body_of("fake_source", (step, MODEL)), a_registry(), services)
-    stop = threading.Event()
-    outcome: list[BaseException] = []
 
-    def run() -> None:
-        try:
-            Runner(services, None, services.settings.pipelines).run(plan, Noting(), stop)
-        except BaseException as error:  # noqa: BLE001  # looked at below
-            outcome.append(error)
+    outcome = cancel_in_call(server, body_of("fake_source", (step, MODEL)), Noting())
 
-    thread = threading.Thread(target=run)
-    thread.start()
-    assert server.wait_until(lambda now: bool(now.open_streams))
-    stop.set()
-    thread.join(10)
-
-    assert [type(error) for error in outcome] == [TaskCancelledError]
-    assert server.wait_until(lambda now: not now.open_streams)
+    assert isinstance(outcome, TaskCancelledError)
