@@ -21,11 +21,11 @@ _NUMBER_WORD = (
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
     r"|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
 )
-_NUMBER = re.compile(
-    r"(?:[$€£¥]\s?)?\b\d+(?:[.,]\d+)*(?:\s?%|\s(?:per cent|percent|million|billion|trillion)\b)*"
-    rf"|\b{_NUMBER_WORD}(?:[- ]{_NUMBER_WORD})?(?: (?:hundred|thousand|million|billion))*\b",
-    re.IGNORECASE,
+_ONE_NUMBER = (
+    r"(?:(?:[$€£¥]\s?)?\b\d+(?:[.,]\d+)*(?:\s?%|\s(?:per cent|percent|million|billion|trillion)\b)*"
+    rf"|\b{_NUMBER_WORD}(?:[- ]{_NUMBER_WORD})?(?: (?:hundred|thousand|million|billion))*\b)"
 )
+_NUMBER = re.compile(rf"{_ONE_NUMBER}(?:(?: to | or |\s?[–-]\s?){_ONE_NUMBER})?", re.IGNORECASE)
 _CAPITAL = r"[A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f][\w'’-]*(?:(?<=\b[A-Z])\.)?"
 _NAME = re.compile(rf"{_CAPITAL}(?:\s(?:(?:of|the|de|la|von|van|du|al|bin)\s){{0,2}}{_CAPITAL})*")
 # The kinds of question, and what answers each. The first that fits counts.

@@ -19,6 +19,7 @@ def found(question: str, sentence: str) -> str | None:
         ("How many turbines does it have?", "It has 10 turbines and 2 dams.", "10"),
         ("How many judges were there?", "The season had four judges.", "four"),
         ("How much did it cost?", "The dam cost $1.2 billion to build.", "$1.2 billion"),
+        ("How long does it last?", "It lasts 25 to 30 years.", "25 to 30"),
         ("What percentage is lost?", "Some 7.5 per cent is lost on the way.", "7.5 per cent"),
         ("Who published the limit?", "In 1919 Albert Betz published the limit.", "Albert Betz"),
         ("Where is the dam?", "The dam stands near Ansan in South Korea.", "Ansan"),
