@@ -25,7 +25,7 @@ OWN = Path(__file__).with_name("data")
 REPORTED = ("open_questions", "squad", "squad2")
 EXCHANGED_SHARE = 0.15
 SQUAD_SHARE = 0.6
-HELD_OUT = {"selqa": 0.05, "squad": 0.03, "clapnq": 0.06, "wiki": 0.03}
+HELD_OUT = {"selqa": 0.05, "squad": 0.03, "clapnq": 0.06, "wiki": 0.1}
 HELD_OUT_OF_OWN = 0.06
 
 
