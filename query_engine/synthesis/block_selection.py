@@ -27,6 +27,8 @@ _OPEN = re.compile(
     r"(?:(?:In|On|By|Since|After) [^,.]{1,20},? )?(?:he|she|it|they|his|her|its|their|this|these)\b", re.I
 )
 OPENING_WORDS = 20
+# "Charge them in your flat."
+_NAMES_NOTHING = re.compile(r"(?:(?!if\b|when\b|as\b|although\b)[\w’']+ ){1,3}(?:it|them|they|these|those)\b", re.I)
 # An item that is a sentence is understood without the line that leads it in.
 _SENTENCE = re.compile(r"[A-ZÀ-Þ](?:\S+\s+){3,}\S+[.!?]")
 # A row or an item that holds more words of the question than the one beside it may have so much smaller log-odds; any,
@@ -277,7 +279,9 @@ def _opened(block: ChosenBlock, asked: _Asked) -> ChosenBlock:
     if block.kind != "paragraph" or first == leaf.layout.block_of(first).units.start:
         return block
     before, after = (asked.units.get(_key(leaf, place)) for place in (first - 1, first))
-    if before is None or after is None or not leaves_open(after.text) or before.held <= after.held:
+    if before is None or after is None or before.held <= after.held:
+        return block
+    if not leaves_open(after.text) and not _NAMES_NOTHING.match(after.text):
         return block
     if _words(leaf, range(first - 1, first)) > OPENING_WORDS:
         return block

@@ -127,6 +127,15 @@ def test_a_first_sentence_that_leaves_open_whom_it_is_about_is_led_by_the_title(
     assert write("When?", [replace(chopin, title="A very long title " * 3)])[0].startswith("In ")
 
 
+def test_a_sentence_that_points_back_comes_with_the_one_that_names_the_thing() -> None:
+    shed = a_passage("shed.md", "Batteries must not stay in the shed. Charge them in your flat. The shed is locked.")
+
+    assert write("May I charge batteries in my flat?", [shed])[0] == (
+        "Batteries must not stay in the shed. Charge them in your flat. [1]"
+    )
+    assert write("May I charge things in my flat?", [shed])[0] == "Charge them in your flat. [1]"
+
+
 def test_a_quote_neither_loads_nor_links_anything_and_is_cited_as_it_stands() -> None:
     sentence = "The rotor limit and how it follows from the flow of air is shown here: ![plot](https://a.org/x.png)."
     text, citations = write("What is the rotor limit?", [a_passage("a.md", sentence)])
