@@ -418,6 +418,10 @@ class FilterError(RagError):
     code = "bad_filter"
 
 
+INSTALL_TORCH = "Run `pip install torch -c constraints.txt`, or build the image with KEEP_TORCH=true."
+"""The remedy where PyTorch is missing."""
+
+
 def run_command(command: Callable[[], int], *, json_lines: bool = False) -> int:
     """Run the body of a command-line program and translate its failures to exit codes.
 
@@ -443,10 +447,6 @@ def error_line(error: RagError, *, as_json: bool) -> str:
     if as_json:
         return json.dumps({"event": "error", "code": error.code, "fact": error.fact, "remedy": error.remedy}) + "\n"
     return f"error[{error.code}]: {error}\n"
-
-
-INSTALL_TORCH = "Run `pip install torch -c constraints.txt`, or build the image with KEEP_TORCH=true."
-"""The remedy of a service that lacks PyTorch."""
 
 
 @contextmanager

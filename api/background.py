@@ -1,7 +1,7 @@
 """Write in the background what no request should wait for: records of answers, events of a study.
 
 Flow: `recorder.py`, `study.py` hand over what is to be written -> **here**, one thread for each, in order -> their
-files. What a full disk or too long a queue costs is lost, with a warning in the log at most once a minute.
+files. If the disk is full or the queue too long, records are lost; the log says so at most once a minute.
 """
 
 import asyncio
@@ -47,15 +47,19 @@ class BackgroundWriter:
         self._thread.submit(self._write, work)
 
     async def run(self, work: Callable[[], Result]) -> Result:
-        """Return the result of what is done after all that was handed over before."""
+        """Do `work` after everything handed over so far, and return its result.
+
+        Raises:
+            Exception: what `work` raises.
+        """
         return await asyncio.wrap_future(self._thread.submit(work))
 
     def wait(self) -> None:
-        """Block until all is written that was handed over before."""
+        """Block until everything handed over so far is written."""
         self._thread.submit(lambda: None).result()
 
     def close(self) -> None:
-        """Write what waits; blocks."""
+        """Write what is pending; blocks. Nothing may be handed over afterwards."""
         self._thread.shutdown(wait=True)
 
     def _write(self, work: Callable[[], None]) -> None:

@@ -31,8 +31,8 @@ class Answers(Protocol):
         """Yield the events of one answer."""
 
 
-Over = Callable[[Sequence[Document]], AbstractContextManager[Answers]]
-"""Makes an engine over documents alone; blocks."""
+OpenEngine = Callable[[Sequence[Document]], AbstractContextManager[Answers]]
+"""Opens an engine over documents alone; blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ class Library:
 
     Attributes:
         read: pages -> documents, and `url: reason` for pages that are none.
-        over: documents -> an engine over them alone.
+        open_engine: documents -> an engine over them alone.
         fingerprint: of the run; pages belong to the question and do not change it.
     """
 
     read: Callable[[Sequence[GivenPage]], tuple[list[Document], list[str]]]
-    over: Over
+    open_engine: OpenEngine
     fingerprint: str
 
 
@@ -86,14 +86,18 @@ class InProcess:
         # Who is cancelled, as by a time limit, waits for the thread: the next question may use what it uses.
         async with self._reading:
             documents, unread = await in_thread(partial(self._library.read, case.pages))
-            row = await ask_over(self._library.over, documents, case, started)
+            row = await ask_about(self._library.open_engine, documents, case, started)
         notes = tuple(f"page_unread: {reason}" for reason in unread)
         return row.model_copy(update={"fingerprint": self._library.fingerprint, "warnings": (*row.warnings, *notes)})
 
 
 @contextmanager
 def as_no_reply(case: Case, what: str) -> Iterator[None]:
-    """Translate what fails in the `with` block, a bug of `what` too: the code that is tried may be an hour old.
+    """Turn any failure in the `with` block into a `NoReplyError`, bugs included: one question must not end the run.
+
+    Args:
+        case: what is asked.
+        what: what a bug would be in: `engine`, `pipeline`.
 
     Raises:
         NoReplyError: says why there is no reply.
@@ -112,11 +116,11 @@ def as_no_reply(case: Case, what: str) -> Iterator[None]:
         raise NoReplyError(fact, "See the traceback on stderr.", lasting=True) from error
 
 
-async def ask_over(over: Over, documents: Sequence[Document], case: Case, started: float) -> Row:
-    """Return the row of an answer over these documents alone; see `ask_engine`."""
+async def ask_about(open_engine: OpenEngine, documents: Sequence[Document], case: Case, started: float) -> Row:
+    """Return the row of an answer from these documents alone; see `ask_engine`. Callers allow one call at a time."""
     stack = ExitStack()
     try:
-        engine = await in_thread(partial(stack.enter_context, over(documents)))
+        engine = await in_thread(partial(stack.enter_context, open_engine(documents)))
         return await ask_engine(engine, case, started)
     finally:
         await in_thread(stack.close)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from eval.asking.in_process import Over, as_no_reply, ask_over
+from eval.asking.in_process import OpenEngine, as_no_reply, ask_about
 from eval.asking.target import NoReplyError
 from eval.cases import Case
 from eval.rows import Quote, Row, Seen
@@ -36,15 +36,15 @@ class PipelineTarget:
     Attributes:
         plan: question -> the pipeline with it as its query.
         runner: runs it, without a row cache: rows that are known from another run would make it look faster.
-        over: documents -> an engine over them alone; called one at a time.
+        open_engine: documents -> an engine over them alone; called one at a time.
         documents: rows that the answer is written from, at most.
         fingerprint: of the run.
-        lock: held while `over` is called.
+        lock: held while `open_engine` is called.
     """
 
     plan: Callable[[str], Plan]
     runner: Runner
-    over: Over
+    open_engine: OpenEngine
     documents: int
     fingerprint: str
     lock: asyncio.Lock
@@ -83,7 +83,7 @@ class PipelineTarget:
         pages = pages_of(state, column, self.documents) if column else []
         documents = [Document(page.url, page.title or page.url, page.text or "") for page in pages]
         async with self.lock:
-            row = await ask_over(self.over, documents, case, started)
+            row = await ask_about(self.open_engine, documents, case, started)
         places = {page_name(number): place for number, place in enumerate(_places(state), start=1)}
         return row.model_copy(update={"citations": tuple(_placed(quote, places) for quote in row.citations)})
 

@@ -56,6 +56,11 @@ def check_method(services: Services, method: str, wanted: str) -> None:
         PipelineError: says which.
     """
     if method == "model":
+        if services.model() is None:
+            raise PipelineError(
+                "This service has no language model.",
+                f"Choose another `method`, or start the service with {SETTINGS} set.",
+            )
         check_model(services, wanted)
     elif wanted:
         raise PipelineError(

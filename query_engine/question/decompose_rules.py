@@ -36,9 +36,14 @@ _SETTING = re.compile(
     rf"^((?:in|for|at|on|during|within|under|according to|among|with|as of)\b[^,?]{{2,80}}),\s+(?={_ASKING}\b)", re.I
 )
 _REFERS_BACK = re.compile(rf"\b{_PRONOUN}\b", re.I)
-_ASKED_ABOUT = re.compile(r"(?:what|who)(?:['’]s| is| are| was| were) ([^,;:?]+)$", re.I)
-_SUBJECTS = {"it", "they", "them", "he", "him", "she"}
-_POSSESSIVES = {"its", "their", "his", "her"}
+# With an article, a capital or a digit it is a thing; without, two words at most, and no participle ("included in").
+_ASKED_ABOUT = re.compile(
+    r"(?i:(what|who)(?:['’]s| is| are| was| were)) ((?:(?i:an?|the) |[A-Z0-9])[^,;:?]+"
+    r"|(?!(?:\w+(?:ed|ing)|wrong)\b)[\w-]+(?: [\w-]+)?)$"
+)
+_SUBJECTS = {"what": {"it", "they", "them"}, "who": {"they", "them", "he", "him", "she"}}
+_POSSESSIVES = {"what": {"its", "their"}, "who": {"their", "his", "her"}}
+_OBJECT = re.compile(rf"\s*$|\s+{_PREPOSITION}\b", re.I)
 _TO_SOMEBODY = re.compile(r"\b(?:i|i'm|i’m|my|me|we|our|you|your|you're|please)\b", re.I)
 # How to answer, where another sentence asks.
 _ORDER = re.compile(
@@ -75,9 +80,9 @@ def split_question(question: str) -> tuple[Part, ...]:
         things, whole = _compared(clause)
         if refers and (named := _with_subject(before, clause)):
             parts.append(Part(clause, named, asks))
-        else:
-            alone = asks and whole and not refers
-            parts += [Part(thing, f"{before} {thing}" if refers else thing, alone) for thing in things]
+            continue
+        alone = asks and whole and not refers
+        parts += [Part(thing, f"{before} {thing}" if refers else thing, alone) for thing in things]
         before = clause
     distinct = tuple(dict.fromkeys(parts))
     return distinct[:MAX_PARTS] if len(distinct) > 1 else ()
@@ -86,13 +91,17 @@ def split_question(question: str) -> tuple[Part, ...]:
 def _with_subject(before: str, clause: str) -> str | None:
     """Return a clause with what "what is X" asks about in place of its only pronoun; None where that is not plain."""
     asked, pronouns = _ASKED_ABOUT.match(before), list(_REFERS_BACK.finditer(clause))
-    if asked is None or len(asked[1].split()) > MAX_THING_WORDS or len(pronouns) != 1:
+    if asked is None or len(pronouns) != 1:
         return None
-    pronoun = pronouns[0]
-    if pronoun[0].lower() in _SUBJECTS:
-        return f"{clause[: pronoun.start()]}{asked[1]}{clause[pronoun.end() :]}"
-    if pronoun[0].lower() in _POSSESSIVES:
-        return f"{clause[: pronoun.start()]}{asked[1]}'s{clause[pronoun.end() :]}"
+    kind, thing, word = asked[1].lower(), asked[2], pronouns[0][0].lower()
+    if len(thing.split()) > MAX_THING_WORDS or _REFERS_BACK.search(thing):
+        return None
+    start, rest = clause[: pronouns[0].start()], clause[pronouns[0].end() :]
+    if word in _SUBJECTS[kind] or (word == "her" and kind == "who" and _OBJECT.match(rest)):
+        return f"{start}{thing}{rest}"
+    if word in _POSSESSIVES[kind]:
+        ending = "'" if thing.endswith("s") else "'s"
+        return f"{start}{thing}{ending}{rest}"
     return None
 
 

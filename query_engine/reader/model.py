@@ -20,6 +20,7 @@ from tokenizers import Encoding, Tokenizer
 SHIPPED = Path(__file__).with_name("model")
 MAX_TOKENS = 256
 QUESTION_CHARS, CONTEXT_CHARS = 300, 120
+# As many as the leaves of a question.
 MAX_STREAMS = 8
 # OpenVINO keeps code and buffers for every shape it has met.
 WIDTH_STEP = 16
@@ -81,20 +82,29 @@ class Reader:
         from index.embedding.openvino import compile_model  # noqa: PLC0415  # imports OpenVINO
 
         limit = {"INFERENCE_NUM_THREADS": str(threads)} if threads else {}
-        # A core for each passage is faster than all cores for a batch, which is as wide as its longest one.
+        # A stream for each passage is faster than all cores for a batch, which is as wide as its longest one.
         streams = min(MAX_STREAMS, threads or os.cpu_count() or 1)
         options = {"INFERENCE_PRECISION_HINT": "bf16", "NUM_STREAMS": str(streams)} | limit
         self._compiled: Any = compile_model(folder / "reader.xml", options)
         self._tokenizer = read_tokenizer(folder / "tokenizer.json")
+        # Two first inferences at once would wait for each other (`index/embedding/openvino.py`).
+        self.read("first", [PassageText("", "first", ((0, 5),))])
 
     def read(self, question: str, passages: Sequence[PassageText]) -> list[Scores]:
         """Return the scores of each passage, in order."""
         encodings = encode(self._tokenizer, question, passages)
         # The longest first, so that no core is left with it at the end.
         order = sorted(range(len(passages)), key=lambda place: -len(encodings[place]))
-        requests = {place: self._start(encodings[place]) for place in order}
+        requests: dict[int, Any] = {}
+        try:
+            for place in order:
+                requests[place] = self._start(encodings[place])
+        finally:
+            for request in requests.values():
+                request.wait()
         return [
-            scores_of(passage, encodings[place], _logits(requests[place])) for place, passage in enumerate(passages)
+            scores_of(passage, encodings[place], requests[place].get_output_tensor().data[0])
+            for place, passage in enumerate(passages)
         ]
 
     def _start(self, encoding: Encoding) -> Any:
@@ -104,13 +114,6 @@ class Reader:
         request = self._compiled.create_infer_request()
         request.start_async(dict(zip(("input_ids", "attention_mask", "token_type_ids"), arrays, strict=True)))
         return request
-
-
-def _logits(request: Any) -> npt.NDArray[np.float32]:
-    """Wait for a request, and return its logits, shape (tokens or more, 3)."""
-    request.wait()
-    logits: npt.NDArray[np.float32] = request.get_output_tensor().data[0]
-    return logits
 
 
 def read_tokenizer(path: Path) -> Tokenizer:

@@ -15,7 +15,7 @@ from query_engine.text.asked_kind import AskedKind, asked_kind, holds_kind, poin
 
 # A sentence of the same block is quoted with the best one if the reader gives it such log-odds, or so little less than
 # the best one's; more readily where much is asked for.
-JOINED_SCORE, JOINED_BELOW = -2.0, 2.0
+JOINED_SCORE, JOINED_BELOW = -3.0, 3.0
 JOINED_SCORE_MUCH, JOINED_BELOW_MUCH = -3.0, 4.0
 # Where an amount or a point in time is asked for, and the best one holds it, little else is.
 JOINED_BELOW_LITTLE = 2.0
@@ -27,10 +27,19 @@ _OPEN = re.compile(
     r"(?:(?:In|On|By|Since|After) [^,.]{1,20},? )?(?:he|she|it|they|his|her|its|their|this|these)\b", re.I
 )
 OPENING_WORDS = 20
-# "Charge them in your flat."
-_NAMES_NOTHING = re.compile(r"(?:(?!if\b|when\b|as\b|although\b)[\w’']+ ){1,3}(?:it|them|they|these|those)\b", re.I)
-# An item that is a sentence is understood without the line that leads it in.
-_SENTENCE = re.compile(r"[A-ZÀ-Þ](?:\S+\s+){3,}\S+[.!?]")
+# "Charge them in your flat.": a pronoun among the first words, for something said before.
+_POINTS_BACK_EARLY = re.compile(
+    r"(?:(?!(?:if|when|as|although|because|since|once|until|unless|while|before|after|though|how|what|where|why)\b)"
+    r"[\w’']+ ){1,3}(?:it|them|they)\b",
+    re.I,
+)
+# A capital, four words or more, and a full stop: understood without the line that leads it in, unless that limits it.
+_SENTENCE = re.compile(r"[A-ZÀ-ÖØ-Þ]\S*(?:\s+\S+){3,}(?<=[.!?])")
+_LIMITS = re.compile(
+    r"\b(?:not?|never|none|neither|without|except\w*|exclu\w+|unless|only|if|when|false|wrong|myths?|forbidden"
+    r"|prohibited)\b|n['’]t\b",
+    re.I,
+)
 # A row or an item that holds more words of the question than the one beside it may have so much smaller log-odds; any,
 # if that one holds none.
 NAMED_MORE_BELOW = 3.0
@@ -281,7 +290,7 @@ def _opened(block: ChosenBlock, asked: _Asked) -> ChosenBlock:
     before, after = (asked.units.get(_key(leaf, place)) for place in (first - 1, first))
     if before is None or after is None or before.held <= after.held:
         return block
-    if not leaves_open(after.text) and not _NAMES_NOTHING.match(after.text):
+    if not leaves_open(after.text) and not _POINTS_BACK_EARLY.match(after.text):
         return block
     if _words(leaf, range(first - 1, first)) > OPENING_WORDS:
         return block
@@ -330,9 +339,11 @@ def _items(one: ReadUnit, asked: _Asked) -> set[int]:
 
 
 def _stands_alone(one: ReadUnit, lead: set[int], asked: _Asked) -> bool:
-    """Whether an item is a sentence, and the lines before it hold no word of the question beyond its own."""
-    led = frozenset[str]().union(*(unit.held for place in lead if (unit := asked.units.get(_key(one.leaf, place)))))
-    return _SENTENCE.fullmatch(one.text) is not None and led <= one.held
+    """Whether an item is a sentence, and the lines before it add no word of the question to it, and no limit."""
+    led = [asked.units.get(_key(one.leaf, place)) for place in sorted(lead)]
+    told = all(unit and unit.held <= one.held for unit in led)
+    limits = bool(led) and led[-1] is not None and _LIMITS.search(led[-1].text) is not None
+    return told and not limits and _SENTENCE.fullmatch(one.text) is not None
 
 
 def _lead(leaf: ReadLeaf, lead: int) -> set[int]:

@@ -25,7 +25,8 @@ _ONE_NUMBER = (
     r"(?:(?:[$€£¥]\s?)?\b\d+(?:[.,]\d+)*(?:\s?%|\s(?:per cent|percent|million|billion|trillion)\b)*"
     rf"|\b{_NUMBER_WORD}(?:[- ]{_NUMBER_WORD})?(?: (?:hundred|thousand|million|billion))*\b)"
 )
-_NUMBER = re.compile(rf"{_ONE_NUMBER}(?:(?: to | or |\s?[–-]\s?){_ONE_NUMBER})?", re.IGNORECASE)
+# "It lasts 25 to 30 years", and not "it grew from 20 to 35".
+_NUMBER = re.compile(rf"(?<!\bfrom ){_ONE_NUMBER}(?: to | or |\s?[–-]\s?){_ONE_NUMBER}|{_ONE_NUMBER}", re.IGNORECASE)
 _CAPITAL = r"[A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f][\w'’-]*(?:(?<=\b[A-Z])\.)?"
 _NAME = re.compile(rf"{_CAPITAL}(?:\s(?:(?:of|the|de|la|von|van|du|al|bin)\s){{0,2}}{_CAPITAL})*")
 # The kinds of question, and what answers each. The first that fits counts.

@@ -33,7 +33,7 @@ from training.questions import read_training_questions
 FEATURES = ("far", "unit", "leaf", "unit_leaf", "unit_coverage")
 # Questions of the other sets that are asked of each corpus: nearly all are easy.
 FOREIGN_CASES = 60
-OWN = Path(__file__).with_name("data") / "wiki.jsonl"
+OWN_QUESTIONS = Path(__file__).with_name("data") / "wiki.jsonl"
 REPORT = Path(__file__).parents[2] / "docs" / "gate.md"
 
 
@@ -68,7 +68,7 @@ def train_gate(data_sets: Sequence[DataSet], settings: Settings, *, write: bool)
 
 def _cases(data_set: DataSet) -> list[Case]:
     """Return a data set's questions; of SQuAD's corpus also ours about articles that the reader has not learnt from."""
-    own = read_training_questions(OWN) if data_set.name == "squad" else ()
+    own = read_training_questions(OWN_QUESTIONS) if data_set.name == "squad" else ()
     return [*read_cases(data_set.questions), *own]
 
 

@@ -221,11 +221,11 @@ def with_exchanged_names(examples: Sequence[Example], share: float, rng: random.
 
 
 def without_giveaways(examples: Sequence[Example], rng: random.Random) -> list[Example]:
-    """Leave out some questions without an answer, so that the others cannot be told by their own words.
+    """Leave out some questions without an answer, so that their words tell less about whether they are answered.
 
     Near misses have a style: more of them ask "how many". A reader would learn the style and not read. A question
-    without an answer is kept with the odds that its words are those of an answered one (importance weighting,
-    Shimodaira, 2000), as logistic regression gives them that was fitted on other documents.
+    without an answer is kept with probability p(words | answered) / p(words | unanswered), at most 1 (importance
+    weighting, Shimodaira, 2000), by a logistic regression that was fitted on other documents.
     """
     answered: dict[str, bool] = {}
     groups: dict[str, str] = {}
@@ -234,6 +234,8 @@ def without_giveaways(examples: Sequence[Example], rng: random.Random) -> list[E
         groups.setdefault(one.question, one.group)
     questions = sorted(answered)
     labels = np.array([not answered[question] for question in questions])
+    if len({*labels.tolist()}) < 2:
+        return list(examples)
     vectorizer = TfidfVectorizer(ngram_range=(1, 2), min_df=3, lowercase=False, token_pattern=r"\w+|\?")  # noqa: S106
     guessed = cross_val_predict(
         LogisticRegression(max_iter=300),

@@ -1,12 +1,12 @@
 """Train the reader, for `python -m training.reader`.
 
 Flow: `examples.py` -> **here** -> a checkpoint -> `export.py`. On two cores without a GPU an epoch of 20,000 examples
-takes about half an hour. Prints a line on the held-out documents after each.
+takes about half an hour. Every five minutes it writes a checkpoint and prints figures on a part of the held-out rows;
+at the end, on all of them.
 """
 
 import itertools
 import json
-import os
 import random
 import time
 from collections import defaultdict
@@ -27,6 +27,8 @@ from training.reader.model import ANSWERS, BEGINS, ENDS, Reader, padded, unit_me
 MAX_TOKENS = 256
 QUESTION_CHARS, TITLE_CHARS = 300, 120
 BATCH = 16
+# Of a batch, each learnt from by one core.
+PARTS = 2
 WARM_UP_SHARE = 0.06
 # Sentences that answer are fewer than those that do not.
 WEIGHT_OF_ANSWERING = 2.0
@@ -90,12 +92,12 @@ def fit(
 
     Args:
         rows: learnt from.
-        held_out: of other documents.
+        held_out: not learnt from.
         folder: of the encoder to begin with.
         target: a .safetensors file.
         epochs: how often each row is seen; parts of one are possible.
         rate: the highest learning rate.
-        seed: of the order of rows and of dropout.
+        seed: of the order of rows. Dropout differs between runs, because threads share its generator.
         start: a checkpoint to go on from.
     """
     torch.manual_seed(seed)
@@ -116,12 +118,10 @@ def fit(
     )
     losses, started, reported = list[float](), time.monotonic(), time.monotonic()
     reader.train()
-    # PyTorch's own threads gain little on batches this small.
-    torch.set_num_threads(1)
-    cores = min(os.cpu_count() or 1, BATCH)
-    with ThreadPoolExecutor(cores, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+    # PyTorch's own threads gain little on batches this small. Gradients are added up under a lock of PyTorch's.
+    with ThreadPoolExecutor(PARTS, initializer=torch.set_num_threads, initargs=(1,)) as pool:
         for step, batch in enumerate(itertools.islice(_batches(rows, random.Random(seed)), steps), 1):  # noqa: S311
-            parts = [batch[core::cores] for core in range(cores)]
+            parts = [batch[part::PARTS] for part in range(PARTS)]
             losses.append(sum(pool.map(lambda part: _learn(reader, part, len(part) / BATCH), parts)))
             torch.nn.utils.clip_grad_norm_(reader.parameters(), 1.0)
             optimizer.step()
@@ -131,7 +131,7 @@ def fit(
                 reported = time.monotonic()
                 save_file(reader.state_dict(), target)
                 seen = step * BATCH
-                held = held_out if step == steps else held_out[:: -(-len(held_out) // REPORTED_ROWS)]
+                held = held_out if step == steps else held_out[:: max(1, len(held_out) // REPORTED_ROWS)]
                 print(
                     f"{seen} of {steps * BATCH} examples, {seen / (time.monotonic() - started):.1f}/s, "
                     f"loss {np.mean(losses[-100:]):.4f}; held out: {json.dumps(measure(reader, held))}",
@@ -142,7 +142,7 @@ def fit(
 
 
 def _learn(reader: Reader, rows: Sequence[Row], share: float) -> float:
-    """Add a part's gradients to the reader's; may run in several threads. Returns its share of the loss."""
+    """Add the gradients of a part of a batch, and return its share of the loss; may run in several threads."""
     with torch.autocast("cpu", dtype=torch.bfloat16):
         logits = reader(*_inputs(rows))
     loss = _loss(logits.float(), rows) * share

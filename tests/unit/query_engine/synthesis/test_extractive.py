@@ -319,6 +319,14 @@ def test_an_item_that_is_a_sentence_needs_no_line_to_lead_it_in() -> None:
     assert text == "Solar panels last 25 years or more. [1]"
 
 
+def test_the_line_that_leads_in_stays_where_it_limits_what_follows() -> None:
+    rules = a_passage("rules.md", "Do not:\n\n- Charge batteries in the flat overnight.\n- Wash the car in the yard.\n")
+
+    text, _ = write("May I charge batteries in the flat overnight?", [rules])
+
+    assert text.startswith("Do not:\n- Charge batteries")
+
+
 def test_the_line_that_leads_in_stays_where_it_says_what_an_item_is_about() -> None:
     facts = a_passage("panels.md", LASTING.format(lead="The main facts about panels on ships are these:"))
 
