@@ -15,7 +15,7 @@ from query_engine.text.asked_kind import AskedKind, asked_kind, holds_kind, poin
 
 # A sentence of the same block is quoted with the best one if the reader gives it such log-odds, or so little less than
 # the best one's; more readily where much is asked for.
-JOINED_SCORE, JOINED_BELOW = -3.0, 3.0
+JOINED_SCORE, JOINED_BELOW = -2.0, 2.0
 JOINED_SCORE_MUCH, JOINED_BELOW_MUCH = -3.0, 4.0
 # Where an amount or a point in time is asked for, and the best one holds it, little else is.
 JOINED_BELOW_LITTLE = 2.0

@@ -2,9 +2,9 @@
 
 Flow: data sets -> `search.py` -> **here** -> `fit.py`.
 
-Labels are written only for the near misses of `data/`. A question of a data set with the passages found for it is an
-example *for* an answer. The same question becomes an example *against* when what answers it is hidden from the search,
-and every other corpus gives one more.
+No labels are written. A question of a data set with the passages found for it is an example *for* an answer. The same
+question becomes an example *against* when what answers it is hidden from the search, and every other corpus gives one
+more.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -83,14 +83,12 @@ def make_examples(
 def holds_answer(case: Case, doc_id: str, text: str) -> bool:
     """Whether a leaf gives the answer away, as far as the case tells.
 
-    It must contain a short answer, or `BEARING_SHARE` of the words that a longer one adds to the question; where none
-    is written, one of the quotes. If documents are named as relevant, only their leaves count.
+    It must contain a short answer, or `BEARING_SHARE` of the words that a longer one adds to the question. If documents
+    are named as relevant, only their leaves count.
     """
     documents = _relevant(case)
-    if documents and file_name(doc_id) not in documents:
+    if not case.answer or (documents and file_name(doc_id) not in documents):
         return False
-    if not case.answer:
-        return any(contains(text, quote) for quote in case.reference_contexts)
     if len(words(case.answer)) <= SHORT_ANSWER_WORDS:
         return bool(contains(text, case.answer))
     own = content_words(case.reference_context or case.answer) - content_words(case.question)
@@ -105,8 +103,6 @@ def _variants(case: Case, search: Search) -> Iterator[tuple[str, Sequence[Passag
         return
     bearing = {file_name(passage.doc_id) for passage in found if holds_answer(case, passage.doc_id, passage.text)}
     documents = _relevant(case) or bearing
-    if case.reference_contexts and not case.answer and not bearing:
-        return
     if not any(file_name(passage.doc_id) in documents for passage in found):
         return
     yield ANSWERED, found
