@@ -24,6 +24,8 @@ from query_engine.text.sentences import split_sentences
 
 # Characters of a leaf of 128 tokens; with the rest of its paragraph it has up to `WIDE_CHARS`.
 PASSAGE_CHARS, WIDE_CHARS = 560, 850
+# A document may be one line long. A reader that saw short passages without an answer alone would decline all of them.
+SHORT_CHARS = 60
 # Of a unit, the share of characters that must be labelled for the unit to answer.
 LEAST_SHARE = 0.5
 _NAME = re.compile(r"(?<!^)(?<![.?!] )\b[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)*")
@@ -136,7 +138,7 @@ class SourceText:
     def around(self, place: int, rng: random.Random) -> range:
         """Return a stretch of units around one of them, which is not always in the middle."""
         first = last = place
-        chars = rng.randint(PASSAGE_CHARS, WIDE_CHARS)
+        chars = int(rng.triangular(SHORT_CHARS, WIDE_CHARS, PASSAGE_CHARS))
         room = chars - (self.units[place][1] - self.units[place][0])
         while True:
             sides = [side for side in (-1, 1) if self._fits(first, last, side, room)]

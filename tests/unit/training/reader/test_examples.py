@@ -3,9 +3,18 @@ import random
 from pathlib import Path
 
 import pytest
+from sklearn.metrics import roc_auc_score
 
 import training.reader
-from training.reader.examples import Example, SourceText, find, of_question, with_exchanged_names, without_giveaways
+from training.reader.examples import (
+    Example,
+    SourceText,
+    find,
+    of_question,
+    read_own,
+    with_exchanged_names,
+    without_giveaways,
+)
 
 DATA = Path(training.reader.__file__).with_name("data")
 SHED = SourceText(
@@ -43,6 +52,15 @@ def test_a_near_miss_is_asked_of_the_passage_that_looks_like_an_answer(rng: rand
 
     assert "The shed has two keys." in first.text
     assert not first.answering
+
+
+@pytest.mark.parametrize("folder", ["office", "web"])
+def test_the_length_of_a_passage_does_not_tell_whether_it_answers(folder: str, rng: random.Random) -> None:
+    examples = list(read_own(DATA / folder / "rows.jsonl", DATA / folder / "docs", rng))
+
+    told = roc_auc_score([bool(one.answering) for one in examples], [len(one.text) for one in examples])
+
+    assert 0.4 < told < 0.6
 
 
 def test_a_question_about_another_name_is_not_answered(rng: random.Random) -> None:
