@@ -208,7 +208,12 @@ def _is_locked(error: BaseException) -> bool:
 
 # After a process was killed, its child that examines the vectors may hold SQLite's lock a little longer; so may a
 # connection that Chroma closes in the background.
-@retry(retry=retry_if_exception(_is_locked), wait=wait_exponential(0.1, max=2), stop=stop_after_delay(20), reraise=True)
+while_locked = retry(
+    retry=retry_if_exception(_is_locked), wait=wait_exponential(0.1, max=2), stop=stop_after_delay(20), reraise=True
+)
+
+
+@while_locked
 def open_embedded(folder: Path) -> Collection:
     """Open the collection in `folder`, which is made when missing. One process only may have it open.
 

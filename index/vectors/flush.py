@@ -45,13 +45,13 @@ def settle(folder: Path) -> None:
 
     Raises:
         IndexDamagedError: the folder holds something that Chroma cannot open.
-        StorageError: the disk is full, or refuses.
+        StorageError: the disk is full, or refuses; or another process has held a lock for 20 s.
     """
-    from index.vectors.chroma import open_embedded  # noqa: PLC0415  # a second to import, in the child only
+    from index.vectors.chroma import open_embedded, while_locked  # noqa: PLC0415  # a second to import, in the child only
 
     collection = open_embedded(folder)
     try:
-        collection.write_graph()
+        while_locked(collection.write_graph)()
     finally:
         collection.close()
     open_embedded(folder).close()  # sets back what this one set
