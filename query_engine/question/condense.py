@@ -144,6 +144,7 @@ class Condenser:
 
 def carry_words(turns: Sequence[Turn], question: str) -> Condensed:
     """Add what the earlier questions were about, if the question points back; see the module's docstring."""
+    turns = turns[-READ_TURNS:]
     if len(question) <= MAX_QUESTION_CHARS and (whole := _completed(turns, question)):
         return Condensed(whole, "words")
     about: list[str] = []

@@ -6,6 +6,7 @@ is `text/sentences.py`'s business. Pure.
 """
 
 import re
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -22,6 +23,8 @@ AROUND_CHARS = 1500
 MACHINE_SHARE = 0.4
 # A longer line that begins like `key: value` is prose.
 RECORD_LINE_CHARS = 160
+# A longer line with gaps or bars in it is prose, unless it begins with a bar.
+ROW_CHARS = 300
 # A line of a record is continued by lines that are indented this much more.
 HANGING_CHARS = 2
 _BULLET = re.compile(r"\s*[-*+•▪◦‣]\s")
@@ -138,7 +141,8 @@ def heading_paths(text: str, offsets: Sequence[int]) -> list[HeadingPath]:
     """
     path: list[tuple[int, str]] = []
     found: list[HeadingPath] = []
-    headings = _HEADING.finditer(text, 0, offsets[-1] if offsets else 0)
+    # One more character: a numbered heading is told by the text that follows it.
+    headings = _headings(text, offsets[-1] + 1 if offsets else 0)
     following = next(headings, None)
     for offset in offsets:
         while following is not None and following.end() <= offset:
@@ -150,6 +154,14 @@ def heading_paths(text: str, offsets: Sequence[int]) -> list[HeadingPath]:
         titles = tuple(title for _, title in path)
         found.append(HeadingPath(titles, sum(level <= NUMBERED_LEVEL for level, _ in path)))
     return found
+
+
+def _headings(text: str, end: int) -> Iterator[re.Match[str]]:
+    """Yield the headings up to an offset; a comment in fenced code is none."""
+    fences = [fence.start() for fence in _FENCE.finditer(text, 0, end)]
+    for heading in _HEADING.finditer(text, 0, end):
+        if bisect(fences, heading.start()) % 2 == 0:
+            yield heading
 
 
 def _level_and_title(heading: re.Match[str]) -> tuple[int, str]:
@@ -196,15 +208,26 @@ def _labelled(unit: Unit) -> Unit:
 def _paragraphs(text: str) -> Iterator[tuple[BlockKind, list[Sentence]]]:
     """Yield paragraphs, list items, rows and headings with their sentences; of records, each line as a sentence."""
     fenced = False
-    for chunk in _CHUNK.finditer(text):
-        own, start = chunk[0], chunk.start()
-        if fenced or _FENCE.match(own):
-            fenced ^= len(_FENCE.findall(own)) % 2 == 1
+    for own, start in _chunks(text):
+        is_fence = _FENCE.match(own) is not None
+        if fenced or is_fence:
+            fenced ^= is_fence
             yield "code", _lines(own, start)
         elif (steps := _bare_steps(own, start)) is not None:
             yield from (("steps", [step]) for step in steps)
         else:
             yield from _runs(own, start)
+
+
+def _chunks(text: str) -> Iterator[tuple[str, int]]:
+    """Yield what stands between blank lines and fences, and each fence's line, with its offset."""
+    for chunk in _CHUNK.finditer(text):
+        cuts = {0, len(chunk[0])}
+        for fence in _FENCE.finditer(chunk[0]):
+            end = chunk[0].find("\n", fence.end())
+            cuts |= {fence.start(), end + 1 if end >= 0 else len(chunk[0])}
+        for first, last in pairwise(sorted(cuts)):
+            yield chunk[0][first:last], chunk.start() + first
 
 
 def _runs(text: str, offset: int) -> Iterator[tuple[BlockKind, list[Sentence]]]:
@@ -283,11 +306,11 @@ def _rows_joined(
 
 
 def _kind_of_line(line: str) -> BlockKind:
-    if " | " in line or line.startswith("|"):
+    if line.startswith("|") or (" | " in line and len(line) <= ROW_CHARS):
         return "table"
     if _LEADERS.match(line):
         return "record"
-    if _COLUMN_GAP.search(line) and not _BULLET.match(line) and not _NUMBERED.match(line):
+    if len(line) <= ROW_CHARS and _COLUMN_GAP.search(line) and not _BULLET.match(line) and not _NUMBERED.match(line):
         return "table"
     if len(line) > RECORD_LINE_CHARS or _BULLET.match(line) or _NUMBERED.match(line):
         return "paragraph"
@@ -340,4 +363,4 @@ def _is_label(text: str, sentence: Sentence, kind: BlockKind) -> bool:
         return True
     if sum(len(match[0]) for match in _MACHINE_WORDS.finditer(text)) > MACHINE_SHARE * len(text):
         return True
-    return sentence.kind == "line" and _LABEL.fullmatch(text) is not None
+    return sentence.kind == "line" and kind not in {"list", "steps"} and _LABEL.fullmatch(text) is not None

@@ -117,9 +117,9 @@ class Reader:
 
 
 def read_tokenizer(path: Path) -> Tokenizer:
-    """Return the tokenizer for pairs of question and passage; the passage is cut at the window."""
+    """Return the tokenizer for pairs of question and passage; the longer of them is cut at the window."""
     tokenizer = Tokenizer.from_file(str(path))
-    tokenizer.enable_truncation(MAX_TOKENS, strategy="only_second")
+    tokenizer.enable_truncation(MAX_TOKENS, strategy="longest_first")
     tokenizer.no_padding()
     return tokenizer
 

@@ -33,7 +33,7 @@ SHARED_BY_DOCUMENTS = 3
 UNKNOWN_SIMILARITY = 0.3
 # What counts for a unit: what the reader says of it and of its leaf, the leaf's place in the ranking, the leaf's
 # similarity to the question, and the share of the question's words in it and above it.
-SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.5, 0.0, -0.3, 3.0, 2.0
+SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.3, 0.2, -0.1, 5.0, 2.0
 # What an item, a row or a line gains under a heading of which the question has every word.
 HEADED_WEIGHT = 1.5
 # The reader learnt from prose. Of a table, the row that the question names counts as read with such log-odds, where the
@@ -76,12 +76,12 @@ class ReadLeaf:
         """The headings that a unit of the layout stands under; of one that was not read, those of the nearest."""
         return self.paths[min(max(place, self.read.start), self.read.stop - 1) - self.read.start].titles
 
-    def words_read(self) -> str | None:
-        """The words that the reader takes for the short answer."""
+    def words_read(self) -> tuple[int, int] | None:
+        """Where the words stand in the document that the reader takes for the short answer."""
         if self.scores.words is None:
             return None
         start = self.layout.units[self.read.start].start
-        return self.text[start + self.scores.words[0] : start + self.scores.words[1]]
+        return start + self.scores.words[0], start + self.scores.words[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +235,8 @@ def _units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) -> tup
         for place, score in zip(leaf.read, leaf.scores.units, strict=True):
             unit = leaf.layout.units[place]
             line = " ".join(leaf.text[unit.start : unit.end].split())
-            if unit.label or line in everywhere or not math.isfinite(score):
+            shared = line in everywhere and leaf.layout.block_of(place).kind not in {"record", "table"}
+            if unit.label or shared or not math.isfinite(score):
                 continue
             known = weights.keys() & words.terms(with_context(leaf, place))
             covered = sum(weights[term] for term in known)

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from query_engine.reader.layout import BlockKind
 from query_engine.reader.reading import Reading, ReadLeaf, ReadUnit
@@ -15,7 +16,7 @@ from query_engine.text.asked_kind import AskedKind, asked_kind, holds_kind, poin
 
 # A sentence of the same block is quoted with the best one if the reader gives it such log-odds, or so little less than
 # the best one's; more readily where much is asked for.
-JOINED_SCORE, JOINED_BELOW = -2.0, 2.0
+JOINED_SCORE, JOINED_BELOW = -3.0, 3.0
 JOINED_SCORE_MUCH, JOINED_BELOW_MUCH = -3.0, 4.0
 # Where an amount or a point in time is asked for, and the best one holds it, little else is.
 JOINED_BELOW_LITTLE = 2.0
@@ -35,11 +36,15 @@ _POINTS_BACK_EARLY = re.compile(
 )
 # A capital, four words or more, and a full stop: understood without the line that leads it in, unless that limits it.
 _SENTENCE = re.compile(r"[A-ZÀ-ÖØ-Þ]\S*(?:\s+\S+){3,}(?<=[.!?])")
-_LIMITS = re.compile(
-    r"\b(?:not?|never|none|neither|without|except\w*|exclu\w+|unless|only|if|when|false|wrong|myths?|forbidden"
-    r"|prohibited)\b|n['’]t\b",
+_LIMITS = re.compile(r"\b(?:unless|only|if|when|nur|wenn|falls|seulement|si|quand|solo|cuando)\b", re.I)
+_DENIES = re.compile(
+    r"\b(?:not?|cannot|never|none|neither|without|avoid\w*|refrain\w*|except\w*|exclu\w+|false|wrong|myths?|forbidden"
+    r"|prohibited|nicht|kein\w*|nie|niemals|ohne|außer|verboten\w*|ne|pas|jamais|aucune?|sans|sauf|interdite?s?"
+    r"|nunca|ning[uú]n\w*|sin|salvo|prohibid[oa]s?)\b|n['’]t\b",
     re.I,
 )
+# A name within a sentence, not at its beginning.
+_NAME_WITHIN = re.compile(r"(?<=[\w,;] )[A-ZÀ-ÖØ-Þ][\w’'-]+")
 # A row or an item that holds more words of the question than the one beside it may have so much smaller log-odds; any,
 # if that one holds none.
 NAMED_MORE_BELOW = 3.0
@@ -84,6 +89,11 @@ class ChosenBlock:
     def start(self) -> int:
         """Offset of the first unit in the document."""
         return self.leaf.layout.units[self.places[0]].start
+
+    @property
+    def titles(self) -> str:
+        """The document's title and the headings above it."""
+        return "\n".join((self.leaf.passage.title, *self.leaf.path_of(self.places[0])))
 
     def spans(self) -> Iterator[tuple[int, int]]:
         """Yield the spans to quote; units that follow each other make one."""
@@ -136,9 +146,9 @@ def choose(reading: Reading, max_words: int) -> list[ChosenBlock]:
         if _key(one.leaf, one.place) in quoted or (chosen and not _adds(one, chosen, asked)):
             continue
         block = _grown(_named_more(one, asked), asked, max_words, quoted)
-        if chosen and block.words > room:
+        if not block.places or (chosen and block.words > room):
             continue
-        chosen.append(_opened(block, asked))
+        chosen.append(_opened(block, asked, quoted))
         quoted.update(_key(block.leaf, place) for place in block.places)
         room -= block.words
         if len(chosen) == MAX_BLOCKS:
@@ -222,6 +232,17 @@ def _parts_differ(one: ReadUnit, asked: _Asked) -> bool:
     return one.block.kind == "table" or (asked.little and one.block.kind in {"list", "steps", "record"})
 
 
+def denies(text: str) -> bool:
+    """Whether a text says no, so that what follows from it means the opposite without it."""
+    return _DENIES.search(text) is not None
+
+
+def names_another(text: str, title: str) -> bool:
+    """Whether a sentence names somebody or something that is not in a title; a pronoun after it may mean that."""
+    known = set(re.findall(r"\w+", title.casefold()))
+    return any(known.isdisjoint(re.findall(r"\w+", name.casefold())) for name in _NAME_WITHIN.findall(text))
+
+
 def leaves_open(text: str) -> bool:
     """Whether a text begins with a word that stands for something said before."""
     return _OPEN.match(text) is not None
@@ -231,7 +252,7 @@ def _grown(one: ReadUnit, asked: _Asked, max_words: int, quoted: Container[tuple
     """Return the units of a unit's block that answer with it; of what a line leads in, all that it leads in."""
     leaf, block = one.leaf, one.block
     if led := _led_in(one):
-        places = {one.place, *led}
+        places = {one.place, *led}  # of a table without its header, which is shown with each row
     elif block.kind in {"list", "steps"}:
         places = _items(one, asked)
     else:
@@ -241,14 +262,23 @@ def _grown(one: ReadUnit, asked: _Asked, max_words: int, quoted: Container[tuple
     return ChosenBlock(leaf, tuple(sorted(place for place in places if _key(leaf, place) not in quoted)), one.worth)
 
 
-def _led_in(one: ReadUnit) -> range | None:
-    """Return the units of the list, table or record that a line with a colon leads in."""
-    blocks = one.leaf.layout.blocks
+def _led_in(one: ReadUnit) -> set[int]:
+    """Return the units of the list, table or record that a line with a colon leads in: the first ones that fit."""
+    blocks, units = one.leaf.layout.blocks, one.leaf.layout.units
     following = blocks[one.unit.block + 1] if one.unit.block + 1 < len(blocks) else None
     if not one.text.endswith(":") or following is None or following.units.start != one.place + 1:
-        return None
-    fits = _words(one.leaf, following.units) <= WHOLE_LIST_WORDS
-    return following.units if fits and following.kind not in {"paragraph", "heading"} else None
+        return set()
+    if following.kind in {"paragraph", "heading"}:
+        return set()
+    room = WHOLE_STEPS_WORDS if following.kind == "steps" else WHOLE_LIST_WORDS
+    led = set[int]()
+    for _, item in groupby(following.units, lambda place: units[place].item):
+        places = list(item)
+        room -= _words(one.leaf, range(places[0], places[-1] + 1))
+        if room < 0:
+            break
+        led |= {place for place in places if following.kind != "table" or not units[place].label}
+    return led
 
 
 def _answering(one: ReadUnit, asked: _Asked) -> Iterator[int]:
@@ -282,13 +312,15 @@ def _beside(one: ReadUnit, place: int, asked: _Asked) -> bool:
     return not asked.little or bool(one.lacking) or not other.lacking
 
 
-def _opened(block: ChosenBlock, asked: _Asked) -> ChosenBlock:
+def _opened(block: ChosenBlock, asked: _Asked, quoted: Container[tuple[str, int]]) -> ChosenBlock:
     """Return the block with the sentence before it, if its own first one leaves open what that one says."""
     leaf, first = block.leaf, block.places[0]
     if block.kind != "paragraph" or first == leaf.layout.block_of(first).units.start:
         return block
+    if _key(leaf, first - 1) in quoted:
+        return block
     before, after = (asked.units.get(_key(leaf, place)) for place in (first - 1, first))
-    if before is None or after is None or before.held <= after.held:
+    if before is None or after is None or (before.held <= after.held and not names_another(before.text, block.titles)):
         return block
     if not leaves_open(after.text) and not _POINTS_BACK_EARLY.match(after.text):
         return block
@@ -342,7 +374,7 @@ def _stands_alone(one: ReadUnit, lead: set[int], asked: _Asked) -> bool:
     """Whether an item is a sentence, and the lines before it add no word of the question to it, and no limit."""
     led = [asked.units.get(_key(one.leaf, place)) for place in sorted(lead)]
     told = all(unit and unit.held <= one.held for unit in led)
-    limits = bool(led) and led[-1] is not None and _LIMITS.search(led[-1].text) is not None
+    limits = bool(led) and led[-1] is not None and (_LIMITS.search(led[-1].text) is not None or denies(led[-1].text))
     return told and not limits and _SENTENCE.fullmatch(one.text) is not None
 
 
@@ -367,5 +399,7 @@ def _words(leaf: ReadLeaf, places: range) -> int:
 
 
 def _says_same(one: str, other: str) -> bool:
+    """Whether another text holds nearly all words of one, all its figures, and denies as it does."""
     words, others = set(re.findall(r"\w+", one.lower())), set(re.findall(r"\w+", other.lower()))
-    return len(words & others) > 0.8 * len(words)
+    figures = {word for word in words if any(map(str.isdigit, word))}
+    return len(words & others) > 0.8 * len(words) and figures <= others and denies(one) == denies(other)

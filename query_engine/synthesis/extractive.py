@@ -11,10 +11,18 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from query_engine.prompting.builder import REFERENCE
 from query_engine.reader.layout import split_row
 from query_engine.reader.reading import LeafReader
 from query_engine.schema.passage import Passage
-from query_engine.synthesis.block_selection import ChosenBlock, asks_for_much, choose, leaves_open
+from query_engine.synthesis.block_selection import (
+    ChosenBlock,
+    asks_for_much,
+    choose,
+    denies,
+    leaves_open,
+    names_another,
+)
 from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
 from query_engine.text.markdown_escape import as_text
 from query_engine.text.short_answers import short_answer
@@ -26,6 +34,7 @@ BOLD_SCORE = -2.5
 # Signs of PDFs and word processors that Markdown does not know as bullets.
 _BULLET_SIGN = re.compile(r"^[•▪◦‣](?=\s)[ \t]*")
 _BULLET = re.compile(r"\s*[-*+•▪◦‣]\s+")
+_WORD = re.compile(r"\w+")
 
 
 class ExtractiveSynthesizer(QuotingSynthesizer):
@@ -61,9 +70,11 @@ def _quote(block: ChosenBlock, start: int, end: int, question: str, *, first: bo
     elif block.kind == "table":
         shown = "; ".join(as_text(line) for line in _rows(block, quoted))
     else:
-        shown = as_text(words)
-        if first:
-            shown = _lead(block, words) + _emphasised(shown, question, block)
+        shown = _emphasised(as_text(words), question, block, start, end) if first else as_text(words)
+    # A document's own marks of references would look like citations of the answer.
+    shown = REFERENCE.sub(r"(\1)", shown)
+    if first and block.kind != "code" and (lead := _lead(block, words)):
+        shown = f"{lead}:\n\n{shown}" if "\n" in shown else f"{lead}: {shown}"
     return Quote(_holding(block, start, end), start, end, words, shown)
 
 
@@ -99,15 +110,23 @@ def _rows(block: ChosenBlock, quoted: str) -> Iterator[str]:
 
 
 def _lead(block: ChosenBlock, words: str) -> str:
-    """Return the title or heading that says whom an answer is about, if its first sentence does not."""
-    if not leaves_open(words):
-        return ""
+    """Return the title or heading that says whom an answer is about, or what it denies, if the quote does not."""
     path = block.leaf.path_of(block.places[0])
     title = as_text(" ".join((path[-1] if path else block.leaf.passage.title).split()))
-    return f"{title}: " if 0 < len(title.split()) <= LEAD_WORDS else ""
+    wanted = (leaves_open(words) and not _may_mean_another(block)) or (path and denies(title) and not denies(words))
+    return title if wanted and 0 < len(title.split()) <= LEAD_WORDS else ""
 
 
-def _emphasised(line: str, question: str, block: ChosenBlock) -> str:
+def _may_mean_another(block: ChosenBlock) -> bool:
+    """Whether the sentence before a quote names another than the headings do, which the quote's pronoun may mean."""
+    leaf, before = block.leaf, block.places[0] - 1
+    if before < leaf.layout.block_of(block.places[0]).units.start:
+        return False
+    unit = leaf.layout.units[before]
+    return names_another(leaf.text[unit.start : unit.end], block.titles)
+
+
+def _emphasised(line: str, question: str, block: ChosenBlock, start: int, end: int) -> str:
     """Put in bold what the question asks for, if the rules for short answers and the reader agree on it.
 
     A line that already has stars stays as it is.
@@ -116,7 +135,11 @@ def _emphasised(line: str, question: str, block: ChosenBlock) -> str:
     read = block.leaf.words_read()
     if span is None or read is None or "*" in line or block.leaf.scores.words_score < BOLD_SCORE:
         return line
-    words, others = line[slice(*span)].casefold(), " ".join(read.split()).casefold()
+    if read[0] < start or read[1] > end:
+        return line
+    words, others = (
+        f" {' '.join(_WORD.findall(text.casefold()))} " for text in (line[slice(*span)], block.leaf.text[slice(*read)])
+    )
     if words not in others and others not in words:
         return line
     return f"{line[: span[0]]}**{line[slice(*span)]}**{line[span[1] :]}"

@@ -19,6 +19,8 @@ class AskedKind(Enum):
     REASON = "reason"
 
 
+# "when" also begins clauses that ask for nothing: "What must I pay when I lose my key?"
+ASKS_WHEN = r"(?:^|\b(?:until|till|since|from|by|and|or) )\W*when\b|\bwhen\W*$"
 _ASKS = {
     AskedKind.REASON: re.compile(
         r"\b(?:why|how come|(?:for )?what reasons?|what(?:'s| is| was| were) the reasons?|warum|wieso|weshalb|weswegen"
@@ -26,8 +28,7 @@ _ASKS = {
         re.IGNORECASE,
     ),
     AskedKind.TIME: re.compile(
-        r"(?:^|\b(?:until|till|since|from|by|and|or) )\W*when\b|\bwhen\W*$"
-        r"|\b(?:(?:what|which) (?:time|date|day|month|year)|wann|um wie ?viel uhr|an welchem tag"
+        rf"{ASKS_WHEN}|\b(?:(?:what|which) (?:time|date|day|month|year)|wann|um wie ?viel uhr|an welchem tag"
         r"|cuándo|a qué hora|à quelle heure|(?:depuis|jusqu'à) quand|quando|a che ora|a que horas|wanneer|hoe laat"
         r"|när|когда)\b|^\W*quand\b|什么时候|几点|哪天|何时|几月|几号|いつ|何時|何日|何月",
         re.IGNORECASE,

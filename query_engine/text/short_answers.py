@@ -7,6 +7,8 @@ rules over the text; the sentence remains the evidence.
 import re
 from collections.abc import Iterator
 
+from query_engine.text.asked_kind import ASKS_WHEN
+
 _MONTH = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
     r"|Jan\.?|Feb\.?|Mar\.?|Apr\.?|Jun\.?|Jul\.?|Aug\.?|Sept?\.?|Oct\.?|Nov\.?|Dec\.?)"
@@ -32,7 +34,7 @@ _NAME = re.compile(rf"{_CAPITAL}(?:\s(?:(?:of|the|de|la|von|van|du|al|bin)\s){{0
 # The kinds of question, and what answers each. The first that fits counts.
 _ASKED = (
     (re.compile(r"\b(?:what|which) century\b", re.IGNORECASE), _CENTURY),
-    (re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|month)s?\b", re.IGNORECASE), _DATE),
+    (re.compile(rf"{ASKS_WHEN}|\b(?:what|which) (?:year|date|day|month)s?\b", re.IGNORECASE), _DATE),
     (
         re.compile(
             r"\bhow (?:many|much|long|far|fast|high|tall|deep|big|large|heavy|old|wide|hot|cold)\b"

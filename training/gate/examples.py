@@ -2,9 +2,9 @@
 
 Flow: data sets -> `search.py` -> **here** -> `fit.py`.
 
-No labels are written. A question of a data set with the passages found for it is an example *for* an answer. The same
-question becomes an example *against* when what answers it is hidden from the search, and every other corpus gives one
-more.
+Labels are written only for the near misses of `data/`. A question of a data set with the passages found for it is an
+example *for* an answer. The same question becomes an example *against* when what answers it is hidden from the search,
+and every other corpus gives one more.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -83,15 +83,15 @@ def make_examples(
 def holds_answer(case: Case, doc_id: str, text: str) -> bool:
     """Whether a leaf gives the answer away, as far as the case tells.
 
-    It must contain a short answer, or `BEARING_SHARE` of the words that a longer one adds to the question. If documents
-    are named as relevant, only their leaves count.
+    It must contain a short answer, or `BEARING_SHARE` of the words that a longer one, or the quotes, add to the
+    question. If documents are named as relevant, only their leaves count.
     """
-    documents = _relevant(case)
-    if not case.answer or (documents and file_name(doc_id) not in documents):
+    documents, answer = _relevant(case), case.answer or " ".join(case.reference_contexts)
+    if not answer or (documents and file_name(doc_id) not in documents):
         return False
-    if len(words(case.answer)) <= SHORT_ANSWER_WORDS:
-        return bool(contains(text, case.answer))
-    own = content_words(case.reference_context or case.answer) - content_words(case.question)
+    if case.answer and len(words(answer)) <= SHORT_ANSWER_WORDS:
+        return bool(contains(text, answer))
+    own = content_words(case.reference_context or answer) - content_words(case.question)
     return bool(own) and len(own & set(words(text))) >= BEARING_SHARE * len(own)
 
 
@@ -103,6 +103,8 @@ def _variants(case: Case, search: Search) -> Iterator[tuple[str, Sequence[Passag
         return
     bearing = {file_name(passage.doc_id) for passage in found if holds_answer(case, passage.doc_id, passage.text)}
     documents = _relevant(case) or bearing
+    if case.reference_contexts and not case.answer and not bearing:
+        return
     if not any(file_name(passage.doc_id) in documents for passage in found):
         return
     yield ANSWERED, found

@@ -41,14 +41,14 @@ By default only data sets with licences for any use are taken. What is declined:
 
 ## Examples
 
-No labels were written. Each question is searched with the service's settings:
+Labels were written for near misses only. Each question is searched with the service's settings:
 
 | kind | passages |
 |---|---|
 | *{ANSWERED}* | as found, if one is from a document that answers |
 | *{PASSAGES_REMOVED}* | without the leaves that give the answer away: every leaf of relevant documents with a short answer; of a longer one, every leaf with {BEARING_SHARE:.0%} of the words it adds to the question |
 | *{DOCUMENTS_REMOVED}* | without the documents that answer |
-| *{UNANSWERABLE}* | of questions that their data set marks so; weighed with *{PASSAGES_REMOVED}* |
+| *{UNANSWERABLE}* | of near misses (CLAPNQ; `training/gate/data`, about articles that the reader did not learn from); weighed with *{PASSAGES_REMOVED}* |
 | *{FOREIGN}* | of every other corpus's questions |
 
 Every data set has the same weight; in each, *{ANSWERED}* counts {PRIOR:.0%} and the other kinds share the rest equally.

@@ -26,12 +26,14 @@ from training.gate.examples import Example, make_examples
 from training.gate.fit import PRIOR, train
 from training.gate.report import by_data_set, report
 from training.gate.search import HidingSearch
+from training.questions import read_training_questions
 
 # Those that told near misses from answered questions on data sets left out of the training. `similarity` does so on
 # large corpora only: it made the gate decline a third of the questions to a folder of sixteen documents.
 FEATURES = ("far", "unit", "leaf", "unit_leaf", "unit_coverage")
 # Questions of the other sets that are asked of each corpus: nearly all are easy.
 FOREIGN_CASES = 60
+OWN_QUESTIONS = Path(__file__).with_name("data") / "wiki.jsonl"
 REPORT = Path(__file__).parents[2] / "docs" / "gate.md"
 
 
@@ -46,7 +48,7 @@ def train_gate(data_sets: Sequence[DataSet], settings: Settings, *, write: bool)
     Raises:
         RagError: from ingestion or the engine.
     """
-    cases = {data_set: read_cases(data_set.questions) for data_set in data_sets}
+    cases = {data_set: _cases(data_set) for data_set in data_sets}
     embedder = Embedding(settings).embedder
     examples: list[Example] = []
     for data_set in data_sets:
@@ -62,6 +64,12 @@ def train_gate(data_sets: Sequence[DataSet], settings: Settings, *, write: bool)
         classifier.SHIPPED.write_text(json.dumps({**stored, "trained_on": trained_on}, indent=1) + "\n")
         REPORT.write_text(page + "\n")
     return f"{page}\n\n{by_data_set(examples, FEATURES, threshold)}"
+
+
+def _cases(data_set: DataSet) -> list[Case]:
+    """Return a data set's questions; of SQuAD's corpus also ours about articles that the reader has not learnt from."""
+    own = read_training_questions(OWN_QUESTIONS) if data_set.name == "squad" else ()
+    return [*read_cases(data_set.questions), *own]
 
 
 def _examples(

@@ -52,7 +52,7 @@ class Row:
 
 def encode(examples: Sequence[Example], tokenizer: Tokenizer) -> list[Row]:
     """Return examples in tokens, cut at `MAX_TOKENS`."""
-    tokenizer.enable_truncation(MAX_TOKENS, strategy="only_second")
+    tokenizer.enable_truncation(MAX_TOKENS, strategy="longest_first")
     tokenizer.no_padding()
     prefixes = [f"{one.title[:TITLE_CHARS]}\n" for one in examples]
     pairs = [(one.question[:QUESTION_CHARS], prefix + one.text) for one, prefix in zip(examples, prefixes, strict=True)]
@@ -122,7 +122,8 @@ def fit(
     with ThreadPoolExecutor(PARTS, initializer=torch.set_num_threads, initargs=(1,)) as pool:
         for step, batch in enumerate(itertools.islice(_batches(rows, random.Random(seed)), steps), 1):  # noqa: S311
             parts = [batch[part::PARTS] for part in range(PARTS)]
-            losses.append(sum(pool.map(lambda part: _learn(reader, part, len(part) / BATCH), parts)))
+            weights = _Weights.of(batch)
+            losses.append(sum(pool.map(lambda part, weights=weights: _learn(reader, part, weights), parts)))
             torch.nn.utils.clip_grad_norm_(reader.parameters(), 1.0)
             optimizer.step()
             schedule.step()
@@ -141,11 +142,30 @@ def fit(
     return reader
 
 
-def _learn(reader: Reader, rows: Sequence[Row], share: float) -> float:
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """What a batch's loss is divided by; its parts share it, so that each example counts the same in any part."""
+
+    sentences: float
+    passages: int
+    words: int
+
+    @classmethod
+    def of(cls, batch: Sequence[Row]) -> "_Weights":
+        sentences = sum(
+            WEIGHT_OF_ANSWERING if label else 1.0
+            for row in batch
+            for place, label in enumerate(row.labels)
+            if place in row.units
+        )
+        return cls(max(1.0, sentences), len(batch), max(1, sum(row.words is not None for row in batch)))
+
+
+def _learn(reader: Reader, rows: Sequence[Row], weights: _Weights) -> float:
     """Add the gradients of a part of a batch, and return its share of the loss; may run in several threads."""
     with torch.autocast("cpu", dtype=torch.bfloat16):
         logits = reader(*_inputs(rows))
-    loss = _loss(logits.float(), rows) * share
+    loss = _loss(logits.float(), rows, weights)
     loss.backward()  # type: ignore[no-untyped-call]
     return float(loss.detach())
 
@@ -189,7 +209,7 @@ def _inputs(batch: Sequence[Row]) -> tuple[torch.Tensor, torch.Tensor, torch.Ten
     )
 
 
-def _loss(logits: torch.Tensor, batch: Sequence[Row]) -> torch.Tensor:
+def _loss(logits: torch.Tensor, batch: Sequence[Row], weights: _Weights) -> torch.Tensor:
     count = max(len(row.labels) for row in batch)
     units = padded([row.units for row in batch], -1)
     labels = torch.tensor([[*row.labels, *[0.0] * (count - len(row.labels))] for row in batch])
@@ -200,15 +220,16 @@ def _loss(logits: torch.Tensor, batch: Sequence[Row]) -> torch.Tensor:
     weight = seen * (1 + (WEIGHT_OF_ANSWERING - 1) * labels)
     sentences = torch.nn.functional.binary_cross_entropy_with_logits(means, labels, weight=weight, reduction="sum")
     answers = labels.amax(dim=1)
-    passages = torch.nn.functional.binary_cross_entropy_with_logits(logits[:, 0, ANSWERS], answers)
-    loss = sentences / weight.sum().clamp(min=1) + passages
+    passages = torch.nn.functional.binary_cross_entropy_with_logits(logits[:, 0, ANSWERS], answers, reduction="sum")
+    loss = sentences / weights.sentences + passages / weights.passages
     told = [(place, row.words) for place, row in enumerate(batch) if row.words]
     if told:
         inside = units >= 0
         for which, side in ((BEGINS, 0), (ENDS, 1)):
             scores = logits[:, :, which].masked_fill(~inside, -30.0)[[place for place, _ in told]]
             wanted = torch.tensor([words[side] for _, words in told])
-            loss = loss + WEIGHT_OF_WORDS * torch.nn.functional.cross_entropy(scores, wanted)
+            crossed = torch.nn.functional.cross_entropy(scores, wanted, reduction="sum")
+            loss = loss + WEIGHT_OF_WORDS * crossed / weights.words
     return loss
 
 
