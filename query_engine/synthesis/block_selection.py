@@ -15,13 +15,13 @@ from query_engine.reader.reading import Reading, ReadLeaf, ReadUnit
 from query_engine.text.asked_kind import AskedKind, asked_kind, holds_kind, points_back
 
 # A sentence of the same block is quoted with the best one if the reader gives it such log-odds, or so little less than
-# the best one's; more readily where much is asked for.
+# the best one's. Where one thing is asked for, an item or a row beside the best one is more often about something else.
 JOINED_SCORE, JOINED_BELOW = -3.0, 3.0
-JOINED_SCORE_MUCH, JOINED_BELOW_MUCH = -3.0, 4.0
+JOINED_SCORE_ITEM, JOINED_BELOW_ITEM = -2.0, 2.0
 # Where an amount or a point in time is asked for, and the best one holds it, little else is.
 JOINED_BELOW_LITTLE = 2.0
 # Another block must be worth so much, and so little less than the first.
-FURTHER_WORTH, FURTHER_BELOW = 1.5, 0.8
+FURTHER_WORTH, FURTHER_BELOW = 1.5, 0.5
 MAX_BLOCKS = 3
 # A sentence that begins so leaves open whom it is about; the one before it says it, if it is no longer than this.
 _OPEN = re.compile(
@@ -284,7 +284,8 @@ def _led_in(one: ReadUnit) -> set[int]:
 def _answering(one: ReadUnit, asked: _Asked) -> Iterator[int]:
     """Yield the places of the units of a unit's block that answer about as likely as it does."""
     leaf = one.leaf
-    score, below = (JOINED_SCORE_MUCH, JOINED_BELOW_MUCH) if asked.much else (JOINED_SCORE, JOINED_BELOW)
+    many = asked.much or one.block.kind == "paragraph"
+    score, below = (JOINED_SCORE, JOINED_BELOW) if many else (JOINED_SCORE_ITEM, JOINED_BELOW_ITEM)
     if asked.little and not one.lacking:
         below = JOINED_BELOW_LITTLE
     least = min(one.score, max(score, one.score - below))
