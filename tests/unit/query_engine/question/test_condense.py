@@ -153,3 +153,9 @@ def test_a_model_that_nobody_waits_for_any_more_is_stopped() -> None:
 
     assert (llm.given, llm.closed) == (1, 1)
     assert condensed.warnings
+
+
+def test_a_long_conversation_of_fragments_is_read_from_its_end() -> None:
+    turns = (user("Is the museum open in May?"), *(user(f"in {1200 + number}?") for number in range(900)))
+
+    assert "in 2002" in carry_words(turns, "in 2002?").question

@@ -203,3 +203,30 @@ Address: 4 Mill Lane
     dishwasher, _, rest = contacts.partition("\nMilk")
     milk, _, address = ("Milk" + rest).strip().partition("\n")
     assert blocks == [("record", [dishwasher, milk, address])]
+
+
+def test_a_heading_right_above_the_last_place_counts() -> None:
+    text = "1. Guarantor\nMr Smith guarantees the rent.\n\n2. Tenant\nHe pays 900 euros."
+
+    assert heading_paths(text, [text.index("He pays")])[0].titles == ("Tenant",)
+
+
+def test_a_comment_in_code_is_no_heading() -> None:
+    text = "# Manual\n\n## Install\n\n```\n# fetch packages\npip install x\n```\n\nIt takes five minutes."
+
+    assert heading_paths(text, [text.index("It takes")])[0].titles == ("Manual", "Install")
+
+
+def test_code_ends_with_its_fence_wherever_blank_lines_are() -> None:
+    text = "Run this:\n```\npip install x\n\n```\n\nThe deposit is not refunded unless the tenant\ngives notice.\n"
+
+    kinds = {kind: units for kind, units in laid_out(text)[1]}
+
+    assert kinds["code"] == ["```", "pip install x", "```"]
+    assert kinds["paragraph"][-1].startswith("The deposit is not refunded")
+
+
+def test_a_long_line_with_a_gap_is_prose() -> None:
+    line = "The town has a thousand people.   Many of them work in the mill by the river. " * 8
+
+    assert {kind for kind, _ in laid_out(line)[1]} == {"paragraph"}

@@ -29,6 +29,24 @@ def test_what_is_read_does_not_depend_on_what_is_read_beside_it() -> None:
     assert beside.units == pytest.approx(alone.units, abs=0.05)
 
 
+@pytest.mark.parametrize("question", ["What is the limit" + "?" * 280, "租" * 300])
+def test_a_long_question_leaves_room_for_the_passage(question: str) -> None:
+    scores = shipped_reader().read(question, [PASSAGE])[0]
+
+    assert all(map(math.isfinite, scores.units))
+
+
+@pytest.mark.parametrize("filler", [0, 1, 2])
+def test_the_length_of_a_passage_does_not_decide(filler: int) -> None:
+    around = " Most turbines have three blades and face the wind. Gearboxes raise the speed for the generator." * filler
+
+    scores = shipped_reader().read(
+        "Who published the rotor limit?", [PassageText("Wind", TEXT + around * filler, UNITS)]
+    )[0]
+
+    assert scores.units[0] > 0
+
+
 def test_nothing_is_read_of_nothing() -> None:
     assert shipped_reader().read("Who?", []) == []
 

@@ -342,3 +342,87 @@ def test_no_quote_ends_in_a_line_that_leads_in_what_is_not_quoted() -> None:
     text, _ = write("How does a wind turbine work?", [long])
 
     assert text == "A wind turbine works like a fan in reverse. [1]"
+
+
+FEES = [(3, "Sauna"), *((number, "Pool") for number in range(10, 16))]
+
+
+def test_a_row_that_is_quoted_already_is_not_quoted_again() -> None:
+    rows = "".join(f"| {what} fee for guests of the house, {'paid at the desk ' * 4} | {n} |\n" for n, what in FEES)
+    fees = a_passage("fees.md", f"# Fees for guests\n\n| Fee | Euros |\n|---|---|\n{rows}")
+
+    text, citations = write("What are all the fees for guests?", [fees], max_words=20)
+
+    assert text.count("Sauna") == 1
+    assert len({citation.start for citation in citations.all()}) == len(citations.all())
+
+
+def test_a_heading_that_says_no_stays_with_what_it_denies() -> None:
+    policy = a_passage("policy.md", "# Policy\n\n## What is not covered\n\n- Damage to a bicycle by frost.\n- Theft.\n")
+    cannot = a_passage("rules.md", "Tenants cannot do any of these:\n\n- Store a bicycle in the hallway.\n- Smoke.\n")
+
+    assert write("Is damage to a bicycle by frost covered?", [policy])[0].startswith("What is not covered:\n\n- Damage")
+    assert write("May I store a bicycle in the hallway?", [cannot])[0].startswith("Tenants cannot do any of these:\n")
+
+
+def test_a_pronoun_that_may_mean_another_is_not_led_by_the_title() -> None:
+    text = "Her daughter Irène studied physics in Paris. She won the Nobel Prize in 1935."
+    long = f"Her daughter Irène studied physics {'with much diligence and joy ' * 5}in Paris. She won the Nobel Prize."
+    short_one, long_one = (replace(a_passage("c.md", one), title="Marie Curie") for one in (text, long))
+
+    assert write("When was the Nobel Prize won?", [short_one])[0] == f"Marie Curie: {text} [1]"
+    assert write("When was the Nobel Prize won?", [long_one])[0] == "She won the Nobel Prize. [1]"
+
+
+def test_bold_needs_the_same_words_at_the_same_place() -> None:
+    flat = a_passage("flat.md", "The flat sleeps 12 guests in 2 rooms.")
+    elsewhere = a_passage("flat.md", "The barn has 12.\n\nThe flat has beds for 12 guests.")
+
+    assert "**12**" in write("How many guests does the flat sleep?", [flat], words="12 guests")[0]
+    assert "**" not in write("How many rooms are there in the flat?", [flat], words="12 guests")[0]
+    assert "**" not in write("How many beds for guests has the flat?", [elsewhere], words="12")[0]
+
+
+def test_a_line_that_leads_in_a_table_or_long_steps_comes_with_them() -> None:
+    table = "The fees for guests are:\n\n| Item | Price |\n|---|---|\n| Towel | 3 euros |\n| Locker | 1 euro |\n"
+    steps = "".join(f"{n}. {'Something entirely different happens in this step ' * 3}now.\n" for n in range(1, 15))
+    keys = a_passage("keys.md", f"To return the keys, follow these steps:\n\n{steps}")
+
+    rows, _ = write("What are the fees for guests?", [a_passage("fees.md", table)], max_words=60)
+    whole, _ = write("What is it to return the keys?", [keys])
+
+    assert rows.startswith("The fees for guests are:")
+    assert "Towel, Price: 3 euros; Locker, Price: 1 euro" in rows
+    assert "---" not in rows
+    assert whole.startswith("To return the keys, follow these steps:")
+    assert "1. Something" in whole
+    assert "14. Something" not in whole
+
+
+def test_a_documents_own_marks_of_references_are_no_citations() -> None:
+    text, citations = write("When was the castle built?", [a_passage("a.md", "The castle was built in 1250.[2]")])
+
+    assert text == "The castle was built in 1250.(2) [1]"
+    assert citations.all()[0].quote == "The castle was built in 1250.[2]"
+
+
+def test_another_figure_or_a_denial_is_no_repetition() -> None:
+    rents = [
+        a_passage("a.md", "The rent for the flat is 900 euros per month."),
+        a_passage("b.md", "The rent for the flat is 950 euros per month."),
+    ]
+    dogs = [
+        a_passage("a.md", "Dogs are not allowed in the garden."),
+        a_passage("b.md", "Dogs are allowed in the garden."),
+    ]
+
+    assert {"900", "950"} <= set(re.findall(r"\d+", write("Tell me about the rent for the flat", rents)[0]))
+    assert write("What is it about dogs allowed in the garden?", dogs)[0].count("allowed") == 2
+
+
+def test_short_items_of_a_list_may_be_quoted() -> None:
+    breakfast = a_passage("b.md", "## Breakfast includes\n\n- Fresh bread\n- Cheese and ham\n- Orange juice\n")
+
+    text, _ = write("What does breakfast include? bread cheese juice", [breakfast])
+
+    assert text == "- Fresh bread\n- Cheese and ham\n- Orange juice [1]"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from query_engine.text.short_answers import short_answer
+from query_engine.text.short_answers import asks_for_little, short_answer
 
 
 def found(question: str, sentence: str) -> str | None:
@@ -48,3 +48,8 @@ def test_the_first_word_of_a_sentence_is_no_name_for_being_capital() -> None:
 @pytest.mark.parametrize("question", ["Why does it turn?", "What is a rotor?", "Describe the limit.", "?!"])
 def test_questions_that_ask_for_more_have_no_short_answer(question: str) -> None:
     assert found(question, "In 1919 Albert Betz published the limit of 59 per cent.") is None
+
+
+def test_when_within_a_clause_asks_for_no_date() -> None:
+    assert not asks_for_little("What must I pay when I lose my key?")
+    assert asks_for_little("Until when must I pay?")
