@@ -46,6 +46,7 @@ class Features:
         unit: log-odds, as the reader gives them, that the best sentence or line answers.
         leaf: log-odds that the best leaf answers.
         unit_leaf: log-odds that the leaf of the best sentence answers.
+        worth: what the best sentence is ordered by, see `ReadUnit.worth`: all that speaks for it, less what it lacks.
         unit_coverage: share of the question's words, weighted by rarity, that the best sentence, the one before it, its
             heading and its title hold, 0..1; at least its similarity to the question where the reader looked closer,
             since it may say the same in other words.
@@ -63,6 +64,7 @@ class Features:
     unit: float
     leaf: float
     unit_leaf: float
+    worth: float
     unit_coverage: float
     figures_missing: float
     coverage: float
@@ -95,6 +97,7 @@ def measure(
         unit=best.score if best else NOTHING_READ,
         leaf=max((leaf.scores.passage for leaf in reading.leaves), default=NOTHING_READ),
         unit_leaf=best.leaf_score if best else NOTHING_READ,
+        worth=best.worth if best else NOTHING_READ,
         unit_coverage=max(best.covered, closer) if best else 0.0,
         figures_missing=_figures_missing(question, best),
         coverage=max(_covered(terms, weights) for terms in held),

@@ -14,7 +14,7 @@ from errors import run_command
 from settings import load_settings
 from training.gate.train import train_gate
 
-# Their licences allow any use of what is learnt from them. SQuAD 2.0's near misses are read from `squad`'s questions.
+# Their licences allow any use of what is learnt from them.
 SETS = ("squad", "aragog", "cranfield", "bedrock", "clapnq")
 
 

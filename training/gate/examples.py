@@ -28,7 +28,8 @@ KINDS = (ANSWERED, PASSAGES_REMOVED, DOCUMENTS_REMOVED, UNANSWERABLE, FOREIGN)
 # A leaf gives a long answer away when it holds this share of the words that the answer adds to the question.
 BEARING_SHARE = 0.3
 
-Measure = Callable[[str, Sequence[Passage]], Features]
+Measure = Callable[[str, Sequence[Passage]], tuple[Features, Sequence[tuple[str, str]]]]
+"""Measures a question and its passages, and returns what was read for it: documents' ids and texts."""
 
 
 class Search(Protocol):
@@ -69,15 +70,19 @@ def make_examples(
         cases: its own questions. One that says nothing of its answer, or whose answer was not found, is no example.
         foreign: questions of other corpora.
         search: of the corpus.
-        measure: the gate's features.
+        measure: the gate's features. What is read reaches beyond the leaves that were found: where that gives a
+            removed answer away, there is no example.
     """
     for case in cases:
         for kind, passages in _variants(case, search):
-            if passages:
-                yield Example(data_set, case.id, kind, measure(case.question, passages))
+            if not passages:
+                continue
+            features, read = measure(case.question, passages)
+            if kind != PASSAGES_REMOVED or not any(holds_answer(case, *text) for text in read):
+                yield Example(data_set, case.id, kind, features)
     for case in foreign:
         if passages := search(case.question):
-            yield Example(data_set, case.id, FOREIGN, measure(case.question, passages))
+            yield Example(data_set, case.id, FOREIGN, measure(case.question, passages)[0])
 
 
 def holds_answer(case: Case, doc_id: str, text: str) -> bool:

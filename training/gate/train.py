@@ -19,7 +19,7 @@ from index.build import Embedding
 from query_engine.answerability import classifier
 from query_engine.answerability.features import Features, measure
 from query_engine.reader.model import shipped_reader
-from query_engine.reader.reading import LeafReader, document_text
+from query_engine.reader.reading import LeafReader, ReadLeaf, document_text
 from query_engine.schema.passage import Passage
 from settings import Settings
 from training.gate.examples import Example, make_examples
@@ -30,7 +30,7 @@ from training.questions import read_training_questions
 
 # Those that told near misses from answered questions on data sets left out of the training. `similarity` does so on
 # large corpora only: it made the gate decline a third of the questions to a folder of sixteen documents.
-FEATURES = ("far", "unit", "leaf", "unit_leaf", "unit_coverage")
+FEATURES = ("far", "worth")
 # Questions of the other sets that are asked of each corpus: nearly all are easy.
 FOREIGN_CASES = 60
 OWN_QUESTIONS = Path(__file__).with_name("data") / "wiki.jsonl"
@@ -80,7 +80,14 @@ def _examples(
         corpus = engine.corpus
         reader = LeafReader(shipped_reader(), document_text(corpus.documents), corpus.lexical_index, embedder)
 
-        def measured(question: str, passages: Sequence[Passage]) -> Features:
-            return measure(question, passages, engine.corpus.lexical_index, embedder, reader.read(question, passages))
+        def measured(question: str, passages: Sequence[Passage]) -> tuple[Features, list[tuple[str, str]]]:
+            reading = reader.read(question, passages)
+            read = [(leaf.passage.doc_id, _text(leaf)) for leaf in reading.leaves]
+            return measure(question, passages, corpus.lexical_index, embedder, reading), read
 
         return list(make_examples(data_set.name, cases, foreign, search, measured))
+
+
+def _text(leaf: ReadLeaf) -> str:
+    units = leaf.layout.units
+    return leaf.text[units[leaf.read.start].start : units[leaf.read.stop - 1].end]

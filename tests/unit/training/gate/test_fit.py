@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pytest
@@ -30,7 +30,7 @@ CASE = Case(id="1", question="Who set the limit?", answer="Albert Betz", relevan
 
 
 def features(unit: float, coverage: float) -> Features:
-    return Features(unit, 0.0, unit, unit, unit, coverage, 0.0, coverage, 2.0, 0.5, ())
+    return Features(unit, 0.0, unit, unit, unit, unit, coverage, 0.0, coverage, 2.0, 0.5, ())
 
 
 def separable(count: int = 60) -> list[Example]:
@@ -61,11 +61,13 @@ class Shelf:
         ]
 
 
-def made(case: Case, *passages: Passage, foreign: tuple[Case, ...] = ()) -> dict[str, float]:
-    """Return kind -> how many passages its example has."""
+def made(
+    case: Case, *passages: Passage, foreign: tuple[Case, ...] = (), read: Sequence[tuple[str, str]] = ()
+) -> dict[str, float]:
+    """Return kind -> how many passages its example has; `read` is read for each of them."""
 
-    def count(_question: str, found: list[Passage]) -> Features:
-        return features(0.5, len(found))
+    def count(_question: str, found: list[Passage]) -> tuple[Features, Sequence[tuple[str, str]]]:
+        return features(0.5, len(found)), read
 
     examples = make_examples("set", [case], foreign, Shelf(*passages), count)  # type: ignore[arg-type]
     return {example.kind: example.features.coverage for example in examples}
@@ -84,6 +86,18 @@ def test_each_question_is_asked_with_and_without_what_answers_it() -> None:
         DOCUMENTS_REMOVED: 1,
         FOREIGN: 3,
     }
+
+
+def test_where_what_is_read_still_gives_the_answer_away_nothing_was_removed() -> None:
+    assert PASSAGES_REMOVED not in made(CASE, BETZ, SUBJECT, ELSEWHERE, read=[("wind.md", "It was Albert Betz.")])
+    assert PASSAGES_REMOVED in made(CASE, BETZ, SUBJECT, ELSEWHERE, read=[("sun.md", "It was Albert Betz.")])
+
+
+def test_quotes_tell_what_answers_where_no_answer_is_written() -> None:
+    case = Case(id="5", question="Who set it?", relevant_docs=("wind.md",), reference_contexts=("Albert Betz set it.",))
+
+    assert made(case, BETZ, SUBJECT, ELSEWHERE) == {ANSWERED: 3, PASSAGES_REMOVED: 2, DOCUMENTS_REMOVED: 1}
+    assert made(case, SUBJECT, ELSEWHERE) == {}
 
 
 def test_a_question_whose_answer_was_not_found_is_no_example() -> None:
