@@ -15,7 +15,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from index.lexical.language import question_language
 from query_engine.reader.foreign import reader_share
-from query_engine.reader.reading import Reading, ReadUnit, with_context
+from query_engine.reader.reading import SIMILARITY_WEIGHT, Reading, ReadUnit, with_context
 from query_engine.schema.passage import Passage
 from query_engine.text.light_words import is_light
 from query_engine.text.term_weights import CorpusWords, TermWeights, question_weights
@@ -29,6 +29,8 @@ SUBJECT_WORDS = 2
 SURE, SURE_OF_RARE, RARE = 2.5, -0.5, 0.6
 # Log-odds below which the reader is against a sentence, however similar it is to the question.
 AGAINST = -3.0
+# In languages that the packaged embedder does not know, what answers is less similar to the question by some 0.15.
+FOREIGN_WORTH = 0.15 * SIMILARITY_WEIGHT
 # What the reader says where it read nothing: as sure a no as it ever gives.
 NOTHING_READ = -6.0
 
@@ -46,7 +48,8 @@ class Features:
         unit: log-odds, as the reader gives them, that the best sentence or line answers.
         leaf: log-odds that the best leaf answers.
         unit_leaf: log-odds that the leaf of the best sentence answers.
-        worth: what the best sentence is ordered by, see `ReadUnit.worth`: all that speaks for it, less what it lacks.
+        worth: what the best sentence is ordered by, see `ReadUnit.worth`: all that speaks for it, less what it lacks;
+            `FOREIGN_WORTH` more in a language that the reader cannot read.
         unit_coverage: share of the question's words, weighted by rarity, that the best sentence, the one before it, its
             heading and its title hold, 0..1; at least its similarity to the question where the reader looked closer,
             since it may say the same in other words.
@@ -97,7 +100,7 @@ def measure(
         unit=best.score if best else NOTHING_READ,
         leaf=max((leaf.scores.passage for leaf in reading.leaves), default=NOTHING_READ),
         unit_leaf=best.leaf_score if best else NOTHING_READ,
-        worth=best.worth if best else NOTHING_READ,
+        worth=best.worth + FOREIGN_WORTH * (1 - reader_share(question_language(question))) if best else NOTHING_READ,
         unit_coverage=max(best.covered, closer) if best else 0.0,
         figures_missing=_figures_missing(question, best),
         coverage=max(_covered(terms, weights) for terms in held),
