@@ -52,8 +52,8 @@ Labels were written for near misses only. Each question is searched with the ser
 | *{FOREIGN}* | of every other corpus's questions |
 
 Every data set has the same weight; in each, *{ANSWERED}* counts {PRIOR:.0%} and the other kinds share the rest equally.
-That prior was chosen by looking at the sample corpus, and the features among about 70 by left-out data sets, the sample
-and near misses (`bench/quality/near_misses/`). So the figures of left-out sets are somewhat optimistic, and neither
+That prior was chosen by looking at the sample corpus, and the features among about 70 by left-out data sets, the sample,
+near misses (`bench/quality/near_misses/`) and the sets of `bench helpful`. So the figures of left-out sets are somewhat optimistic, and neither
 sample nor near misses are an unseen test, although no example is from them."""  # noqa: E501
 
 _LIMITS = f"""## What to expect
