@@ -25,7 +25,7 @@ from query_engine.schema.passage import Passage
 from query_engine.text.asked_kind import asked_kind, lacks
 from query_engine.text.term_weights import CorpusWords, TermWeights, question_weights
 
-# Reading a leaf takes some 5 ms on two cores.
+# Reading a leaf takes some 5 ms on two cores. An eighth changed no answer of the development sets.
 READ_LEAVES = 7
 WINDOW_CHARS = 850
 # A line without a full stop that this many documents share is a menu, a footer or a notice.

@@ -71,10 +71,11 @@ def _quote(block: ChosenBlock, start: int, end: int, question: str, *, first: bo
         shown = "; ".join(as_text(line) for line in _rows(block, quoted))
     else:
         shown = _emphasised(as_text(words), question, block, start, end) if first else as_text(words)
-    # A document's own marks of references would look like citations of the answer.
-    shown = REFERENCE.sub(r"(\1)", shown)
-    if first and block.kind != "code" and (lead := _lead(block, words)):
-        shown = f"{lead}:\n\n{shown}" if "\n" in shown else f"{lead}: {shown}"
+    if block.kind != "code":
+        # A document's own marks of references would look like citations of the answer.
+        shown = REFERENCE.sub(r"(\1)", shown)
+        if first and (lead := _lead(block, words)):
+            shown = f"{lead}:\n\n{shown}" if "\n" in shown else f"{lead}: {shown}"
     return Quote(_holding(block, start, end), start, end, words, shown)
 
 

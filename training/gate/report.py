@@ -53,8 +53,8 @@ Labels were written for near misses only. Each question is searched with the ser
 
 Every data set has the same weight; in each, *{ANSWERED}* counts {PRIOR:.0%} and the other kinds share the rest equally.
 That prior was chosen by looking at the sample corpus, and the features among about 70 by left-out data sets, the sample,
-near misses (`bench/quality/near_misses/`) and the sets of `bench helpful`. So the figures of left-out sets are somewhat optimistic, and neither
-sample nor near misses are an unseen test, although no example is from them."""  # noqa: E501
+near misses (`bench/quality/near_misses/`) and the sets of `bench helpful`. So the figures of left-out sets are somewhat
+optimistic, and none of these is an unseen test, although no example is from them."""  # noqa: E501
 
 _LIMITS = f"""## What to expect
 

@@ -407,6 +407,12 @@ def test_a_documents_own_marks_of_references_are_no_citations() -> None:
     assert citations.all()[0].quote == "The castle was built in 1250.[2]"
 
 
+def test_code_stays_as_it_is() -> None:
+    manual = a_passage("m.md", "# Manual\n\n```\nfirst = arguments[1]\n```\n")
+
+    assert "first = arguments[1]" in write("What is first in arguments?", [manual])[0]
+
+
 def test_another_figure_or_a_denial_is_no_repetition() -> None:
     rents = [
         a_passage("a.md", "The rent for the flat is 900 euros per month."),
