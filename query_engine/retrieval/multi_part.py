@@ -215,7 +215,7 @@ def merge(lists: Iterable[Sequence[Passage]], options: RetrievalSettings) -> tup
     for passage in (one for row in zip_longest(*lists) for one in row if one is not None):
         if any(passage.text.strip() == other.text.strip() for other in chosen if other.doc_id != passage.doc_id):
             continue
-        overlapping = [at for at, other in enumerate(chosen) if _overlap(passage, other)]
+        overlapping = [at for at, other in enumerate(chosen) if passage.overlaps(other)]
         held = [at for at in overlapping if passage.start <= chosen[at].start and chosen[at].end <= passage.end]
         if len(held) < len(overlapping) or any(len(chosen[at].text) == len(passage.text) for at in held):
             continue
@@ -227,7 +227,3 @@ def merge(lists: Iterable[Sequence[Passage]], options: RetrievalSettings) -> tup
         chosen = [other for at, other in enumerate(chosen) if at not in held]
         chosen.insert(place, passage)
     return tuple(chosen[: options.top_k])
-
-
-def _overlap(one: Passage, other: Passage) -> bool:
-    return one.doc_id == other.doc_id and one.start < other.end and other.start < one.end

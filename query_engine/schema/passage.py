@@ -44,6 +44,10 @@ class Passage:
     merged: str = ""
     alone: str = ""
 
+    def overlaps(self, other: "Passage") -> bool:
+        """Whether both hold some text of the same document in common."""
+        return self.doc_id == other.doc_id and self.start < other.end and other.start < self.end
+
     def to_dict(self) -> dict[str, Any]:
         """Return the passage as JSON-ready values."""
         return asdict(self)

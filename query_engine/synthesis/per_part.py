@@ -1,8 +1,8 @@
 """Quote an answer for each part of a question, one after the other.
 
-Flow: `retrieval/multi_part.py`'s parts and the merged passages -> **here** asks for quotes once a part. A
-language model answers all parts in one text; a synthesizer that quotes looks for one
-thing, and would quote about the part that is easiest to find.
+Flow: `retrieval/multi_part.py`'s parts and the merged passages -> **here** asks for quotes once a part. A language
+model answers all parts in one text; a synthesizer that quotes looks for one thing, and would quote about the part that
+is easiest to find.
 """
 
 import threading
@@ -33,11 +33,11 @@ class PerPartSynthesizer(QuotingSynthesizer):
         passages: Sequence[Passage],
         stop: threading.Event,
     ) -> Iterator[Quote]:
-        """Yield quotes for each part in turn, none twice; each part's own passages are read first."""
+        """Yield quotes for each part in turn, none twice; of each part its own passages are read."""
         said: set[str] = set()
         for part in self._parts:
             room = self._share
-            for quote in self._quoting.quotes(part.part.query, _in_order(passages, part), stop):
+            for quote in self._quoting.quotes(part.part.query, _own(passages, part), stop):
                 length = len(quote.words.split())
                 repeated = quote.words in said
                 if not repeated and room < self._share and length > room:
@@ -48,7 +48,10 @@ class PerPartSynthesizer(QuotingSynthesizer):
                     yield quote
 
 
-def _in_order(passages: Sequence[Passage], part: PartEvidence) -> list[Passage]:
-    """Return the passages that stand in a part's own evidence first, in its order."""
-    own = {passage.node_id: rank for rank, passage in enumerate(part.passages)}
-    return sorted(passages, key=lambda passage: own.get(passage.node_id, len(own)))
+def _own(passages: Sequence[Passage], part: PartEvidence) -> list[Passage]:
+    """Return the passages that hold a part's own evidence, in its order; all of them if none does.
+
+    Scores of different searches cannot be compared: read together, one part's leaves would crowd out another's.
+    """
+    own = {passage.node_id: passage for found in part.passages for passage in passages if passage.overlaps(found)}
+    return list(own.values() or passages)

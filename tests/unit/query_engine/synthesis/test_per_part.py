@@ -32,8 +32,8 @@ class Quoting(QuotingSynthesizer):
             yield Quote(passage, passage.start, passage.end, passage.text, passage.text)
 
 
-def covered(name: str, passage: Passage, *, sufficient: bool = True) -> PartEvidence:
-    return PartEvidence(Part(name, f"about {name}"), (passage,), Confidence(0.9, 0.5, 0.5, ()), sufficient)
+def covered(name: str, *passages: Passage, sufficient: bool = True) -> PartEvidence:
+    return PartEvidence(Part(name, f"about {name}"), passages, Confidence(0.9, 0.5, 0.5, ()), sufficient)
 
 
 def written(
@@ -51,13 +51,27 @@ def written(
     return text
 
 
-def test_each_part_is_asked_for_and_reads_its_own_passages_first() -> None:
+def test_each_part_is_asked_for_and_reads_its_own_passages() -> None:
     synthesizer = Quoting()
 
     assert written(synthesizer, covered("mars", MARS), covered("venus", VENUS)) == "Mars is red. [1] Venus is hot. [2]"
     assert synthesizer.asked == [
-        ("about mars", ["Mars is red.", "Venus is hot."]),
-        ("about venus", ["Venus is hot.", "Mars is red."]),
+        ("about mars", ["Mars is red."]),
+        ("about venus", ["Venus is hot."]),
+    ]
+
+
+def test_a_part_whose_passages_were_merged_into_a_larger_one_reads_that_one() -> None:
+    synthesizer, larger = (
+        Quoting(),
+        replace(MARS, node_id="m.0", text="Mars is red. It has two moons.", end=MARS.start + 30),
+    )
+
+    written(synthesizer, covered("mars", MARS), covered("moon", MOON), passages=(larger, VENUS))
+
+    assert synthesizer.asked == [
+        ("about mars", ["Mars is red. It has two moons."]),
+        ("about moon", ["Mars is red. It has two moons.", "Venus is hot."]),
     ]
 
 
@@ -68,13 +82,13 @@ def test_each_part_gets_its_share_and_one_sentence_at_least() -> None:
 
 
 def test_a_sentence_that_was_said_before_takes_no_number() -> None:
-    parts = covered("mars", MARS), covered("copy", AGAIN)
+    parts = covered("mars", MARS), covered("copy", AGAIN, VENUS)
 
     assert written(Quoting(), *parts, passages=(MARS, AGAIN, VENUS)) == "Mars is red. [1] Venus is hot. [2]"
 
 
 def test_a_sentence_that_has_no_room_takes_no_number() -> None:
-    parts = covered("mars", MARS), covered("venus", VENUS)
+    parts = covered("mars", MARS, MOON), covered("venus", VENUS)
 
     assert written(Quoting(), *parts, passages=(MARS, MOON, VENUS), max_words=10) == (
         "Mars is red. [1] Venus is hot. [2]"
