@@ -22,7 +22,7 @@ from query_engine.reader.layout import Block, HeadingPath, Layout, Unit, heading
 from query_engine.reader.model import PassageReader, PassageText, Scores
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import Passage
-from query_engine.text.asked_kind import asked_kind, lacks
+from query_engine.text.asked_kind import asked_kind, asks_for_much, lacks
 from query_engine.text.term_weights import CorpusWords, TermWeights, question_weights
 
 # Reading a leaf takes some 5 ms on two cores. An eighth changed no answer of the development sets.
@@ -36,6 +36,8 @@ UNKNOWN_SIMILARITY = 0.3
 SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.3, 0.2, -0.1, 5.0, 2.0
 # What an item, a row or a line gains under a heading of which the question has every word.
 HEADED_WEIGHT = 1.5
+# "A black start has three steps:" tells nothing else.
+LEADS_IN_LACKS = 1.0
 # The reader learnt from prose. Of a table, the row that the question names counts as read with such log-odds, where the
 # question names a column as well or there is only one; less where it names a part of the row's name.
 NAMED_ROW, PARTLY_NAMED_ROW = 2.0, 1.0
@@ -228,7 +230,7 @@ class LeafReader:
 
 
 def _units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) -> tuple[ReadUnit, ...]:
-    weights, kind = question_weights(question, words), asked_kind(question)
+    weights, kind, much = question_weights(question, words), asked_kind(question), asks_for_much(question)
     everywhere = _shared_lines(leaves)
     found: dict[tuple[str, int], ReadUnit] = {}
     for leaf in leaves:
@@ -243,6 +245,8 @@ def _units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) -> tup
             text = leaf.text[unit.start : unit.end]
             held = weights.keys() & words.terms(text)
             lacking = lacks(kind, text) if kind else 0.0
+            if text.endswith(":") and not much:
+                lacking += LEADS_IN_LACKS
             headed, named = _headed(leaf, place, weights, words), _named(leaf, place, weights, words)
             one = ReadUnit(
                 leaf, place, max(score, named), covered, frozenset(held), frozenset(known), lacking, headed, named

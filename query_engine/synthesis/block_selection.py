@@ -12,7 +12,7 @@ from itertools import groupby
 
 from query_engine.reader.layout import BlockKind
 from query_engine.reader.reading import Reading, ReadLeaf, ReadUnit
-from query_engine.text.asked_kind import AskedKind, asked_kind, holds_kind, points_back
+from query_engine.text.asked_kind import AskedKind, asked_kind, asks_for_much, holds_kind, points_back
 
 # A sentence of the same block is quoted with the best one if the reader gives it such log-odds, or so little less than
 # the best one's. Where one thing is asked for, an item or a row beside the best one is more often about something else.
@@ -54,15 +54,6 @@ WHOLE_LIST_WORDS = 130
 WHOLE_STEPS_WORDS = 200
 # "The steps are:" says nothing by itself; the sentence before it says of what, if it is no longer than this.
 BARE_LEAD_WORDS, BEFORE_LEAD_WORDS = 4, 40
-_WANTS_ALL = re.compile(
-    r"\bhow (?:do|does|can|should|to|would|is|are)\b|\b(?:steps?|procedure|process|instructions|list"
-    r"|name (?:all|the|some)|(?:which|what) (?:\w+ )?\w+s (?:are|were|do|does|can|have)|what are|who are"
-    r"|who (?:was|were) (?:at|there|present)|benefits|advantages|disadvantages|pros|cons|reasons|ways|kinds|types"
-    r"|options|requirements|rules|all)\b",
-    re.IGNORECASE,
-)
-
-
 _ASKS_AGAIN = re.compile(r"\b(?:and|or)\s+(?:\w+\s+)?(?:what|which|who|when|where|why|how)\b|\?.*\?", re.I | re.S)
 
 
@@ -124,11 +115,6 @@ class ChosenBlock:
         return " ".join(
             " ".join(self.leaf.text[units[place].start : units[place].end].split()) for place in self.places
         )
-
-
-def asks_for_much(question: str) -> bool:
-    """Whether one sentence rarely answers it."""
-    return _WANTS_ALL.search(question) is not None
 
 
 def choose(reading: Reading, max_words: int) -> list[ChosenBlock]:

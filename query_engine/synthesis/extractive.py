@@ -17,13 +17,13 @@ from query_engine.reader.reading import LeafReader
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.block_selection import (
     ChosenBlock,
-    asks_for_much,
     choose,
     denies,
     leaves_open,
     names_another,
 )
 from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
+from query_engine.text.asked_kind import asks_for_much
 from query_engine.text.markdown_escape import as_text
 from query_engine.text.short_answers import short_answer
 

@@ -1,9 +1,9 @@
 """What kind of thing a question asks for, and whether a text holds it: an amount, money, a point in time, a reason.
 
 Flow: a question -> **here** -> `reader/reading.py` prefers sentences that hold what is asked for,
-`synthesis/block_selection.py` adds the sentence that gives a reason. English, German, French and Spanish; the commonest
-words of Italian, Portuguese, Dutch, Swedish, Russian, Chinese and Japanese. Which words of a sentence are the answer is
-`short_answers.py`'s business. Pure.
+`synthesis/block_selection.py` adds the sentence that gives a reason, and the rest of a list where much is asked for.
+English, German, French and Spanish; the commonest words of Italian, Portuguese, Dutch, Swedish, Russian, Chinese and
+Japanese. Which words of a sentence are the answer is `short_answers.py`'s business. Pure.
 """
 
 import re
@@ -111,10 +111,23 @@ _POINTS_BACK = re.compile(
     re.IGNORECASE,
 )
 
+_WANTS_ALL = re.compile(
+    r"\bhow (?:do|does|can|should|to|would|is|are)\b|\b(?:steps?|procedure|process|instructions|list"
+    r"|name (?:all|the|some)|(?:which|what) (?:\w+ )?\w+s (?:are|were|do|does|can|have)|what are|who are"
+    r"|who (?:was|were) (?:at|there|present)|benefits|advantages|disadvantages|pros|cons|reasons|ways|kinds|types"
+    r"|options|requirements|rules|all)\b",
+    re.IGNORECASE,
+)
+
 
 def asked_kind(question: str) -> AskedKind | None:
     """Return what a question asks for; None if it is none of these."""
     return next((kind for kind, pattern in _ASKS.items() if pattern.search(question)), None)
+
+
+def asks_for_much(question: str) -> bool:
+    """Whether one sentence rarely answers it."""
+    return _WANTS_ALL.search(question) is not None
 
 
 def holds_kind(kind: AskedKind, text: str) -> bool:

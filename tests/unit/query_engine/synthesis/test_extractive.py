@@ -407,6 +407,14 @@ def test_a_documents_own_marks_of_references_are_no_citations() -> None:
     assert citations.all()[0].quote == "The castle was built in 1250.[2]"
 
 
+def test_a_line_that_leads_in_a_list_is_no_definition() -> None:
+    text = "A black start of the net has three steps:\n\n- Lines first.\n- Then customers.\n\n"
+    both = a_passage("a.md", f"{text}A black start is the restart of a network.\n")
+
+    assert write("What is a black start?", [both])[0].startswith("A black start is the restart")
+    assert write("What are the steps of a black start?", [both], max_words=60)[0].startswith("A black start of the net")
+
+
 def test_code_stays_as_it_is() -> None:
     manual = a_passage("m.md", "# Manual\n\n```\nfirst = arguments[1]\n```\n")
 
