@@ -134,8 +134,9 @@ def choose(reading: Reading, max_words: int) -> list[ChosenBlock]:
         block = _grown(_named_more(one, asked), asked, max_words, quoted)
         if not block.places or (chosen and block.words > room):
             continue
-        chosen.append(_opened(block, asked, quoted))
-        quoted.update(_key(block.leaf, place) for place in block.places)
+        opened = _opened(block, asked, quoted)
+        chosen.append(opened)
+        quoted.update(_key(opened.leaf, place) for place in opened.places)
         room -= block.words
         if len(chosen) == MAX_BLOCKS:
             break
@@ -238,7 +239,7 @@ def _grown(one: ReadUnit, asked: _Asked, max_words: int, quoted: Container[tuple
     """Return the units of a unit's block that answer with it; of what a line leads in, all that it leads in."""
     leaf, block = one.leaf, one.block
     if led := _led_in(one):
-        places = {one.place, *led}  # of a table without its header, which is shown with each row
+        places = {one.place, *led}
     elif block.kind in {"list", "steps"}:
         places = _items(one, asked)
     else:
@@ -249,7 +250,10 @@ def _grown(one: ReadUnit, asked: _Asked, max_words: int, quoted: Container[tuple
 
 
 def _led_in(one: ReadUnit) -> set[int]:
-    """Return the units of the list, table or record that a line with a colon leads in: the first ones that fit."""
+    """Return the units of the list, table or record that a line with a colon leads in: the first ones that fit.
+
+    Of a table without its header, which is shown with each row.
+    """
     blocks, units = one.leaf.layout.blocks, one.leaf.layout.units
     following = blocks[one.unit.block + 1] if one.unit.block + 1 < len(blocks) else None
     if not one.text.endswith(":") or following is None or following.units.start != one.place + 1:
