@@ -232,9 +232,10 @@ class Engine:
             return answer.done(reason, steps.NOTHING_FOUND)
         answer.nearest = nearest_sentences(self._reader, answer.question, answer.passages)
         missing = missing_words(asked, confidence, found, self.corpus.lexical_index)
-        if not missing:
+        words = ", ".join(f'"{word}"' for word in missing or confidence.contradicted)
+        if not words:
             return answer.done(reason)
-        return answer.done(reason, steps.UNMENTIONED, words=", ".join(f'"{word}"' for word in missing))
+        return answer.done(reason, steps.UNMENTIONED if missing else steps.CONTRADICTED, words=words)
 
     def _read(self, inquiry: Inquiry, answer: Answer, deadline: Deadline) -> Generator[Event, None, bool]:
         """Make the question one that can be searched for; return True if it was about the collection, and answered."""

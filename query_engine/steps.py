@@ -24,6 +24,7 @@ TOO_LATE = f"{DONT_KNOW} The time for this question was over before an answer wa
 NOTHING_FOUND = f"{DONT_KNOW} No passage was found for this question."
 NO_ANSWER = f"{DONT_KNOW} The passages found do not answer this."
 UNMENTIONED = f"{DONT_KNOW} None of the passages found mentions {{words}}."
+CONTRADICTED = f"{DONT_KNOW} The closest passage says something else where the question says {{words}}."
 EMPTY = f"{DONT_KNOW} The corpus '{{corpus}}' holds no documents yet. Bring some in with `python -m ingestion PATH`."
 FILTERED_OUT = f"{DONT_KNOW} No document meets the filter. List them with `GET /documents`, which takes it as well."
 SYNTHESIZERS = {
@@ -244,7 +245,10 @@ def _shortened(text: str) -> str:
 
 
 def _missing(confidence: Confidence) -> str:
-    return f" No passage mentions: {', '.join(confidence.missing[:5])}." if confidence.missing else ""
+    told = f" No passage mentions: {', '.join(confidence.missing[:5])}." if confidence.missing else ""
+    if confidence.contradicted:
+        told += f" The closest passage says something else than: {', '.join(confidence.contradicted)}."
+    return told
 
 
 def _count(number: int, noun: str) -> str:

@@ -32,12 +32,14 @@ class Confidence:
         similarity: cosine of the question and the nearest leaf, -1..1.
         coverage: share of the question's words, weighted by rarity, that one passage and its title hold at best, 0..1.
         missing: the words that none of them holds, rarest first, as the index spells them.
+        contradicted: the question's words in whose place the best sentence says something else.
     """
 
     value: float
     similarity: float
     coverage: float
     missing: tuple[str, ...]
+    contradicted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,5 +96,7 @@ def assess(
     """Judge the passages; without any the value is 0. Embeds only if no passage was found by its meaning."""
     if not passages:
         return Confidence(0.0, 0.0, 0.0, ())
-    features = measure(question, passages, words, embedder, reader.read(question, passages))
-    return Confidence(read_classifier().probability(features), features.similarity, features.coverage, features.missing)
+    reading = reader.read(question, passages)
+    features = measure(question, passages, words, embedder, reading)
+    value = read_classifier().probability(features)
+    return Confidence(value, features.similarity, features.coverage, features.missing, reading.contradicted)

@@ -17,6 +17,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from index.documents.span_tree import split_node_id
 from index.documents.store import DocumentStore
 from index.lexical.language import question_language
+from query_engine.reader.contrast import Asked, asked, says
 from query_engine.reader.foreign import blended, by_words, reader_share
 from query_engine.reader.layout import Block, HeadingPath, Layout, Unit, heading_paths, lay_out, split_row, stretch
 from query_engine.reader.model import PassageReader, PassageText, Scores
@@ -38,6 +39,9 @@ SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.3, 0
 HEADED_WEIGHT = 1.5
 # "A black start has three steps:" tells nothing else.
 LEADS_IN_LACKS = 1.0
+# What every unit loses where the best one says something else than is asked, but for those nearly as good that hold the
+# word in question: the row of 2019 stands beside that of 2018.
+CONTRADICTED_LACKS, NEARLY_AS_GOOD = 4.0, 1.0
 # The reader learnt from prose. Of a table, the row that the question names counts as read with such log-odds, where the
 # question names a column as well or there is only one; less where it names a part of the row's name.
 NAMED_ROW, PARTLY_NAMED_ROW = 2.0, 1.0
@@ -157,11 +161,13 @@ class Reading:
         question: as it was asked.
         leaves: the leaf that was found best first.
         units: those that may be quoted, the most likely first; none twice.
+        contradicted: the question's words in whose place the best unit says something else, see `contrast.py`.
     """
 
     question: str
     leaves: tuple[ReadLeaf, ...]
     units: tuple[ReadUnit, ...]
+    contradicted: tuple[str, ...] = ()
 
 
 class LeafReader:
@@ -210,6 +216,9 @@ class LeafReader:
         # The packaged embedder knows English.
         if self._embedder is not None and share == 1 and nearest < CLOSER_BELOW:
             units = self._looked_closer(question, units, self._embedder)
+        if share == 1:
+            units, contradicted = _without_contradicted(question, units)
+            return Reading(question, leaves, units, contradicted)
         return Reading(question, leaves, units)
 
     def _looked_closer(
@@ -255,6 +264,30 @@ def _units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) -> tup
             if key not in found or found[key].worth < one.worth:
                 found[key] = one
     return tuple(sorted(found.values(), key=lambda one: -one.worth))
+
+
+def _without_contradicted(question: str, units: tuple[ReadUnit, ...]) -> tuple[tuple[ReadUnit, ...], tuple[str, ...]]:
+    """Return the units again in order, and what the best one contradicts, if it is still the best."""
+    wanted = asked(question)
+    against = _contradicted(wanted, units[0]) if units else ()
+    if not against:
+        return units, ()
+    least = units[0].worth - NEARLY_AS_GOOD
+
+    def counts(one: ReadUnit) -> bool:
+        text = with_context(one.leaf, one.place)
+        return one.worth >= least and all(says(word, text) for word in against) and not _contradicted(wanted, one)
+
+    judged = [one if counts(one) else replace(one, lacking=one.lacking + CONTRADICTED_LACKS) for one in units]
+    found = tuple(sorted(judged, key=lambda one: -one.worth))
+    return found, () if counts(found[0]) else against
+
+
+def _contradicted(wanted: Asked, one: ReadUnit) -> tuple[str, ...]:
+    leaf, units = one.leaf, one.leaf.layout.units
+    read = leaf.text[units[leaf.read.start].start : units[leaf.read.stop - 1].end]
+    around = "\n".join((leaf.passage.title, *leaf.path_of(one.place), read))
+    return wanted.contradicted(with_context(leaf, one.place), around, leaf.text)
 
 
 def _judged_by_words(leaf: ReadLeaf, question: str, words: TermWeights, share: float) -> ReadLeaf:

@@ -23,6 +23,13 @@ def test_english_and_what_has_no_translation_stay_as_they_are() -> None:
 
 
 def test_every_message_begins_with_the_sentence_that_programs_know_a_declined_question_by() -> None:
-    messages = [steps.TOO_LATE, steps.NOTHING_FOUND, steps.NO_ANSWER, steps.UNMENTIONED, steps.EMPTY]
+    messages = [
+        steps.TOO_LATE,
+        steps.NOTHING_FOUND,
+        steps.NO_ANSWER,
+        steps.UNMENTIONED,
+        steps.CONTRADICTED,
+        steps.EMPTY,
+    ]
 
     assert all(message.startswith("I don't know. ") for message in [*messages, steps.FILTERED_OUT, TOO_BUSY])

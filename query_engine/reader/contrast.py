@@ -1,0 +1,161 @@
+"""Tell where a text says something else than a question asks: another year or name, the opposite, no "not".
+
+Flow: a question and a unit that was read -> **here** -> `reading.py` takes what is found off the unit's worth, and a
+declined question is told. Such a text has nearly every word of the question and does not answer it: people who write
+questions to fool readers change just these (Rajpurkar et al., 2018, arXiv 1806.03822, table 1). English only; opposites
+are WordNet's, see `training/opposites`. Pure.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from index.lexical.analyzers import index_analyzer
+from query_engine.text.light_words import is_light
+
+OPPOSITES = Path(__file__).with_name("opposites.txt")
+NOT = "not"
+# Two names this similar are one, spelled in two ways.
+SAME_NAME = 0.8
+_ROOT = 4
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+# Not of abbreviations, which a text may spell out, nor of days and months, which may lie between two others.
+_NAME = re.compile(
+    r"(?<=[^.?!:]\s)[\"'“(]?(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b|(?:January|February|March|April|May|June"
+    r"|July|August|September|October|November|December|Mrs?|Ms|Dr|Prof)\b)([A-Z](?=\w*[a-z])[\w-]+)"
+)
+# "at least two" is no superlative; "more" compares only with "than".
+_BOUND = re.compile(r"\bat (?:least|most|first|last)\b", re.IGNORECASE)
+_COMPARED, _COMPARES = frozenset({"more", "less", "fewer"}), re.compile(r"\bthan\b", re.IGNORECASE)
+# "What happens if it does not start?" asks for something that is so.
+_ASKS_NOT = re.compile(
+    r"\b(?:what|which|who|whose|when|where)\b(?! (?:if|happens|to do)\b)[^,;:]*?"
+    r"\b(?:(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|should|will|would)(?:n['’]t| not)"
+    r"|cannot|not|never)\b(?! only\b)",
+    re.IGNORECASE,
+)
+_DENYING = (
+    r"\b(?:not?|never|none|neither|nor|without|cannot|nobody|nothing|nowhere|only|except\w*|exclud\w*|exempt\w*|lack\w*"
+    r"|fail\w*|missing|absent|instead|rather|other than|unless|refus\w*|den(?:y|ies|ied)|reject\w*|forbid\w*|forbidden"
+    r"|prohibit\w*|illegal|stop\w*|closed|free (?:of|from))\b|n['’]t\b|\bnon-"
+)
+_DENIES = re.compile(rf"{_DENYING}|\b(?:un|in|im|ir|dis)\w{{4,}}(?:able|ible|ed)\b", re.IGNORECASE)
+_DENYING_WORD = re.compile(_DENYING, re.IGNORECASE)
+# Of other prefixes ("in", "dis") WordNet knows which deny.
+_PREFIXES = ("un", "non")
+_LEAST_PREFIXED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a text may contradict of a question.
+
+    Attributes:
+        opposites: stems that say the opposite of one of its words -> that word, as it was typed.
+        stems: of those words.
+        figures: years, amounts and other numbers in digits.
+        names: words in capitals that do not begin a sentence.
+        negated: it asks what is not so.
+    """
+
+    opposites: Mapping[str, str]
+    stems: Mapping[str, str]
+    figures: frozenset[str]
+    names: tuple[str, ...]
+    negated: bool
+
+    def contradicted(self, text: str, around: str, document: str) -> tuple[str, ...]:
+        """Return the words of the question in whose place a text says something else; `NOT` if it denies nothing.
+
+        Args:
+            text: of a unit, with the headings above it and what it goes on from.
+            around: its leaf, with title and headings.
+            document: the whole text that the leaf is from.
+        """
+        return tuple(dict.fromkeys(self._contradicted(text, around, document)))
+
+    def _contradicted(self, text: str, around: str, document: str) -> Iterator[str]:
+        stems = dict.fromkeys(_stems(_BOUND.sub(" ", text)))
+        opposed = [self.opposites[stem] for stem in stems if stem in self.opposites]
+        denies = _DENIES.search(text) is not None
+        if self.negated and not denies and not opposed:
+            yield NOT
+        if not denies:
+            yield from (word for word in opposed if self.stems[word] not in stems)
+        yield from sorted(self.figures - _figures(around))
+        for name in self.names:
+            if name not in document and name not in around and not _same_name(name, around):
+                yield name
+
+
+def asked(question: str) -> Asked:
+    """Read a question in English for what a text may contradict."""
+    typed = {stem: word for word in _WORD.findall(_BOUND.sub(" ", question)) for stem in _stems(word)}
+    opposites: dict[str, str] = {}
+    for stem, word in typed.items():
+        if _DENYING_WORD.search(word) or (word.lower() in _COMPARED and not _COMPARES.search(question)):
+            continue
+        others = _opposites().get(stem, frozenset())
+        # "Where does it start and end?" asks for both.
+        if others.isdisjoint(typed):
+            opposites |= dict.fromkeys(others, word)
+            opposites |= dict.fromkeys(_prefixed(stem), word)
+    return Asked(
+        {other: word for other, word in opposites.items() if other not in typed},
+        {word: stem for stem, word in typed.items()},
+        _figures(question),
+        tuple(name for name in _NAME.findall(question) if not is_light(name)),
+        _ASKS_NOT.search(question) is not None,
+    )
+
+
+def says(word: str, text: str) -> bool:
+    """Whether a text holds a word that another contradicts; for `NOT`, whether it denies anything."""
+    return _DENIES.search(text) is not None if word == NOT else set(_stems(word)).issubset(_stems(text))
+
+
+def _prefixed(stem: str) -> Iterator[str]:
+    """Yield "unpaid" for "paid", and "paid" for "unpaid"."""
+    for prefix in _PREFIXES:
+        if len(stem) >= _LEAST_PREFIXED:
+            yield prefix + stem
+        if len(rest := stem.removeprefix(prefix)) >= _LEAST_PREFIXED:
+            yield rest
+
+
+def _figures(text: str) -> frozenset[str]:
+    """Return the numbers in digits, without the commas that group them."""
+    return frozenset(number.replace(",", "") for number in _FIGURE.findall(text))
+
+
+def _same_name(name: str, text: str) -> bool:
+    """Whether a text has a name in another form or spelling: "Britain" for "British"."""
+    words = _WORD.findall(text)
+    return any(word.startswith(name[:_ROOT]) for word in words) or bool(get_close_matches(name, words, 1, SAME_NAME))
+
+
+@cache
+def _opposites() -> Mapping[str, frozenset[str]]:
+    """Return each stem's opposites, both ways."""
+    found = defaultdict[str, set[str]](set)
+    for line in OPPOSITES.read_text(encoding="utf-8").splitlines():
+        one, other = line.split()
+        for first, second in ((one, other), (other, one)):
+            for stem in _stems(first):
+                found[stem].update(_stems(second))
+    return {stem: frozenset(others) for stem, others in found.items()}
+
+
+def _stems(text: str) -> list[str]:
+    return list(_analyzer().analyze(text))
+
+
+@cache
+def _analyzer() -> Any:
+    return index_analyzer()

@@ -1,0 +1,69 @@
+"""What a text says instead of what is asked."""
+
+import pytest
+
+from query_engine.reader.contrast import asked, says
+
+
+def contradicted(question: str, text: str, document: str = "") -> tuple[str, ...]:
+    return asked(question).contradicted(text, text, document or text)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "words"),
+    [
+        ("Which pump is harder to service?", "The new pump is easier to service.", ("harder",)),
+        ("What do the tariffs increase?", "The tariffs decreased the price of power.", ("increase",)),
+        ("What is the least used reduction?", "The most used reduction is in polynomial time.", ("least",)),
+        ("What is an informal proof?", "A formal proof is a list of steps.", ("informal",)),
+        ("Which guests are unregistered?", "Registered guests may use the pool.", ("unregistered",)),
+        ("Who chaired the board in 2019?", "In 2018 Ms Doe chaired the board.", ("2019",)),
+        ("Who wrote to Acme in spring?", "Ms Doe wrote to Bolt in spring.", ("Acme",)),
+        ("What is not covered by the policy?", "The policy covers fire and theft.", ("not",)),
+        ("Which rooms aren't heated?", "All rooms are heated.", ("not",)),
+    ],
+)
+def test_says_something_else(question: str, text: str, words: tuple[str, ...]) -> None:
+    assert contradicted(question, text) == words
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Which pump is harder to service?", "The old pump is harder to service than the new, easier one."),
+        # Both are asked for, or the words only look like a comparison.
+        ("Where does the river start and end?", "The river begins in the hills."),
+        ("I'd like to know more about heating.", "Networks lose less heat on the way."),
+        ("Which is the most used tool?", "The tool is used by at least forty people."),
+        # What denies the opposite says the same.
+        ("Which algorithm is unknown?", "No algorithm is known."),
+        ("Who is Emma's brother?", "Emma is the sister of Duke Richard."),
+        ("What did it cost in 2,019 pounds?", "It cost 2019 pounds."),
+        ("When did we write to Hartmanis?", "We wrote to Hartmannis in May."),
+        ("What is not covered by the policy?", "The policy excludes floods."),
+        ("On which day is it not open?", "It is closed on Mondays."),
+        ("What happens if the pump does not start?", "Press the red button and call the operator."),
+        ("What not only heats but cools?", "A heat pump heats and cools."),
+        ("Why does the pump not start?", "The filter is full."),
+    ],
+)
+def test_says_the_same(question: str, text: str) -> None:
+    assert contradicted(question, text) == ()
+
+
+def test_a_name_may_stand_anywhere_in_the_document() -> None:
+    question, text = "What rent does Mrs Hill ask for?", "The rent is 800 euros."
+    assert contradicted(question, text) == ("Hill",)
+    assert contradicted(question, text, f"Landlady: Anna Hill\n\n{text}") == ()
+
+
+def test_the_first_word_is_no_name() -> None:
+    assert contradicted("Blades turn how fast? What stops them?", "They turn slowly and brakes stop them.") == ()
+
+
+def test_holds_the_word_or_denies() -> None:
+    assert says("2019", "In 2019 it rained.")
+    assert not says("2019", "In 2018 it rained.")
+    assert says("increase", "Prices increased.")
+    assert says("not", "It never rained.")
+    assert not says("not", "It rained.")

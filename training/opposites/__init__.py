@@ -1,0 +1,1 @@
+"""Make the table of words and their opposites that tells near misses."""
