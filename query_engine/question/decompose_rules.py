@@ -36,10 +36,11 @@ _SETTING = re.compile(
     rf"^((?:in|for|at|on|during|within|under|according to|among|with|as of)\b[^,?]{{2,80}}),\s+(?={_ASKING}\b)", re.I
 )
 _REFERS_BACK = re.compile(rf"\b{_PRONOUN}\b", re.I)
-# With an article, a capital or a digit it is a thing; without, two words at most, and no participle ("included in").
+# With an article, a capital or a digit it is a thing; without, two words at most, and no participle ("included in"),
+# unless a noun follows ("pumped storage").
 _ASKED_ABOUT = re.compile(
     r"(?i:(what|who)(?:['’]s| is| are| was| were)) ((?:(?i:an?|the) |[A-Z0-9])[^,;:?]+"
-    r"|(?!(?:\w+(?:ed|ing)|wrong)\b)[\w-]+(?: [\w-]+)?)$"
+    rf"|(?!(?:being|going|wrong)\b|\w+(?:ed|ing)(?:$| (?:{_PREPOSITION}\b|\w+(?:ed|ly)$)))[\w-]+(?: [\w-]+)?)$"
 )
 _SUBJECTS = {"what": {"it", "they", "them"}, "who": {"they", "them", "he", "him", "she"}}
 _POSSESSIVES = {"what": {"its", "their"}, "who": {"their", "his", "her"}}

@@ -97,6 +97,7 @@ def test_a_clause_that_refers_back_is_searched_for_with_what_it_refers_to() -> N
     ("question", "query"),
     [
         ("What is a heat pump and how efficient is it?", "how efficient is a heat pump"),
+        ("What is pumped storage and what does it cost?", "what does pumped storage cost"),
         ("Who was Ada Lovelace and what are her works?", "what are Ada Lovelace's works"),
         ("What are tides, and what causes them?", "what causes tides"),
     ],
@@ -147,3 +148,8 @@ def test_hostile_forms_cost_no_time() -> None:
         "? " * 240,
     ):
         assert len(split_question(form)) <= MAX_PARTS
+
+
+@pytest.mark.parametrize("asked", ["included in the price", "included", "needed urgently", "being built"])
+def test_what_is_done_to_something_is_not_its_name(asked: str) -> None:
+    assert not split_question(f"What is {asked} and what does it cost?")[1].alone
