@@ -75,7 +75,7 @@ class Asked:
 
         Args:
             text: of a unit, with the headings above it and what it goes on from.
-            around: its leaf, with title and headings.
+            around: its leaf, with headings, and the document's name, title and beginning.
             document: the whole text that the leaf is from.
         """
         return tuple(dict.fromkeys(self._contradicted(text, around, document)))

@@ -42,6 +42,8 @@ LEADS_IN_LACKS = 1.0
 # What every unit loses where the best one says something else than is asked, but for those nearly as good that hold the
 # word in question: the row of 2019 stands beside that of 2018.
 CONTRADICTED_LACKS, NEARLY_AS_GOOD = 4.0, 1.0
+# Minutes and letters are dated at their top: that date counts for all that stands below.
+HEADER_CHARS = 500
 # The reader learnt from prose. Of a table, the row that the question names counts as read with such log-odds, where the
 # question names a column as well or there is only one; less where it names a part of the row's name.
 NAMED_ROW, PARTLY_NAMED_ROW = 2.0, 1.0
@@ -286,7 +288,8 @@ def _without_contradicted(question: str, units: tuple[ReadUnit, ...]) -> tuple[t
 def _contradicted(wanted: Asked, one: ReadUnit) -> tuple[str, ...]:
     leaf, units = one.leaf, one.leaf.layout.units
     read = leaf.text[units[leaf.read.start].start : units[leaf.read.stop - 1].end]
-    around = "\n".join((leaf.passage.title, *leaf.path_of(one.place), read))
+    document = (leaf.passage.doc_id, leaf.passage.title, leaf.text[:HEADER_CHARS])
+    around = "\n".join((*document, *leaf.path_of(one.place), read))
     return wanted.contradicted(with_context(leaf, one.place), around, leaf.text)
 
 

@@ -1,8 +1,11 @@
 """What is read for a question, beyond the reader's own scores."""
 
-from query_engine.reader.reading import CONTRADICTED_LACKS, Reading
+from dataclasses import replace
+
+from query_engine.reader.reading import CONTRADICTED_LACKS, LeafReader, Reading
 from tests.fakes.engines import a_passage
-from tests.fakes.reading import a_leaf_reader
+from tests.fakes.reading import WordReader, a_leaf_reader
+from tests.fakes.words import FakeWords
 
 
 def read(question: str, *texts: str) -> Reading:
@@ -31,6 +34,16 @@ def test_what_is_far_worse_does_not_settle_it() -> None:
     reading = read("Which new pump is harder to service?", "The new pump is easier to service.", "It was harder.")
 
     assert reading.contradicted == ("harder",)
+
+
+def test_the_date_at_the_top_of_a_document_counts_below() -> None:
+    quoted = "Ms Doe chaired the board."
+    text = "Minutes of 3 May 2019\n\n" + "We met in the library.\n\n" * 60 + quoted
+    passage = replace(a_passage("1.md", quoted), start=len(text) - len(quoted), end=len(text), hits=())
+    reader = LeafReader(WordReader(), lambda _: text, FakeWords())
+
+    assert reader.read("Who chaired the board in 2019?", [passage]).contradicted == ()
+    assert reader.read("Who chaired the board in 2018?", [passage]).contradicted == ("2018",)
 
 
 def test_only_english_is_compared() -> None:
