@@ -25,6 +25,13 @@ SAME_NAME = 0.8
 _ROOT = 4
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+# Figures that name something: a year, a place in an order, a code, a part. An amount may lie between two in the text.
+_NAMING_FIGURE = re.compile(
+    r"\b((?:1\d|20)\d\d)(?:['’]?s)?\b(?![.,]\d)|\b(\d+)(?:st|nd|rd|th)\b|\b[A-Za-z]{1,4}-?(\d+)\b"
+    r"|\b(?:act|article|chapter|class|episode|figure|floor|form|gallery|grade|level|line|no\.|number|page|part|room"
+    r"|rule|season|section|stage|step|table|type|version|volume|week) (\d+)\b",
+    re.IGNORECASE,
+)
 # Not of abbreviations, which a text may spell out, nor of days and months, which may lie between two others.
 _NAME = re.compile(
     r"(?<=[^.?!:]\s)[\"'“(]?(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b|(?:January|February|March|April|May|June"
@@ -59,14 +66,14 @@ class Asked:
     Attributes:
         opposites: stems that say the opposite of one of its words -> that word, as it was typed.
         stems: of those words.
-        figures: years, amounts and other numbers in digits.
+        figures: numbers in digits that name something -> with the name, as they were typed.
         names: words in capitals that do not begin a sentence.
         negated: it asks what is not so.
     """
 
     opposites: Mapping[str, str]
     stems: Mapping[str, str]
-    figures: frozenset[str]
+    figures: Mapping[str, str]
     names: tuple[str, ...]
     negated: bool
 
@@ -88,7 +95,8 @@ class Asked:
             yield NOT
         if not denies:
             yield from (word for word in opposed if self.stems[word] not in stems)
-        yield from sorted(self.figures - _figures(around))
+        held = _figures(around) if self.figures else frozenset()
+        yield from (typed for figure, typed in self.figures.items() if figure not in held)
         for name in self.names:
             if name not in document and name not in around and not _same_name(name, around):
                 yield name
@@ -109,7 +117,7 @@ def asked(question: str) -> Asked:
     return Asked(
         {other: word for other, word in opposites.items() if other not in typed},
         {word: stem for stem, word in typed.items()},
-        _figures(question),
+        {found[found.lastindex or 0]: found[0] for found in _NAMING_FIGURE.finditer(question)},
         tuple(name for name in _NAME.findall(question) if not is_light(name)),
         _ASKS_NOT.search(question) is not None,
     )
