@@ -37,6 +37,13 @@ _NAME = re.compile(
     r"(?<=[^.?!:]\s)[\"'“(]?(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b|(?:January|February|March|April|May|June"
     r"|July|August|September|October|November|December|Mrs?|Ms|Dr|Prof)\b)([A-Z](?=\w*[a-z])[\w-]+)"
 )
+# "Is it hard?" is answered by a text that says it is easy.
+_YES_NO = re.compile(
+    r"\W*(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)(?:n['’]t)?\b",
+    re.IGNORECASE,
+)
+# "Where may my Labrador run?" is answered by what is said of dogs.
+_OF_ONESELF = re.compile(r"\b(?:I|my|we|our)\b", re.IGNORECASE)
 # "at least two" is no superlative; "more" compares only with "than".
 _BOUND = re.compile(r"\bat (?:least|most|first|last)\b", re.IGNORECASE)
 _COMPARED, _COMPARES = frozenset({"more", "less", "fewer"}), re.compile(r"\bthan\b", re.IGNORECASE)
@@ -103,7 +110,9 @@ class Asked:
 
 
 def asked(question: str) -> Asked:
-    """Read a question in English for what a text may contradict."""
+    """Read a question in English for what a text may contradict: nothing of one that is answered by yes or no."""
+    if _YES_NO.match(question):
+        return Asked({}, {}, {}, (), negated=False)
     typed = {stem: word for word in _WORD.findall(_BOUND.sub(" ", question)) for stem in _stems(word)}
     opposites: dict[str, str] = {}
     for stem, word in typed.items():
@@ -118,7 +127,7 @@ def asked(question: str) -> Asked:
         {other: word for other, word in opposites.items() if other not in typed},
         {word: stem for stem, word in typed.items()},
         {found[found.lastindex or 0]: found[0] for found in _NAMING_FIGURE.finditer(question)},
-        tuple(name for name in _NAME.findall(question) if not is_light(name)),
+        () if _OF_ONESELF.search(question) else tuple(name for name in _NAME.findall(question) if not is_light(name)),
         _ASKS_NOT.search(question) is not None,
     )
 

@@ -38,6 +38,10 @@ def test_says_something_else(question: str, text: str, words: tuple[str, ...]) -
         ("Where does the river start and end?", "The river begins in the hills."),
         ("I'd like to know more about heating.", "Networks lose less heat on the way."),
         ("Which is the most used tool?", "The tool is used by at least forty people."),
+        # The other thing is the answer.
+        ("Is the pump hard to service?", "The pump is easy to service."),
+        ("Was the bridge opened in 1932?", "The bridge was opened in 1933."),
+        ("Where may I walk with my Labrador?", "Dogs may walk on the beach."),
         # What denies the opposite says the same.
         ("Which algorithm is unknown?", "No algorithm is known."),
         ("Who is Emma's brother?", "Emma is the sister of Duke Richard."),
