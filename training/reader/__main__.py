@@ -23,7 +23,7 @@ SEED = 7
 OWN = Path(__file__).with_name("data")
 # Reported sets whose questions are about SQuAD's articles: these articles are not learnt from.
 REPORTED = ("open_questions", "squad", "squad2")
-EXCHANGED_SHARE = 0.15
+EXCHANGED_SHARE = 0.3
 SQUAD_SHARE = 0.6
 HELD_OUT = {"selqa": 0.05, "squad": 0.03, "clapnq": 0.06, "wiki": 0.1}
 HELD_OUT_OF_OWN = 0.06
@@ -40,6 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--clapnq", type=Path, nargs="*", default=[], help="files of CLAPNQ's annotated_data")
     parser.add_argument("--epochs", type=float, default=1.5, help="default: 1.5")
     parser.add_argument("--rate", type=float, default=1e-4, help="highest learning rate (default: 1e-4)")
+    parser.add_argument("--start", type=Path, help="a checkpoint to go on from (default: MiniLM)")
     parser.add_argument("--checkpoint", type=Path, default=Path("var/reader.safetensors"), help="where it is kept")
     parser.add_argument("--export-only", action="store_true", help="export the checkpoint, train nothing")
     parser.add_argument("--out", type=Path, default=Path("query_engine/reader/model"), help="folder of the export")
@@ -60,12 +61,13 @@ def _train(arguments: argparse.Namespace) -> int:
     learnt = [one for one in found if one.group not in held]
     learnt += list(examples.with_exchanged_names(learnt, EXCHANGED_SHARE, rng))
     learnt = [one for one in learnt if not one.source.startswith("squad") or rng.random() < SQUAD_SHARE]
+    learnt += list(examples.with_exchanged_words([one for one in learnt if "exchanged" not in one.source], rng))
     print(f"{len(learnt)} examples: {dict(Counter(one.source for one in learnt))}", file=sys.stderr)
     tokenizer = Tokenizer.from_file(str(encoder / "tokenizer.json"))
     rows = encode(learnt, tokenizer)
     if not arguments.export_only:
         tests = encode([one for one in found if one.group in held], tokenizer)
-        options = {"epochs": arguments.epochs, "rate": arguments.rate}
+        options = {"epochs": arguments.epochs, "rate": arguments.rate, "start": arguments.start}
         arguments.checkpoint.parent.mkdir(parents=True, exist_ok=True)
         fit(rows, tests, encoder, arguments.checkpoint, **options, seed=SEED)
     export(arguments.checkpoint, encoder, rows, arguments.out)

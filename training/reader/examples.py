@@ -2,16 +2,16 @@
 
 Flow: data sets -> **here** -> `fit.py`. A passage is a stretch of at most a leaf's length, as at question time, because
 that is what the reader will see. Of each question there is at least one passage that answers it; others of the same
-document, chosen because their words are like the question's, do not. Some questions are asked again with a name or a
-number exchanged: their passage looks the same and does not answer.
+document, chosen because their words are like the question's, do not. Some questions are asked again with a name, a
+number or another word exchanged: their passage looks the same and does not answer.
 """
 
 import json
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
+from query_engine.reader.contrast import OPPOSITES
+from query_engine.text.light_words import is_light
 from query_engine.text.sentences import split_sentences
 
 # Characters of a leaf of 128 tokens; with the rest of its paragraph it has up to `WIDE_CHARS`.
@@ -31,6 +33,18 @@ LEAST_SHARE = 0.5
 _NAME = re.compile(r"(?<!^)(?<![.?!] )\b[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)*")
 _HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.+)$", re.MULTILINE)
 _NUMBER = re.compile(r"\b\d[\d,.]*\d\b|\b\d\b")
+_PLAIN_WORD = re.compile(r"\b[a-z]+\b")
+_ASKS_WHAT = re.compile(
+    r"(?:What|Which \w+|Who) (?:is|are|was|were|can|may|must|should|will|has|have)\b(?! not\b)", re.IGNORECASE
+)
+LEAST_WORD_CHARS = 4
+_DEGREES = frozenset({"most", "least", "more", "less"})
+_FUNCTION_WORDS = frozenset(
+    "what which when where whose whom with that this these those from they them their there about into onto upon than "
+    "then been being were does have would could should might will shall your yours ours over under after before "
+    "between during while because through against within without according many much name type kind year years number "
+    "first last most least more less other same".split()
+)
 
 Span = tuple[int, int]
 
@@ -220,6 +234,96 @@ def with_exchanged_names(examples: Sequence[Example], share: float, rng: random.
         else:
             continue
         yield replace(one, source=f"{one.source}, exchanged", question=asked, answering=frozenset(), answer=None)
+
+
+def with_exchanged_words(examples: Sequence[Example], rng: random.Random) -> Iterator[Example]:
+    """Yield some questions again with one word exchanged, or "not" put in, so that their passage no longer answers.
+
+    The word becomes its opposite, another figure, or a word of another question that ends alike and so is often of the
+    same kind; the chances keep each sort rarer than questions that people wrote.
+    """
+    answered = [one for one in examples if one.answering]
+    asked: dict[str, set[str]] = {}
+    for one in answered:
+        asked.setdefault(one.group, set()).update(filter(_is_telling, _PLAIN_WORD.findall(one.question)))
+    endings: dict[str, set[str]] = {}
+    for word in {word for words in asked.values() for word in words}:
+        endings.setdefault(word[-2:], set()).add(word)
+    for one in answered:
+        near = [word for word in asked[one.group] if word not in one.text.lower()]
+        for sort, share, exchange in (
+            ("opposite", 0.6, _with_opposite),
+            ("figure", 0.5, _with_other_figure),
+            ("word", 0.18, partial(_with_other_word, near=near, endings=endings)),
+            ("not", 0.12, _negated),
+        ):
+            if rng.random() < share and (question := exchange(one, rng)):
+                source = f"{one.source}, {sort}"
+                yield replace(one, source=source, question=question, answering=frozenset(), answer=None)
+
+
+def _with_opposite(one: Example, rng: random.Random) -> str | None:
+    held = set(_PLAIN_WORD.findall(one.question))
+    opposites = {word: sorted(_opposites()[word]) for word in sorted(held & _opposites().keys())}
+    words = [
+        word
+        for word, others in opposites.items()
+        if held.isdisjoint(others) and (word in _DEGREES or not is_light(word))
+    ]
+    if not words:
+        return None
+    old = rng.choice(words)
+    return _exchanged(one.question, old, rng.choice(opposites[old]))
+
+
+def _with_other_figure(one: Example, rng: random.Random) -> str | None:
+    figures = [figure for figure in _NUMBER.findall(one.question) if figure.isdigit()]
+    if not figures:
+        return None
+    old = rng.choice(figures)
+    new = str(max(2, int(old) + rng.choice([-1, 1]) * rng.choice([1, 2, 3, 5, 10, 20])))
+    return None if new in one.text or new == old else one.question.replace(old, new, 1)
+
+
+def _with_other_word(
+    one: Example, rng: random.Random, *, near: Sequence[str], endings: Mapping[str, Collection[str]]
+) -> str | None:
+    answering = " ".join(one.text[slice(*one.units[place])] for place in sorted(one.answering)).lower()
+    held = set(_PLAIN_WORD.findall(answering))
+    words = [word for word in _PLAIN_WORD.findall(one.question) if _is_telling(word) and word in held]
+    if not words:
+        return None
+    old = rng.choice(words)
+    alike = sorted(word for word in near if word[-2:] == old[-2:]) or sorted(endings[old[-2:]])
+    new = rng.choice(alike)
+    return None if new[:4] == old[:4] or new in one.text.lower() else _exchanged(one.question, old, new)
+
+
+def _negated(one: Example, _: random.Random) -> str | None:
+    text = one.text.lower()
+    if " not " in text or "n't" in text or not (asks := _ASKS_WHAT.match(one.question)):
+        return None
+    return f"{asks[0]} not{one.question[asks.end() :]}"
+
+
+def _exchanged(question: str, old: str, new: str) -> str:
+    return re.sub(rf"\b{re.escape(old)}\b", new, question, count=1)
+
+
+def _is_telling(word: str) -> bool:
+    return len(word) >= LEAST_WORD_CHARS and word not in _FUNCTION_WORDS and not is_light(word)
+
+
+@cache
+def _opposites() -> Mapping[str, Collection[str]]:
+    """Return each word's opposites, but those that only have a prefix more: they are told by the prefix alone."""
+    found: dict[str, set[str]] = {}
+    for line in OPPOSITES.read_text(encoding="utf-8").splitlines():
+        one, other = line.split()
+        if not one.endswith(other) and not other.endswith(one):
+            found.setdefault(one, set()).add(other)
+            found.setdefault(other, set()).add(one)
+    return found
 
 
 def without_giveaways(examples: Sequence[Example], rng: random.Random) -> list[Example]:

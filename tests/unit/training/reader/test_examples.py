@@ -1,5 +1,6 @@
 import json
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from training.reader.examples import (
     of_question,
     read_own,
     with_exchanged_names,
+    with_exchanged_words,
     without_giveaways,
 )
 
@@ -70,6 +72,29 @@ def test_a_question_about_another_name_is_not_answered(rng: random.Random) -> No
 
     assert [one.question for one in exchanged] == ["When did Bodmin open?", "When did Arlen open?"]
     assert not any(one.answering for one in exchanged)
+
+
+@pytest.mark.parametrize(
+    ("sort", "question", "text", "pattern"),
+    [
+        ("opposite", "Which is the hardest wood?", "Oak is.", r"Which is the (?:softest|easiest) wood\?"),
+        ("opposite", "Which room is least used?", "The hall is least used.", r"Which room is most used\?"),
+        ("figure", "What opened in 1900?", "The mill opened in 1900.", r"What opened in (?!1900)\d{4}\?"),
+        ("word", "Who oils the wheels?", "The miller oils the wheels.", r"Who (?:oils the peels|peels the wheels)\?"),
+        ("not", "What is made of steel?", "Towers are.", r"What is not made of steel\?"),
+    ],
+)
+def test_a_question_with_a_word_exchanged_is_not_answered(
+    sort: str, question: str, text: str, pattern: str, rng: random.Random
+) -> None:
+    asked = [_an_example(question, text), _an_example("What oats do peels hold?", "None.", group="own/b")]
+
+    exchanged = [one for _ in range(60) for one in with_exchanged_words(asked, rng) if one.text == text]
+
+    assert not any(one.answering for one in exchanged)
+    found = [one.question for one in exchanged if one.source == f"own, {sort}"]
+    assert found
+    assert all(re.fullmatch(pattern, one) for one in found)
 
 
 def test_questions_that_their_words_give_away_are_thinned_out(rng: random.Random) -> None:
