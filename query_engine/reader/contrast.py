@@ -8,7 +8,7 @@ are WordNet's, see `training/opposites`. Pure.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -73,6 +73,7 @@ class Asked:
     Attributes:
         opposites: stems that say the opposite of one of its words -> that word, as it was typed.
         stems: of those words.
+        beside: the stems before and after each of them: "small birds" says nothing of "large distances".
         figures: numbers in digits that name something -> with the name, as they were typed.
         names: words in capitals that do not begin a sentence.
         negated: it asks what is not so.
@@ -80,6 +81,7 @@ class Asked:
 
     opposites: Mapping[str, str]
     stems: Mapping[str, str]
+    beside: Mapping[str, frozenset[str]]
     figures: Mapping[str, str]
     names: tuple[str, ...]
     negated: bool
@@ -95,13 +97,18 @@ class Asked:
         return tuple(dict.fromkeys(self._contradicted(text, around, document)))
 
     def _contradicted(self, text: str, around: str, document: str) -> Iterator[str]:
-        stems = dict.fromkeys(_stems(_BOUND.sub(" ", text)))
-        opposed = [self.opposites[stem] for stem in stems if stem in self.opposites]
+        stems = _stems(_BOUND.sub(" ", text))
+        opposed = [
+            word
+            for stem, near in _beside(stems)
+            if (word := self.opposites.get(stem)) and not near.isdisjoint(self.beside[word])
+        ]
         denies = _DENIES.search(text) is not None
         if self.negated and not denies and not opposed:
             yield NOT
         if not denies:
-            yield from (word for word in opposed if self.stems[word] not in stems)
+            # "smaller" holds "small".
+            yield from (word for word in opposed if not any(one.startswith(self.stems[word]) for one in stems))
         held = _figures(around) if self.figures else frozenset()
         yield from (typed for figure, typed in self.figures.items() if figure not in held)
         for name in self.names:
@@ -112,8 +119,9 @@ class Asked:
 def asked(question: str) -> Asked:
     """Read a question in English for what a text may contradict: nothing of one that is answered by yes or no."""
     if _YES_NO.match(question):
-        return Asked({}, {}, {}, (), negated=False)
-    typed = {stem: word for word in _WORD.findall(_BOUND.sub(" ", question)) for stem in _stems(word)}
+        return Asked({}, {}, {}, {}, (), negated=False)
+    plain = _BOUND.sub(" ", question)
+    typed = {stem: word for word in _WORD.findall(plain) for stem in _stems(word)}
     opposites: dict[str, str] = {}
     for stem, word in typed.items():
         if _DENYING_WORD.search(word) or (word.lower() in _COMPARED and not _COMPARES.search(question)):
@@ -126,6 +134,7 @@ def asked(question: str) -> Asked:
     return Asked(
         {other: word for other, word in opposites.items() if other not in typed},
         {word: stem for stem, word in typed.items()},
+        {typed[stem]: near for stem, near in _beside(_stems(plain)) if stem in typed},
         {found[found.lastindex or 0]: found[0] for found in _NAMING_FIGURE.finditer(question)},
         () if _OF_ONESELF.search(question) else tuple(name for name in _NAME.findall(question) if not is_light(name)),
         _ASKS_NOT.search(question) is not None,
@@ -135,6 +144,12 @@ def asked(question: str) -> Asked:
 def says(word: str, text: str) -> bool:
     """Whether a text holds a word that another contradicts; for `NOT`, whether it denies anything."""
     return _DENIES.search(text) is not None if word == NOT else set(_stems(word)).issubset(_stems(text))
+
+
+def _beside(stems: Sequence[str]) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield each stem with those before and after it."""
+    for place, stem in enumerate(stems):
+        yield stem, frozenset((*stems[max(0, place - 1) : place], *stems[place + 1 : place + 2]))
 
 
 def _prefixed(stem: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ def contradicted(question: str, text: str, document: str = "") -> tuple[str, ...
         ("What do the tariffs increase?", "The tariffs decreased the price of power.", ("increase",)),
         ("What is the least used reduction?", "The most used reduction is in polynomial time.", ("least",)),
         ("What is an informal proof?", "A formal proof is a list of steps.", ("informal",)),
-        ("Which guests are unregistered?", "Registered guests may use the pool.", ("unregistered",)),
+        ("What may unregistered guests use?", "Registered guests may use the pool.", ("unregistered",)),
         ("Who chaired the board in 2019?", "In 2018 Ms Doe chaired the board.", ("2019",)),
         ("Who attacked in the 14th century?", "They attacked in the 12th century.", ("14th",)),
         ("What is WX-0188 worth?", "Code: WX-0008, worth: 18 euros", ("WX-0188",)),
@@ -42,6 +42,9 @@ def test_says_something_else(question: str, text: str, words: tuple[str, ...]) -
         ("Is the pump hard to service?", "The pump is easy to service."),
         ("Was the bridge opened in 1932?", "The bridge was opened in 1933."),
         ("Where may I walk with my Labrador?", "Dogs may walk on the beach."),
+        # It is said of something else.
+        ("Why do small birds fly at night?", "Many birds migrate large distances at night."),
+        ("Why do small birds fly at night?", "The smaller birds go far, as do large birds."),
         # What denies the opposite says the same.
         ("Which algorithm is unknown?", "No algorithm is known."),
         ("Who is Emma's brother?", "Emma is the sister of Duke Richard."),
