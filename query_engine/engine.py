@@ -194,7 +194,9 @@ class Engine:
         search = partial(
             self._retrieve, versions=versions, steering=inquiry.steering, options=options, deadline=deadline
         )
-        gathering = gather(question, self._search_context(search, options, deadline))
+        leaves = self.corpus.lexical_index
+        judge = partial(self._judge, leaves=leaves.count() if versions is None else leaves.count_versions(versions))
+        gathering = gather(question, self._search_context(search, judge, options, deadline))
         yield from gathering.steps()
         retrieval = gathering.retrieval
         answer.timings_ms.update(retrieval.timings_ms)
@@ -205,7 +207,7 @@ class Engine:
         # A language model reads rows by itself.
         if len(self._synthesizers) == 1 and (yield from show_rows(question, answer, self.corpus.lexical_index)):
             return
-        confidence = gathering.confidence(self._judge(question, retrieval.passages))
+        confidence = gathering.confidence(judge(question, retrieval.passages))
         if confidence.value < self._settings.answer.min_confidence:
             yield steps.declined(confidence)
             reason = "generated_no_answer_low_confidence" if retrieval.passages else "no_retrieval"
@@ -261,13 +263,17 @@ class Engine:
         return self._planner.plan(question, deadline) if self._settings.answer.plan else ONE_PASS
 
     def _search_context(
-        self, search: Callable[[str], Retrieval], options: RetrievalSettings, deadline: Deadline
+        self,
+        search: Callable[[str], Retrieval],
+        judge: Callable[[str, Sequence[Passage]], Confidence],
+        options: RetrievalSettings,
+        deadline: Deadline,
     ) -> SearchContext:
         least = self._settings.answer.min_confidence
-        return SearchContext(search, self._judge, self.corpus.lexical_index, least, options, deadline)
+        return SearchContext(search, judge, self.corpus.lexical_index, least, options, deadline)
 
-    def _judge(self, question: str, passages: Sequence[Passage]) -> Confidence:
-        return assess(question, passages, self.corpus.lexical_index, self._embedder, self._reader)
+    def _judge(self, question: str, passages: Sequence[Passage], *, leaves: int) -> Confidence:
+        return assess(question, passages, self.corpus.lexical_index, self._embedder, self._reader, leaves=leaves)
 
     def _writers(self, gathering: Evidence) -> Sequence[Synthesizer]:
         """Return the synthesizers; the last one, who quotes, is asked for each part that can be answered by itself."""

@@ -91,12 +91,21 @@ def read_classifier(path: Path = SHIPPED) -> Classifier:
 
 
 def assess(
-    question: str, passages: Sequence[Passage], words: CorpusWords, embedder: BaseEmbedding, reader: LeafReader
+    question: str,
+    passages: Sequence[Passage],
+    words: CorpusWords,
+    embedder: BaseEmbedding,
+    reader: LeafReader,
+    *,
+    leaves: int,
 ) -> Confidence:
-    """Judge the passages; without any the value is 0. Embeds only if no passage was found by its meaning."""
+    """Judge passages found among so many leaves; without any the value is 0.
+
+    Embeds only if no passage was found by its meaning.
+    """
     if not passages:
         return Confidence(0.0, 0.0, 0.0, ())
     reading = reader.read(question, passages)
-    features = measure(question, passages, words, embedder, reading)
+    features = measure(question, passages, words, embedder, reading, leaves=leaves)
     value = read_classifier().probability(features)
     return Confidence(value, features.similarity, features.coverage, features.missing, reading.contradicted)

@@ -78,12 +78,13 @@ def _examples(
     with open_engine(data_set, settings) as engine:
         search = HidingSearch(engine.corpus, embedder, settings.retrieval)
         corpus = engine.corpus
-        reader = LeafReader(shipped_reader(), document_text(corpus.documents), corpus.lexical_index, embedder)
+        words = corpus.lexical_index
+        reader = LeafReader(shipped_reader(), document_text(corpus.documents), words, embedder)
 
         def measured(question: str, passages: Sequence[Passage]) -> tuple[Features, list[tuple[str, str]]]:
             reading = reader.read(question, passages)
             read = [(leaf.passage.doc_id, _text(leaf)) for leaf in reading.leaves]
-            return measure(question, passages, corpus.lexical_index, embedder, reading), read
+            return measure(question, passages, words, embedder, reading, leaves=words.count()), read
 
         return list(make_examples(data_set.name, cases, foreign, search, measured))
 

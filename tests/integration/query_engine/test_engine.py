@@ -120,6 +120,14 @@ async def test_a_foreign_question_is_declined_before_anyone_writes(make: MakeEng
     assert not any(isinstance(event, Token) for event in events)
 
 
+async def test_what_the_closest_passage_says_instead_is_told(make: MakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = make()
+    monkeypatch.setattr(engine, "_settings", Settings(answer=AnswerSettings(min_confidence=1.0)))
+    _, done = await answer(engine, "What do turbines not turn into?")
+
+    assert done.message == 'I don\'t know. The closest passage says something else where the question says "not".'
+
+
 async def test_a_doubtful_answer_is_given_and_said_to_be_doubtful(
     make: MakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from query_engine.answerability.classifier import SHIPPED, Classifier, Weight, assess, read_classifier
+from query_engine.answerability.classifier import SHIPPED, Classifier, Confidence, Weight, assess, read_classifier
 from query_engine.answerability.features import NOTHING_READ, Features, measure
 from query_engine.schema.passage import Passage
 from tests.fakes.embedding import WordHashEmbedding
@@ -24,13 +24,17 @@ def found(text: str, **scores: float) -> Passage:
     return replace(a_passage(text=text), scores=scores)
 
 
-def measured(*passages: Passage, question: str = QUESTION) -> Features:
+def measured(*passages: Passage, question: str = QUESTION, leaves: int = 1000) -> Features:
     reading = a_leaf_reader().read(question, passages)
-    return measure(question, passages, PlainWords(), WordHashEmbedding(), reading)
+    return measure(question, passages, PlainWords(), WordHashEmbedding(), reading, leaves=leaves)
 
 
-def confidence(*passages: Passage) -> float:
-    return assess(QUESTION, passages, PlainWords(), WordHashEmbedding(), a_leaf_reader()).value
+def judged(*passages: Passage, question: str = QUESTION, leaves: int = 1000) -> Confidence:
+    return assess(question, passages, PlainWords(), WordHashEmbedding(), a_leaf_reader(), leaves=leaves)
+
+
+def confidence(*passages: Passage, leaves: int = 1000) -> float:
+    return judged(*passages, leaves=leaves).value
 
 
 def test_without_passages_there_is_no_confidence() -> None:
@@ -42,12 +46,26 @@ def test_passages_that_say_it_are_trusted_and_others_are_not() -> None:
 
 
 def test_words_that_no_passage_holds_are_named() -> None:
-    judged = assess(
-        QUESTION, [found("Betz published it.", dense=0.5)], PlainWords(), WordHashEmbedding(), a_leaf_reader()
-    )
+    found_little = judged(found("Betz published it.", dense=0.5))
 
-    assert set(judged.missing) == {"rotor", "limit"}
-    assert judged.coverage == pytest.approx(1 / 3)
+    assert set(found_little.missing) == {"rotor", "limit"}
+    assert found_little.coverage == pytest.approx(1 / 3)
+
+
+def test_the_same_sentence_counts_less_the_more_it_was_chosen_from() -> None:
+    passage = found(ANSWER, dense=0.5)
+    confidences = [confidence(passage, leaves=leaves) for leaves in (1, 100, 3000, 32_000, 1_000_000)]
+
+    assert confidences[0] == confidences[1] > confidences[2] > confidences[3] == confidences[4]
+
+
+def test_a_sentence_that_says_something_else_counts_less_and_is_told() -> None:
+    same, other = found("Betz published the rotor limit in 1919.", dense=0.8), "Who published the rotor limit in 1920?"
+
+    told = judged(same, question=other)
+
+    assert told.contradicted == ("1920",)
+    assert told.value < judged(same, question=other.replace("1920", "1919")).value - 0.2
 
 
 def test_coverage_is_that_of_the_best_passage_not_of_all_together() -> None:
