@@ -16,12 +16,12 @@ from query_engine.text.asked_kind import AskedKind, asked_kind, asks_for_much, h
 
 # A sentence of the same block is quoted with the best one if the reader gives it such log-odds, or so little less than
 # the best one's. Where one thing is asked for, an item or a row beside the best one is more often about something else.
-JOINED_SCORE, JOINED_BELOW = -3.0, 3.0
+JOINED_SCORE, JOINED_BELOW = -3.0, 2.5
 JOINED_SCORE_ITEM, JOINED_BELOW_ITEM = -2.0, 2.0
 # Where an amount or a point in time is asked for, and the best one holds it, little else is.
 JOINED_BELOW_LITTLE = 2.0
 # Another block must be worth so much, and so little less than the first.
-FURTHER_WORTH, FURTHER_BELOW = 1.5, 0.5
+FURTHER_WORTH, FURTHER_BELOW = 3.0, 0.5
 MAX_BLOCKS = 3
 # A sentence that begins so leaves open whom it is about; the one before it says it, if it is no longer than this.
 _OPEN = re.compile(
