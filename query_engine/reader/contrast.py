@@ -8,7 +8,7 @@ are WordNet's, see `training/opposites`. Pure.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -37,6 +37,7 @@ _NAME = re.compile(
     r"(?<=[^.?!:]\s)[\"'“(]?(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b|(?:January|February|March|April|May|June"
     r"|July|August|September|October|November|December|Mrs?|Ms|Dr|Prof)\b)([A-Z](?=\w*[a-z])[\w-]+)"
 )
+_JOINS = re.compile(r"\b(?:and|or|both|between|versus|vs|than|from|each)\b", re.IGNORECASE)
 # "Is it hard?" is answered by a text that says it is easy.
 _YES_NO = re.compile(
     r"\W*(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)(?:n['’]t)?\b",
@@ -76,6 +77,7 @@ class Asked:
         beside: the stems before and after each of them: "small birds" says nothing of "large distances".
         figures: numbers in digits that name something -> with the name, as they were typed.
         names: words in capitals that do not begin a sentence.
+        several: it joins things, so that a text may speak of one of them.
         negated: it asks what is not so.
     """
 
@@ -84,6 +86,7 @@ class Asked:
     beside: Mapping[str, frozenset[str]]
     figures: Mapping[str, str]
     names: tuple[str, ...]
+    several: bool
     negated: bool
 
     def contradicted(self, text: str, around: str, document: str) -> tuple[str, ...]:
@@ -110,16 +113,21 @@ class Asked:
             # "smaller" holds "small".
             yield from (word for word in opposed if not any(one.startswith(self.stems[word]) for one in stems))
         held = _figures(around) if self.figures else frozenset()
-        yield from (typed for figure, typed in self.figures.items() if figure not in held)
-        for name in self.names:
-            if name not in document and name not in around and not _same_name(name, around):
-                yield name
+        yield from self._missing(
+            {typed for figure, typed in self.figures.items() if figure in held}, self.figures.values()
+        )
+        named = {name for name in self.names if name in document or name in around or _same_name(name, around)}
+        yield from self._missing(named, self.names)
+
+    def _missing(self, held: Collection[str], wanted: Collection[str]) -> Iterator[str]:
+        if not (self.several and held):
+            yield from (one for one in wanted if one not in held)
 
 
 def asked(question: str) -> Asked:
     """Read a question in English for what a text may contradict: nothing of one that is answered by yes or no."""
     if _YES_NO.match(question):
-        return Asked({}, {}, {}, {}, (), negated=False)
+        return Asked({}, {}, {}, {}, (), several=False, negated=False)
     plain = _BOUND.sub(" ", question)
     typed = {stem: word for word in _WORD.findall(plain) for stem in _stems(word)}
     opposites: dict[str, str] = {}
@@ -137,6 +145,7 @@ def asked(question: str) -> Asked:
         {typed[stem]: near for stem, near in _beside(_stems(plain)) if stem in typed},
         {found[found.lastindex or 0]: found[0] for found in _NAMING_FIGURE.finditer(question)},
         () if _OF_ONESELF.search(question) else tuple(name for name in _NAME.findall(question) if not is_light(name)),
+        _JOINS.search(question) is not None,
         _ASKS_NOT.search(question) is not None,
     )
 

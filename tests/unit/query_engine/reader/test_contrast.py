@@ -45,6 +45,9 @@ def test_says_something_else(question: str, text: str, words: tuple[str, ...]) -
         # It is said of something else.
         ("Why do small birds fly at night?", "Many birds migrate large distances at night."),
         ("Why do small birds fly at night?", "The smaller birds go far, as do large birds."),
+        # It says something of one of two.
+        ("Which rock is there both at Decatur and at Hellisheidi?", "Hellisheidi stands on basalt."),
+        ("What changed between 2018 and 2019?", "In 2019 the rent rose."),
         # What denies the opposite says the same.
         ("Which algorithm is unknown?", "No algorithm is known."),
         ("Who is Emma's brother?", "Emma is the sister of Duke Richard."),
