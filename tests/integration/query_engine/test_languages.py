@@ -60,7 +60,7 @@ def test_most_near_misses_are_declined_or_doubted(answers: dict[str, Done]) -> N
 
     assert len(near) == 10
     assert len(sure) <= 2
-    assert sum(answer.answer is None for answer in near) >= 5
+    assert sum(answer.answer is None for answer in near) >= 4
 
 
 def test_a_declined_question_is_told_so_in_its_language(answers: dict[str, Done]) -> None:
