@@ -21,6 +21,7 @@ PROGRAMS = [
             "training.embedder",
             "training.gate",
             "training.lora",
+            "training.opposites",
             "training.quantize",
             "training.fusion_weights",
             "training.reader",
