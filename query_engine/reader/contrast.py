@@ -129,7 +129,9 @@ def asked(question: str) -> Asked:
     if _YES_NO.match(question):
         return Asked({}, {}, {}, {}, (), several=False, negated=False)
     plain = _BOUND.sub(" ", question)
-    typed = {stem: word for word in _WORD.findall(plain) for stem in _stems(word)}
+    beside = dict(_beside(_stems(plain)))
+    # "2hot" is one word of the index, and none of ours.
+    typed = {stem: word for word in _WORD.findall(plain) for stem in _stems(word) if stem in beside}
     opposites: dict[str, str] = {}
     for stem, word in typed.items():
         if _DENYING_WORD.search(word) or (word.lower() in _COMPARED and not _COMPARES.search(question)):
@@ -142,7 +144,7 @@ def asked(question: str) -> Asked:
     return Asked(
         {other: word for other, word in opposites.items() if other not in typed},
         {word: stem for stem, word in typed.items()},
-        {typed[stem]: near for stem, near in _beside(_stems(plain)) if stem in typed},
+        {word: beside[stem] for stem, word in typed.items()},
         {found[found.lastindex or 0]: found[0] for found in _NAMING_FIGURE.finditer(question)},
         () if _OF_ONESELF.search(question) else tuple(name for name in _NAME.findall(question) if not is_light(name)),
         _JOINS.search(question) is not None,

@@ -42,6 +42,7 @@ def test_says_something_else(question: str, text: str, words: tuple[str, ...]) -
         ("Is the pump hard to service?", "The pump is easy to service."),
         ("Was the bridge opened in 1932?", "The bridge was opened in 1933."),
         ("Where may I walk with my Labrador?", "Dogs may walk on the beach."),
+        ("Which room is 2hot?", "The room is cold."),
         # It is said of something else.
         ("Why do small birds fly at night?", "Many birds migrate large distances at night."),
         ("Why do small birds fly at night?", "The smaller birds go far, as do large birds."),
