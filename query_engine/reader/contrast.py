@@ -50,7 +50,7 @@ _BOUND = re.compile(r"\bat (?:least|most|first|last)\b", re.IGNORECASE)
 _COMPARED, _COMPARES = frozenset({"more", "less", "fewer"}), re.compile(r"\bthan\b", re.IGNORECASE)
 # "What happens if it does not start?" asks for something that is so.
 _ASKS_NOT = re.compile(
-    r"\b(?:what|which|who|whose|when|where)\b(?! (?:if|happens|to do)\b)[^,;:]*?"
+    r"\b(?:what|which|who|whose|when|where)\b(?! (?:if|happens|to do)\b)[^,;:]{0,80}?"
     r"\b(?:(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|should|will|would)(?:n['’]t| not)"
     r"|cannot|not|never)\b(?! only\b)",
     re.IGNORECASE,
