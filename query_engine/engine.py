@@ -194,8 +194,8 @@ class Engine:
         search = partial(
             self._retrieve, versions=versions, steering=inquiry.steering, options=options, deadline=deadline
         )
-        leaves = self.corpus.lexical_index
-        judge = partial(self._judge, leaves=leaves.count() if versions is None else leaves.count_versions(versions))
+        index = self.corpus.lexical_index
+        judge = partial(self._judge, leaves=index.count() if versions is None else index.count_versions(versions))
         gathering = gather(question, self._search_context(search, judge, options, deadline))
         yield from gathering.steps()
         retrieval = gathering.retrieval

@@ -147,9 +147,8 @@ def _figures_missing(question: str, best: ReadUnit | None) -> float:
     figures = {word for word in _WORD.findall(question.lower()) if any(map(str.isdigit, word))}
     if not figures or best is None:
         return 0.0
-    leaf, units = best.leaf, best.leaf.layout.units
-    shown = leaf.text[units[leaf.read.start].start : units[leaf.read.stop - 1].end]
-    held = set(_WORD.findall("\n".join((leaf.passage.title, *leaf.path_of(best.place), shown)).lower()))
+    leaf = best.leaf
+    held = set(_WORD.findall("\n".join((leaf.passage.title, *leaf.path_of(best.place), leaf.read_text)).lower()))
     return len(figures - held) / len(figures)
 
 

@@ -183,15 +183,20 @@ def _same_name(name: str, text: str) -> bool:
     return any(word.startswith(name[:_ROOT]) for word in words) or bool(get_close_matches(name, words, 1, SAME_NAME))
 
 
-@cache
-def _opposites() -> Mapping[str, frozenset[str]]:
-    """Return each stem's opposites, both ways."""
-    found = defaultdict[str, set[str]](set)
+def opposite_pairs() -> Iterator[tuple[str, str]]:
+    """Yield the pairs of the table, each both ways."""
     for line in OPPOSITES.read_text(encoding="utf-8").splitlines():
         one, other = line.split()
-        for first, second in ((one, other), (other, one)):
-            for stem in _stems(first):
-                found[stem].update(_stems(second))
+        yield from ((one, other), (other, one))
+
+
+@cache
+def _opposites() -> Mapping[str, frozenset[str]]:
+    """Return each stem's opposites."""
+    found = defaultdict[str, set[str]](set)
+    for one, other in opposite_pairs():
+        for stem in _stems(one):
+            found[stem].update(_stems(other))
     return {stem: frozenset(others) for stem, others in found.items()}
 
 

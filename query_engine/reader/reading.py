@@ -84,6 +84,12 @@ class ReadLeaf:
         """The headings that a unit of the layout stands under; of one that was not read, those of the nearest."""
         return self.paths[min(max(place, self.read.start), self.read.stop - 1) - self.read.start].titles
 
+    @property
+    def read_text(self) -> str:
+        """The stretch of the document that was read."""
+        units = self.layout.units
+        return self.text[units[self.read.start].start : units[self.read.stop - 1].end]
+
     def words_read(self) -> tuple[int, int] | None:
         """Where the words stand in the document that the reader takes for the short answer."""
         if self.scores.words is None:
@@ -286,10 +292,9 @@ def _without_contradicted(question: str, units: tuple[ReadUnit, ...]) -> tuple[t
 
 
 def _contradicted(wanted: Asked, one: ReadUnit) -> tuple[str, ...]:
-    leaf, units = one.leaf, one.leaf.layout.units
-    read = leaf.text[units[leaf.read.start].start : units[leaf.read.stop - 1].end]
+    leaf = one.leaf
     document = (leaf.passage.doc_id, leaf.passage.title, leaf.text[:HEADER_CHARS])
-    around = "\n".join((*document, *leaf.path_of(one.place), read))
+    around = "\n".join((*document, *leaf.path_of(one.place), leaf.read_text))
     return wanted.contradicted(with_context(leaf, one.place), around, leaf.text)
 
 

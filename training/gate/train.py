@@ -19,7 +19,7 @@ from index.build import Embedding
 from query_engine.answerability import classifier
 from query_engine.answerability.features import Features, measure
 from query_engine.reader.model import shipped_reader
-from query_engine.reader.reading import LeafReader, ReadLeaf, document_text
+from query_engine.reader.reading import LeafReader, document_text
 from query_engine.schema.passage import Passage
 from settings import Settings
 from training.gate.examples import Example, make_examples
@@ -83,12 +83,7 @@ def _examples(
 
         def measured(question: str, passages: Sequence[Passage]) -> tuple[Features, list[tuple[str, str]]]:
             reading = reader.read(question, passages)
-            read = [(leaf.passage.doc_id, _text(leaf)) for leaf in reading.leaves]
+            read = [(leaf.passage.doc_id, leaf.read_text) for leaf in reading.leaves]
             return measure(question, passages, words, embedder, reading, leaves=words.count()), read
 
         return list(make_examples(data_set.name, cases, foreign, search, measured))
-
-
-def _text(leaf: ReadLeaf) -> str:
-    units = leaf.layout.units
-    return leaf.text[units[leaf.read.start].start : units[leaf.read.stop - 1].end]

@@ -20,7 +20,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
-from query_engine.reader.contrast import OPPOSITES
+from query_engine.reader.contrast import opposite_pairs
 from query_engine.text.light_words import is_light
 from query_engine.text.sentences import split_sentences
 
@@ -318,11 +318,9 @@ def _is_telling(word: str) -> bool:
 def _opposites() -> Mapping[str, Collection[str]]:
     """Return each word's opposites, but those that only have a prefix more: they are told by the prefix alone."""
     found: dict[str, set[str]] = {}
-    for line in OPPOSITES.read_text(encoding="utf-8").splitlines():
-        one, other = line.split()
+    for one, other in opposite_pairs():
         if not one.endswith(other) and not other.endswith(one):
             found.setdefault(one, set()).add(other)
-            found.setdefault(other, set()).add(one)
     return found
 
 
