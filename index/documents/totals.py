@@ -34,6 +34,8 @@ class Totals(NamedTuple):
 class TotalsReader:
     """The totals of one corpus, kept in memory between commits. Safe from many threads.
 
+    While a commit is under way they are read from the database: a thread that sees the new documents sees their totals.
+
     Args:
         engine: the corpus's database, see `tables.py`.
 
@@ -45,26 +47,39 @@ class TotalsReader:
         self._engine = engine
         self._lock = threading.Lock()
         self._kept: Totals | None = None
+        self._commits = 0  # begun and ended
+        self._committing = 0
         self.last: Totals | None = None
 
     def get(self) -> Totals:
         """Return the totals of the last commit."""
         with self._lock:
-            if self._kept is None:
-                with failures_named(), self._engine.connect() as connection:
-                    self._kept = self.last = read_totals(connection)
-            return self._kept
+            commits = self._commits
+            if self._kept is not None:
+                return self._kept
+        with failures_named(), self._engine.connect() as connection:
+            found = self.last = read_totals(connection)
+        with self._lock:
+            if not self._committing and commits == self._commits:
+                self._kept = found
+        return found
 
     @contextmanager
     def changing(self) -> Iterator[None]:
         """Put this around a transaction that changes them. A commit that raises may have been stored all the same."""
+        self._count_commit(1)
         try:
             yield
         finally:
-            with self._lock:
-                self._kept = None
+            self._count_commit(-1)
         with suppress(CorpusError):  # what is committed is committed; they are read again when they are asked for
             self.get()
+
+    def _count_commit(self, under_way: int) -> None:
+        with self._lock:
+            self._kept = None
+            self._commits += 1
+            self._committing += under_way
 
 
 def read_totals(connection: sa.Connection) -> Totals:
