@@ -32,6 +32,7 @@ from query_engine.inquiry import Inquiry
 from query_engine.llms.helper import PromptHelper
 from query_engine.question.condense import Condenser
 from query_engine.question.decompose import ONE_PASS, Plan, Planner
+from query_engine.question.framing import without_frame
 from query_engine.question.spelling import Correction, corrected
 from query_engine.question.validation import clean_question
 from query_engine.reader.nearest import nearest_sentences
@@ -250,6 +251,10 @@ class Engine:
             answer.question = clean_question(condensed.question)
             answer.warnings += condensed.warnings
             yield steps.condensed(condensed)
+        plain = without_frame(answer.question)
+        if plain != answer.question:
+            answer.question = plain
+            yield steps.unframed(plain)
         if self._settings.answer.spelling:
             answer.question, corrections = self._spelled(answer.question)
             if corrections:

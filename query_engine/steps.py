@@ -55,6 +55,11 @@ def condensed(found: Condensed) -> Step:
     return Step("conversation", told)
 
 
+def unframed(question: str) -> Step:
+    """Say what is asked without the words that frame it."""
+    return Step("question", f"**Asked plainly**: “{as_text(question)}”")
+
+
 def spelled(corrections: Sequence[Correction]) -> Step:
     """Say which words were taken for others."""
     read = ", ".join(f"“{as_text(one.typed)}” as “{as_text(one.meant)}”" for one in corrections)

@@ -327,6 +327,16 @@ async def test_a_mistyped_word_is_read_as_the_corpus_has_it_and_told(make: MakeE
     assert "Albert Betz" in done.answer
 
 
+async def test_a_polite_request_is_answered_like_the_plain_question(make: MakeEngine) -> None:
+    engine = make()
+    events, framed = await answer(engine, "Hello, could you please tell me who published the rotor limit in 1919?")
+    _, plain = await answer(engine, "Who published the rotor limit in 1919?")
+
+    told = [event.text for event in events if isinstance(event, Step) and event.kind == "question"]
+    assert told == ["**Asked plainly**: “Who published the rotor limit in 1919?”"]
+    assert (framed.answer, framed.warnings) == (plain.answer, plain.warnings)
+
+
 async def test_spelling_can_be_switched_off(make: MakeEngine) -> None:
     engine = make()
     engine._settings = Settings(answer=AnswerSettings(spelling=False))
