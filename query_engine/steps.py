@@ -88,6 +88,13 @@ def rows_shown(rows: int) -> Step:
     return Step("write", f"**Rows instead of a number**: {rows} of the rows found fit; quotes cannot count them.")
 
 
+def findings_read(section: Passage) -> Step:
+    """Say that what a study found is taken from the section that says it."""
+    return Step(
+        "write", f"**What was found** is quoted from the abstract or conclusions of *{as_text(section.title)}*."
+    )
+
+
 def remembered() -> Step:
     """Say that the answer was given before."""
     return Step("cache", "**Answered before** from the same documents and settings; what follows is that answer.")

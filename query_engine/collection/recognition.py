@@ -92,7 +92,10 @@ _ENGLISH: dict[Kind, str] = {
     r"|what(?: is|'s| are) (?:written |said |stated )?(?:in|inside) (?P<contents2>.+)"
     r"|what (?:are|is) the (?:main |key |most important |central )+(?:points?|ideas?|topics?|takeaways?|contents?|"
     r"message|statements?|findings?)(?: (?:of|in|from)) (?P<contents3>.+)"
-    r"|what(?: is|'s) the (?:gist|content|essence|subject|topic) of (?P<contents4>.+)",
+    r"|what(?: is|'s) the (?:gist|content|essence|subject|topic) of (?P<contents4>.+)"
+    r"|(?:give|tell|write)(?: me| us)? (?:a |an |the )?(?:short |brief |quick )?(?:history|story|account|description|"
+    r"portrait) of (?P<contents5>.+?)(?: in [\w ]{1,20} (?:sentences|words|lines))?"
+    r"|(?:tell me|what do you know|what can you tell me)(?: something| a bit| more)? about (?P<contents6>.+)",
 }
 _DE_DOCS = r"(?:dokumente?n?|dateien|datei|unterlagen|quellen|texte?n?)"
 _GERMAN: dict[Kind, str] = {

@@ -46,6 +46,15 @@ _POINTS_BACK = re.compile(
     r"otherwise|er|sie|dies|diese|dieser|ils?|elles?|cela)\b",
     re.IGNORECASE,
 )
+# What stands above an encyclopaedia's article points elsewhere.
+_HATNOTE = re.compile(
+    r"(?:for (?:the|other|an?)\b.{1,80}[,;]? see\b|see also\b|not to be confused with|this (?:article|page) is about"
+    r"|main article)",
+    re.IGNORECASE,
+)
+# A sentence that says what the title is counts so many times.
+DEFINES_FACTOR = 3.0
+_IS = re.compile(r"[^.;:]{0,60}?\b(?:is|are|was|were|means)\b")
 # Cue words, by which authors mark what is important (Edmundson, Journal of the ACM, 1969).
 _CUE = re.compile(
     r"\b(?:decisions?|decided|agreed|resolved|concludes?|conclusions?|in (?:summary|short)|overall|we (?:show|find"
@@ -171,6 +180,8 @@ def _best_sentence(
         terms = {term for term in corpus.lexical_index.terms(words) if len(term) > 2}
         frequent = sum(math.log(1 + counts[term]) for term in terms) / math.sqrt(len(terms) or 1)
         worth = (frequent or 1.0) * _factor(words, sentence)
+        if _defines(words, document.title):
+            worth *= DEFINES_FACTOR
         if worth > most:
             best, most = sentence, worth
     if best is None:
@@ -188,10 +199,16 @@ def _factor(words: str, sentence: Sentence) -> float:
     return factor * (0.6 if _POINTS_BACK.match(words) else 1)
 
 
+def _defines(words: str, title: str) -> bool:
+    begins = words.casefold().removeprefix("the ").removeprefix("an ").removeprefix("a ")
+    name = title.casefold().removeprefix("the ")
+    return bool(name) and begins.startswith(name) and _IS.match(begins, len(name)) is not None
+
+
 def _says_something(words: str, sentence: Sentence) -> bool:
     if sentence.kind == "heading" or words.rstrip().endswith(("?", "？")) or len(words) > MAX_SENTENCE_CHARS:
         return False
-    if not _BEGINS.match(words) or len(_HEAD.findall(words)) > 1:
+    if not _BEGINS.match(words) or _HATNOTE.match(words) or len(_HEAD.findall(words)) > 1:
         return False
     return len(_SPACED.findall(words)) >= MIN_WORDS or len(_UNSPACED.findall(words)) >= MIN_LETTERS_UNSPACED
 

@@ -13,7 +13,7 @@ import re
 MAX_CHARS = 300
 _ASKING = {
     "en": r"(?:what|which|who|whom|whose|when|where|why|how|if|whether)\b",
-    "de": r"(?:was|welche[rsnm]?|wer|wen|wem|wann|wo|woher|wohin|warum|wieso|weshalb|wie|wie ?viele?|ob)\b",
+    "de": r"(?:was|welche[rsnm]?|wer|wen|wem|wann|wo|woher|wohin|warum|wieso|weshalb|wie(?: ?viele?)?|ob)\b",
     "fr": r"(?:quels?|quelles?|qui|quand|où|pourquoi|comment|combien|ce qu[ei]|si)\b",
     "es": r"(?:qué|cuál(?:es)?|quién(?:es)?|cuándo|dónde|por qué|cómo|cuánt[oa]s?|si)\b",
 }
@@ -22,10 +22,10 @@ _FRAMES = {
     r"(?:tell|explain(?: to)?|show|remind|help) (?:me|us)(?: (?:understand|find out|with))?"
     r"|(?:can|could|would|will) you (?:please |kindly )?explain|please (?:tell|explain(?: to)?|show|remind) (?:me|us)"
     r"|please explain|(?:tell|explain to|remind) (?:me|us)|do you (?:happen to )?know|does (?:anyone|anybody) know"
-    r"|i (?:(?:would|'d) (?:really )?(?:like|love)|want|need|wanted) to (?:know|find out|understand|ask)"
-    r"|i'd (?:really )?(?:like|love) to (?:know|find out|understand|ask)|i(?:'m| am| was) (?:just )?wondering"
+    r"|i(?:(?: would|'d)(?: really)? (?:like|love)| want| wanted| need) to (?:know|find out|understand|ask)"
+    r"|i(?:'m| am| was) (?:just )?wondering"
     r"|i wonder|any idea|(?:my|the) question is|i have a question:?)",
-    "de": r"(?:(?:kannst du|kannst|können sie|könntest du|könnten sie|würden sie|würdest du) (?:mir |uns )?(?:bitte )?"
+    "de": r"(?:(?:kannst(?: du)?|können sie|könntest du|könnten sie|würden sie|würdest du) (?:mir |uns )?(?:bitte )?"
     r"(?:sagen|erklären|verraten)|(?:sag|sagen sie|erklär|erkläre|erklären sie) (?:mir|uns)(?: bitte)?"
     r"|ich (?:möchte|würde|wollte)(?: gerne?)? wissen|weißt du|wissen sie|ich frage mich|meine frage ist)",
     "fr": r"(?:(?:peux-tu|pouvez-vous|pourriez-vous|pourrais-tu) (?:me|nous) (?:dire|expliquer)"

@@ -194,3 +194,42 @@ async def test_rows_are_shown_where_they_should_be_counted(engine: Engine) -> No
 
 async def test_a_count_that_no_rows_answer_is_quoted(engine: Engine) -> None:
     assert "cannot count" not in (await ask(engine, "How many months of notice end the lease?"))[1].message
+
+
+PAPER = (
+    "# Naps in a control room\n\n## Abstract\n\nCall takers get tired at night. We compared naps with breaks. "
+    "Lapses fell from 5.2 to 3.1 per test.\n\n## Methods\n\nThe study of naps in the control room was made in winter."
+)
+
+
+async def test_what_a_study_found_is_quoted_from_its_abstract(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path / "papers", {"naps.md": PAPER, "bread.md": TEXTS["bread.md"]}, WordHashEmbedding())
+    reader = a_leaf_reader(corpus)
+    engine = Engine(corpus, WordHashEmbedding(), reader, [ExtractiveSynthesizer(reader, 60)], Settings())
+
+    events, done = await ask(engine, "What did the study of naps in the control room find?")
+    _, other = await ask(engine, "When was the study of naps made?")
+
+    assert done.answer == "Lapses fell from 5.2 to 3.1 per test. [1]"
+    assert [citation.quote for citation in done.citations] == ["Lapses fell from 5.2 to 3.1 per test."]
+    assert done.passages[0].text.strip().startswith("Call takers")
+    assert done.warnings == ()
+    assert any("quoted from the abstract" in event.text for event in events if isinstance(event, Step))
+    assert "Lapses" not in other.message
+    corpus.close()
+
+
+async def test_a_summary_says_what_its_document_is_about_and_leaves_out_what_points_elsewhere(tmp_path: Path) -> None:
+    text = (
+        "For the novel by Ebba Falk, see The Light of the mill on the hill.\n\nMany people come to see it every summer "
+        "and some return. Grey Mill is a mill on the river Oss. It was built of oak, and the oak came from the hill."
+    )
+    corpus = make_corpus(tmp_path / "mill", {"Grey Mill": text}, WordHashEmbedding())
+    reader = a_leaf_reader(corpus)
+    engine = Engine(corpus, WordHashEmbedding(), reader, [ExtractiveSynthesizer(reader, 60)], Settings())
+
+    _, done = await ask(engine, "Give me a short history of Grey Mill")
+
+    assert "Grey Mill is a mill on the river Oss." in done.message
+    assert "novel" not in done.message
+    corpus.close()
