@@ -27,7 +27,7 @@ from query_engine.answer_stream import answer_stream
 from query_engine.answerability.classifier import Confidence, assess
 from query_engine.answerability.missing_words import missing_words
 from query_engine.collection.answers import answer_about_collection
-from query_engine.collection.findings import Findings, FindingsSynthesizer, find_findings
+from query_engine.collection.outcomes import Outcome, OutcomeSynthesizer, find_outcome
 from query_engine.collection.rows import show_rows
 from query_engine.inquiry import Inquiry
 from query_engine.llms.helper import PromptHelper
@@ -202,8 +202,8 @@ class Engine:
         yield from gathering.steps()
         retrieval = gathering.retrieval
         answer.timings_ms.update(retrieval.timings_ms)
-        findings = find_findings(question, retrieval.passages, self.corpus.documents.get_versions, index)
-        answer.passages = (*((findings.passage,) if findings else ()), *retrieval.passages)[: inquiry.top_k]
+        outcome = find_outcome(question, retrieval.passages, self.corpus.documents.get_versions, index)
+        answer.passages = (*(outcome.passages if outcome else ()), *retrieval.passages)[: inquiry.top_k]
         answer.warnings += retrieval.warnings
         yield from steps.found(answer.passages)
         yield Retrieved(answer.passages)
@@ -211,7 +211,7 @@ class Engine:
         if len(self._synthesizers) == 1 and (yield from show_rows(question, answer, self.corpus.lexical_index)):
             return
         confidence = gathering.confidence(judge(question, retrieval.passages))
-        named = findings is not None and findings.named  # then the answer is where it is looked for
+        named = outcome is not None and outcome.named  # then the answer is where it is looked for
         if not named and confidence.value < self._settings.answer.min_confidence:
             yield steps.declined(confidence)
             reason = "generated_no_answer_low_confidence" if retrieval.passages else "no_retrieval"
@@ -222,9 +222,9 @@ class Engine:
             yield steps.doubtful(confidence)
         else:
             yield steps.confident(confidence)
-        if findings:
-            yield steps.findings_read(findings.passage)
-        yield from write(self._writers(gathering, findings), answer, deadline)
+        if outcome:
+            yield steps.outcome_read(outcome.kind, outcome.passages[0].title)
+        yield from write(self._writers(gathering, outcome), answer, deadline)
         if answer.text.strip():
             yield answer.done("generated_answer")
         else:
@@ -285,11 +285,11 @@ class Engine:
     def _judge(self, question: str, passages: Sequence[Passage], *, leaves: int) -> Confidence:
         return assess(question, passages, self.corpus.lexical_index, self._embedder, self._reader, leaves=leaves)
 
-    def _writers(self, gathering: Evidence, findings: Findings | None) -> Sequence[Synthesizer]:
+    def _writers(self, gathering: Evidence, outcome: Outcome | None) -> Sequence[Synthesizer]:
         """Return the synthesizers; the last one, who quotes, is asked for each part that can be answered by itself."""
         *models, quoting = self._synthesizers
-        if findings:
-            return [*models, FindingsSynthesizer(findings)]
+        if outcome:
+            return [*models, OutcomeSynthesizer(outcome)]
         if not gathering.apart or not isinstance(quoting, QuotingSynthesizer):
             return self._synthesizers
         return [*models, PerPartSynthesizer(quoting, gathering.parts, 2 * self._settings.answer.max_words)]

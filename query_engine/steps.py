@@ -88,11 +88,14 @@ def rows_shown(rows: int) -> Step:
     return Step("write", f"**Rows instead of a number**: {rows} of the rows found fit; quotes cannot count them.")
 
 
-def findings_read(section: Passage) -> Step:
-    """Say that what a study found is taken from the section that says it."""
-    return Step(
-        "write", f"**What was found** is quoted from the abstract or conclusions of *{as_text(section.title)}*."
-    )
+def outcome_read(kind: str, title: str) -> Step:
+    """Say where a question about a study or a meeting is answered from."""
+    told = {
+        "findings": "**What was found** is quoted from the abstract or conclusions",
+        "aim": "**What was asked** is quoted from the abstract",
+        "decisions": "**What was decided** is quoted from all places",
+    }[kind]
+    return Step("write", f"{told} of *{as_text(title)}*.")
 
 
 def remembered() -> Step:

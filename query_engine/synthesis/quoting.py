@@ -32,9 +32,14 @@ class Quote:
 
 
 class QuotingSynthesizer(ABC):
-    """A `Synthesizer` that shows quotes and nothing else; it needs no language model and does not fail."""
+    """A `Synthesizer` that shows quotes and nothing else; it needs no language model and does not fail.
+
+    Attributes:
+        separator: stands between two quotes.
+    """
 
     name = "extractive"
+    separator = " "
 
     @abstractmethod
     def quotes(self, question: str, passages: Sequence[Passage], stop: threading.Event) -> Iterator[Quote]:
@@ -47,4 +52,4 @@ class QuotingSynthesizer(ABC):
         separator = ""
         for quote in self.quotes(question, passages, stop):
             yield f"{separator}{quote.shown} [{citations.cite(quote.passage, quote.start, quote.end)}]"
-            separator = " "
+            separator = self.separator

@@ -1,4 +1,4 @@
-"""What a study found is read from its abstract or conclusions, whatever form these have."""
+"""What a study found, and what a meeting decided, is read where such documents say it, whatever their form."""
 
 import threading
 
@@ -6,8 +6,9 @@ import pytest
 
 from index.documents.store import StoredDocument
 from index.lexical.tantivy_index import LexicalIndex
-from query_engine.collection.findings import Findings, FindingsSynthesizer, find_findings
+from query_engine.collection.outcomes import Outcome, OutcomeSynthesizer, find_outcome
 from query_engine.retrieval.merging.group import Group
+from query_engine.schema.citations import Citations
 from tests.fakes.corpora import stored
 
 PLAIN = """# Wool as a mulch for tomatoes
@@ -53,7 +54,20 @@ Up to 40 % of the sand can be replaced by shell. The shell must be rinsed three 
 """
 
 
-def find(question: str, text: str, *more: str) -> Findings | None:
+MINUTES = """Minutes of the committee meeting of 3 May
+
+1. Last meeting
+The minutes of 2 April were approved.
+
+2. Landing stage
+Three firms were asked. The committee accepted the quotation of Corrick.
+
+3. Subscriptions
+Piet proposed 215 for adults. Dov had doubts. After discussion the proposal was carried by four votes to one.
+"""
+
+
+def find(question: str, text: str, *more: str) -> Outcome | None:
     documents = [stored(f"{place}.md", one, title=one.splitlines()[0]) for place, one in enumerate((text, *more))]
     by_version = {document.version: document for document in documents}
 
@@ -68,12 +82,12 @@ def find(question: str, text: str, *more: str) -> Findings | None:
     ]
     words = LexicalIndex(None)
     words.add((str(place), "v", document.text, "") for place, document in enumerate(documents))
-    return find_findings(question, passages, versions, words)
+    return find_outcome(question, passages, versions, words)
 
 
-def quoted(found: Findings | None) -> list[str]:
+def quoted(found: Outcome | None) -> list[str]:
     assert found is not None
-    return [quote.words for quote in FindingsSynthesizer(found).quotes("", (), threading.Event())]
+    return [quote.words for quote in OutcomeSynthesizer(found).quotes("", (), threading.Event())]
 
 
 @pytest.mark.parametrize(
@@ -95,9 +109,28 @@ def quoted(found: Findings | None) -> list[str]:
             CONCLUSIONS,
             ["Up to 40 % of the sand can be replaced by shell. The shell must be rinsed three times."],
         ),
+        (
+            "What was the aim of the wool trial?",
+            PLAIN,
+            ["We tested it as a mulch on four farms."],
+        ),
+        (
+            "What was decided at the committee meeting in May?",
+            MINUTES,
+            [
+                "The committee accepted the quotation of Corrick.",
+                "Piet proposed 215 for adults. Dov had doubts. After discussion the proposal was carried by four votes "
+                "to one.",
+            ],
+        ),
+        (
+            "What did the committee decide about the landing stage?",
+            MINUTES,
+            ["The committee accepted the quotation of Corrick."],
+        ),
         ("Which conclusions did the authors of the mortar paper draw?", CONCLUSIONS, None),
     ],
-    ids=["abstract", "structured", "run-in", "conclusions", "draw"],
+    ids=["abstract", "structured", "run-in", "conclusions", "aim", "decisions", "one decision", "draw"],
 )
 def test_what_was_found_is_quoted(question: str, text: str, quotes: list[str] | None) -> None:
     found = find(question, text)
@@ -105,8 +138,35 @@ def test_what_was_found_is_quoted(question: str, text: str, quotes: list[str] | 
     assert quotes is None or quoted(found) == quotes
     assert found is not None
     assert found.named
-    for start, end in found.spans:
-        assert found.passage.text[start - found.passage.start : end - found.passage.start] == text[start:end]
+    for said in found.said:
+        assert said.passage.text == text[said.passage.start : said.passage.end]
+        assert said.passage.start <= said.start < said.end <= said.passage.end
+
+
+def test_decisions_are_a_list_under_what_they_are_about() -> None:
+    outcome = find("What was decided at the committee meeting?", MINUTES)
+
+    assert outcome is not None
+    synthesizer = OutcomeSynthesizer(outcome)
+    text = "".join(synthesizer.write("", (), Citations(), threading.Event()))
+    assert text == (
+        "- **Landing stage**: The committee accepted the quotation of Corrick. [1]\n"
+        "- **Subscriptions**: Piet proposed 215 for adults. Dov had doubts. After discussion the proposal was carried "
+        "by four votes to one. [2]"
+    )
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What was decided about the boat house?",
+        "What was decided at the meeting of the board of Siemens in Munich?",
+        "Who attended the committee meeting?",
+        "What did the committee study find?",
+    ],
+)
+def test_minutes_tell_nothing_else(question: str) -> None:
+    assert find(question, MINUTES) is None
 
 
 @pytest.mark.parametrize(

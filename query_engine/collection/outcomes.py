@@ -1,0 +1,307 @@
+"""Quote what came of it: what a study found or set out to find, what a meeting decided.
+
+Flow: engine, with the passages that were found -> **here** -> the places that say it, read before the passages, and
+where no language model writes, the quotes. The reader looks for sentences that are like the question: of "What did the
+trial of quizzes find?" these say how the trial was made. What came of it stands in its own words, where such documents
+put it: in an abstract or the conclusions, behind "it was agreed". English.
+"""
+
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from index.documents.span_tree import split_node_id
+from index.documents.store import StoredDocument
+from index.lexical.tantivy_index import search_words
+from query_engine.collection.outcome_patterns import (
+    ABSTRACT,
+    AIMS,
+    ASIDE,
+    ASKS,
+    CONCLUSIONS,
+    DECIDED,
+    DID,
+    FOUND,
+    GENERIC,
+    ITEM_NUMBER,
+    MINUTES,
+    NEXT_SECTION,
+    OF_BEFORE,
+    PART,
+    PARTS_OF,
+    PROPOSES,
+    ROUTINE,
+    SAYS_FOUND,
+    Kind,
+)
+from query_engine.prompting.builder import REFERENCE
+from query_engine.reader.layout import heading_paths
+from query_engine.retrieval.merging.group import Group
+from query_engine.schema.passage import Passage
+from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
+from query_engine.text.light_words import is_light
+from query_engine.text.markdown_escape import as_text
+from query_engine.text.sentences import split_sentences
+from query_engine.text.term_weights import TermWeights
+
+# A longer question asks for more than what was found.
+MAX_CHARS = 300
+# The study must be among the documents of so many of the best passages.
+FIRST_PASSAGES = 3
+# Of the question's words, the share that its title and section must hold.
+LEAST_NAMED = 0.5
+# A document's title may stand in its text alone.
+HEADER_CHARS = 300
+# An abstract stands at the beginning; a section is read no further than this.
+ABSTRACT_WITHIN_CHARS, SECTION_CHARS = 6_000, 3_500
+MAX_WORDS = 130
+# What is shorter is a scrap of a footnote.
+MIN_WORDS = 3
+# Of longer minutes the rest is not read.
+MINUTES_CHARS = 40_000
+MAX_WORDS_OF_DECISIONS = 200
+# What was proposed stands at most so many sentences before what was decided.
+MOST_BEFORE = 3
+SECTION = "The section in which the study says it."
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Sentences that follow each other: `[start, end)` of the document, inside `passage`.
+
+    Attributes:
+        heading: what they stand under, empty if nothing.
+    """
+
+    passage: Passage
+    start: int
+    end: int
+    heading: str = ""
+
+    @property
+    def text(self) -> str:
+        """Their words on one line."""
+        return " ".join(self.passage.text[self.start - self.passage.start : self.end - self.passage.start].split())
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of it.
+
+    Attributes:
+        kind: what of it is asked for.
+        said: the sentences that say it, in the order of the document; never empty.
+        named: the question names the document, and says no word about it that its head and these places do not hold.
+    """
+
+    kind: Kind
+    said: tuple[Said, ...]
+    named: bool
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """The places that say it, each once."""
+        return tuple({said.passage.chunk_id: said.passage for said in self.said}.values())
+
+
+class OutcomeSynthesizer(QuotingSynthesizer):
+    """Quotes what came of it.
+
+    Args:
+        outcome: of what is asked about.
+    """
+
+    def __init__(self, outcome: Outcome) -> None:
+        self._outcome = outcome
+        if outcome.kind == "decisions":
+            self.separator = "\n"
+
+    def quotes(self, question: str, passages: Sequence[Passage], stop: threading.Event) -> Iterator[Quote]:
+        """Yield the sentences, in order; decisions as a list, each under what it is about."""
+        del question, passages  # they decided which document it is
+        for said in self._outcome.said:
+            if stop.is_set():
+                return
+            shown = REFERENCE.sub(r"(\1)", as_text(said.text))
+            if self._outcome.kind == "decisions":
+                shown = f"- **{as_text(said.heading)}**: {shown}" if said.heading else f"- {shown}"
+            yield Quote(said.passage, said.start, said.end, said.text, shown)
+
+
+def find_outcome(
+    question: str,
+    passages: Sequence[Passage],
+    documents: Callable[[Iterable[str]], Mapping[str, StoredDocument]],
+    words: TermWeights,
+) -> Outcome | None:
+    """Return what a question about a study or a meeting asks for; None if it asks for none, or nothing says it.
+
+    Args:
+        question: as it is searched for.
+        passages: found for it, best first.
+        documents: versions -> documents, as `DocumentStore.get_versions`.
+        words: the corpus's terms.
+    """
+    if len(question) > MAX_CHARS:
+        return None
+    found = ((kind, pattern.fullmatch(question.strip())) for kind, pattern in ASKS)
+    kind, asked = next(((kind, match) for kind, match in found if match), (None, None))
+    if kind is None or asked is None:
+        return None
+    topic, aspect = _telling(asked["topic"] + (asked["aspect"] or ""), words), _telling(asked["aspect"] or "", words)
+    versions = dict.fromkeys(split_node_id(passage.node_id)[0] for passage in passages[:FIRST_PASSAGES])
+    known = documents(versions)
+    for document in (known[version] for version in versions if version in known):
+        said = _decisions(document) if kind == "decisions" else _of_abstract(document, kind)
+        if kind == "decisions":
+            said = [one for one in said if aspect <= set(words.terms(f"{one.heading}\n{one.text}"))]
+        if not said:
+            continue
+        texts = (document.title, document.text[:HEADER_CHARS], *(one.passage.text for one in said))
+        held = set(words.terms("\n".join(texts)))
+        if len(topic & held) < LEAST_NAMED * len(topic):
+            continue
+        # What it found about one thing of several, the reader looks for.
+        if (aspect - held) & set(words.terms(document.text)):
+            return None
+        return Outcome(kind, tuple(said), named=bool(topic) and topic <= held)
+    return None
+
+
+def _telling(text: str, words: TermWeights) -> set[str]:
+    """Return the terms of the words that say which document it is, or about what."""
+    kept = [word for word in search_words(text) if not is_light(word) and not GENERIC.fullmatch(word)]
+    return set(words.terms(" ".join(kept)))
+
+
+def _of_abstract(document: StoredDocument, kind: Kind) -> list[Said]:
+    """Return the sentences of an abstract, or of the conclusions, that tell findings or aim."""
+    text = document.text
+    for start, end in _sections(text, kind):
+        parts = list(PART.finditer(text, start, end))
+        if parts:
+            chosen = _of_parts(text, end, parts, PARTS_OF[kind])
+        elif kind == "aim":
+            chosen = _aims(text, _sentences(text, start, end))
+        else:
+            chosen = _after_method(text, _sentences(text, start, end))
+        if chosen:
+            passage = _passage(document, start, end, SECTION)
+            return [Said(passage, *span) for span in _joined(text, chosen, MAX_WORDS)]
+    return []
+
+
+def _sections(text: str, kind: Kind) -> Iterator[Span]:
+    """Yield where the abstract stands, then the conclusions, which tell no aim."""
+    headings = [ABSTRACT.search(text, 0, ABSTRACT_WITHIN_CHARS)]
+    if kind == "findings":
+        headings.append(CONCLUSIONS.search(text))
+    for heading in filter(None, headings):
+        following = NEXT_SECTION.search(text, heading.end(), heading.end() + SECTION_CHARS)
+        yield heading.end(), following.start() if following else min(len(text), heading.end() + SECTION_CHARS)
+
+
+def _decisions(document: StoredDocument) -> list[Said]:
+    """Return the sentences of minutes that tell what was decided."""
+    text = document.text
+    if not MINUTES.search(f"{document.title}\n{text[:HEADER_CHARS]}"):
+        return []
+    sentences = _sentences(text, 0, min(len(text), MINUTES_CHARS))
+    chosen: list[Span] = []
+    for place, (start, end) in enumerate(sentences):
+        if DECIDED.search(text, start, end) and not ROUTINE.search(text, start, end):
+            first = _decided_from(text, sentences, place)
+            chosen += [span for span in sentences[first : place + 1] if span not in chosen]
+    spans = _joined(text, chosen, MAX_WORDS_OF_DECISIONS)
+    paths = heading_paths(text, [start for start, _ in spans])
+    return [
+        Said(_around(document, start, end), start, end, _under(path.titles))
+        for (start, end), path in zip(spans, paths, strict=True)
+    ]
+
+
+def _under(titles: Sequence[str]) -> str:
+    """Return the innermost heading without its number; none where there is the document's title alone."""
+    return ITEM_NUMBER.sub("", titles[-1]) if titles and not MINUTES.search(titles[-1]) else ""
+
+
+def _decided_from(text: str, sentences: Sequence[Span], place: int) -> int:
+    """Return the place of the sentence that says what a decision is about: its own, or one before in its paragraph."""
+    if not OF_BEFORE.search(text[slice(*sentences[place])]):
+        return place
+    first = place
+    while first > max(0, place - MOST_BEFORE) and "\n\n" not in text[sentences[first - 1][1] : sentences[first][0]]:
+        first -= 1
+        if PROPOSES.search(text, *sentences[first]):
+            return first
+    return max(first, place - 1)
+
+
+def _around(document: StoredDocument, start: int, end: int) -> Passage:
+    leaf = document.tree[document.tree.leaves[document.tree.ordinal_at(start)]]
+    return _passage(document, leaf.start, max(leaf.end, end), "")
+
+
+def _aims(text: str, sentences: Sequence[Span]) -> list[Span]:
+    """Return the first sentence that tells an aim, and the next if it does."""
+    aims = [bool(AIMS.search(text, *span)) for span in sentences]
+    first = next((place for place, aim in enumerate(aims) if aim), None)
+    if first is None:
+        return []
+    return [*sentences[first : first + 2]] if aims[first + 1 : first + 2] == [True] else [sentences[first]]
+
+
+def _joined(text: str, sentences: Iterable[Span], max_words: int) -> tuple[Span, ...]:
+    """Return the first sentences, up to so many words; those in a row as one span."""
+    spans: list[Span] = []
+    room = max_words
+    for first, last in sentences:
+        room -= len(text[first:last].split())
+        if room < 0 and spans:
+            break
+        if spans and not text[spans[-1][1] : first].strip():
+            spans[-1] = spans[-1][0], last
+        else:
+            spans.append((first, last))
+    return tuple(spans)
+
+
+def _sentences(text: str, start: int, end: int) -> list[Span]:
+    return [(start + one.start, start + one.end) for one in split_sentences(text[start:end])]
+
+
+def _of_parts(text: str, end: int, parts: Sequence[re.Match[str]], wanted: re.Pattern[str]) -> list[Span]:
+    """Return the sentences of a structured abstract's parts that are asked for, without the parts' names."""
+    return [
+        sentence
+        for part, following in pairwise([*parts, None])
+        if part is not None and wanted.fullmatch(part["name"])
+        for sentence in _sentences(text, part.end(), following.start() if following else end)
+    ]
+
+
+def _after_method(text: str, sentences: Sequence[Span]) -> list[Span]:
+    """Return the sentences that say "we find", and those from the first result after what was done."""
+    said = [" ".join(text[start:end].split()) for start, end in sentences]
+    chosen = {place for place, one in enumerate(said) if SAYS_FOUND.search(one)}
+    did = {place for place, one in enumerate(said) if place not in chosen and DID.search(one)}
+    results = [place for place, one in enumerate(said) if place not in did and FOUND.search(one)]
+    # Where nothing was done, as among conclusions, all is result; what is proposed at the end is no method.
+    before = max((place for place in did if results and place < results[-1]), default=-1)
+    if before >= 0 or not did:
+        first = min(chosen) if chosen and not did else next((place for place in results if place > before), len(said))
+        chosen.update(range(first, len(said)))
+    return [sentences[place] for place in sorted(chosen) if _is_sentence(said[place])]
+
+
+def _is_sentence(text: str) -> bool:
+    return len(text.split()) >= MIN_WORDS and not ASIDE.search(text)
+
+
+def _passage(document: StoredDocument, start: int, end: int, merged: str) -> Passage:
+    leaf = document.tree.leaves[document.tree.ordinal_at(start)]
+    return Group(document, leaf, start, end, merged=merged).passage()
