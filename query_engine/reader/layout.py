@@ -25,6 +25,8 @@ MACHINE_SHARE = 0.4
 RECORD_LINE_CHARS = 160
 # A longer line with gaps or bars in it is prose, unless it begins with a bar.
 ROW_CHARS = 300
+# Longer capitals are a sentence.
+HEADING_CHARS = 80
 # A line of a record is continued by lines that are indented this much more.
 HANGING_CHARS = 2
 _BULLET = re.compile(r"\s*[-*+•▪◦‣]\s")
@@ -184,6 +186,8 @@ def lay_out(text: str, start: int, end: int) -> Layout:
                 units.append(Unit(start + one.start, start + one.end, len(blocks), item, label))
         if first == len(units):
             continue
+        if kind == "steps" and first + 1 == len(units) and _is_capitals(text[units[first].start : units[first].end]):
+            units[first] = _labelled(units[first])
         lead = header = None
         if kind in {"list", "steps"} and blocks and text[units[first - 1].end - 1] == ":":
             lead = first - 1
@@ -356,6 +360,11 @@ def _lines(text: str, offset: int) -> list[Sentence]:
 
 def _is_rule(text: str) -> bool:
     return "-" in text and _RULE.fullmatch(text) is not None
+
+
+def _is_capitals(text: str) -> bool:
+    """Whether a number and capitals stand alone: "6. LIMITATIONS", a heading in a text file."""
+    return text.isupper() and len(text) <= HEADING_CHARS
 
 
 def _is_label(text: str, sentence: Sentence, kind: BlockKind) -> bool:

@@ -47,6 +47,8 @@ HEADER_CHARS = 500
 # The reader learnt from prose. Of a table, the row that the question names counts as read with such log-odds, where the
 # question names a column as well or there is only one; less where it names a part of the row's name.
 NAMED_ROW, PARTLY_NAMED_ROW = 2.0, 1.0
+# "Adults" answers for an adult; "Family (two adults and two children)" beside it does not.
+BESIDE_NAMED_LACKS = 3.0
 # A leaf of a short document mixes subjects, and lies far from a question about one of them. Where no leaf is nearer
 # than this, so many of the likeliest units are embedded, each with its heading.
 CLOSER_BELOW, CLOSER_UNITS = 0.4, 8
@@ -271,7 +273,31 @@ def _units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) -> tup
             key = (leaf.passage.doc_id, unit.start)
             if key not in found or found[key].worth < one.worth:
                 found[key] = one
-    return tuple(sorted(found.values(), key=lambda one: -one.worth))
+    return tuple(sorted(_beside_named(found, weights, words), key=lambda one: -one.worth))
+
+
+def _beside_named(
+    units: Mapping[tuple[str, int], ReadUnit], asked: Mapping[str, float], words: TermWeights
+) -> Iterator[ReadUnit]:
+    """Yield the units again, worth less if a row is named in part where another of its table is named in full."""
+    names = {
+        key: frozenset(words.terms(split_row(one.text)[0])) for key, one in units.items() if one.block.kind == "table"
+    }
+    in_full = defaultdict[tuple[str, int], list[frozenset[str]]](list)
+    for key, name in names.items():
+        if name and name <= asked.keys():
+            in_full[_table_of(units[key])].append(name)
+    for key, one in units.items():
+        name = names.get(key, frozenset())
+        part = name & asked.keys()
+        if part and part != name and any(part <= other for other in in_full[_table_of(one)]):
+            yield replace(one, lacking=one.lacking + BESIDE_NAMED_LACKS)
+        else:
+            yield one
+
+
+def _table_of(one: ReadUnit) -> tuple[str, int]:
+    return one.leaf.passage.doc_id, one.leaf.layout.units[one.block.units.start].start
 
 
 def _without_contradicted(question: str, units: tuple[ReadUnit, ...]) -> tuple[tuple[ReadUnit, ...], tuple[str, ...]]:

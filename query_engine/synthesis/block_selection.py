@@ -291,13 +291,13 @@ def _beside(one: ReadUnit, place: int, asked: _Asked) -> bool:
     """Whether a unit can answer together with the best one of its block.
 
     A row, an item or a line of a record is about something else if it lacks words of the question that the best one
-    holds; a sentence, if it lacks the kind of thing that is asked for.
+    holds, or is worth less for another reason; a sentence, if it lacks the kind of thing that is asked for.
     """
     other = asked.units.get(_key(one.leaf, place))
     if asked.much or other is None:
         return True
     if _parts_differ(one, asked):
-        return one.held <= other.held
+        return one.held <= other.held and other.lacking <= one.lacking
     if asked.kind is AskedKind.REASON:  # that gives a reason, but of something else
         return bool(other.held) or abs(place - one.place) == 1 or not holds_kind(AskedKind.REASON, other.text)
     return not asked.little or bool(one.lacking) or not other.lacking

@@ -75,6 +75,14 @@ def test_headings_headers_rules_questions_and_short_lines_are_labels() -> None:
     assert layout.units[-1].label
 
 
+def test_a_number_and_capitals_alone_are_a_heading_and_shouted_steps_are_none() -> None:
+    heading, _ = laid_out("Shell is dumped.\n\n6. LIMITATIONS\n\nAll shell came from one cannery.")
+    steps, _ = laid_out("In case of fire:\n\n1. RAISE THE ALARM\n2. LEAVE BY THE STAIRS")
+
+    assert [unit.label for unit in heading.units] == [False, True, False]
+    assert [unit.label for unit in steps.units] == [False, False, False]
+
+
 def test_rows_without_outer_bars_stand_apart_from_the_line_before_them() -> None:
     text = "The ranges are these:\nMaterial | Light | Heat\nPaper | 50 lux | 18 °C\nWood | 180 lux | 20 °C"
     layout, blocks = laid_out(text)

@@ -384,6 +384,17 @@ def test_bold_needs_the_same_words_at_the_same_place() -> None:
     assert "**" not in write("How many beds for guests has the flat?", [elsewhere], words="12")[0]
 
 
+def test_a_row_named_in_full_is_quoted_without_another_that_is_named_in_part() -> None:
+    table = "Ticket | Price\nFamily of one adult and two children | 22.00\nAdult | 9.50\nDog | 2.00"
+
+    adult, _ = write("What is the fee for an adult?", [a_passage("fees.md", table)], max_words=60)
+    family, _ = write("What is the fee for a family of one adult?", [a_passage("fees.md", table)], max_words=60)
+
+    assert "9.50" in adult
+    assert "22.00" not in adult
+    assert "22.00" in family
+
+
 def test_a_line_that_leads_in_a_table_or_long_steps_comes_with_them() -> None:
     table = "The fees for guests are:\n\n| Item | Price |\n|---|---|\n| Towel | 3 euros |\n| Locker | 1 euro |\n"
     steps = "".join(f"{n}. {'Something entirely different happens in this step ' * 3}now.\n" for n in range(1, 15))
