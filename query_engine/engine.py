@@ -28,7 +28,7 @@ from query_engine.answerability.classifier import Confidence, assess
 from query_engine.answerability.missing_words import missing_words
 from query_engine.collection.answers import answer_about_collection
 from query_engine.collection.outcomes import Outcome, OutcomeSynthesizer, find_outcome
-from query_engine.collection.rows import show_rows
+from query_engine.collection.rows import find_rows, show_rows
 from query_engine.inquiry import Inquiry
 from query_engine.llms.helper import PromptHelper
 from query_engine.question.condense import Condenser
@@ -202,13 +202,17 @@ class Engine:
         yield from gathering.steps()
         retrieval = gathering.retrieval
         answer.timings_ms.update(retrieval.timings_ms)
-        outcome = find_outcome(question, retrieval.passages, self.corpus.documents.get_versions, index)
-        answer.passages = (*(outcome.passages if outcome else ()), *retrieval.passages)[: inquiry.top_k]
+        told = (question, retrieval.passages, self.corpus.documents.get_versions, index)
+        outcome = find_outcome(*told)
+        # A language model reads rows by itself.
+        rows = find_rows(*told) if len(self._synthesizers) == 1 else None
+        before = outcome.passages if outcome else rows.passages if rows else ()
+        answer.passages = (*before, *retrieval.passages)[: inquiry.top_k]
         answer.warnings += retrieval.warnings
         yield from steps.found(answer.passages)
         yield Retrieved(answer.passages)
-        # A language model reads rows by itself.
-        if len(self._synthesizers) == 1 and (yield from show_rows(question, answer, self.corpus.lexical_index)):
+        if rows:
+            yield from show_rows(rows, answer)
             return
         confidence = gathering.confidence(judge(question, retrieval.passages))
         named = outcome is not None and outcome.named  # then the answer is where it is looked for

@@ -83,9 +83,10 @@ def about_collection(kind: str, documents: int) -> Step:
     return Step("collection", f"**A question about the collection** of {_count(documents, 'document')}: {told}.")
 
 
-def rows_shown(rows: int) -> Step:
-    """Say that rows are shown where a number was asked for."""
-    return Step("write", f"**Rows instead of a number**: {rows} of the rows found fit; quotes cannot count them.")
+def rows_shown(rows: int, *, counted: bool) -> Step:
+    """Say that rows are shown, perhaps where a number was asked for."""
+    told = "**Rows instead of a number**: quotes cannot count them;" if counted else "**Listing rows**:"
+    return Step("write", f"{told} {rows} hold all words of the question.")
 
 
 def outcome_read(kind: str, title: str) -> Step:

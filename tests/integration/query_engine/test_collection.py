@@ -192,6 +192,25 @@ async def test_rows_are_shown_where_they_should_be_counted(engine: Engine) -> No
     assert done.gate_reason == "generated_answer"
 
 
+async def test_rows_are_listed_in_full_and_in_order_however_few_were_found(tmp_path: Path) -> None:
+    table = "tool | kind\n\n" + "\n\n".join(f"tool: T{n:02}\nkind: {'saw' if n % 2 else 'drill'}" for n in range(60))
+    corpus = make_corpus(tmp_path / "tools", {"tools.md": table}, WordHashEmbedding())
+    reader = a_leaf_reader(corpus)
+    engine = Engine(corpus, WordHashEmbedding(), reader, [ExtractiveSynthesizer(reader, 60)], Settings())
+
+    events, listed = await ask(engine, "List all saws")
+    _, counted = await ask(engine, "How many saws are there?")
+
+    assert [line[:22] for line in listed.message.splitlines()] == [
+        f"- tool: T{n:02}, kind: saw"[:22] for n in range(1, 60, 2)
+    ]
+    assert {citation.chunk_id for citation in listed.citations} <= {passage.chunk_id for passage in listed.passages}
+    assert any("Listing rows" in event.text for event in events if isinstance(event, Step))
+    assert counted.message.count("\n- tool: ") == 10
+    assert counted.message.endswith("- and 20 more")
+    corpus.close()
+
+
 async def test_a_count_that_no_rows_answer_is_quoted(engine: Engine) -> None:
     assert "cannot count" not in (await ask(engine, "How many months of notice end the lease?"))[1].message
 
