@@ -79,6 +79,7 @@ def about_collection(kind: str, documents: int) -> Step:
         "overview": "it is described by a sentence of each document",
         "summary": "a document is summed up by its own sentences",
         "contents": "a document is summed up by its own sentences",
+        "history": "what happened is told by the sentences of a document that name a year",
     }[kind]
     return Step("collection", f"**A question about the collection** of {_count(documents, 'document')}: {told}.")
 

@@ -29,6 +29,8 @@ OVERVIEW_DOCUMENTS, OVERVIEW_HEADINGS = 12, 6
 # Documents of a large collection, evenly spread, among which representative ones are chosen.
 COMPARED_DOCUMENTS = 300
 SUMMARY_SENTENCES = 7
+# With fewer sentences that name a year, a document tells no history.
+LEAST_DATED = 2
 # A summary has two sentences, and one more for this many leaves.
 LEAVES_A_SENTENCE = 2
 TABLES = frozenset({"csv", "parquet"})
@@ -83,20 +85,25 @@ def _lines(corpus: Corpus, request: Request, wording: Wording, names: Sequence[D
     if request.kind == "list":
         return _list(wording, names)
     chosen, several = names, wording.overview.format(documents=wording.some(len(names)))
-    if request.kind in NAMING and request.name:
-        named = find_named(corpus, request.name, names)
-        if not named.documents and request.is_document:
-            chosen = _about(corpus, request.name, names)
-        elif request.kind == "summary" or request.is_document or named.surely:
-            chosen = named.documents
-        else:
-            chosen = ()
-        several = wording.several
-    elif request.kind in NAMING and not request.is_document:
-        return None
+    if request.kind in NAMING:
+        chosen = _meant(corpus, request, names)
+        several = wording.several if request.name else several
     if not chosen:
         return None
-    return _summary(corpus, chosen[0], wording) if len(chosen) == 1 else _overview(corpus, chosen, several, wording)
+    if len(chosen) > 1:
+        return _overview(corpus, chosen, several, wording)
+    return _history(corpus, chosen[0]) if request.kind == "history" else _summary(corpus, chosen[0], wording)
+
+
+def _meant(corpus: Corpus, request: Request, names: Sequence[DocumentName]) -> Sequence[DocumentName]:
+    """Return the documents that a request for a summary, the contents or a history means; none if it means none."""
+    if not request.name:
+        return names if request.is_document else ()
+    named = find_named(corpus, request.name, names)
+    if not named.documents and request.is_document:
+        return _about(corpus, request.name, names)
+    surely = request.kind == "summary" or request.is_document or named.surely
+    return named.documents if surely or (request.kind == "history" and len(named.documents) == 1) else ()
 
 
 def _count(corpus: Corpus, wording: Wording, names: Sequence[DocumentName]) -> str:
@@ -162,6 +169,18 @@ def _summary(corpus: Corpus, name: DocumentName, wording: Wording) -> list[Line]
     sentences = min(SUMMARY_SENTENCES, 2 + len(document.tree.leaves) // LEAVES_A_SENTENCE)
     lines += [["-", [extract]] for extract in summarise(corpus, document, sentences)]
     return lines
+
+
+def _history(corpus: Corpus, name: DocumentName) -> list[Line] | None:
+    """Return what a document says happened, in its order; None if it has next to no dates."""
+    documents = _read(corpus, [name])
+    if not documents or _is_table(documents[0]):
+        return None
+    dated = summarise(corpus, documents[0], SUMMARY_SENTENCES, dated=True)
+    if len(dated) < LEAST_DATED:
+        return None
+    lines: list[Line] = [[f"**{_title(documents[0].title)}**"], [""]]
+    return lines + [["-", [extract]] for extract in dated]
 
 
 def _is_table(document: StoredDocument) -> bool:

@@ -13,11 +13,11 @@ from typing import Literal, get_args
 # Longer questions are about something.
 MAX_CHARS = 200
 
-Kind = Literal["greeting", "thanks", "farewell", "who", "list", "count", "overview", "summary", "contents"]
+Kind = Literal["greeting", "thanks", "farewell", "who", "list", "count", "overview", "summary", "contents", "history"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SMALL_TALK: tuple[Kind, ...] = ("greeting", "thanks", "farewell", "who")
 # These hold a document's name, in groups that are called by the kind and a number.
-NAMING: tuple[Kind, ...] = ("summary", "contents")
+NAMING: tuple[Kind, ...] = ("summary", "contents", "history")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Request:
 
     Attributes:
         kind: `summary` demands one ("Summarise the lease"); `contents` asks what is in a document ("What is in the
-            lease?"), which may be a question about the world as well.
+            lease?"), which may be a question about the world as well; `history` demands what happened, by its dates.
         language: of the question: `en`, `de`, `fr` or `es`.
         name: what the question calls the document, articles left out; empty for other kinds.
         is_document: the question says that it is one ("the document on bioenergy").
@@ -93,9 +93,9 @@ _ENGLISH: dict[Kind, str] = {
     r"|what (?:are|is) the (?:main |key |most important |central )+(?:points?|ideas?|topics?|takeaways?|contents?|"
     r"message|statements?|findings?)(?: (?:of|in|from)) (?P<contents3>.+)"
     r"|what(?: is|'s) the (?:gist|content|essence|subject|topic) of (?P<contents4>.+)"
-    r"|(?:give|tell|write)(?: me| us)? (?:a |an |the )?(?:short |brief |quick )?(?:history|story|account|description|"
-    r"portrait) of (?P<contents5>.+?)(?: in [\w ]{1,20} (?:sentences|words|lines))?"
-    r"|(?:tell me|what do you know|what can you tell me)(?: something| a bit| more)? about (?P<contents6>.+)",
+    r"|(?:tell me|what do you know|what can you tell me)(?: something| a bit| more)? about (?P<contents5>.+)",
+    "history": r"(?:(?:give|tell|write|show)(?: me| us)?|what is) (?:a |an |the )?(?:short |brief |quick )?(?:history"
+    r"|story|timeline|chronology) of (?P<history1>.+?)(?: in [\w ]{1,20} (?:sentences|words|lines))?",
 }
 _DE_DOCS = r"(?:dokumente?n?|dateien|datei|unterlagen|quellen|texte?n?)"
 _GERMAN: dict[Kind, str] = {

@@ -54,6 +54,7 @@ _HATNOTE = re.compile(
 )
 # A sentence that says what the title is counts so many times.
 DEFINES_FACTOR = 3.0
+_YEAR = re.compile(r"\b(?:1[0-9]|20)\d\d\b")
 _IS = re.compile(r"[^.;:]{0,60}?\b(?:is|are|was|were|means)\b")
 # Cue words, by which authors mark what is important (Edmundson, Journal of the ACM, 1969).
 _CUE = re.compile(
@@ -80,8 +81,15 @@ class Extract:
         return " ".join(self.passage.text[self.start - self.passage.start : self.end - self.passage.start].split())
 
 
-def summarise(corpus: Corpus, document: StoredDocument, sentences: int) -> list[Extract]:
-    """Return the sentences that best say what a document is about, in document order."""
+def summarise(corpus: Corpus, document: StoredDocument, sentences: int, *, dated: bool = False) -> list[Extract]:
+    """Return the sentences that best say what a document is about, in document order.
+
+    Args:
+        corpus: holds the document's vectors.
+        document: to be summed up.
+        sentences: at most so many.
+        dated: only sentences that name a year, and the one that says what the title is.
+    """
     positions, vectors = _leaf_vectors(corpus, document, sentences)
     counts = Counter(term for term in corpus.lexical_index.terms(document.text) if len(term) > 2)
     ranked = _by_relevance(vectors, _lead(positions))
@@ -90,7 +98,7 @@ def summarise(corpus: Corpus, document: StoredDocument, sentences: int) -> list[
     for place in ranked:
         if len(chosen) == sentences:
             break
-        best = _best_sentence(corpus, document, positions[place], counts, said)
+        best = _best_sentence(corpus, document, positions[place], counts, said, dated=dated)
         if best is not None and best.start not in chosen:
             chosen[best.start] = best
             said.add(best.text)
@@ -168,7 +176,13 @@ def _lead(positions: Sequence[int]) -> dict[int, float]:
 
 
 def _best_sentence(
-    corpus: Corpus, document: StoredDocument, position: int, counts: Mapping[str, int], said: set[str]
+    corpus: Corpus,
+    document: StoredDocument,
+    position: int,
+    counts: Mapping[str, int],
+    said: set[str],
+    *,
+    dated: bool,
 ) -> Extract | None:
     span = document.tree[position]
     text = document.text[span.start : span.end]
@@ -177,10 +191,13 @@ def _best_sentence(
         words = text[sentence.start : sentence.end]
         if not _says_something(words, sentence) or " ".join(words.split()) in said:
             continue
+        defines = _defines(words, document.title)
+        if dated and not defines and not _tells_when(words):
+            continue
         terms = {term for term in corpus.lexical_index.terms(words) if len(term) > 2}
         frequent = sum(math.log(1 + counts[term]) for term in terms) / math.sqrt(len(terms) or 1)
         worth = (frequent or 1.0) * _factor(words, sentence)
-        if _defines(words, document.title):
+        if defines:
             worth *= DEFINES_FACTOR
         if worth > most:
             best, most = sentence, worth
@@ -197,6 +214,14 @@ def _factor(words: str, sentence: Sentence) -> float:
     elif _LABEL.match(words):
         factor *= 0.6
     return factor * (0.6 if _POINTS_BACK.match(words) else 1)
+
+
+def _tells_when(words: str) -> bool:
+    """Whether a sentence names a year and can stand alone; "Sources: ..." tells nothing, "1888: ..." does."""
+    label = _LABEL.match(words)
+    if _YEAR.search(words) is None or _POINTS_BACK.match(words):
+        return False
+    return label is None or _YEAR.search(label[0]) is not None
 
 
 def _defines(words: str, title: str) -> bool:

@@ -247,8 +247,28 @@ async def test_a_summary_says_what_its_document_is_about_and_leaves_out_what_poi
     reader = a_leaf_reader(corpus)
     engine = Engine(corpus, WordHashEmbedding(), reader, [ExtractiveSynthesizer(reader, 60)], Settings())
 
-    _, done = await ask(engine, "Give me a short history of Grey Mill")
+    _, done = await ask(engine, "Tell me about Grey Mill")
 
     assert "Grey Mill is a mill on the river Oss." in done.message
     assert "novel" not in done.message
+    corpus.close()
+
+
+async def test_a_history_quotes_the_sentences_with_years_in_their_order(tmp_path: Path) -> None:
+    text = (
+        "The old mill is open on Sundays. It was sold in 1750. In 1790 the wheel burnt down.\n\nVisitors like the "
+        "wheel and the pond beside it. The wheel was built again in 1802 by two brothers. The pond has fish."
+    )
+    corpus = make_corpus(tmp_path / "mill", {"mill": text, "bread": "Bread is old."}, WordHashEmbedding())
+    reader = a_leaf_reader(corpus)
+    engine = Engine(corpus, WordHashEmbedding(), reader, [ExtractiveSynthesizer(reader, 60)], Settings())
+
+    _, done = await ask(engine, "Give me a short history of the mill in a few sentences.")
+    _, none = await ask(engine, "Give me a short history of bread.")
+
+    assert [citation.quote for citation in done.citations] == [
+        "In 1790 the wheel burnt down.",
+        "The wheel was built again in 1802 by two brothers.",
+    ]
+    assert "**bread**" not in none.message
     corpus.close()

@@ -52,7 +52,7 @@ def test_small_talk_and_questions_about_the_collection_are_recognised(question: 
         ("what is in the lease?", "contents", "lease", False),
         ("What is the lease about?", "contents", "lease", False),
         ("Tell me about the lease", "contents", "lease", False),
-        ("Give me a short history of the mill in a few sentences.", "contents", "mill", False),
+        ("Give me a short history of the mill in a few sentences.", "history", "mill", False),
         ("What is this document about?", "contents", "", True),
         ("Fasse das Protokoll zusammen", "summary", "Protokoll", False),
         ("Was steht im Mietvertrag?", "contents", "Mietvertrag", False),
