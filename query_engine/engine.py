@@ -206,8 +206,9 @@ class Engine:
         outcome = find_outcome(*told)
         # A language model reads rows by itself.
         rows = find_rows(*told) if len(self._synthesizers) == 1 else None
-        before = outcome.passages if outcome else rows.passages if rows else ()
-        answer.passages = (*before, *retrieval.passages)[: inquiry.top_k]
+        answer.passages = _passages_with(
+            outcome.passages if outcome else rows.passages if rows else (), retrieval.passages, inquiry.top_k
+        )
         answer.warnings += retrieval.warnings
         yield from steps.found(answer.passages)
         yield Retrieved(answer.passages)
@@ -338,6 +339,13 @@ class Engine:
             "documents": self.corpus.documents.state(),
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def _passages_with(first: Sequence[Passage], found: Sequence[Passage], top_k: int | None) -> tuple[Passage, ...]:
+    """Return passages with others before them, which are cited: all of these, and none twice."""
+    places = {(one.doc_id, one.start, one.end) for one in first}
+    others = [one for one in found if (one.doc_id, one.start, one.end) not in places]
+    return (*first, *others)[: top_k and max(top_k, len(first))]
 
 
 GatheringOver = Callable[[Engine, Callable[[str, Deadline], Retrieval]], Gather]

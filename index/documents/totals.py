@@ -58,10 +58,11 @@ class TotalsReader:
             if self._kept is not None:
                 return self._kept
         with failures_named(), self._engine.connect() as connection:
-            found = self.last = read_totals(connection)
+            found = read_totals(connection)
         with self._lock:
-            if not self._committing and commits == self._commits:
-                self._kept = found
+            if commits == self._commits:
+                self.last = found
+                self._kept = None if self._committing else found
         return found
 
     @contextmanager

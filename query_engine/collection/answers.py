@@ -30,7 +30,7 @@ OVERVIEW_DOCUMENTS, OVERVIEW_HEADINGS = 12, 6
 COMPARED_DOCUMENTS = 300
 SUMMARY_SENTENCES = 7
 # With fewer sentences that name a year, a document tells no history.
-LEAST_DATED = 2
+LEAST_DATED = 3
 # A summary has two sentences, and one more for this many leaves.
 LEAVES_A_SENTENCE = 2
 TABLES = frozenset({"csv", "parquet"})

@@ -76,6 +76,8 @@ ASKS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         ),
     ),
 )
+# The second of two questions would be lost.
+ASKS_AGAIN = re.compile(r"\b(?:and|or)\s+(?:\w+\s+)?(?:what|which|who|when|where|why|how)\b", re.IGNORECASE)
 GENERIC = re.compile(
     rf"{_STUDY}|what|main|key|results?|findings?|conclusions?|outcomes?|last|latest|recent|meeting", re.IGNORECASE
 )
@@ -95,6 +97,12 @@ NEXT_SECTION = re.compile(
     r"^(?:#{1,6}[ \t]|(?:\d{1,2}|[IVX]{1,4})\.?[ \t]+[A-Z][^.!?\n]{1,60}$|[A-Z][A-Z &-]{4,60}$"
     r"|(?i:introduction|background|references)[ \t]*$|\**(?i:key ?words?|index terms)\b)",
     re.MULTILINE,
+)
+# Sections that a study has; an annual report has a summary, too.
+STUDY_SECTION = re.compile(
+    rf"^{_NUMBER}(?P<name>abstract|introduction|background|(?:materials and )?methods?|results|discussion|conclusions?"
+    r"|references|limitations|limits)\b",
+    re.IGNORECASE | re.MULTILINE,
 )
 # The parts of a structured abstract: "**Findings.** Learners scored ..."
 PART = re.compile(
@@ -145,11 +153,11 @@ AIMS = re.compile(
 )
 MINUTES = re.compile(r"\b(?:minutes|meeting|resolutions?|protocol)\b", re.IGNORECASE)
 DECIDED = re.compile(
-    r"\b(?:was|were|been|has|have|had|is|are) (?:\w+ )?(?:agreed|decided|resolved|approved|adopted|carried|accepted"
-    r"|rejected|elected|appointed|passed)\b|\bturned down\b|\b(?:committee|board|meeting|members|council|assembly"
-    r"|chair|we|they|everyone) (?:\w+ )?(?:agreed|decided|resolved|approved|adopted|accepted|rejected|elected|appointed"
-    r"|confirmed|voted)\b|\b(?:decisions?|resolution|agreed|resolved|decided):|\bcarried by\b|\bvoted (?:to|for"
-    r"|against)\b",
+    r"\A(?:agreed|resolved|decided) (?:to|that)\b|\b(?:was|were|been|is|are) (?:\w+ )?(?:agreed|decided|resolved"
+    r"|approved|adopted|carried|accepted|rejected|elected|appointed|passed)\b|\bturned down\b|\b(?:committee|board"
+    r"|meeting|members|council|assembly|chair|we|they|everyone) (?:\w+ )?(?:agreed|decided|resolved|approved|adopted"
+    r"|accepted|rejected|elected|appointed|confirmed|voted)\b|\b(?:decisions?|resolution|agreed|resolved|decided):"
+    r"|\bcarried by\b|\bvoted (?:to|for|against)\b",
     re.IGNORECASE,
 )
 # Each meeting approves the minutes of the last.

@@ -10,7 +10,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, islice, pairwise
 
 from index.documents.span_tree import split_node_id
 from index.documents.store import StoredDocument
@@ -20,6 +20,7 @@ from query_engine.collection.outcome_patterns import (
     AIMS,
     ASIDE,
     ASKS,
+    ASKS_AGAIN,
     CONCLUSIONS,
     DECIDED,
     DID,
@@ -34,11 +35,14 @@ from query_engine.collection.outcome_patterns import (
     PROPOSES,
     ROUTINE,
     SAYS_FOUND,
+    STUDY_SECTION,
     Kind,
 )
+from query_engine.collection.wording import WORDINGS
 from query_engine.prompting.builder import REFERENCE
 from query_engine.reader.layout import heading_paths
 from query_engine.retrieval.merging.group import Group
+from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
 from query_engine.text.light_words import is_light
@@ -53,7 +57,9 @@ FIRST_PASSAGES = 3
 # Of the question's words, the share that its title and section must hold.
 LEAST_NAMED = 0.5
 # A document's title may stand in its text alone.
-HEADER_CHARS = 300
+HEADER_CHARS, TITLE_CHARS = 300, 120
+# Enough headings to tell a study from other documents.
+MOST_SECTIONS = 12
 # An abstract stands at the beginning; a section is read no further than this.
 ABSTRACT_WITHIN_CHARS, SECTION_CHARS = 6_000, 3_500
 MAX_WORDS = 130
@@ -61,7 +67,7 @@ MAX_WORDS = 130
 MIN_WORDS = 3
 # Of longer minutes the rest is not read.
 MINUTES_CHARS = 40_000
-MAX_WORDS_OF_DECISIONS = 200
+MAX_WORDS_OF_DECISIONS = 400
 # What was proposed stands at most so many sentences before what was decided.
 MOST_BEFORE = 3
 SECTION = "The section in which the study says it."
@@ -95,11 +101,13 @@ class Outcome:
     Attributes:
         kind: what of it is asked for.
         said: the sentences that say it, in the order of the document; never empty.
-        named: the question names the document, and says no word about it that its head and these places do not hold.
+        left: how many more there are.
+        named: the question names the document, by words of its title or first lines alone.
     """
 
     kind: Kind
     said: tuple[Said, ...]
+    left: int
     named: bool
 
     @property
@@ -119,6 +127,14 @@ class OutcomeSynthesizer(QuotingSynthesizer):
         self._outcome = outcome
         if outcome.kind == "decisions":
             self.separator = "\n"
+
+    def write(
+        self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
+    ) -> Iterator[str]:
+        """Yield the quotes, and how many more there are."""
+        yield from super().write(question, passages, citations, stop)
+        if self._outcome.left:
+            yield f"\n- {WORDINGS['en'].more.format(count=self._outcome.left)}"
 
     def quotes(self, question: str, passages: Sequence[Passage], stop: threading.Event) -> Iterator[Quote]:
         """Yield the sentences, in order; decisions as a list, each under what it is about."""
@@ -146,7 +162,7 @@ def find_outcome(
         documents: versions -> documents, as `DocumentStore.get_versions`.
         words: the corpus's terms.
     """
-    if len(question) > MAX_CHARS:
+    if len(question) > MAX_CHARS or ASKS_AGAIN.search(question):
         return None
     found = ((kind, pattern.fullmatch(question.strip())) for kind, pattern in ASKS)
     kind, asked = next(((kind, match) for kind, match in found if match), (None, None))
@@ -161,15 +177,23 @@ def find_outcome(
             said = [one for one in said if aspect <= set(words.terms(f"{one.heading}\n{one.text}"))]
         if not said:
             continue
-        texts = (document.title, document.text[:HEADER_CHARS], *(one.passage.text for one in said))
-        held = set(words.terms("\n".join(texts)))
+        head = set(words.terms(f"{document.title}\n{document.text[:HEADER_CHARS]}"))
+        held = head | set(words.terms("\n".join(one.passage.text for one in said)))
         if len(topic & held) < LEAST_NAMED * len(topic):
             continue
         # What it found about one thing of several, the reader looks for.
-        if (aspect - held) & set(words.terms(document.text)):
+        quoted = (document.title, document.text[:TITLE_CHARS], *(f"{one.heading}\n{one.text}" for one in said))
+        if (aspect - set(words.terms("\n".join(quoted)))) & set(words.terms(document.text)):
             return None
-        return Outcome(kind, tuple(said), named=bool(topic) and topic <= held)
+        shown = _within(said, MAX_WORDS_OF_DECISIONS if kind == "decisions" else MAX_WORDS)
+        return Outcome(kind, tuple(shown), len(said) - len(shown), named=bool(topic) and topic <= head)
     return None
+
+
+def _within(said: Sequence[Said], max_words: int) -> Sequence[Said]:
+    """Return the first ones, up to so many words; the first may be longer."""
+    words = accumulate(len(one.text.split()) for one in said)
+    return [one for place, (one, total) in enumerate(zip(said, words, strict=True)) if not place or total <= max_words]
 
 
 def _telling(text: str, words: TermWeights) -> set[str]:
@@ -181,6 +205,8 @@ def _telling(text: str, words: TermWeights) -> set[str]:
 def _of_abstract(document: StoredDocument, kind: Kind) -> list[Said]:
     """Return the sentences of an abstract, or of the conclusions, that tell findings or aim."""
     text = document.text
+    if not _is_study(text):
+        return []
     for start, end in _sections(text, kind):
         parts = list(PART.finditer(text, start, end))
         if parts:
@@ -191,8 +217,14 @@ def _of_abstract(document: StoredDocument, kind: Kind) -> list[Said]:
             chosen = _after_method(text, _sentences(text, start, end))
         if chosen:
             passage = _passage(document, start, end, SECTION)
-            return [Said(passage, *span) for span in _joined(text, chosen, MAX_WORDS)]
+            return [Said(passage, *span) for span in _joined(text, chosen)]
     return []
+
+
+def _is_study(text: str) -> bool:
+    """Whether a text has an abstract, or two other sections of a study."""
+    names = {match["name"].casefold() for match in islice(STUDY_SECTION.finditer(text), MOST_SECTIONS)}
+    return "abstract" in names or len(names) > 1 or len(list(PART.finditer(text, 0, ABSTRACT_WITHIN_CHARS))) > 1
 
 
 def _sections(text: str, kind: Kind) -> Iterator[Span]:
@@ -211,12 +243,12 @@ def _decisions(document: StoredDocument) -> list[Said]:
     if not MINUTES.search(f"{document.title}\n{text[:HEADER_CHARS]}"):
         return []
     sentences = _sentences(text, 0, min(len(text), MINUTES_CHARS))
-    chosen: list[Span] = []
+    places: set[int] = set()
     for place, (start, end) in enumerate(sentences):
-        if DECIDED.search(text, start, end) and not ROUTINE.search(text, start, end):
-            first = _decided_from(text, sentences, place)
-            chosen += [span for span in sentences[first : place + 1] if span not in chosen]
-    spans = _joined(text, chosen, MAX_WORDS_OF_DECISIONS)
+        sentence = text[start:end]
+        if DECIDED.search(sentence) and not ROUTINE.search(sentence):
+            places.update(range(_decided_from(text, sentences, place), place + 1))
+    spans = _joined(text, [sentences[place] for place in sorted(places)])
     paths = heading_paths(text, [start for start, _ in spans])
     return [
         Said(_around(document, start, end), start, end, _under(path.titles))
@@ -255,19 +287,15 @@ def _aims(text: str, sentences: Sequence[Span]) -> list[Span]:
     return [*sentences[first : first + 2]] if aims[first + 1 : first + 2] == [True] else [sentences[first]]
 
 
-def _joined(text: str, sentences: Iterable[Span], max_words: int) -> tuple[Span, ...]:
-    """Return the first sentences, up to so many words; those in a row as one span."""
+def _joined(text: str, sentences: Iterable[Span]) -> list[Span]:
+    """Return rising sentences, those in a row as one span."""
     spans: list[Span] = []
-    room = max_words
     for first, last in sentences:
-        room -= len(text[first:last].split())
-        if room < 0 and spans:
-            break
-        if spans and not text[spans[-1][1] : first].strip():
+        if spans and not text[spans[-1][1] : first].strip() and "\n\n" not in text[spans[-1][1] : first]:
             spans[-1] = spans[-1][0], last
         else:
             spans.append((first, last))
-    return tuple(spans)
+    return spans
 
 
 def _sentences(text: str, start: int, end: int) -> list[Span]:

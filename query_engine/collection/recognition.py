@@ -94,7 +94,7 @@ _ENGLISH: dict[Kind, str] = {
     r"message|statements?|findings?)(?: (?:of|in|from)) (?P<contents3>.+)"
     r"|what(?: is|'s) the (?:gist|content|essence|subject|topic) of (?P<contents4>.+)"
     r"|(?:tell me|what do you know|what can you tell me)(?: something| a bit| more)? about (?P<contents5>.+)",
-    "history": r"(?:(?:give|tell|write|show)(?: me| us)?|what is) (?:a |an |the )?(?:short |brief |quick )?(?:history"
+    "history": r"(?:give|tell|write|show)(?: me| us)? (?:a |an |the )?(?:short |brief |quick )?(?:history"
     r"|story|timeline|chronology) of (?P<history1>.+?)(?: in [\w ]{1,20} (?:sentences|words|lines))?",
 }
 _DE_DOCS = r"(?:dokumente?n?|dateien|datei|unterlagen|quellen|texte?n?)"

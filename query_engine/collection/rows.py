@@ -21,8 +21,8 @@ from query_engine.text.markdown_escape import as_text
 from query_engine.text.term_weights import TermWeights
 
 COUNTED_ROWS, LISTED_ROWS = 10, 40
-# Of a longer table only the beginning is read.
-MAX_LEAVES = 2000
+# Some 10,000 rows, which take a fifth of a second; of a longer table, rows are quoted like any text.
+MAX_TABLE_CHARS = 1_000_000
 # One of the first two passages must hold rows.
 FIRST_PASSAGES = 2
 
@@ -47,28 +47,45 @@ _NUMBER = re.compile(r"[-+]?[\d.,]+\s*%?")
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """A record: `[start, end)` of a document."""
+
+    document: StoredDocument
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """Its lines."""
+        return self.document.text[self.start : self.end]
+
+    def passage(self) -> Passage:
+        """Return its leaf, widened if the row ends beyond it."""
+        tree = self.document.tree
+        leaf = tree.leaves[tree.ordinal_at(self.start)]
+        return Group(self.document, leaf, tree[leaf].start, max(tree[leaf].end, self.end)).passage()
+
+
+@dataclass(frozen=True, slots=True)
 class Rows:
     """Rows that fit a question, in the order of their documents.
 
     Attributes:
         language: of the question.
         counted: it wants to know how many.
-        rows: passage, and where in its document the row begins and ends.
+        shown: those that are shown, each with its passage.
+        left: how many more there are.
     """
 
     language: str
     counted: bool
-    rows: tuple[tuple[Passage, int, int], ...]
-
-    @property
-    def shown(self) -> tuple[tuple[Passage, int, int], ...]:
-        """Those that are shown."""
-        return self.rows[: COUNTED_ROWS if self.counted else LISTED_ROWS]
+    shown: tuple[tuple[Row, Passage], ...]
+    left: int
 
     @property
     def passages(self) -> tuple[Passage, ...]:
         """The passages of those that are shown, each once."""
-        return tuple({passage.chunk_id: passage for passage, _, _ in self.shown}.values())
+        return tuple({(one.chunk_id, one.end): one for _, one in self.shown}.values())
 
 
 def find_rows(
@@ -86,32 +103,39 @@ def find_rows(
         words: the corpus's terms.
     """
     counts, lists = (_language(question, patterns) for patterns in (_COUNTS, _LISTS))
-    if not counts and not lists:
+    asked = set(words.query_terms(question)) - set(words.terms(_GENERIC))
+    if not asked or not (counts or lists):
         return None
-    first = [passage for passage in passages[:FIRST_PASSAGES] if any(_rows(passage))]
-    found = documents(dict.fromkeys(split_node_id(passage.node_id)[0] for passage in first))
-    leaves = [
-        Group(document, leaf, document.tree[leaf].start, document.tree[leaf].end).passage()
-        for document in found.values()
-        for leaf in document.tree.leaves[:MAX_LEAVES]
+    first = [passage for passage in passages[:FIRST_PASSAGES] if any(_spans(passage.text))]
+    found = documents(dict.fromkeys(split_node_id(passage.node_id)[0] for passage in first)).values()
+    if any(len(document.text) > MAX_TABLE_CHARS for document in found):
+        return None
+    rows = [
+        row
+        for document in found
+        for start, end in _spans(document.text)
+        if asked <= set(words.terms((row := Row(document, start, end)).text))
     ]
-    rows = tuple(_fitting(question, leaves, words))
-    return Rows(counts or lists, bool(counts), rows) if len(rows) > 1 else None
+    if len(rows) < 2 or (counts and any(_gives_number(row.text, asked, words) for row in rows)):
+        return None
+    shown = rows[: COUNTED_ROWS if counts else LISTED_ROWS]
+    return Rows(
+        counts or lists, bool(counts), tuple((row, row.passage()) for row in shown), left=len(rows) - len(shown)
+    )
 
 
 def show_rows(found: Rows, answer: Answer) -> Iterator[Event]:
     """Yield an answer of rows, which grows by them."""
     wording = WORDINGS[found.language]
-    yield steps.rows_shown(len(found.rows), counted=found.counted)
+    yield steps.rows_shown(len(found.shown) + found.left, counted=found.counted)
     answer.begin("extractive")
     if found.counted:
         yield answer.add(f"{wording.no_counting}\n", 0)
-    for passage, start, end in found.shown:
-        text = ", ".join(passage.text[start - passage.start : end - passage.start].splitlines())
-        number = answer.citations.cite(passage, start, end)
-        yield answer.add(f"\n- {as_text(text)} [{number}]", answer.citations.recorded)
-    if left := len(found.rows) - len(found.shown):
-        yield answer.add(f"\n- {wording.more.format(count=left)}", answer.citations.recorded)
+    for row, passage in found.shown:
+        number = answer.citations.cite(passage, row.start, row.end)
+        yield answer.add(f"\n- {as_text(', '.join(row.text.splitlines()))} [{number}]", answer.citations.recorded)
+    if found.left:
+        yield answer.add(f"\n- {wording.more.format(count=found.left)}", answer.citations.recorded)
     yield answer.done("generated_answer")
 
 
@@ -119,24 +143,11 @@ def _language(question: str, patterns: Mapping[str, re.Pattern[str]]) -> str:
     return next((language for language, pattern in patterns.items() if pattern.match(question.strip())), "")
 
 
-def _fitting(question: str, passages: Sequence[Passage], words: TermWeights) -> Iterator[tuple[Passage, int, int]]:
-    """Yield the rows that hold all words of the question; none where one of them gives the number itself."""
-    asked = set(words.query_terms(question)) - set(words.terms(_GENERIC))
-    found = []
-    for passage in passages if asked else ():
-        for start, end in _rows(passage):
-            text = passage.text[start - passage.start : end - passage.start]
-            if asked <= set(words.terms(text)):
-                if _gives_number(text, asked, words):
-                    return
-                found.append((passage, start, end))
-    yield from found
-
-
-def _rows(passage: Passage) -> Iterator[tuple[int, int]]:
-    for match in _ROW.finditer(passage.text):
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each row of a text begins and ends."""
+    for match in _ROW.finditer(text):
         if match[0].count(": ") > 1 and match[0].rstrip().count("\n") >= 1:
-            yield passage.start + match.start(), passage.start + match.start() + len(match[0].rstrip())
+            yield match.start(), match.start() + len(match[0].rstrip())
 
 
 def _gives_number(row: str, asked: set[str], words: TermWeights) -> bool:

@@ -54,7 +54,13 @@ _HATNOTE = re.compile(
 )
 # A sentence that says what the title is counts so many times.
 DEFINES_FACTOR = 3.0
-_YEAR = re.compile(r"\b(?:1[0-9]|20)\d\d\b")
+# Four digits may be a telephone's, or a price.
+_YEAR = re.compile(
+    r"(?:\b(?:in|since|from|until|till|before|after|during|between|of|year|january|february|march|april|may|june|july"
+    r"|august|september|october|november|december|spring|summer|autumn|winter)\s+|\()(?:1\d|20)\d\d\b(?!\s*[a-z]*met)"
+    r"|\A\W*(?:1\d|20)\d\d(?: to \d{4})?\s*[:–-]",
+    re.IGNORECASE,
+)
 _IS = re.compile(r"[^.;:]{0,60}?\b(?:is|are|was|were|means)\b")
 # Cue words, by which authors mark what is important (Edmundson, Journal of the ACM, 1969).
 _CUE = re.compile(

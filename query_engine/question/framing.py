@@ -3,8 +3,8 @@
 Flow: engine, after the conversation is read -> **here** -> the question that is searched for, read for and judged. The
 words of a frame stand in no document, and the reader learnt from plain questions: with the frame it finds less. What is
 demanded ("Explain net metering", "Tell me about tides") becomes a question, "What is net metering?". A demand that says
-how the answer should be written ("Explain it like I'm five") stays as it is, for language models. English, German,
-French and Spanish. Pure.
+how the answer should be written ("Explain it like I'm five") stays as it is, for language models. Frames are English,
+German, French and Spanish, demands English. Pure.
 """
 
 import re
@@ -31,7 +31,7 @@ _FRAMES = {
     "fr": r"(?:(?:peux-tu|pouvez-vous|pourriez-vous|pourrais-tu) (?:me|nous) (?:dire|expliquer)"
     r"|(?:dis|dites|explique|expliquez)-(?:moi|nous)|(?:je voudrais|j'aimerais) savoir|sais-tu|savez-vous"
     r"|je me demande)",
-    "es": r"(?:(?:puedes|puede|podrías|podría) (?:decirme|explicarme|decirnos|explicarnos)|(?:dime|dígame|explícame)"
+    "es": r"(?:(?:me )?(?:puedes|puede|podrías|podría) (?:decir|explicar)(?:me|nos)?|(?:dime|dígame|explícame)"
     r"|(?:me gustaría|quisiera|quiero) saber|sabes|sabe usted|me pregunto)",
 }
 _HELLO = r"[¿¡]?(?:(?:hi|hello|hey|hallo|bonjour|hola|please|bitte|ok|okay|so|well)(?: there)?[,!.:]?\s+){0,3}"
@@ -47,7 +47,7 @@ _FRAMED = (
     re.compile(rf"{_HELLO}{_FRAMES['es']}[,:]?\s+(?P<rest>{_ASKING['es']}.+)", re.IGNORECASE),
 )
 # "whether dogs are allowed" is read as "dogs are allowed".
-_WHETHER = re.compile(r"(?:if|whether|ob)\s+", re.IGNORECASE)
+_WHETHER = re.compile(r"(?:if|whether|ob|si)\s+", re.IGNORECASE)
 _WANTED = (
     r"(?:tell (?:me|us)(?: something| a bit| a little)? about"
     r"|(?:explain|describe|define)(?: to (?:me|us))?(?: briefly)?"
@@ -62,21 +62,23 @@ _DEMANDED = re.compile(
 # How the answer should be written.
 _MANNER = re.compile(
     r"\b(?:to (?:a|an|my|me)|like (?:i|you)|as (?:if|though)|in (?:simple|plain|detail|your|one|two|three|a few|\d)"
-    r"|step by step|using|for (?:a|an|kids|children|beginners))\b",
+    r"|step by step|using|for (?:kids|children|beginners|(?:a|an) (?:child|kid|beginner|layman|\w+-year-old)))\b",
     re.IGNORECASE,
 )
-# "how deep the wells are" asks "how deep are the wells".
+# "how deep the wells are" asks "how deep are the wells"; only an article says surely where the subject begins.
 _INDIRECT = re.compile(
-    r"(?P<asks>what|who|where|when|why|how(?: (?:big|deep|expensive|far|fast|good|hard|heavy|high|large|likely|long"
-    r"|much|old|tall|wide))?)\s(?P<subject>(?!is\b|are\b|was\b|were\b|kind|sort|type)[^,?]{1,80}?)\s"
-    r"(?P<verb>is|are|was|were)",
+    r"(?P<asks>(?:what|who|where|when|why|how)(?: [a-z]+)?)\s(?P<subject>(?:the|a|an|my|our|your|his|her|their|its|this"
+    r"|that|these|those)\s[^,?]{1,80}?)\s(?P<verb>is|are|was|were)",
     re.IGNORECASE,
 )
-_PRONOUN = re.compile(r"(?:it|this|that|these|those|them|him|her|you|yourself|me|us|more)\b", re.IGNORECASE)
-_ARTICLE = re.compile(r"(?:the|a|an|my|our|your|this|that|these|those)\b", re.IGNORECASE)
+_HOW_MANY = re.compile(r"(?P<asks>how (?:many|much) [^,?]{1,80}?) there (?P<verb>is|are|was|were)", re.IGNORECASE)
+_PRONOUN = re.compile(r"\A(?:it|this|that|these|those|them|him|her|you|yourself|me|us|more)\b", re.IGNORECASE)
 # "the costs of wind power": what stands before it says whether there are several.
-_BELONGS = re.compile(r"\s(?:of|in|on|at|for|between|from|with|to|about|that|which|by|under|during)\s")
-_ONE = re.compile(r"(?:ss|us|is|ics|news|os)\Z", re.IGNORECASE)
+_BELONGS = re.compile(r"\s(?:of|in|on|at|for|between|from|with|to|about|that|which|who|by|under|during)\s")
+_SEVERAL = re.compile(r"(?:[^\W\dA-Z][\w-]*(?<!s)(?<!u)(?<!i)s|people|children|men|women|criteria|data)\Z")
+_ONE = re.compile(r"(?:ics|news|lens)\Z", re.IGNORECASE)
+# More than what a thing is.
+_ASKS_MORE = re.compile(r"[.!]\s|\band (?:what|how|who|when|where|why|which)\b", re.IGNORECASE)
 
 
 def without_frame(question: str) -> str:
@@ -88,7 +90,7 @@ def without_frame(question: str) -> str:
         if match := framed.fullmatch(asked):
             return _as_question(match["rest"])
     match = _DEMANDED.fullmatch(asked)
-    if match and not _MANNER.search(match["subject"]) and not _PRONOUN.match(match["subject"]):
+    if match and not any(kept.search(match["subject"]) for kept in (_MANNER, _PRONOUN, _ASKS_MORE)):
         return _what_is(match["subject"])
     return question
 
@@ -96,9 +98,8 @@ def without_frame(question: str) -> str:
 def _what_is(subject: str) -> str:
     if re.match(_ASKING["en"], subject, re.IGNORECASE):
         return _as_question(subject)
-    head = _BELONGS.split(subject, maxsplit=1)[0]
-    several = re.search(r"\band\b", subject) is not None and not _ARTICLE.match(subject)
-    several = several or (head.endswith("s") and not _ONE.search(head))
+    head = _BELONGS.split(subject, maxsplit=1)[0].split()[-1]
+    several = _SEVERAL.match(head) is not None and not _ONE.search(head)
     return f"What {'are' if several else 'is'} {subject}?"
 
 
@@ -106,4 +107,6 @@ def _as_question(text: str) -> str:
     asked = _WHETHER.sub("", text, count=1).rstrip(" .!?")
     if match := _INDIRECT.fullmatch(asked):
         asked = f"{match['asks']} {match['verb']} {match['subject']}"
+    elif match := _HOW_MANY.fullmatch(asked):
+        asked = f"{match['asks']} {match['verb']} there"
     return f"{asked[0].upper()}{asked[1:]}?"

@@ -62,6 +62,8 @@ class ChromaServer:
         """Have it take connections, and answer none."""
         assert self._process
         self._process.send_signal(signal.SIGSTOP)
+        # A thread of its own may answer once more until all have stopped.
+        os.waitpid(self._process.pid, os.WUNTRACED)
 
     def thaw(self) -> None:
         """Have it go on."""

@@ -205,6 +205,9 @@ async def test_rows_are_listed_in_full_and_in_order_however_few_were_found(tmp_p
         f"- tool: T{n:02}, kind: saw"[:22] for n in range(1, 60, 2)
     ]
     assert {citation.chunk_id for citation in listed.citations} <= {passage.chunk_id for passage in listed.passages}
+    assert len({(passage.doc_id, passage.start, passage.end) for passage in listed.passages}) == len(listed.passages)
+    first = (await ask(engine, "List all saws", top_k=1))[1]
+    assert {citation.chunk_id for citation in first.citations} <= {passage.chunk_id for passage in first.passages}
     assert any("Listing rows" in event.text for event in events if isinstance(event, Step))
     assert counted.message.count("\n- tool: ") == 10
     assert counted.message.endswith("- and 20 more")
@@ -257,7 +260,8 @@ async def test_a_summary_says_what_its_document_is_about_and_leaves_out_what_poi
 async def test_a_history_quotes_the_sentences_with_years_in_their_order(tmp_path: Path) -> None:
     text = (
         "The old mill is open on Sundays. It was sold in 1750. In 1790 the wheel burnt down.\n\nVisitors like the "
-        "wheel and the pond beside it. The wheel was built again in 1802 by two brothers. The pond has fish."
+        "wheel and the pond beside it. The wheel was built again in 1802 by two brothers. Call 0555 1802 for a tour. "
+        "The pond has fish.\n\nSince 1968 the island has been a reserve."
     )
     corpus = make_corpus(tmp_path / "mill", {"mill": text, "bread": "Bread is old."}, WordHashEmbedding())
     reader = a_leaf_reader(corpus)
@@ -269,6 +273,7 @@ async def test_a_history_quotes_the_sentences_with_years_in_their_order(tmp_path
     assert [citation.quote for citation in done.citations] == [
         "In 1790 the wheel burnt down.",
         "The wheel was built again in 1802 by two brothers.",
+        "Since 1968 the island has been a reserve.",
     ]
     assert "**bread**" not in none.message
     corpus.close()

@@ -67,6 +67,23 @@ Piet proposed 215 for adults. Dov had doubts. After discussion the proposal was 
 """
 
 
+BOAT = """Minutes of the boat committee
+
+Anna proposed to buy a new boat. The cost was discussed at length. The committee agreed to ask three yards. The motion
+was carried by five votes to two.
+"""
+REPORT = """Annual report of the port
+
+Executive summary
+
+Costs of fuel rose by 12 % in the year. The staff were content, and the customers too.
+
+Customer survey
+
+Four in five customers were satisfied.
+"""
+
+
 def find(question: str, text: str, *more: str) -> Outcome | None:
     documents = [stored(f"{place}.md", one, title=one.splitlines()[0]) for place, one in enumerate((text, *more))]
     by_version = {document.version: document for document in documents}
@@ -156,9 +173,41 @@ def test_decisions_are_a_list_under_what_they_are_about() -> None:
     )
 
 
+def test_what_a_decision_points_back_to_is_quoted_once_and_in_order() -> None:
+    found = find("What did the boat committee decide?", BOAT)
+
+    assert quoted(found) == [" ".join(BOAT.split("\n\n")[1].split())]
+
+
+def test_a_decision_far_down_is_found_by_what_it_is_about() -> None:
+    filler = "".join(
+        f"\n{n}. Item {n}\nIt was agreed to {'look again at all that was said ' * 10}.\n" for n in range(1, 12)
+    )
+    text = f"Minutes of the council\n{filler}\n12. Hall\nIt was agreed to paint the hall.\n"
+    one, all_ = find("What was decided about the hall?", text), find("What did the council decide?", text)
+
+    assert quoted(one) == ["It was agreed to paint the hall."]
+    assert all_ is not None
+    assert all_.left > 0
+    told = "".join(OutcomeSynthesizer(all_).write("", (), Citations(), threading.Event()))
+    assert told.endswith(f"- and {all_.left} more")
+
+
 @pytest.mark.parametrize(
     "question",
     [
+        "What did the customer survey find?",
+        "What did the investigation of the fuel costs find?",
+    ],
+)
+def test_a_report_is_no_study(question: str) -> None:
+    assert find(question, REPORT) is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What was decided at the meeting in May and who was present?",
         "What was decided about the boat house?",
         "What was decided at the meeting of the board of Siemens in Munich?",
         "Who attended the committee meeting?",
@@ -173,6 +222,7 @@ def test_minutes_tell_nothing_else(question: str) -> None:
     "question",
     [
         "What did the study find about straw?",
+        "What was the aim of the wool trial and who paid for it?",
         "How was the wool study made?",
         "What did the paper on lung cancer screening find?",
         "What did Madsen find on the neck of his daughter?",
