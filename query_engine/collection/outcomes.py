@@ -101,7 +101,7 @@ class Outcome:
     Attributes:
         kind: what of it is asked for.
         said: the sentences that say it, in the order of the document; never empty.
-        left: how many more there are.
+        left: how many more decisions there are.
         named: the question names the document, by words of its title or first lines alone.
     """
 
@@ -113,7 +113,7 @@ class Outcome:
     @property
     def passages(self) -> tuple[Passage, ...]:
         """The places that say it, each once."""
-        return tuple({said.passage.chunk_id: said.passage for said in self.said}.values())
+        return tuple({(one.passage.chunk_id, one.passage.end): one.passage for one in self.said}.values())
 
 
 class OutcomeSynthesizer(QuotingSynthesizer):
@@ -185,15 +185,15 @@ def find_outcome(
         quoted = (document.title, document.text[:TITLE_CHARS], *(f"{one.heading}\n{one.text}" for one in said))
         if (aspect - set(words.terms("\n".join(quoted)))) & set(words.terms(document.text)):
             return None
-        shown = _within(said, MAX_WORDS_OF_DECISIONS if kind == "decisions" else MAX_WORDS)
-        return Outcome(kind, tuple(shown), len(said) - len(shown), named=bool(topic) and topic <= head)
+        shown = _fitting([one.text for one in said], MAX_WORDS_OF_DECISIONS) if kind == "decisions" else len(said)
+        return Outcome(kind, tuple(said[:shown]), len(said) - shown, named=bool(topic) and topic <= head)
     return None
 
 
-def _within(said: Sequence[Said], max_words: int) -> Sequence[Said]:
-    """Return the first ones, up to so many words; the first may be longer."""
-    words = accumulate(len(one.text.split()) for one in said)
-    return [one for place, (one, total) in enumerate(zip(said, words, strict=True)) if not place or total <= max_words]
+def _fitting(texts: Sequence[str], max_words: int) -> int:
+    """Return how many of the first texts have at most so many words together; 1 or more."""
+    words = accumulate(len(text.split()) for text in texts)
+    return max(1, sum(total <= max_words for total in words))
 
 
 def _telling(text: str, words: TermWeights) -> set[str]:
@@ -216,8 +216,9 @@ def _of_abstract(document: StoredDocument, kind: Kind) -> list[Said]:
         else:
             chosen = _after_method(text, _sentences(text, start, end))
         if chosen:
+            fitting = _fitting([text[slice(*span)] for span in chosen], MAX_WORDS)
             passage = _passage(document, start, end, SECTION)
-            return [Said(passage, *span) for span in _joined(text, chosen)]
+            return [Said(passage, *span) for span in _joined(text, chosen[:fitting])]
     return []
 
 
