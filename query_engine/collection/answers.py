@@ -15,9 +15,10 @@ from index.corpus import Corpus
 from index.documents.catalogue import DocumentName
 from index.documents.store import StoredDocument
 from query_engine import steps
+from query_engine.collection.extract import Extract
 from query_engine.collection.naming import find_named
 from query_engine.collection.recognition import NAMING, SMALL_TALK, Request, recognise
-from query_engine.collection.summary import Extract, centroid, diverse, headings, summarise
+from query_engine.collection.summary import centroid, diverse, headings, summarise
 from query_engine.collection.wording import WORDINGS, Wording
 from query_engine.schema.events import Event, Retrieved
 from query_engine.schema.passage import Passage

@@ -76,8 +76,6 @@ ASKS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         ),
     ),
 )
-# The second of two questions would be lost.
-ASKS_AGAIN = re.compile(r"\b(?:and|or)\s+(?:\w+\s+)?(?:what|which|who|when|where|why|how)\b", re.IGNORECASE)
 GENERIC = re.compile(
     rf"{_STUDY}|what|main|key|results?|findings?|conclusions?|outcomes?|last|latest|recent|meeting", re.IGNORECASE
 )

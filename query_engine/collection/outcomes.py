@@ -8,19 +8,18 @@ put it: in an abstract or the conclusions, behind "it was agreed". English.
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
 
-from index.documents.span_tree import split_node_id
 from index.documents.store import StoredDocument
 from index.lexical.tantivy_index import search_words
+from query_engine.collection.extract import DocumentsOf, Extract, documents_of, extract, passages_of
 from query_engine.collection.outcome_patterns import (
     ABSTRACT,
     AIMS,
     ASIDE,
     ASKS,
-    ASKS_AGAIN,
     CONCLUSIONS,
     DECIDED,
     DID,
@@ -45,6 +44,7 @@ from query_engine.retrieval.merging.group import Group
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
+from query_engine.text.asked_kind import asks_again
 from query_engine.text.light_words import is_light
 from query_engine.text.markdown_escape import as_text
 from query_engine.text.sentences import split_sentences
@@ -76,44 +76,25 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """Sentences that follow each other: `[start, end)` of the document, inside `passage`.
-
-    Attributes:
-        heading: what they stand under, empty if nothing.
-    """
-
-    passage: Passage
-    start: int
-    end: int
-    heading: str = ""
-
-    @property
-    def text(self) -> str:
-        """Their words on one line."""
-        return " ".join(self.passage.text[self.start - self.passage.start : self.end - self.passage.start].split())
-
-
-@dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of it.
 
     Attributes:
         kind: what of it is asked for.
-        said: the sentences that say it, in the order of the document; never empty.
+        said: the sentences that say it, those in a row as one, in the order of the document; never empty.
         left: how many more decisions there are.
         named: the question names the document, by words of its title or first lines alone.
     """
 
     kind: Kind
-    said: tuple[Said, ...]
+    said: tuple[Extract, ...]
     left: int
     named: bool
 
     @property
     def passages(self) -> tuple[Passage, ...]:
         """The places that say it, each once."""
-        return tuple({(one.passage.chunk_id, one.passage.end): one.passage for one in self.said}.values())
+        return passages_of(self.said)
 
 
 class OutcomeSynthesizer(QuotingSynthesizer):
@@ -149,32 +130,29 @@ class OutcomeSynthesizer(QuotingSynthesizer):
 
 
 def find_outcome(
-    question: str,
-    passages: Sequence[Passage],
-    documents: Callable[[Iterable[str]], Mapping[str, StoredDocument]],
-    words: TermWeights,
+    question: str, passages: Sequence[Passage], documents: DocumentsOf, words: TermWeights
 ) -> Outcome | None:
     """Return what a question about a study or a meeting asks for; None if it asks for none, or nothing says it.
 
     Args:
         question: as it is searched for.
         passages: found for it, best first.
-        documents: versions -> documents, as `DocumentStore.get_versions`.
+        documents: of the corpus.
         words: the corpus's terms.
     """
-    if len(question) > MAX_CHARS or ASKS_AGAIN.search(question):
+    if len(question) > MAX_CHARS or asks_again(question):
         return None
     found = ((kind, pattern.fullmatch(question.strip())) for kind, pattern in ASKS)
     kind, asked = next(((kind, match) for kind, match in found if match), (None, None))
     if kind is None or asked is None:
         return None
     topic, aspect = _telling(asked["topic"] + (asked["aspect"] or ""), words), _telling(asked["aspect"] or "", words)
-    versions = dict.fromkeys(split_node_id(passage.node_id)[0] for passage in passages[:FIRST_PASSAGES])
-    known = documents(versions)
-    for document in (known[version] for version in versions if version in known):
-        said = _decisions(document) if kind == "decisions" else _of_abstract(document, kind)
+    for document in documents_of(passages[:FIRST_PASSAGES], documents):
         if kind == "decisions":
-            said = [one for one in said if aspect <= set(words.terms(f"{one.heading}\n{one.text}"))]
+            decisions = _decisions(document)
+            said = [one for one in decisions if aspect <= set(words.terms(f"{one.heading}\n{one.text}"))]
+        else:
+            said = _of_abstract(document, kind)
         if not said:
             continue
         head = set(words.terms(f"{document.title}\n{document.text[:HEADER_CHARS]}"))
@@ -202,7 +180,7 @@ def _telling(text: str, words: TermWeights) -> set[str]:
     return set(words.terms(" ".join(kept)))
 
 
-def _of_abstract(document: StoredDocument, kind: Kind) -> list[Said]:
+def _of_abstract(document: StoredDocument, kind: Kind) -> list[Extract]:
     """Return the sentences of an abstract, or of the conclusions, that tell findings or aim."""
     text = document.text
     if not _is_study(text):
@@ -217,8 +195,9 @@ def _of_abstract(document: StoredDocument, kind: Kind) -> list[Said]:
             chosen = _after_method(text, _sentences(text, start, end))
         if chosen:
             fitting = _fitting([text[slice(*span)] for span in chosen], MAX_WORDS)
-            passage = _passage(document, start, end, SECTION)
-            return [Said(passage, *span) for span in _joined(text, chosen[:fitting])]
+            leaf = document.tree.leaves[document.tree.ordinal_at(start)]
+            passage = Group(document, leaf, start, end, merged=SECTION).passage()
+            return [Extract(passage, *span) for span in _joined(text, chosen[:fitting])]
     return []
 
 
@@ -238,7 +217,7 @@ def _sections(text: str, kind: Kind) -> Iterator[Span]:
         yield heading.end(), following.start() if following else min(len(text), heading.end() + SECTION_CHARS)
 
 
-def _decisions(document: StoredDocument) -> list[Said]:
+def _decisions(document: StoredDocument) -> list[Extract]:
     """Return the sentences of minutes that tell what was decided."""
     text = document.text
     if not MINUTES.search(f"{document.title}\n{text[:HEADER_CHARS]}"):
@@ -251,10 +230,7 @@ def _decisions(document: StoredDocument) -> list[Said]:
             places.update(range(_decided_from(text, sentences, place), place + 1))
     spans = _joined(text, [sentences[place] for place in sorted(places)])
     paths = heading_paths(text, [start for start, _ in spans])
-    return [
-        Said(_around(document, start, end), start, end, _under(path.titles))
-        for (start, end), path in zip(spans, paths, strict=True)
-    ]
+    return [extract(document, start, end, _under(path.titles)) for (start, end), path in zip(spans, paths, strict=True)]
 
 
 def _under(titles: Sequence[str]) -> str:
@@ -272,11 +248,6 @@ def _decided_from(text: str, sentences: Sequence[Span], place: int) -> int:
         if PROPOSES.search(text, *sentences[first]):
             return first
     return max(first, place - 1)
-
-
-def _around(document: StoredDocument, start: int, end: int) -> Passage:
-    leaf = document.tree[document.tree.leaves[document.tree.ordinal_at(start)]]
-    return _passage(document, leaf.start, max(leaf.end, end), "")
 
 
 def _aims(text: str, sentences: Sequence[Span]) -> list[Span]:
@@ -329,8 +300,3 @@ def _after_method(text: str, sentences: Sequence[Span]) -> list[Span]:
 
 def _is_sentence(text: str) -> bool:
     return len(text.split()) >= MIN_WORDS and not ASIDE.search(text)
-
-
-def _passage(document: StoredDocument, start: int, end: int, merged: str) -> Passage:
-    leaf = document.tree.leaves[document.tree.ordinal_at(start)]
-    return Group(document, leaf, start, end, merged=merged).passage()

@@ -6,14 +6,12 @@ lines, as `ingestion/reading/csv.py` writes them.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from index.documents.span_tree import split_node_id
-from index.documents.store import StoredDocument
 from query_engine import steps
+from query_engine.collection.extract import DocumentsOf, Extract, documents_of, extract, passages_of
 from query_engine.collection.wording import WORDINGS
-from query_engine.retrieval.merging.group import Group
 from query_engine.schema.events import Event
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.fallback_chain import Answer
@@ -47,59 +45,34 @@ _NUMBER = re.compile(r"[-+]?[\d.,]+\s*%?")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A record: `[start, end)` of a document."""
-
-    document: StoredDocument
-    start: int
-    end: int
-
-    @property
-    def text(self) -> str:
-        """Its lines."""
-        return self.document.text[self.start : self.end]
-
-    def passage(self) -> Passage:
-        """Return its leaf, widened if the row ends beyond it."""
-        tree = self.document.tree
-        leaf = tree.leaves[tree.ordinal_at(self.start)]
-        return Group(self.document, leaf, tree[leaf].start, max(tree[leaf].end, self.end)).passage()
-
-
-@dataclass(frozen=True, slots=True)
 class Rows:
     """Rows that fit a question, in the order of their documents.
 
     Attributes:
         language: of the question.
         counted: it wants to know how many.
-        shown: those that are shown, each with its passage.
+        shown: those that are shown.
         left: how many more there are.
     """
 
     language: str
     counted: bool
-    shown: tuple[tuple[Row, Passage], ...]
+    shown: tuple[Extract, ...]
     left: int
 
     @property
     def passages(self) -> tuple[Passage, ...]:
         """The passages of those that are shown, each once."""
-        return tuple({(one.chunk_id, one.end): one for _, one in self.shown}.values())
+        return passages_of(self.shown)
 
 
-def find_rows(
-    question: str,
-    passages: Sequence[Passage],
-    documents: Callable[[Iterable[str]], Mapping[str, StoredDocument]],
-    words: TermWeights,
-) -> Rows | None:
+def find_rows(question: str, passages: Sequence[Passage], documents: DocumentsOf, words: TermWeights) -> Rows | None:
     """Return the rows that a question wants listed or counted; None if it does not, or fewer than two fit.
 
     Args:
         question: as it is searched for.
         passages: found for it, best first.
-        documents: versions -> documents, as `DocumentStore.get_versions`.
+        documents: of the corpus.
         words: the corpus's terms.
     """
     counts, lists = (_language(question, patterns) for patterns in (_COUNTS, _LISTS))
@@ -107,21 +80,20 @@ def find_rows(
     if not asked or not (counts or lists):
         return None
     first = [passage for passage in passages[:FIRST_PASSAGES] if any(_spans(passage.text))]
-    found = documents(dict.fromkeys(split_node_id(passage.node_id)[0] for passage in first)).values()
+    found = documents_of(first, documents)
     if any(len(document.text) > MAX_TABLE_CHARS for document in found):
         return None
     rows = [
-        row
+        (document, start, end)
         for document in found
         for start, end in _spans(document.text)
-        if asked <= set(words.terms((row := Row(document, start, end)).text))
+        if asked <= set(words.terms(document.text[start:end]))
     ]
-    if len(rows) < 2 or (counts and any(_gives_number(row.text, asked, words) for row in rows)):
+    gives_number = (_gives_number(document.text[start:end], asked, words) for document, start, end in rows)
+    if len(rows) < 2 or (counts and any(gives_number)):
         return None
-    shown = rows[: COUNTED_ROWS if counts else LISTED_ROWS]
-    return Rows(
-        counts or lists, bool(counts), tuple((row, row.passage()) for row in shown), left=len(rows) - len(shown)
-    )
+    shown = tuple(extract(*row) for row in rows[: COUNTED_ROWS if counts else LISTED_ROWS])
+    return Rows(counts or lists, bool(counts), shown, left=len(rows) - len(shown))
 
 
 def show_rows(found: Rows, answer: Answer) -> Iterator[Event]:
@@ -131,9 +103,9 @@ def show_rows(found: Rows, answer: Answer) -> Iterator[Event]:
     answer.begin("extractive")
     if found.counted:
         yield answer.add(f"{wording.no_counting}\n", 0)
-    for row, passage in found.shown:
-        number = answer.citations.cite(passage, row.start, row.end)
-        yield answer.add(f"\n- {as_text(', '.join(row.text.splitlines()))} [{number}]", answer.citations.recorded)
+    for row in found.shown:
+        number = answer.citations.cite(row.passage, row.start, row.end)
+        yield answer.add(f"\n- {as_text(', '.join(row.verbatim.splitlines()))} [{number}]", answer.citations.recorded)
     if found.left:
         yield answer.add(f"\n- {wording.more.format(count=found.left)}", answer.citations.recorded)
     yield answer.done("generated_answer")

@@ -10,7 +10,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +17,7 @@ import numpy.typing as npt
 from index.corpus import Corpus
 from index.documents.span_tree import node_id
 from index.documents.store import StoredDocument
-from query_engine.retrieval.merging.group import Group
-from query_engine.schema.passage import Passage
+from query_engine.collection.extract import Extract, extract
 from query_engine.text.sentences import Sentence, split_sentences
 
 # Of larger documents only the leaves of the parents that are chosen first are read.
@@ -73,20 +71,6 @@ _CUE = re.compile(
 Vectors = npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
-class Extract:
-    """A sentence or heading of a document: `[start, end)` of its text, inside `passage`."""
-
-    passage: Passage
-    start: int
-    end: int
-
-    @property
-    def text(self) -> str:
-        """Its words on one line."""
-        return " ".join(self.passage.text[self.start - self.passage.start : self.end - self.passage.start].split())
-
-
 def summarise(corpus: Corpus, document: StoredDocument, sentences: int, *, dated: bool = False) -> list[Extract]:
     """Return the sentences that best say what a document is about, in document order.
 
@@ -122,7 +106,7 @@ def headings(document: StoredDocument) -> list[Extract]:
     top = [(start, end) for start, end, depth in found if depth == level and end - start <= MAX_HEADING_CHARS]
     if len(top) < 2:
         return []
-    return [_extract(document, *_unnumbered(document.text, start, end)) for start, end in top[:MAX_HEADINGS]]
+    return [extract(document, *_unnumbered(document.text, start, end)) for start, end in top[:MAX_HEADINGS]]
 
 
 def centroid(parents: Vectors, document: StoredDocument) -> Vectors:
@@ -209,8 +193,7 @@ def _best_sentence(
             best, most = sentence, worth
     if best is None:
         return None
-    leaf = Group(document, position, span.start, span.end).passage()
-    return Extract(leaf, span.start + best.start, span.start + best.end)
+    return extract(document, span.start + best.start, span.start + best.end)
 
 
 def _factor(words: str, sentence: Sentence) -> float:
@@ -242,12 +225,6 @@ def _says_something(words: str, sentence: Sentence) -> bool:
     if not _BEGINS.match(words) or _HATNOTE.match(words) or len(_HEAD.findall(words)) > 1:
         return False
     return len(_SPACED.findall(words)) >= MIN_WORDS or len(_UNSPACED.findall(words)) >= MIN_LETTERS_UNSPACED
-
-
-def _extract(document: StoredDocument, start: int, end: int) -> Extract:
-    position = document.tree.leaves[document.tree.ordinal_at(start)]
-    span = document.tree[position]
-    return Extract(Group(document, position, span.start, max(span.end, end)).passage(), start, end)
 
 
 def _unnumbered(text: str, start: int, end: int) -> tuple[int, int]:

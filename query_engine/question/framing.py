@@ -9,6 +9,8 @@ German, French and Spanish, demands English. Pure.
 
 import re
 
+from query_engine.text.asked_kind import asks_again
+
 # A longer one says more than what it asks for.
 MAX_CHARS = 300
 _ASKING = {
@@ -77,8 +79,7 @@ _PRONOUN = re.compile(r"\A(?:it|this|that|these|those|them|him|her|you|yourself|
 _BELONGS = re.compile(r"\s(?:of|in|on|at|for|between|from|with|to|about|that|which|who|by|under|during)\s")
 _SEVERAL = re.compile(r"(?:[^\W\dA-Z][\w-]*(?<!s)(?<!u)(?<!i)s|people|children|men|women|criteria|data)\Z")
 _ONE = re.compile(r"(?:ics|news|lens)\Z", re.IGNORECASE)
-# More than what a thing is.
-_ASKS_MORE = re.compile(r"[.!]\s|\band (?:what|how|who|when|where|why|which)\b", re.IGNORECASE)
+_SENTENCE_ENDS = re.compile(r"[.!]\s")
 
 
 def without_frame(question: str) -> str:
@@ -90,9 +91,10 @@ def without_frame(question: str) -> str:
         if match := framed.fullmatch(asked):
             return _as_question(match["rest"])
     match = _DEMANDED.fullmatch(asked)
-    if match and not any(kept.search(match["subject"]) for kept in (_MANNER, _PRONOUN, _ASKS_MORE)):
-        return _what_is(match["subject"])
-    return question
+    if match is None or asks_again(question):
+        return question
+    kept = any(pattern.search(match["subject"]) for pattern in (_MANNER, _PRONOUN, _SENTENCE_ENDS))
+    return question if kept else _what_is(match["subject"])
 
 
 def _what_is(subject: str) -> str:

@@ -12,7 +12,7 @@ from itertools import groupby
 
 from query_engine.reader.layout import BlockKind
 from query_engine.reader.reading import Reading, ReadLeaf, ReadUnit
-from query_engine.text.asked_kind import AskedKind, asked_kind, asks_for_much, holds_kind, points_back
+from query_engine.text.asked_kind import AskedKind, asked_kind, asks_again, asks_for_much, holds_kind, points_back
 
 # A sentence of the same block is quoted with the best one if the reader gives it such log-odds, or so little less than
 # the best one's. Where one thing is asked for, an item or a row beside the best one is more often about something else.
@@ -54,7 +54,6 @@ WHOLE_LIST_WORDS = 130
 WHOLE_STEPS_WORDS = 200
 # "The steps are:" says nothing by itself; the sentence before it says of what, if it is no longer than this.
 BARE_LEAD_WORDS, BEFORE_LEAD_WORDS = 4, 40
-_ASKS_AGAIN = re.compile(r"\b(?:and|or)\s+(?:\w+\s+)?(?:what|which|who|when|where|why|how)\b|\?.*\?", re.I | re.S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +161,7 @@ class _Asked:
     @classmethod
     def of(cls, reading: Reading) -> "_Asked":
         units = {_key(one.leaf, one.place): one for one in reading.units}
-        several = _ASKS_AGAIN.search(reading.question) is not None
+        several = asks_again(reading.question)
         return cls(asks_for_much(reading.question), several, asked_kind(reading.question), units)
 
     @property

@@ -118,6 +118,9 @@ _WANTS_ALL = re.compile(
     r"|options|requirements|rules|all)\b",
     re.IGNORECASE,
 )
+_ASKS_AGAIN = re.compile(
+    r"\b(?:and|or)\s+(?:\w+\s+)?(?:what|which|who|when|where|why|how)\b|\?.*\?", re.IGNORECASE | re.DOTALL
+)
 
 
 def asked_kind(question: str) -> AskedKind | None:
@@ -128,6 +131,11 @@ def asked_kind(question: str) -> AskedKind | None:
 def asks_for_much(question: str) -> bool:
     """Whether one sentence rarely answers it."""
     return _WANTS_ALL.search(question) is not None
+
+
+def asks_again(question: str) -> bool:
+    """Whether a second question follows the first. English, or with two question marks."""
+    return _ASKS_AGAIN.search(question) is not None
 
 
 def holds_kind(kind: AskedKind, text: str) -> bool:
