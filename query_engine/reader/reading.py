@@ -203,7 +203,7 @@ class LeafReader:
 
     def read(self, question: str, passages: Sequence[Passage]) -> Reading:
         """Read the best `READ_LEAVES` leaves of the passages."""
-        prepared = list(_prepared(passages, self._text_of))
+        prepared = list(prepared_leaves(passages, self._text_of))
         with self._lock:
             known = {one.shown: self._remembered.get((question, one.shown)) for one in prepared}
         new = [shown for shown, scores in known.items() if scores is None]
@@ -399,7 +399,15 @@ def _goes_on_from(layout: Layout, place: int) -> Iterator[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
+class PreparedLeaf:
+    """A leaf with the rest of the blocks that it begins and ends in, before it is read.
+
+    Attributes:
+        passage, rank, similarity, paths, text, layout: those of `ReadLeaf`.
+        places: the units to be read.
+        shown: what the reader is shown.
+    """
+
     rank: int
     passage: Passage
     similarity: float
@@ -410,8 +418,8 @@ class _Prepared:
     shown: PassageText
 
 
-def _prepared(passages: Sequence[Passage], text_of: TextOf) -> Iterator[_Prepared]:
-    """Yield the best leaves, each with the rest of the blocks that it begins and ends in; none that was read so far."""
+def prepared_leaves(passages: Sequence[Passage], text_of: TextOf) -> Iterator[PreparedLeaf]:
+    """Yield the best `READ_LEAVES` leaves, those found best first; none that lies in what was read before it."""
     found = [(hit, passage) for passage in passages for hit in _hits(passage)]
     found.sort(key=lambda one: -one[0].score)
     read = set[tuple[str, int]]()  # document and offset of each unit
@@ -429,7 +437,9 @@ def _prepared(passages: Sequence[Passage], text_of: TextOf) -> Iterator[_Prepare
         number += 1
         paths = tuple(heading_paths(text, [layout.units[place].start for place in places]))
         shown = passage_text(passage.title, paths[0].titles[: paths[0].marked], text, layout, places)
-        yield _Prepared(rank, passage, hit.scores.get("dense", UNKNOWN_SIMILARITY), paths, text, layout, places, shown)
+        yield PreparedLeaf(
+            rank, passage, hit.scores.get("dense", UNKNOWN_SIMILARITY), paths, text, layout, places, shown
+        )
 
 
 def _widened(layout: Layout, places: range) -> range:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -360,7 +361,7 @@ def without_giveaways(examples: Sequence[Example], rng: random.Random) -> list[E
 
 def read_selqa(path: Path, rng: random.Random) -> Iterator[Example]:
     """Yield examples of SelQA (Jurczyk et al., 2016, arXiv 1606.08513): sections with labelled sentences."""
-    for row in _rows(path):
+    for row in read_rows(path):
         document, spans = _joined(row["sentences"], f"{row['title']}", f"{row['title']}\n{row['section']}")
         yield from of_question(
             "selqa", document, row["question"], [spans[place] for place in row["answers"]], rng, against=1
@@ -369,12 +370,12 @@ def read_selqa(path: Path, rng: random.Random) -> Iterator[Example]:
 
 def read_clapnq(path: Path, leave_out: set[str], rng: random.Random) -> Iterator[Example]:
     """Yield examples of CLAPNQ (Rosenthal et al., 2024, arXiv 2404.02103), except the questions to leave out."""
-    for row in _rows(path):
+    for row in read_rows(path):
         passage = row["passages"][0]
         if row["input"].strip() in leave_out:
             continue
         sentences = passage["sentences"]
-        document, spans = _joined([_spaced(text) for text in sentences], row["id"], passage["title"])
+        document, spans = _joined([spaced(text) for text in sentences], row["id"], passage["title"])
         chosen = {text.strip() for output in row["output"] for text in output.get("selected_sentences") or []}
         answering = [span for span, text in zip(spans, sentences, strict=True) if text.strip() in chosen]
         yield from of_question("clapnq", document, row["input"], answering, rng, against=1 if answering else 2)
@@ -398,10 +399,26 @@ def read_squad(path: Path, leave_out: set[str], rng: random.Random) -> Iterator[
                     yield from of_question("squad", document, asked["question"], sentence, rng, answer=span, against=1)
 
 
+def read_qed(path: Path, leave_out: Collection[str], rng: random.Random) -> Iterator[Example]:
+    """Yield examples of QED (Lamm et al., 2021, arXiv 2009.06354), except the questions to leave out.
+
+    Search queries of Natural Questions, each with a paragraph and the sentence of it that answers, if one does alone.
+    """
+    for row in read_rows(path):
+        chosen = row["annotation"].get("selected_sentence")
+        if chosen is None or row["question_text"].strip() in leave_out:
+            continue
+        starts = row["sentence_starts"]
+        sentences = [row["paragraph_text"][start:end] for start, end in pairwise([*starts, None])]
+        document, spans = _joined([spaced(one) for one in sentences], str(row["example_id"]), row["title_text"])
+        answering = [spans[starts.index(chosen["start"])]]
+        yield from of_question("qed", document, row["question_text"], answering, rng, against=1)
+
+
 def read_own(path: Path, folder: Path, rng: random.Random) -> Iterator[Example]:
     """Yield examples of questions with verbatim quotes; see `data/README.md` for the format."""
     documents: dict[str, SourceText] = {}
-    for row in _rows(path):
+    for row in read_rows(path):
         if row["doc"] not in documents:
             text = (folder / row["doc"]).read_text(encoding="utf-8")
             documents[row["doc"]] = SourceText(row["doc"], _title(row["doc"], text), text)
@@ -424,7 +441,7 @@ def _title(name: str, text: str) -> str:
     return first.lstrip("# ").strip() if first.startswith("# ") else Path(name).stem.replace("_", " ").replace("-", " ")
 
 
-def _spaced(text: str) -> str:
+def spaced(text: str) -> str:
     """Return text as people write it, from the tokenized form of Natural Questions, with spaces around punctuation."""
     text = text.replace("``", '"').replace("''", '"').replace("--", "–")
     text = re.sub(r"\s+(?=[.,;:?!%)\]]|'\w)|(?<=[(\[$])\s+|(?<=\w)\s(?=-\s\w)|(?<=\w\s-)\s(?=\w)", "", text)
@@ -442,7 +459,8 @@ def _joined(sentences: Sequence[str], name: str, title: str) -> tuple[SourceText
     return document, spans
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a file with one a line."""
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             yield json.loads(line)

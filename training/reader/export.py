@@ -1,18 +1,17 @@
 """Write a trained reader for the service: OpenVINO, int8, with its tokenizer.
 
-Flow: `fit.py`'s checkpoint -> **here** -> `query_engine/reader/model/`. Weights and activations become int8 as those of
+Flow: `weights.py` -> **here** -> `query_engine/reader/model/`. Weights and activations become int8 as those of
 the embedding model do (ADR 0011); the passages it was trained on show which ranges activations take.
 """
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import nncf
 import numpy as np
 import openvino
 import torch
-from safetensors.torch import load_file
 
 from training.reader.fit import Row
 from training.reader.model import Reader
@@ -22,17 +21,17 @@ CALIBRATION_ROWS = 200
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
-def export(checkpoint: Path, encoder: Path, rows: Sequence[Row], target: Path) -> None:
+def export(weights: Mapping[str, torch.Tensor], encoder: Path, rows: Sequence[Row], target: Path) -> None:
     """Write `reader.xml`, `reader.bin` and `tokenizer.json` to the folder `target`.
 
     Args:
-        checkpoint: of `fit.fit`.
+        weights: of a `Reader`.
         encoder: folder of the encoder that it was trained from.
         rows: examples, of which some calibrate the quantization.
         target: a folder, made if missing.
     """
     reader = Reader(encoder)
-    reader.load_state_dict(load_file(checkpoint))
+    reader.load_state_dict(weights)
     reader.eval()
     step = max(1, len(rows) // CALIBRATION_ROWS)
     inputs = [

@@ -10,14 +10,14 @@ import json
 import random
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from sklearn.metrics import roc_auc_score
 from tokenizers import Tokenizer
 
@@ -86,7 +86,7 @@ def fit(
     epochs: float,
     rate: float,
     seed: int,
-    start: Path | None = None,
+    start: Mapping[str, torch.Tensor] | None = None,
 ) -> Reader:
     """Train, and write a checkpoint to `target` at each report.
 
@@ -98,12 +98,12 @@ def fit(
         epochs: how often each row is seen; parts of one are possible.
         rate: the highest learning rate.
         seed: of the order of rows. Dropout differs between runs, because threads share its generator.
-        start: a checkpoint to go on from.
+        start: the weights to go on from; those of the encoder if None.
     """
     torch.manual_seed(seed)
     reader = Reader(folder)
     if start is not None:
-        reader.load_state_dict(load_file(start))
+        reader.load_state_dict(start)
     # With this few examples, training would spoil the vectors of words that are not in them.
     reader.encoder.embeddings.requires_grad_(requires_grad=False)
     decayed = [value for value in reader.parameters() if value.requires_grad and value.ndim > 1]

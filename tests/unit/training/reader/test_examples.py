@@ -13,6 +13,7 @@ from training.reader.examples import (
     find,
     of_question,
     read_own,
+    read_qed,
     with_exchanged_names,
     with_exchanged_words,
     without_giveaways,
@@ -123,3 +124,28 @@ def test_every_row_s_quotes_stand_in_its_document(folder: str) -> None:
 def _an_example(question: str, answer: str, *, group: str = "own/a") -> Example:
     units = ((0, len(answer)),) if answer else ((0, 4),)
     return Example("own", group, question, "A title", answer or "None", units, frozenset({0} if answer else ()))
+
+
+def answering(one: Example) -> list[str]:
+    return [one.text[slice(*one.units[place])] for place in sorted(one.answering)]
+
+
+def test_search_queries_have_the_sentence_that_was_selected(tmp_path: Path, rng: random.Random) -> None:
+    text = "The mill was built in 1820 . It ground oats ( not wheat ) . It burnt down later . "
+    row = {
+        "example_id": 7,
+        "title_text": "The mill",
+        "question_text": "what did the mill grind",
+        "paragraph_text": text,
+        "sentence_starts": [0, 29, 60],
+        "annotation": {"selected_sentence": {"start": 29, "end": 60}},
+    }
+    left_out = {**row, "question_text": "who burnt the mill"}
+    several = {**row, "question_text": "why did it burn", "annotation": {"explanation_type": "multi_sentence"}}
+    path = tmp_path / "qed.jsonlines"
+    path.write_text("\n".join(map(json.dumps, (row, left_out, several))), encoding="utf-8")
+
+    (one,) = read_qed(path, {"who burnt the mill"}, rng)
+
+    assert (one.question, one.title) == ("what did the mill grind", "The mill")
+    assert answering(one) == ["It ground oats (not wheat)."]

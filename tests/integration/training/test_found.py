@@ -1,0 +1,61 @@
+"""Examples of the reader are the leaves that the service finds, labelled by the quotes of a question."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from settings import Settings, load_settings
+from training.reader.found import found_examples
+
+SUBJECTS = ("turbine", "battery", "boiler", "pump")
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for number, subject in enumerate(SUBJECTS):
+        text = (
+            f"# The {subject}\n\nThe {subject} was built in {1900 + number}. It stands in the yard behind the house.\n"
+        )
+        (folder / f"{subject}.md").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    loaded = load_settings()
+    return loaded.model_copy(update={"bench": loaded.bench.model_copy(update={"dir": tmp_path / "bench"})})
+
+
+def row(question: str, *quotes: str) -> dict[str, Any]:
+    return {"question": question, "doc": "boiler.md", "quotes": list(quotes)}
+
+
+def test_the_leaf_that_answers_is_labelled_and_those_found_beside_it_are_not(
+    documents: Path, settings: Settings
+) -> None:
+    asked = row("When was the boiler built?", "The boiler was built in 1902.")
+
+    right, *wrong = found_examples("trial", documents, [asked], settings, other_documents=True)
+
+    assert [right.text[slice(*right.units[place])] for place in right.answering] == ["The boiler was built in 1902."]
+    assert right.title == "The boiler"
+    assert len(wrong) == 2
+    assert not any(one.answering or "boiler" in one.text for one in wrong)
+
+
+def test_other_documents_may_answer_what_names_no_subject(documents: Path, settings: Settings) -> None:
+    asked = row("When was it built?", "The boiler was built in 1902.")
+
+    found = list(found_examples("trial", documents, [asked], settings, other_documents=False))
+
+    assert all("boiler" in one.text for one in found)
+
+
+def test_nothing_found_answers_a_near_miss(documents: Path, settings: Settings) -> None:
+    found = list(found_examples("trial", documents, [row("Who built the boiler?")], settings, other_documents=True))
+
+    assert len(found) == 3
+    assert not any(one.answering for one in found)
