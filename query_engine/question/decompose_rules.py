@@ -89,6 +89,14 @@ def split_question(question: str) -> tuple[Part, ...]:
     return distinct[:MAX_PARTS] if len(distinct) > 1 else ()
 
 
+def compared_things(question: str) -> tuple[str, ...]:
+    """Return the names of what a question compares: "the flex tier", "the priority tier"; `()` if nothing."""
+    if len(question) > MAX_CHARS or "\n" in question.strip():
+        return ()
+    clauses = (_TAIL.sub("", clause) for clause, _ in _clauses(" ".join(question.split())))
+    return next((tuple(things) for clause in clauses for rule in _NAMING_RULES if (things := rule(clause))), ())
+
+
 def _with_subject(before: str, clause: str) -> str | None:
     """Return a clause with what "what is X" asks about in place of its only pronoun; None where that is not plain."""
     asked, pronouns = _ASKED_ABOUT.match(before), list(_REFERS_BACK.finditer(clause))
@@ -177,6 +185,15 @@ def _versus(clause: str) -> list[str]:
     return _short([found["a"], found["b"]]) if found else []
 
 
+def _either(clause: str) -> list[str]:
+    """Find `A or B: which …`."""
+    few = r"[^\s,:]+(?:\s[^\s,:]+){0,3}"
+    found = re.match(
+        rf"(?P<a>(?!{_ASKING}\b|{_AUXILIARY}\b){few})\sor\s(?P<b>{few})\s?[,:–-]\s*{_ASKING}\b", clause, re.I
+    )
+    return _short([found["a"], found["b"]]) if found else []
+
+
 def _which_of(clause: str) -> list[str]:
     begins = r"(?i:which|who|what)(?:\s+\w+)?\s+(?:of|between|among)\s+"
     names = rf"{_NAME}(?:, {_NAME})*,? (?:and|or) {_NAME}"
@@ -231,7 +248,8 @@ def _names(clause: str) -> list[str]:
 
 
 # The first name the things alone, the second repeat the question for each.
-_BARE_RULES: tuple[Callable[[str], list[str]], ...] = (_difference, _differ, _versus, _than)
+_NAMING_RULES: tuple[Callable[[str], list[str]], ...] = (_difference, _differ, _versus, _either)
+_BARE_RULES: tuple[Callable[[str], list[str]], ...] = (*_NAMING_RULES, _than)
 _WHOLE_RULES: tuple[Callable[[str], list[str]], ...] = (_which_of, _alternatives, _both, _names)
 
 

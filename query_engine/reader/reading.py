@@ -5,6 +5,7 @@ quotes it. Both take the same reading, so that each leaf is read once a question
 """
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from index.documents.span_tree import split_node_id
 from index.documents.store import DocumentStore
 from index.lexical.language import question_language
+from query_engine.question.decompose_rules import compared_things
 from query_engine.reader.contrast import Asked, asked, says
 from query_engine.reader.foreign import blended, by_words, reader_share
 from query_engine.reader.layout import Block, HeadingPath, Layout, Unit, heading_paths, lay_out, split_row, stretch
@@ -39,6 +41,8 @@ SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.3, 0
 HEADED_WEIGHT = 1.5
 # "A black start has three steps:" tells nothing else.
 LEADS_IN_LACKS = 1.0
+# So does a line that reads like a heading, with or without a number before it: "2 Knowledge distillation".
+BARE_LINE_LACKS, BARE_LINE_WORDS = 1.5, 12
 # What every unit loses where the best one says something else than is asked, but for those nearly as good that hold the
 # word in question: the row of 2019 stands beside that of 2018.
 CONTRADICTED_LACKS, NEARLY_AS_GOOD = 4.0, 1.0
@@ -54,6 +58,9 @@ BESIDE_NAMED_LACKS = 3.0
 CLOSER_BELOW, CLOSER_UNITS = 0.4, 8
 # The gate and the synthesizer read the same leaves.
 REMEMBERED_LEAVES = 256
+
+_SECTION_NUMBER = re.compile(r"^\d{1,2}(?:\.\d{1,2}){0,2}\.? ")
+_SAYS_SOMETHING = re.compile(r"[\d:@]|[.!?…;,)\]\"”»]$")
 
 TextOf = Callable[[Passage], str | None]
 
@@ -172,12 +179,14 @@ class Reading:
         leaves: the leaf that was found best first.
         units: those that may be quoted, the most likely first; none twice.
         contradicted: the question's words in whose place the best unit says something else, see `contrast.py`.
+        compared: of each thing that the question compares, the words that only its name has.
     """
 
     question: str
     leaves: tuple[ReadLeaf, ...]
     units: tuple[ReadUnit, ...]
     contradicted: tuple[str, ...] = ()
+    compared: tuple[frozenset[str], ...] = ()
 
 
 class LeafReader:
@@ -226,10 +235,10 @@ class LeafReader:
         # The packaged embedder knows English.
         if self._embedder is not None and share == 1 and nearest < CLOSER_BELOW:
             units = self._looked_closer(question, units, self._embedder)
+        contradicted: tuple[str, ...] = ()
         if share == 1:
             units, contradicted = _without_contradicted(question, units)
-            return Reading(question, leaves, units, contradicted)
-        return Reading(question, leaves, units)
+        return Reading(question, leaves, units, contradicted, _compared(question, words))
 
     def _looked_closer(
         self, question: str, units: tuple[ReadUnit, ...], embedder: BaseEmbedding
@@ -246,6 +255,14 @@ class LeafReader:
                 self._similarities.update({(question, text): known[text] for text in new})
         closer = [replace(one, similarity=known[text]) for one, text in zip(units, texts, strict=False)]
         return tuple(sorted((*closer, *units[CLOSER_UNITS:]), key=lambda one: -one.worth))
+
+
+def _compared(question: str, words: TermWeights) -> tuple[frozenset[str], ...]:
+    names = [frozenset(words.query_terms(thing)) for thing in compared_things(question)]
+    own = [
+        name.difference(*(other for place, other in enumerate(names) if place != at)) for at, name in enumerate(names)
+    ]
+    return tuple(own) if all(own) else ()
 
 
 def _units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) -> tuple[ReadUnit, ...]:
@@ -266,6 +283,8 @@ def _units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) -> tup
             lacking = lacks(kind, text) if kind else 0.0
             if text.endswith(":") and not much:
                 lacking += LEADS_IN_LACKS
+            if _is_bare_line(leaf, place, line):
+                lacking += BARE_LINE_LACKS
             headed, named = _headed(leaf, place, weights, words), _named(leaf, place, weights, words)
             one = ReadUnit(
                 leaf, place, max(score, named), covered, frozenset(held), frozenset(known), lacking, headed, named
@@ -336,6 +355,17 @@ def _judged_by_words(leaf: ReadLeaf, question: str, words: TermWeights, share: f
         )
         judged.append(by_words(covered, own, lacking))
     return replace(leaf, scores=blended(leaf.scores, judged, share))
+
+
+def _is_bare_line(leaf: ReadLeaf, place: int, line: str) -> bool:
+    """Whether a line stands alone above other text, and has no figure and no end of a sentence; the title is one."""
+    if line.casefold() == " ".join(leaf.passage.title.split()).casefold():
+        return True
+    block = leaf.layout.block_of(place)
+    if block.kind != "paragraph" or len(block.units) > 1 or block.units.stop == len(leaf.layout.units):
+        return False
+    words = _SECTION_NUMBER.sub("", line).split()
+    return 2 <= len(words) <= BARE_LINE_WORDS and not _SAYS_SOMETHING.search(" ".join(words))
 
 
 def _headed(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: TermWeights) -> bool:

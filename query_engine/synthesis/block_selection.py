@@ -23,6 +23,9 @@ JOINED_BELOW_LITTLE = 2.0
 # Another block must be worth so much, and so little less than the first.
 FURTHER_WORTH, FURTHER_BELOW = 3.0, 0.5
 MAX_BLOCKS = 3
+# Of things that are compared, one unit that names all may be worth so much less than the best one, and one unit for
+# each so much less.
+COMPARES_BELOW, COMPARED_BELOW = 1.0, 2.0
 # A sentence that begins so leaves open whom it is about; the one before it says it, if it is no longer than this.
 _OPEN = re.compile(
     r"(?:(?:In|On|By|Since|After) [^,.]{1,20},? )?(?:he|she|it|they|his|her|its|their|this|these)\b", re.I
@@ -127,8 +130,10 @@ def choose(reading: Reading, max_words: int) -> list[ChosenBlock]:
     chosen: list[ChosenBlock] = []
     quoted: set[tuple[str, int]] = set()  # document and offset of each unit
     room = max_words
-    for one in reading.units:
-        if _key(one.leaf, one.place) in quoted or (chosen and not _adds(one, chosen, asked)):
+    compared = _comparing(reading)
+    for number, one in enumerate((*compared, *reading.units)):
+        wanted = not chosen or number < len(compared) or _adds(one, chosen, asked)
+        if not wanted or _key(one.leaf, one.place) in quoted:
             continue
         block = _grown(_named_more(one, asked), asked, max_words, quoted)
         if not block.places or (chosen and block.words > room):
@@ -140,6 +145,23 @@ def choose(reading: Reading, max_words: int) -> list[ChosenBlock]:
         if len(chosen) == MAX_BLOCKS:
             break
     return chosen
+
+
+def _comparing(reading: Reading) -> list[ReadUnit]:
+    """Return the unit that names all things compared, or else the best one for each; `[]` where there are none."""
+    if not reading.compared or not reading.units:
+        return []
+    best = reading.units[0].worth
+    for one in reading.units:
+        if one.worth >= best - COMPARES_BELOW and all(_names(one, thing) for thing in reading.compared):
+            return [one]
+    each = [next((one for one in reading.units if _names(one, thing)), None) for thing in reading.compared]
+    return [one for one in each if one and one.worth >= best - COMPARED_BELOW]
+
+
+def _names(one: ReadUnit, thing: frozenset[str]) -> bool:
+    """Whether a unit, its headings or what it goes on from hold half of a name: the rest may be put otherwise."""
+    return 2 * len(thing & one.known) >= len(thing)
 
 
 @dataclass(frozen=True, slots=True)

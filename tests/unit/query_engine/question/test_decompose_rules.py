@@ -2,7 +2,7 @@
 
 import pytest
 
-from query_engine.question.decompose_rules import MAX_CHARS, MAX_PARTS, split_question
+from query_engine.question.decompose_rules import MAX_CHARS, MAX_PARTS, compared_things, split_question
 
 
 def texts(question: str) -> list[str]:
@@ -153,3 +153,19 @@ def test_hostile_forms_cost_no_time() -> None:
 @pytest.mark.parametrize("asked", ["included in the price", "included", "needed urgently", "being built"])
 def test_what_is_done_to_something_is_not_its_name(asked: str) -> None:
     assert not split_question(f"What is {asked} and what does it cost?")[1].alone
+
+
+@pytest.mark.parametrize(
+    ("question", "things"),
+    [
+        ("What's the difference between the flex tier and the priority tier?", ("the flex tier", "the priority tier")),
+        ("How is PAL different from chain-of-thought prompting?", ("PAL", "chain-of-thought prompting")),
+        ("pursuit predators vs ambush predators", ("pursuit predators", "ambush predators")),
+        ("Alkaline or PEM electrolyser: what speaks for each?", ("Alkaline", "PEM electrolyser")),
+        ("Can I come by car or bike, how far is it?", ()),
+        ("Is it colder than last year?", ()),
+        ("Who built the tower?", ()),
+    ],
+)
+def test_the_things_that_are_compared(question: str, things: tuple[str, ...]) -> None:
+    assert compared_things(question) == things

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from query_engine.reader.reading import CONTRADICTED_LACKS, LeafReader, Reading
+from query_engine.reader.reading import BARE_LINE_LACKS, CONTRADICTED_LACKS, LeafReader, Reading
 from tests.fakes.engines import a_passage
 from tests.fakes.reading import WordReader, a_leaf_reader
 from tests.fakes.words import FakeWords
@@ -50,3 +50,34 @@ def test_only_english_is_compared() -> None:
     reading = read("Wer leitete den Vorstand im Jahr 2019?", "Frau Doe leitete den Vorstand im Jahr 2018.")
 
     assert reading.contradicted == ()
+
+
+def test_a_line_that_reads_like_a_heading_loses_to_the_text_below_it() -> None:
+    text = "2 Knowledge distillation of a model\n\nA small model learns from a large one. This needs a teacher."
+    lacking = {one.text: one.lacking for one in read("What is knowledge distillation of a model?", text).units}
+
+    assert lacking == {line: BARE_LINE_LACKS if line.startswith("2 ") else 0.0 for line in lacking}
+
+
+def test_a_bare_line_with_a_figure_or_at_the_end_may_answer() -> None:
+    texts = ("Ground floor, room 12\n\nThe desk is there.", "The desk is there.\n\nOn the left of the big door")
+
+    assert [one.lacking for one in read("Where is the desk?", *texts).units] == [0.0] * 4
+
+
+def test_a_document_s_title_is_no_answer() -> None:
+    titled = replace(
+        a_passage("a.md", "QUIET LUNCHES: FELT, PANELS AND LIGHTS.\n\nPanels work."),
+        title="Quiet lunches: felt, panels and lights.",
+    )
+
+    assert [one.lacking for one in a_leaf_reader().read("What works at lunches?", [titled]).units][-1:] == [
+        BARE_LINE_LACKS
+    ]
+
+
+def test_the_words_that_only_one_of_the_compared_things_has() -> None:
+    question = "What is the difference between the flex tier and the priority tier?"
+
+    assert read(question, "The tiers differ.").compared == (frozenset({"flex"}), frozenset({"priority"}))
+    assert read("What is the flex tier?", "The tiers differ.").compared == ()

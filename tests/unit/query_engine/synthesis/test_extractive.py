@@ -452,3 +452,23 @@ def test_short_items_of_a_list_may_be_quoted() -> None:
     text, _ = write("What does breakfast include? bread cheese juice", [breakfast])
 
     assert text == "- Fresh bread\n- Cheese and ham\n- Orange juice [1]"
+
+
+TIERS = "What is the difference between the flex tier and the priority tier?"
+
+
+def test_of_two_things_that_are_compared_each_is_quoted() -> None:
+    flex = a_passage("flex.md", "The flex tier is cheap, and this tier is what many take. Its difference is the price.")
+    priority = a_passage("priority.md", "Requests of priority come first. Nothing else is sold.")
+
+    text, _ = write(TIERS, [flex, priority], 60)
+
+    assert "The flex tier is cheap" in text
+    assert "Requests of priority come first." in text
+
+
+def test_one_sentence_that_names_both_things_is_enough() -> None:
+    both = a_passage("both.md", "The difference is that the flex tier waits and the priority tier is first.")
+    priority = a_passage("priority.md", "Requests of priority come first.")
+
+    assert "Requests of" not in write(TIERS, [both, priority], 60)[0]
