@@ -36,7 +36,7 @@ SHARED_BY_DOCUMENTS = 3
 UNKNOWN_SIMILARITY = 0.3
 # What counts for a unit: what the reader says of it and of its leaf, the leaf's place in the ranking, the leaf's
 # similarity to the question, and the share of the question's words in it and above it.
-SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.3, 0.2, -0.1, 5.0, 2.0
+SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.3, 0.2, -0.05, 10.0, 2.0
 # What an item, a row or a line gains under a heading of which the question has every word.
 HEADED_WEIGHT = 1.5
 # "A black start has three steps:" tells nothing else.

@@ -21,7 +21,7 @@ JOINED_SCORE_ITEM, JOINED_BELOW_ITEM = -2.0, 2.0
 # Where an amount or a point in time is asked for, and the best one holds it, little else is.
 JOINED_BELOW_LITTLE = 2.0
 # Another block must be worth so much, and so little less than the first.
-FURTHER_WORTH, FURTHER_BELOW = 3.0, 0.5
+FURTHER_WORTH, FURTHER_BELOW = 3.0, 0.75
 MAX_BLOCKS = 3
 # Of things that are compared, one unit that names all may be worth so much less than the best one, and one unit for
 # each so much less.
