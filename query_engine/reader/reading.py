@@ -143,7 +143,7 @@ class ReadUnit:
             SCORE_WEIGHT * self.score
             + LEAF_WEIGHT * self.leaf.scores.passage
             + RANK_WEIGHT * self.leaf.rank
-            + SIMILARITY_WEIGHT * (self.leaf.similarity if self.similarity is None else self.similarity)
+            + SIMILARITY_WEIGHT * self._nearer
             + WORDS_WEIGHT * self.covered
             + HEADED_WEIGHT * self.headed
             - self.lacking
@@ -153,6 +153,12 @@ class ReadUnit:
     def leaf_score(self) -> float:
         """Log-odds that its leaf answers."""
         return max(self.leaf.scores.passage, self.named)
+
+    @property
+    def _nearer(self) -> float:
+        """Its own similarity, or the mean of both where its leaf's is larger: few words are seldom near."""
+        own = self.leaf.similarity if self.similarity is None else self.similarity
+        return max(own, (own + self.leaf.similarity) / 2)
 
     @property
     def unit(self) -> Unit:
@@ -365,7 +371,7 @@ def _is_bare_line(leaf: ReadLeaf, place: int, line: str) -> bool:
     if block.kind != "paragraph" or len(block.units) > 1 or block.units.stop == len(leaf.layout.units):
         return False
     words = _SECTION_NUMBER.sub("", line).split()
-    return 2 <= len(words) <= BARE_LINE_WORDS and not _SAYS_SOMETHING.search(" ".join(words))
+    return line.isupper() or 2 <= len(words) <= BARE_LINE_WORDS and not _SAYS_SOMETHING.search(" ".join(words))
 
 
 def _headed(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: TermWeights) -> bool:

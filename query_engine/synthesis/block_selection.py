@@ -20,8 +20,9 @@ JOINED_SCORE, JOINED_BELOW = -3.0, 2.5
 JOINED_SCORE_ITEM, JOINED_BELOW_ITEM = -2.0, 2.0
 # Where an amount or a point in time is asked for, and the best one holds it, little else is.
 JOINED_BELOW_LITTLE = 2.0
-# Another block must be worth so much, and so little less than the first.
-FURTHER_WORTH, FURTHER_BELOW = 3.0, 0.75
+# Another block must be worth so much, and so little less than the first. Of another paragraph, list or table the reader
+# must be as sure: such log-odds, or those of the first if they are smaller.
+FURTHER_WORTH, FURTHER_BELOW, FURTHER_SCORE = 4.0, 0.75, -1.0
 MAX_BLOCKS = 3
 # Of things that are compared, one unit that names all may be worth so much less than the best one, and one unit for
 # each so much less.
@@ -201,18 +202,29 @@ def _adds(one: ReadUnit, chosen: Sequence[ChosenBlock], asked: _Asked) -> bool:
         return False
     if not asked.several and not one.headed and any(first.headed for first in _units(chosen, asked)):
         return False
-    return one.worth >= least and not any(
-        _says_same(one.text, block.text()) or _is_row_beside(one, block, asked) for block in chosen
+    return (
+        one.worth >= least
+        and _is_as_sure(one, chosen, asked)
+        and not any(_says_same(one.text, block.text()) or _is_row_beside(one, block, asked) for block in chosen)
     )
+
+
+def _is_as_sure(one: ReadUnit, chosen: Sequence[ChosenBlock], asked: _Asked) -> bool:
+    """Whether the reader is as sure of a unit as of the first block, or it stands in a block that is quoted in part."""
+    first = max((unit.score for unit in _units(chosen[:1], asked)), default=FURTHER_SCORE)
+    return one.score >= min(FURTHER_SCORE, first) or any(_is_part(block, one) for block in chosen)
+
+
+def _is_part(block: ChosenBlock, one: ReadUnit) -> bool:
+    """Whether what is quoted begins in the paragraph, list or table of a unit."""
+    units = one.leaf.layout.units
+    first, last = units[one.block.units.start].start, units[one.block.units.stop - 1].end
+    return one.leaf.passage.doc_id == block.leaf.passage.doc_id and first <= block.start < last
 
 
 def _is_row_beside(one: ReadUnit, block: ChosenBlock, asked: _Asked) -> bool:
     """Whether a unit is a row or an item beside those of a block, and holds no word of the question beyond theirs."""
-    units = one.leaf.layout.units
-    if asked.much or not _parts_differ(one, asked) or one.leaf.passage.doc_id != block.leaf.passage.doc_id:
-        return False
-    first, last = units[one.block.units.start].start, units[one.block.units.stop - 1].end
-    if not first <= block.start < last:
+    if asked.much or not _parts_differ(one, asked) or not _is_part(block, one):
         return False
     return one.held <= frozenset().union(*(other.held for other in _units([block], asked)))
 
