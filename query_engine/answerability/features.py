@@ -33,7 +33,7 @@ AGAINST = -3.0
 FOREIGN_WORTH = 0.15 * SIMILARITY_WEIGHT
 # The best of many sentences looks good by chance. Of the same questions asked of random folders of SQuAD's articles, a
 # logistic regression weighs `worth` against ln(leaves) at 1 : -0.44, measured between these numbers of leaves. Half of
-# it is taken off: with all of it, a twelfth of the answerable questions to 490 articles are declined for no near miss more.
+# it is taken off: with all of it, questions that 490 articles answer are declined for no near miss more.
 SIZE_WORTH, USUAL_LEAVES, FEWEST_LEAVES, MOST_LEAVES = 0.2, 1000, 100, 32_000
 # What the reader says where it read nothing: as sure a no as it ever gives.
 NOTHING_READ = -6.0

@@ -371,7 +371,7 @@ def _is_bare_line(leaf: ReadLeaf, place: int, line: str) -> bool:
     if block.kind != "paragraph" or len(block.units) > 1 or block.units.stop == len(leaf.layout.units):
         return False
     words = _SECTION_NUMBER.sub("", line).split()
-    return line.isupper() or 2 <= len(words) <= BARE_LINE_WORDS and not _SAYS_SOMETHING.search(" ".join(words))
+    return line.isupper() or (2 <= len(words) <= BARE_LINE_WORDS and not _SAYS_SOMETHING.search(" ".join(words)))
 
 
 def _headed(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: TermWeights) -> bool:
