@@ -15,7 +15,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from index.lexical.language import question_language
 from query_engine.reader.foreign import reader_share
-from query_engine.reader.reading import SIMILARITY_WEIGHT, Reading, ReadUnit, with_context
+from query_engine.reader.reading import Reading, ReadUnit, with_context
 from query_engine.schema.passage import Passage
 from query_engine.text.light_words import is_light
 from query_engine.text.term_weights import CorpusWords, TermWeights, question_weights
@@ -29,8 +29,8 @@ SUBJECT_WORDS = 2
 SURE, SURE_OF_RARE, RARE = 2.5, -0.5, 0.6
 # Log-odds below which the reader is against a sentence, however similar it is to the question.
 AGAINST = -3.0
-# In languages that the packaged embedder does not know, what answers is less similar to the question by some 0.15.
-FOREIGN_WORTH = 0.15 * SIMILARITY_WEIGHT
+# In languages that the packaged embedder does not know, what answers is worth a little less.
+FOREIGN_WORTH = 0.3
 # The best of many sentences looks good by chance. Of the same questions asked of random folders of SQuAD's articles, a
 # logistic regression weighs `worth` against ln(leaves) at 1 : -0.44, measured between these numbers of leaves. Half of
 # it is taken off: with all of it, questions that 490 articles answer are declined for no near miss more.

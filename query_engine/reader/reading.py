@@ -34,9 +34,11 @@ WINDOW_CHARS = 850
 # A line without a full stop that this many documents share is a menu, a footer or a notice.
 SHARED_BY_DOCUMENTS = 3
 UNKNOWN_SIMILARITY = 0.3
+# In a language that the packaged embedder does not know a similarity says less: the mean of it and this is taken.
+FOREIGN_SIMILARITY = 0.4
 # What counts for a unit: what the reader says of it and of its leaf, the leaf's place in the ranking, the leaf's
 # similarity to the question, and the share of the question's words in it and above it.
-SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.3, 0.2, -0.05, 10.0, 2.0
+SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.3, 0.2, -0.1, 10.0, 2.0
 # What an item, a row or a line gains under a heading of which the question has every word.
 HEADED_WEIGHT = 1.5
 # "A black start has three steps:" tells nothing else.
@@ -45,7 +47,7 @@ LEADS_IN_LACKS = 1.0
 BARE_LINE_LACKS, BARE_LINE_WORDS = 1.5, 12
 # What every unit loses where the best one says something else than is asked, but for those nearly as good that hold the
 # word in question: the row of 2019 stands beside that of 2018.
-CONTRADICTED_LACKS, NEARLY_AS_GOOD = 4.0, 1.0
+CONTRADICTED_LACKS, NEARLY_AS_GOOD = 6.0, 1.0
 # Minutes and letters are dated at their top: that date counts for all that stands below.
 HEADER_CHARS = 500
 # The reader learnt from prose. Of a table, the row that the question names counts as read with such log-odds, where the
@@ -360,7 +362,8 @@ def _judged_by_words(leaf: ReadLeaf, question: str, words: TermWeights, share: f
             for part in (with_context(leaf, place), text)
         )
         judged.append(by_words(covered, own, lacking))
-    return replace(leaf, scores=blended(leaf.scores, judged, share))
+    similarity = leaf.similarity + (1 - share) * (FOREIGN_SIMILARITY - leaf.similarity) / 2
+    return replace(leaf, similarity=similarity, scores=blended(leaf.scores, judged, share))
 
 
 def _is_bare_line(leaf: ReadLeaf, place: int, line: str) -> bool:
