@@ -472,3 +472,19 @@ def test_one_sentence_that_names_both_things_is_enough() -> None:
     priority = a_passage("priority.md", "Requests of priority come first.")
 
     assert "Requests of" not in write(TIERS, [both, priority], 60)[0]
+
+
+def as_near(passage: Passage, similarity: float) -> Passage:
+    return replace(passage, scores={"dense": similarity}, hits=())
+
+
+def test_another_document_is_quoted_only_if_the_reader_is_as_sure_of_it() -> None:
+    first = as_near(a_passage("a.md", "Betz published the rotor limit."), 0.4)
+    near, sure = "The rotor turns to the left.", "The limit of a rotor was published in Berlin."
+
+    # Nearer by so much that it is worth about as much as the first.
+    doubtful, _ = write("Who published the rotor limit?", [first, as_near(a_passage("b.md", near), 0.79)])
+    certain, _ = write("Who published the rotor limit?", [first, as_near(a_passage("b.md", sure), 0.4)])
+
+    assert doubtful == "Betz published the rotor limit. [1]"
+    assert certain == f"Betz published the rotor limit. [1] {sure} [2]"
