@@ -40,7 +40,7 @@ WORKDIR /app
 COPY . .
 COPY --from=build --chown=treeline:treeline /app/var var
 USER treeline
-# Beyond loopback without keys: whoever reaches the published port may ask.
+# Beyond loopback without keys: anyone who reaches the published port may ask.
 ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 \
     RAG_SERVE__HOST=0.0.0.0 RAG_SERVE__PORT=8000 RAG_SERVE__OPEN=true
 EXPOSE 8000

@@ -159,7 +159,7 @@ class RunFolder:
         known: dict[str, Row | None] = dict.fromkeys((case.id for case in self.cases()), None)
         for row in _read(self.path / ROWS, Row):
             if row.id not in known:
-                raise RunFolderError(f"{self.path / ROWS} has a row {row.id!r} without a question.", _ANEW)
+                raise RunFolderError(f"{self.path / ROWS} has a row {row.id!r} without a question.", _RUN_AGAIN)
             before = known[row.id]
             if before is None or before.outcome == "failed":
                 known[row.id] = row
@@ -210,7 +210,7 @@ class RunFolder:
             yield
 
 
-_ANEW = "Something else wrote into it: run the evaluation again, into another folder."
+_RUN_AGAIN = "Something else wrote into it: run the evaluation again, into another folder."
 
 
 def cells_of(scores: Iterable[Scored]) -> dict[str, dict[str, Cell]]:
@@ -262,4 +262,4 @@ def _read(path: Path, kind: type[Line]) -> Iterator[Line]:
         try:
             yield adapter.validate_json(line)
         except ValidationError as error:
-            raise RunFolderError(f"Line {number} of {path} is damaged.", _ANEW) from error
+            raise RunFolderError(f"Line {number} of {path} is damaged.", _RUN_AGAIN) from error

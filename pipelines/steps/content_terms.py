@@ -21,7 +21,7 @@ def content_terms(text: str, surfaces: dict[str, Counter[str]]) -> Terms:
     """Return the terms of a text that say what it is about, with their counts.
 
     Args:
-        text: in any language; the stop words of its own and of English are left out, and so are numbers.
+        text: in any language; stop words of that language and of English are left out, and so are numbers.
         surfaces: term -> the words it stood for, with their counts; this text's are added.
     """
     words = analyzer()

@@ -33,7 +33,7 @@ CATEGORIES: Mapping[str, tuple[str, ...]] = {
     "surprise": ("surprise",),
 }
 NONE = "none"
-# An emotion is named from so many words of its own, and such a share of all words.
+# The least count of an emotion's words, and their least share of all words, for it to be named.
 LEAST_WORDS, LEAST_SHARE = 1.0, 0.02
 # As much as the classifier could read for which this step stands in mosaicRAG.
 MOST_WORDS = 400

@@ -62,7 +62,7 @@ class ChromaServer:
         """Have it take connections, and answer none."""
         assert self._process
         self._process.send_signal(signal.SIGSTOP)
-        # A thread of its own may answer once more until all have stopped.
+        # One of its threads may answer once more until all have stopped.
         os.waitpid(self._process.pid, os.WUNTRACED)
 
     def thaw(self) -> None:

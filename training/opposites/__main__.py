@@ -99,7 +99,7 @@ def compared(adjective: str) -> list[str]:
 
 
 def _antonyms(lines: Sequence[str], kind: str) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of words that a file of synsets marks as antonyms (`!`) of its own kind."""
+    """Yield the pairs of words that a file of synsets marks as antonyms (`!`), both of its part of speech."""
     words: dict[str, list[str]] = {}
     pointers: list[tuple[str, str, str, int]] = []
     for line in lines:
