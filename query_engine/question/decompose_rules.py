@@ -72,11 +72,9 @@ class Part(NamedTuple):
 
 def split_question(question: str) -> tuple[Part, ...]:
     """Return the parts of a question, two at least and `MAX_PARTS` at most; `()` where it asks for one thing."""
-    if len(question) > MAX_CHARS or "\n" in question.strip():
-        return ()
     parts: list[Part] = []
     before = ""
-    for clause, asks in _clauses(" ".join(question.split())):
+    for clause, asks in _clauses(question):
         refers = bool(before) and _REFERS_BACK.search(clause) is not None
         things, whole = _compared(clause)
         if refers and (named := _with_subject(before, clause)):
@@ -91,9 +89,7 @@ def split_question(question: str) -> tuple[Part, ...]:
 
 def compared_things(question: str) -> tuple[str, ...]:
     """Return the names of what a question compares: "the flex tier", "the priority tier"; `()` if nothing."""
-    if len(question) > MAX_CHARS or "\n" in question.strip():
-        return ()
-    clauses = (_TAIL.sub("", clause) for clause, _ in _clauses(" ".join(question.split())))
+    clauses = (_TAIL.sub("", clause) for clause, _ in _clauses(question))
     return next((tuple(things) for clause in clauses for rule in _NAMING_RULES if (things := rule(clause))), ())
 
 
@@ -115,8 +111,13 @@ def _with_subject(before: str, clause: str) -> str | None:
 
 
 def _clauses(question: str) -> list[tuple[str, bool]]:
-    """Cut between sentences, and before clauses that ask something else; say of each whether it asks."""
-    sentences = _SENTENCE.split(question)
+    """Cut between sentences, and before clauses that ask something else; say of each whether it asks.
+
+    Of a text that is no question for grammar there are none.
+    """
+    if len(question) > MAX_CHARS or "\n" in question.strip():
+        return []
+    sentences = _SENTENCE.split(" ".join(question.split()))
     telling = [one for one in sentences if one.endswith("?") or not (_TO_SOMEBODY.search(one) or _ORDER.match(one))]
     clauses: list[tuple[str, bool]] = []
     for sentence in telling or sentences[:1]:

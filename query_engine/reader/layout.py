@@ -25,8 +25,8 @@ MACHINE_SHARE = 0.4
 RECORD_LINE_CHARS = 160
 # A longer line with gaps or bars in it is prose, unless it begins with a bar.
 ROW_CHARS = 300
-# Longer capitals are a sentence.
-HEADING_CHARS = 80
+# Longer capitals, and more words, are a sentence.
+HEADING_CHARS, HEADING_WORDS = 80, 12
 # A line of a record is continued by lines that are indented this much more.
 HANGING_CHARS = 2
 _BULLET = re.compile(r"\s*[-*+•▪◦‣]\s")
@@ -55,6 +55,9 @@ _HEADING = re.compile(
     r"(?=\n(?!\d)[^\W_a-z]))",
     re.MULTILINE,
 )
+# A heading without marks may have a number before it: "2 Knowledge distillation".
+_SECTION_NUMBER = re.compile(r"^\d{1,2}(?:\.\d{1,2}){0,2}\.? ")
+_SAYS_SOMETHING = re.compile(r"[\d:@]|[.!?…;,)\]\"”»]$")
 # Numbered headings stand below those with marks.
 NUMBERED_LEVEL = 6
 
@@ -111,6 +114,14 @@ class Layout:
             if 2 * (min(unit.end, end) - max(unit.start, start)) > unit.end - unit.start
         ]
         return range(places[0], places[-1] + 1) if places else range(0)
+
+    def reads_like_heading(self, place: int, line: str) -> bool:
+        """Whether a unit, as one line, stands alone above other text and has no figure and no end of a sentence."""
+        block = self.block_of(place)
+        if block.kind != "paragraph" or len(block.units) > 1 or block.units.stop == len(self.units):
+            return False
+        words = _SECTION_NUMBER.sub("", line).split()
+        return line.isupper() or (2 <= len(words) <= HEADING_WORDS and not _SAYS_SOMETHING.search(" ".join(words)))
 
 
 def stretch(text: str, start: int, end: int, around_chars: int = AROUND_CHARS) -> tuple[int, int]:

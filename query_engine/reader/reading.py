@@ -5,7 +5,6 @@ quotes it. Both take the same reading, so that each leaf is read once a question
 """
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,8 +42,8 @@ SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.3, 0
 HEADED_WEIGHT = 1.5
 # "A black start has three steps:" tells nothing else.
 LEADS_IN_LACKS = 1.0
-# So does a line that reads like a heading, with or without a number before it: "2 Knowledge distillation".
-BARE_LINE_LACKS, BARE_LINE_WORDS = 1.5, 12
+# So does a line that reads like a heading, and the title.
+HEADING_LACKS = 1.5
 # What every unit loses where the best one says something else than is asked, but for those nearly as good that hold the
 # word in question: the row of 2019 stands beside that of 2018.
 CONTRADICTED_LACKS, NEARLY_AS_GOOD = 6.0, 1.0
@@ -60,9 +59,6 @@ BESIDE_NAMED_LACKS = 3.0
 CLOSER_BELOW, CLOSER_UNITS = 0.4, 8
 # The gate and the synthesizer read the same leaves.
 REMEMBERED_LEAVES = 256
-
-_SECTION_NUMBER = re.compile(r"^\d{1,2}(?:\.\d{1,2}){0,2}\.? ")
-_SAYS_SOMETHING = re.compile(r"[\d:@]|[.!?…;,)\]\"”»]$")
 
 TextOf = Callable[[Passage], str | None]
 
@@ -291,8 +287,8 @@ def _units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) -> tup
             lacking = lacks(kind, text) if kind else 0.0
             if text.endswith(":") and not much:
                 lacking += LEADS_IN_LACKS
-            if _is_bare_line(leaf, place, line):
-                lacking += BARE_LINE_LACKS
+            if leaf.layout.reads_like_heading(place, line) or line.casefold() == _title(leaf):
+                lacking += HEADING_LACKS
             headed, named = _headed(leaf, place, weights, words), _named(leaf, place, weights, words)
             one = ReadUnit(
                 leaf, place, max(score, named), covered, frozenset(held), frozenset(known), lacking, headed, named
@@ -366,15 +362,8 @@ def _judged_by_words(leaf: ReadLeaf, question: str, words: TermWeights, share: f
     return replace(leaf, similarity=similarity, scores=blended(leaf.scores, judged, share))
 
 
-def _is_bare_line(leaf: ReadLeaf, place: int, line: str) -> bool:
-    """Whether a line stands alone above other text, and has no figure and no end of a sentence; the title is one."""
-    if line.casefold() == " ".join(leaf.passage.title.split()).casefold():
-        return True
-    block = leaf.layout.block_of(place)
-    if block.kind != "paragraph" or len(block.units) > 1 or block.units.stop == len(leaf.layout.units):
-        return False
-    words = _SECTION_NUMBER.sub("", line).split()
-    return line.isupper() or (2 <= len(words) <= BARE_LINE_WORDS and not _SAYS_SOMETHING.search(" ".join(words)))
+def _title(leaf: ReadLeaf) -> str:
+    return " ".join(leaf.passage.title.split()).casefold()
 
 
 def _headed(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: TermWeights) -> bool:

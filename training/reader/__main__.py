@@ -71,8 +71,9 @@ def _train(arguments: argparse.Namespace) -> int:
 
     encoder = load_embedding_model("minilm").folder
     rng = random.Random(SEED)  # noqa: S311
-    cut = list(_examples(arguments, rng))
-    leaves = list(_found(arguments, rng)) if arguments.found else []
+    reported = _reported_articles(arguments.data)
+    cut = list(_examples(arguments, reported, rng))
+    leaves = list(_found(arguments, reported, rng)) if arguments.found else []
     both = examples.without_giveaways(cut + leaves, rng)
     held = _held_out(both)
     learnt = [one for one in both if one.group not in held]
@@ -103,11 +104,11 @@ def _train(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _examples(arguments: argparse.Namespace, rng: random.Random) -> Iterator[Example]:
+def _examples(arguments: argparse.Namespace, reported: set[str], rng: random.Random) -> Iterator[Example]:
     data: Path = arguments.data
     yield from examples.read_selqa(data / "selqa" / "questions.jsonl", rng)
     for path in arguments.squad:
-        yield from examples.read_squad(path, _reported_articles(data), rng)
+        yield from examples.read_squad(path, reported, rng)
     asked = {row["question"].strip() for row in read_rows(data / "clapnq" / "questions.jsonl")}
     for path in arguments.clapnq:
         yield from examples.read_clapnq(path, asked, rng)
@@ -118,10 +119,10 @@ def _examples(arguments: argparse.Namespace, rng: random.Random) -> Iterator[Exa
         yield from examples.read_qed(path, asked, rng)
 
 
-def _found(arguments: argparse.Namespace, rng: random.Random) -> Iterator[Example]:
+def _found(arguments: argparse.Namespace, reported: set[str], rng: random.Random) -> Iterator[Example]:
     settings = load_settings()
     corpus: Path = arguments.data / "squad" / "corpus"
-    left_out = _reported_articles(arguments.data) | {Path(row["doc"]).stem for row in read_rows(ASKED_OF_THE_GATE)}
+    left_out = reported | {Path(row["doc"]).stem for row in read_rows(ASKED_OF_THE_GATE)}
     articles = read_articles(corpus, left_out)
     rows = list(read_rows(OWN / "wiki" / "rows.jsonl"))
     for path in arguments.squad:
@@ -133,8 +134,8 @@ def _found(arguments: argparse.Namespace, rng: random.Random) -> Iterator[Exampl
         asked = list(rows_of_near_misses(arguments.near_misses, read_articles(corpus, ())))
         asked = [row for row in asked if Path(row["doc"]).stem in articles]
         rows += rng.sample(asked, min(NEAR_MISSES, len(asked)))
-    reported = {f"{name}.txt" for name in left_out}
-    yield from found_examples("wiki", corpus, rows, settings, other_documents=True, leave_out=reported)
+    files = {f"{name}.txt" for name in left_out}
+    yield from found_examples("wiki", corpus, rows, settings, other_documents=True, leave_out=files)
     for name in _own_names():
         if name != "wiki":
             rows = list(read_rows(OWN / name / "rows.jsonl"))

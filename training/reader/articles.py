@@ -3,7 +3,6 @@
 Flow: files of SQuAD and of its relatives, the articles -> **here** -> `found.py`, which asks our retrieval.
 """
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.feature_extraction.text import TfidfVectorizer
 
-from query_engine.text.sentences import split_sentences
-from training.reader.examples import Span, spaced
+from training.reader.examples import Span, spaced, squad_paragraphs, word_vectorizer
 
 # A heading or a caption is no paragraph that SQuAD asks about.
 LEAST_PARAGRAPH_CHARS = 150
@@ -38,15 +35,11 @@ def rows_of_squad(path: Path, articles: Collection[str]) -> Iterator[Row]:
 
     The quote is the sentence that holds the answer; a question without an answer has none.
     """
-    for article in json.loads(path.read_text(encoding="utf-8"))["data"]:
-        for paragraph in article["paragraphs"] if article["title"] in articles else ():
-            text = paragraph["context"]
-            sentences = split_sentences(text)
-            for asked in paragraph["qas"]:
-                starts = [answer["answer_start"] for answer in asked["answers"][:1]]
-                quotes = [text[one.start : one.end] for one in sentences for at in starts if one.start <= at < one.end]
-                if quotes or asked.get("is_impossible"):
-                    yield _row(asked["question"], article["title"], quotes)
+    for article, paragraph, asked in squad_paragraphs(path):
+        for question, answer in asked if article in articles else ():
+            quotes = [paragraph.text[slice(*one)] for one in paragraph.holding(answer)]
+            if quotes or answer is None:
+                yield _row(question, article, quotes)
 
 
 def rows_of_sentences(sentences: Path, questions: Path, articles: Mapping[str, str]) -> Iterator[Row]:
@@ -85,7 +78,7 @@ def rows_of_near_misses(path: Path, articles: Mapping[str, str]) -> Iterator[Row
         for paragraph in text.split("\n")
         if len(paragraph) >= LEAST_PARAGRAPH_CHARS
     ]
-    vectorizer = TfidfVectorizer(sublinear_tf=True, stop_words="english", token_pattern=r"\b\w+\b")  # noqa: S106
+    vectorizer = word_vectorizer()
     matrix = vectorizer.fit_transform([paragraph for _, paragraph in paragraphs]).T.tocsc()
     firsts = [place for place, (name, _) in enumerate(paragraphs) if place == 0 or paragraphs[place - 1][0] != name]
     best = np.zeros((len(asked), len(firsts)), np.float32)

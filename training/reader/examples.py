@@ -102,7 +102,7 @@ class SourceText:
 
     @cached_property
     def _index(self) -> tuple[TfidfVectorizer, object]:
-        vectorizer = TfidfVectorizer(sublinear_tf=True, stop_words="english", token_pattern=r"\b\w+\b")  # noqa: S106
+        vectorizer = word_vectorizer()
         return vectorizer, vectorizer.fit_transform([self.slice(one) or "-" for one in self.passages])
 
     def heading_of(self, offset: int) -> str:
@@ -126,12 +126,11 @@ class SourceText:
 
     def labelled(self, spans: Sequence[Span]) -> set[int]:
         """Return the places of the units that lie in these spans of the text."""
-        found = set()
-        for place, (start, end) in enumerate(self.units):
-            covered = sum(max(0, min(end, last) - max(start, first)) for first, last in spans)
-            if covered >= LEAST_SHARE * (end - start):
-                found.add(place)
-        return found
+        return labelled(self.units, spans)
+
+    def holding(self, answer: Span | None) -> list[Span]:
+        """Return the unit that an answer begins in."""
+        return [(start, end) for start, end in self.units if answer and start <= answer[0] < end]
 
     def example(
         self, source: str, question: str, units: range, labels: set[int], answer: Span | None = None
@@ -170,6 +169,21 @@ class SourceText:
         if not 0 <= place < len(self.units):
             return False
         return self.units[place][1] - self.units[place][0] + 1 <= room
+
+
+def word_vectorizer() -> TfidfVectorizer:
+    """Return what tells how alike texts are by their words."""
+    return TfidfVectorizer(sublinear_tf=True, stop_words="english", token_pattern=r"\b\w+\b")  # noqa: S106
+
+
+def labelled(units: Sequence[Span], spans: Sequence[Span]) -> set[int]:
+    """Return the places of the units of which at least `LEAST_SHARE` lies in these spans."""
+    found = set()
+    for place, (start, end) in enumerate(units):
+        covered = sum(max(0, min(end, last) - max(start, first)) for first, last in spans)
+        if covered >= LEAST_SHARE * (end - start):
+            found.add(place)
+    return found
 
 
 def of_question(
@@ -383,20 +397,29 @@ def read_clapnq(path: Path, leave_out: set[str], rng: random.Random) -> Iterator
 
 def read_squad(path: Path, leave_out: set[str], rng: random.Random) -> Iterator[Example]:
     """Yield examples of SQuAD 2.0 (Rajpurkar et al., 2018, arXiv 1806.03822), except the articles to leave out."""
+    for article, document, asked in squad_paragraphs(path):
+        for question, answer in asked if article not in leave_out else ():
+            sentence = document.holding(answer)
+            against = 1 if answer else 2
+            yield from of_question("squad", document, question, sentence, rng, answer=answer, against=against)
+
+
+def squad_paragraphs(path: Path) -> Iterator[tuple[str, SourceText, list[tuple[str, Span | None]]]]:
+    """Yield the paragraphs of a file of SQuAD 2.0: the article's name, the text, the questions with their answers.
+
+    The answer of a question that the paragraph does not answer is None.
+    """
     for article in json.loads(path.read_text(encoding="utf-8"))["data"]:
-        if article["title"] in leave_out:
-            continue
-        title = article["title"].replace("_", " ")
+        name = article["title"]
         for number, paragraph in enumerate(article["paragraphs"]):
-            document = SourceText(f"{article['title']} {number}", title, paragraph["context"])
-            for asked in paragraph["qas"]:
-                answers = asked["answers"]
-                if asked.get("is_impossible"):
-                    yield from of_question("squad", document, asked["question"], [], rng, against=2)
-                elif answers:
-                    span = (answers[0]["answer_start"], answers[0]["answer_start"] + len(answers[0]["text"]))
-                    sentence = [unit for unit in document.units if unit[0] <= span[0] < unit[1]]
-                    yield from of_question("squad", document, asked["question"], sentence, rng, answer=span, against=1)
+            asked: list[tuple[str, Span | None]] = []
+            for one in paragraph["qas"]:
+                if one.get("is_impossible"):
+                    asked.append((one["question"], None))
+                elif one["answers"]:
+                    first = one["answers"][0]
+                    asked.append((one["question"], (first["answer_start"], first["answer_start"] + len(first["text"]))))
+            yield name, SourceText(f"{name} {number}", name.replace("_", " "), paragraph["context"]), asked
 
 
 def read_qed(path: Path, leave_out: Collection[str], rng: random.Random) -> Iterator[Example]:

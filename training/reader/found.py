@@ -15,7 +15,7 @@ from errors import QuestionError
 from query_engine.inquiry import Inquiry
 from query_engine.reader.reading import PreparedLeaf, document_text, prepared_leaves
 from settings import Settings
-from training.reader.examples import LEAST_SHARE, Example, find
+from training.reader.examples import Example, find, labelled
 
 # Of the leaves found for a question, so many that do not answer it; of a near miss one more.
 AGAINST = 2
@@ -67,13 +67,8 @@ def found_examples(
 def _example(name: str, row: Mapping[str, Any], leaf: PreparedLeaf) -> Example:
     quotes = row["quotes"] if Path(leaf.passage.doc_id).name == row["doc"] else ()
     spans = [found for quote in quotes if (found := find(leaf.text, quote))]
-    units = [leaf.layout.units[place] for place in leaf.places]
-    answering = frozenset(
-        place
-        for place, unit in enumerate(units)
-        if sum(max(0, min(unit.end, end) - max(unit.start, start)) for start, end in spans)
-        >= LEAST_SHARE * (unit.end - unit.start)
-    )
+    units = [(leaf.layout.units[place].start, leaf.layout.units[place].end) for place in leaf.places]
+    answering = frozenset(labelled(units, spans))
     shown = leaf.shown
     return Example(
         f"{name}{FOUND}", f"{name}/{row['doc']}", row["question"], shown.context, shown.text, shown.units, answering

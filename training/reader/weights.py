@@ -87,7 +87,7 @@ def _is_constant(node: Any) -> bool:
 def _value(node: Any, place: int) -> Array:
     """Compute a constant input: int8 weights with their scales."""
     constant = openvino.Model([node.input(place).get_source_output()], [], "constant")
-    return np.array(openvino.Core().compile_model(constant, "CPU")([])[0], dtype=np.float32)
+    return np.array(openvino.compile_model(constant, "CPU")([])[0], dtype=np.float32)
 
 
 def _factor(node: Any) -> Array:

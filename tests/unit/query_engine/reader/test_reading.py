@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from query_engine.reader.reading import BARE_LINE_LACKS, CONTRADICTED_LACKS, LeafReader, Reading
+from query_engine.reader.reading import CONTRADICTED_LACKS, HEADING_LACKS, LeafReader, Reading
 from tests.fakes.engines import a_passage
 from tests.fakes.reading import WordReader, a_leaf_reader
 from tests.fakes.words import FakeWords
@@ -56,7 +56,7 @@ def test_a_line_that_reads_like_a_heading_loses_to_the_text_below_it() -> None:
     text = "2 Knowledge distillation of a model\n\nA small model learns from a large one. This needs a teacher."
     lacking = {one.text: one.lacking for one in read("What is knowledge distillation of a model?", text).units}
 
-    assert lacking == {line: BARE_LINE_LACKS if line.startswith("2 ") else 0.0 for line in lacking}
+    assert lacking == {line: HEADING_LACKS if line.startswith("2 ") else 0.0 for line in lacking}
 
 
 def test_a_bare_line_with_a_figure_or_at_the_end_may_answer() -> None:
@@ -72,7 +72,7 @@ def test_a_document_s_title_is_no_answer() -> None:
     )
 
     assert [one.lacking for one in a_leaf_reader().read("What works at lunches?", [titled]).units][-1:] == [
-        BARE_LINE_LACKS
+        HEADING_LACKS
     ]
 
 
