@@ -395,7 +395,7 @@ class AnswerSettings(Group):
         le=570,
         description="Time limit of an answer, queueing included; it ends with the best result so far.",
     )
-    min_confidence: float = Field(0.65, ge=0, le=1, description="Below this confidence the question is declined.")
+    min_confidence: float = Field(0.69, ge=0, le=1, description="Below this confidence the question is declined.")
     low_confidence: float = Field(
         0.83, ge=0, le=1, description="Below this confidence an answer carries the warning `low_confidence`."
     )

@@ -55,8 +55,8 @@ _HEADING = re.compile(
     r"(?=\n(?!\d)[^\W_a-z]))",
     re.MULTILINE,
 )
-# A heading without marks may have a number before it: "2 Knowledge distillation".
-_SECTION_NUMBER = re.compile(r"^\d{1,2}(?:\.\d{1,2}){0,2}\.? ")
+# A heading without marks may have a number before it, or a year: "2 Knowledge distillation", "The flood of 1908".
+_NUMBER_OR_YEAR = re.compile(r"^\d{1,2}(?:\.\d{1,2}){0,2}\.? |\b(?:1[5-9]|20)\d\d\b")
 _SAYS_SOMETHING = re.compile(r"[\d:@]|[.!?…;,)\]\"”»]$")
 # Numbered headings stand below those with marks.
 NUMBERED_LEVEL = 6
@@ -116,11 +116,11 @@ class Layout:
         return range(places[0], places[-1] + 1) if places else range(0)
 
     def reads_like_heading(self, place: int, line: str) -> bool:
-        """Whether a unit, as one line, stands alone above other text and has no figure and no end of a sentence."""
+        """Whether a unit, as one line, stands alone above other text: no figure but a year, no end of a sentence."""
         block = self.block_of(place)
         if block.kind != "paragraph" or len(block.units) > 1 or block.units.stop == len(self.units):
             return False
-        words = _SECTION_NUMBER.sub("", line).split()
+        words = _NUMBER_OR_YEAR.sub("", line).split()
         return line.isupper() or (2 <= len(words) <= HEADING_WORDS and not _SAYS_SOMETHING.search(" ".join(words)))
 
 

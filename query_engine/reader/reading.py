@@ -35,9 +35,9 @@ SHARED_BY_DOCUMENTS = 3
 UNKNOWN_SIMILARITY = 0.3
 # In a language that the packaged embedder does not know a similarity says less: the mean of it and this is taken.
 FOREIGN_SIMILARITY = 0.4
-# What counts for a unit: what the reader says of it and of its leaf, the leaf's place in the ranking, the leaf's
-# similarity to the question, and the share of the question's words in it and above it.
-SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.3, 0.2, -0.1, 10.0, 2.0
+# What counts for a unit: what the reader says of it and of its leaf, the leaf's place in the ranking, the similarity of
+# both to the question, and the share of the question's words in it and above it.
+SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.4, 0.2, -0.1, 11.0, 2.0
 # What an item, a row or a line gains under a heading of which the question has every word.
 HEADED_WEIGHT = 1.5
 # "A black start has three steps:" tells nothing else.
@@ -54,9 +54,9 @@ HEADER_CHARS = 500
 NAMED_ROW, PARTLY_NAMED_ROW = 2.0, 1.0
 # "Adults" answers for an adult; "Family (two adults and two children)" beside it does not.
 BESIDE_NAMED_LACKS = 3.0
-# A leaf of a short document mixes subjects, and lies far from a question about one of them. Where no leaf is nearer
-# than this, so many of the likeliest units are embedded, each with its heading.
-CLOSER_BELOW, CLOSER_UNITS = 0.4, 8
+# A leaf mixes subjects: so many of the likeliest units are embedded as well, and their own similarity counts as such a
+# share. Not more, since a line of few words is near to whatever names its subject.
+EMBEDDED_UNITS, OWN_SHARE = 6, 0.3
 # The gate and the synthesizer read the same leaves.
 REMEMBERED_LEAVES = 256
 
@@ -120,7 +120,7 @@ class ReadUnit:
         lacking: what it loses because it holds nothing of the kind that is asked for, 0 or more.
         headed: it is an item, a row or a line, and stands under a heading of which the question has every word.
         named: log-odds by the names of its row and columns alone; minus infinity if it is no row that is named.
-        similarity: cosine of the unit with its heading and the question, -1..1; None where the leaf's counts.
+        similarity: cosine of the unit with its heading and the question, -1..1; None where only the leaf's is known.
     """
 
     leaf: ReadLeaf
@@ -141,7 +141,7 @@ class ReadUnit:
             SCORE_WEIGHT * self.score
             + LEAF_WEIGHT * self.leaf.scores.passage
             + RANK_WEIGHT * self.leaf.rank
-            + SIMILARITY_WEIGHT * self._nearer
+            + SIMILARITY_WEIGHT * self._both_similarities
             + WORDS_WEIGHT * self.covered
             + HEADED_WEIGHT * self.headed
             - self.lacking
@@ -153,10 +153,9 @@ class ReadUnit:
         return max(self.leaf.scores.passage, self.named)
 
     @property
-    def _nearer(self) -> float:
-        """Its own similarity, or the mean of both where its leaf's is larger: few words are seldom near."""
+    def _both_similarities(self) -> float:
         own = self.leaf.similarity if self.similarity is None else self.similarity
-        return max(own, (own + self.leaf.similarity) / 2)
+        return OWN_SHARE * own + (1 - OWN_SHARE) * self.leaf.similarity
 
     @property
     def unit(self) -> Unit:
@@ -200,7 +199,7 @@ class LeafReader:
         reader: scores units.
         text_of: returns the text of a passage's document, None if it is gone.
         words: the corpus's terms and their rarity.
-        embedder: looks closer where all leaves are far from the question; without one, they stay far.
+        embedder: compares the likeliest units with the question; without one, only their leaves are.
     """
 
     def __init__(
@@ -235,20 +234,19 @@ class LeafReader:
         if share < 1:
             leaves = tuple(_judged_by_words(leaf, question, words, share) for leaf in leaves)
         units = _units(question, leaves, words)
-        nearest = max((passage.scores["dense"] for passage in passages if "dense" in passage.scores), default=1.0)
         # The packaged embedder knows English.
-        if self._embedder is not None and share == 1 and nearest < CLOSER_BELOW:
-            units = self._looked_closer(question, units, self._embedder)
+        if self._embedder is not None and share == 1:
+            units = self._compared_singly(question, units, self._embedder)
         contradicted: tuple[str, ...] = ()
         if share == 1:
             units, contradicted = _without_contradicted(question, units)
         return Reading(question, leaves, units, contradicted, _compared(question, words))
 
-    def _looked_closer(
+    def _compared_singly(
         self, question: str, units: tuple[ReadUnit, ...], embedder: BaseEmbedding
     ) -> tuple[ReadUnit, ...]:
         """Return the units in the order that the likeliest ones' own similarity gives."""
-        texts = ["\n".join((*one.leaf.path_of(one.place)[-1:], one.text)) for one in units[:CLOSER_UNITS]]
+        texts = [_embedded_text(one) for one in units[:EMBEDDED_UNITS]]
         with self._lock:
             known = {text: found for text in texts if (found := self._similarities.get((question, text))) is not None}
         if new := [text for text in dict.fromkeys(texts) if text not in known]:
@@ -257,8 +255,16 @@ class LeafReader:
             known |= dict(zip(new, similarities, strict=True))
             with self._lock:
                 self._similarities.update({(question, text): known[text] for text in new})
-        closer = [replace(one, similarity=known[text]) for one, text in zip(units, texts, strict=False)]
-        return tuple(sorted((*closer, *units[CLOSER_UNITS:]), key=lambda one: -one.worth))
+        compared = [replace(one, similarity=known[text]) for one, text in zip(units, texts, strict=False)]
+        return tuple(sorted((*compared, *units[EMBEDDED_UNITS:]), key=lambda one: -one.worth))
+
+
+def _embedded_text(one: ReadUnit) -> str:
+    """Return a unit's words after its heading and, of a row or an item, the header or the line that leads it in."""
+    above = one.leaf.path_of(one.place)[-1:]
+    if one.block.kind in {"table", "list", "steps"}:
+        above = (*above, *_texts_before(one.leaf, one.place))
+    return "\n".join((*above, one.text))
 
 
 def _compared(question: str, words: TermWeights) -> tuple[frozenset[str], ...]:
@@ -407,9 +413,13 @@ def with_context(leaf: ReadLeaf, place: int) -> str:
     That is the header of a table, the line that leads a list in, of anything else the unit before it.
     """
     units = leaf.layout.units
-    above = [leaf.passage.title, *leaf.path_of(place)]
-    above += [leaf.text[units[other].start : units[other].end] for other in _goes_on_from(leaf.layout, place)]
+    above = (leaf.passage.title, *leaf.path_of(place), *_texts_before(leaf, place))
     return "\n".join((*above, leaf.text[units[place].start : units[place].end]))
+
+
+def _texts_before(leaf: ReadLeaf, place: int) -> Iterator[str]:
+    for other in _goes_on_from(leaf.layout, place):
+        yield leaf.text[leaf.layout.units[other].start : leaf.layout.units[other].end]
 
 
 def _goes_on_from(layout: Layout, place: int) -> Iterator[int]:

@@ -22,7 +22,7 @@ JOINED_SCORE_ITEM, JOINED_BELOW_ITEM = -2.0, 2.0
 JOINED_BELOW_LITTLE = 2.0
 # Another block must be worth so much, and so little less than the first. Of another paragraph, list or table the reader
 # must be as sure: such log-odds, or those of the first if they are smaller.
-FURTHER_WORTH, FURTHER_BELOW, FURTHER_SCORE = 4.0, 0.5, -1.0
+FURTHER_WORTH, FURTHER_BELOW, FURTHER_SCORE = 4.0, 0.75, -1.0
 MAX_BLOCKS = 3
 # Of things that are compared, one unit that names all may be worth so much less than the best one, and one unit for
 # each so much less.

@@ -2,7 +2,11 @@
 
 from dataclasses import replace
 
-from query_engine.reader.reading import CONTRADICTED_LACKS, HEADING_LACKS, LeafReader, Reading
+import numpy as np
+import pytest
+
+from query_engine.reader.reading import CONTRADICTED_LACKS, EMBEDDED_UNITS, HEADING_LACKS, LeafReader, Reading
+from tests.fakes.embedding import WordHashEmbedding, word_vector
 from tests.fakes.engines import a_passage
 from tests.fakes.reading import WordReader, a_leaf_reader
 from tests.fakes.words import FakeWords
@@ -59,6 +63,12 @@ def test_a_line_that_reads_like_a_heading_loses_to_the_text_below_it() -> None:
     assert lacking == {line: HEADING_LACKS if line.startswith("2 ") else 0.0 for line in lacking}
 
 
+def test_a_heading_may_have_a_year() -> None:
+    (one,) = (unit for unit in read("What was the flood?", "The flood of 1908\n\nIt rose.").units if "of" in unit.text)
+
+    assert one.lacking == HEADING_LACKS
+
+
 def test_a_bare_line_with_a_figure_or_at_the_end_may_answer() -> None:
     texts = ("Ground floor, room 12\n\nThe desk is there.", "The desk is there.\n\nOn the left of the big door")
 
@@ -81,3 +91,29 @@ def test_the_words_that_only_one_of_the_compared_things_has() -> None:
 
     assert read(question, "The tiers differ.").compared == (frozenset({"flex"}), frozenset({"priority"}))
     assert read("What is the flex tier?", "The tiers differ.").compared == ()
+
+
+def compared_singly(question: str, text: str) -> Reading:
+    reader = LeafReader(WordReader(), lambda _: None, FakeWords(), WordHashEmbedding())
+    return reader.read(question, [a_passage("1.md", text)])
+
+
+def test_the_likeliest_sentences_are_compared_with_the_question_singly() -> None:
+    question = "Who built the pump?"
+    sentences = [f"The pump of house {number} was built by a miller." for number in range(EMBEDDED_UNITS)]
+
+    units = compared_singly(question, " ".join((*sentences, "Zebras graze."))).units
+
+    wanted = [float(np.dot(word_vector(one), word_vector(question))) for one in sentences]
+    assert sorted(one.similarity for one in units if one.similarity is not None) == pytest.approx(sorted(wanted))
+    assert [one.text for one in units if one.similarity is None] == ["Zebras graze."]
+
+
+def test_a_row_is_compared_below_its_header() -> None:
+    question, header, row = "What is the price of apples?", "| Fruit | Price |", "| Apples | 3.00 |"
+
+    units = compared_singly(question, f"{header}\n|---|---|\n{row}\n| Pears | 4.00 |").units
+
+    (apples,) = (one for one in units if "Apples" in one.text)
+    wanted = float(np.dot(word_vector(f"{header} {row}"), word_vector(question)))
+    assert apples.similarity == pytest.approx(wanted)
