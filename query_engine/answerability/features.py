@@ -29,8 +29,8 @@ SUBJECT_WORDS = 2
 SURE, SURE_OF_RARE, RARE = 2.5, -0.5, 0.6
 # Log-odds below which the reader is against a sentence, however similar it is to the question.
 AGAINST = -3.0
-# In languages that the packaged embedder does not know, what answers is worth a little less.
-FOREIGN_WORTH = 0.3
+# Where words judge in place of the reader, a sentence must be worth so much more.
+FOREIGN_LACKS = 0.6
 # The best of many sentences looks good by chance. Of the same questions asked of random folders of SQuAD's articles, a
 # logistic regression weighs `worth` against ln(leaves) at 1 : -0.72 below the usual number of leaves and at 1 : -0.37
 # above, measured between these numbers of leaves. Above, a third is taken off: with all of it, questions that 490
@@ -55,7 +55,7 @@ class Features:
         leaf: log-odds that the best leaf answers.
         unit_leaf: log-odds that the leaf of the best sentence answers.
         worth: what the best sentence is ordered by, see `ReadUnit.worth`: all that speaks for it, less what it lacks;
-            `FOREIGN_WORTH` more in a language that the reader cannot read; less the more leaves it was chosen from.
+            less in a language that the reader cannot read, and the more leaves it was chosen from.
         unit_coverage: share of the question's words, weighted by rarity, that the best sentence, the one before it, its
             heading and its title hold, 0..1; at least its similarity to the question, since it
             may say the same in other words.
@@ -125,7 +125,7 @@ def measure(
 def _worth(question: str, best: ReadUnit, leaves: int) -> float:
     unread = 1 - reader_share(question_language(question))
     size = math.log(min(max(leaves, FEWEST_LEAVES), MOST_LEAVES) / USUAL_LEAVES)
-    return best.worth + FOREIGN_WORTH * unread - size * (SIZE_WORTH_ABOVE if size > 0 else SIZE_WORTH_BELOW)
+    return best.worth - FOREIGN_LACKS * unread - size * (SIZE_WORTH_ABOVE if size > 0 else SIZE_WORTH_BELOW)
 
 
 def _nearness(best: ReadUnit | None) -> float:

@@ -33,8 +33,8 @@ WINDOW_CHARS = 850
 # A line without a full stop that this many documents share is a menu, a footer or a notice.
 SHARED_BY_DOCUMENTS = 3
 UNKNOWN_SIMILARITY = 0.3
-# In a language that the packaged embedder does not know a similarity says less: the mean of it and this is taken.
-FOREIGN_SIMILARITY = 0.4
+# In a language that the packaged embedder does not know a similarity says little: this takes such a share of its place.
+FOREIGN_SIMILARITY, FOREIGN_SHARE = 0.4, 0.7
 # What counts for a unit: what the reader says of it and of its leaf, the leaf's place in the ranking, the similarity of
 # both to the question, and the share of the question's words in it and above it.
 SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.4, 0.2, -0.1, 11.0, 2.0
@@ -364,7 +364,7 @@ def _judged_by_words(leaf: ReadLeaf, question: str, words: TermWeights, share: f
             for part in (with_context(leaf, place), text)
         )
         judged.append(by_words(covered, own, lacking))
-    similarity = leaf.similarity + (1 - share) * (FOREIGN_SIMILARITY - leaf.similarity) / 2
+    similarity = leaf.similarity + (1 - share) * FOREIGN_SHARE * (FOREIGN_SIMILARITY - leaf.similarity)
     return replace(leaf, similarity=similarity, scores=blended(leaf.scores, judged, share))
 
 
