@@ -397,7 +397,7 @@ class AnswerSettings(Group):
     )
     min_confidence: float = Field(0.69, ge=0, le=1, description="Below this confidence the question is declined.")
     low_confidence: float = Field(
-        0.83, ge=0, le=1, description="Below this confidence an answer carries the warning `low_confidence`."
+        0.85, ge=0, le=1, description="Below this confidence an answer carries the warning `low_confidence`."
     )
     only_sure: bool | None = Field(
         None,
