@@ -33,7 +33,7 @@ WINDOW_CHARS = 850
 # A line without a full stop that this many documents share is a menu, a footer or a notice.
 SHARED_BY_DOCUMENTS = 3
 UNKNOWN_SIMILARITY = 0.3
-# In a language that the packaged embedder does not know a similarity says little: this takes such a share of its place.
+# In a language that the packaged embedder does not know a similarity says little: it is mixed with so much of this.
 FOREIGN_SIMILARITY, FOREIGN_SHARE = 0.4, 0.7
 # What counts for a unit: what the reader says of it and of its leaf, the leaf's place in the ranking, the similarity of
 # both to the question, and the share of the question's words in it and above it.
@@ -234,11 +234,10 @@ class LeafReader:
         if share < 1:
             leaves = tuple(_judged_by_words(leaf, question, words, share) for leaf in leaves)
         units = _units(question, leaves, words)
-        # The packaged embedder knows English.
-        if self._embedder is not None and share == 1:
-            units = self._compared_singly(question, units, self._embedder)
         contradicted: tuple[str, ...] = ()
-        if share == 1:
+        if share == 1:  # the packaged embedder and the table of opposites know English
+            if self._embedder is not None:
+                units = self._compared_singly(question, units, self._embedder)
             units, contradicted = _without_contradicted(question, units)
         return Reading(question, leaves, units, contradicted, _compared(question, words))
 
