@@ -3,7 +3,7 @@
 
 import { newStep } from "./pipeline_body.js";
 import { duration, number, t } from "./texts.js";
-import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/htm-preact.js";
 
 const FACT_CHARS = 60;
 
@@ -11,7 +11,8 @@ export function Steps({ info, steps, run, refused, change, say }) {
   const [chosen, setChosen] = useState(() => Object.keys(info).find((id) => info[id].category === "Data Sources") ?? Object.keys(info)[0]);
   const list = useRef(null);
   const focus = useRef(null); // {key, name}: where the focus goes once the cards are drawn
-  useEffect(() => {
+  // Before the page is painted: a later focus would take the next key from where it was pressed.
+  useLayoutEffect(() => {
     if (!focus.current) return;
     const card = [...list.current.children].find(({ dataset }) => dataset.key === focus.current.key);
     const wanted = focus.current.name && card?.querySelector(`[data-tool="${focus.current.name}"]:not(:disabled)`);
