@@ -33,8 +33,8 @@ AGAINST = -3.0
 FOREIGN_LACKS = 0.6
 # The best of many sentences looks good by chance. Of the same questions asked of random folders of SQuAD's articles, a
 # logistic regression weighs `worth` against ln(leaves) at 1 : -0.72 below the usual number of leaves and at 1 : -0.37
-# above, measured between these numbers of leaves. Above, a third is taken off: with all of it, questions that 490
-# articles answer are declined for few more near misses.
+# above, measured between these numbers of leaves. Above, a third is taken off: with all of it, large corpora alone
+# settle the threshold, and near misses pass in smaller ones.
 SIZE_WORTH_BELOW, SIZE_WORTH_ABOVE = 0.72, 0.12
 FEWEST_LEAVES, USUAL_LEAVES, MOST_LEAVES = 100, 1000, 32_000
 # What the reader says where it read nothing: as sure a no as it ever gives.
