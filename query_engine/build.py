@@ -34,7 +34,8 @@ from query_engine.llms.helper import PromptHelper
 from query_engine.question.condense import Condenser
 from query_engine.question.decompose import Planner
 from query_engine.reader.model import shipped_reader
-from query_engine.reader.reading import LeafReader, document_text
+from query_engine.reader.reading import LeafReader
+from query_engine.reader.windows import document_text
 from query_engine.retrieval.expansion.build import build_expansions, check_expansion
 from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline

@@ -23,7 +23,7 @@ from pipelines.steps.language_model import check_method, model_parameter
 from pipelines.steps.model_marking import MARK, model_marks
 from query_engine.reader.layout import lay_out
 from query_engine.reader.model import SHIPPED, PassageReader
-from query_engine.reader.reading import passage_text
+from query_engine.reader.windows import passage_text
 
 # The most that the reader takes in one call.
 WINDOW_CHARS = 850

@@ -15,7 +15,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from index.lexical.language import question_language
 from query_engine.reader.foreign import reader_share
-from query_engine.reader.reading import Reading, ReadUnit, with_context
+from query_engine.reader.units import Reading, ReadUnit, with_context
 from query_engine.schema.passage import Passage
 from query_engine.text.light_words import is_light
 from query_engine.text.term_weights import CorpusWords, TermWeights, question_weights
@@ -30,7 +30,7 @@ SURE, SURE_OF_RARE, RARE = 2.5, -0.5, 0.6
 # Log-odds below which the reader is against a sentence, however similar it is to the question.
 AGAINST = -3.0
 # Where words judge in place of the reader, a sentence must be worth so much more.
-FOREIGN_LACKS = 0.6
+FOREIGN_PENALTY = 0.6
 # The best of many sentences looks good by chance. Of the same questions asked of random folders of SQuAD's articles, a
 # logistic regression weighs `worth` against ln(leaves) at 1 : -0.72 below the usual number of leaves and at 1 : -0.37
 # above, measured between these numbers of leaves. Above, a third is taken off: with all of it, large corpora alone
@@ -125,7 +125,7 @@ def measure(
 def _worth(question: str, best: ReadUnit, leaves: int) -> float:
     unread = 1 - reader_share(question_language(question))
     size = math.log(min(max(leaves, FEWEST_LEAVES), MOST_LEAVES) / USUAL_LEAVES)
-    return best.worth - FOREIGN_LACKS * unread - size * (SIZE_WORTH_ABOVE if size > 0 else SIZE_WORTH_BELOW)
+    return best.worth - FOREIGN_PENALTY * unread - size * (SIZE_WORTH_ABOVE if size > 0 else SIZE_WORTH_BELOW)
 
 
 def _nearness(best: ReadUnit | None) -> float:

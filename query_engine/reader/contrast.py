@@ -1,6 +1,6 @@
 """Tell where a text says something else than a question asks: another year or name, the opposite, no "not".
 
-Flow: a question and a unit that was read -> **here** -> `reading.py` takes what is found off the unit's worth, and a
+Flow: a question and a unit that was read -> **here** -> `ranking.py` takes what is found off the unit's worth, and a
 declined question is told. Such a text has nearly every word of the question and does not answer it: people who write
 questions to fool readers change just these (Rajpurkar et al., 2018, arXiv 1806.03822, table 1). English only; opposites
 are WordNet's, see `training/opposites`. Pure.

@@ -1,6 +1,6 @@
 """Judge by its words what the reader cannot read: it learnt English.
 
-Flow: the reader's scores of a leaf, for a question in another language -> **here** -> `reading.py` goes on with scores
+Flow: the reader's scores of a leaf, for a question in another language -> **here** -> `ranking.py` goes on with scores
 that mean the same, log-odds that a sentence answers. Languages in Latin letters share names, numbers and many words
 with English, so that there the reader's score still counts half. Pure.
 """
@@ -25,15 +25,15 @@ def reader_share(language: str) -> float:
     return 0.0 if language in IN_OTHER_LETTERS else READER_SHARE
 
 
-def by_words(covered: float, own: float, lacking: float) -> float:
+def by_words(covered: float, own: float, penalty: float) -> float:
     """Return the log-odds that a sentence answers, by the words of the question that it holds.
 
     Args:
         covered: share of them, weighted by rarity, that it holds together with what stands above it, 0..1.
         own: share that it holds itself, 0..1.
-        lacking: what it loses because it holds nothing of the kind that is asked for, 0 or more.
+        penalty: what it loses because it holds nothing of the kind that is asked for, 0 or more.
     """
-    return NO_WORD + ALL_WORDS * covered + ALL_OWN_WORDS * own - lacking
+    return NO_WORD + ALL_WORDS * covered + ALL_OWN_WORDS * own - penalty
 
 
 def blended(scores: Scores, words: Sequence[float], share: float) -> Scores:

@@ -1,6 +1,6 @@
 """Divide a stretch of a document into blocks that can be read alone, made of sentences and lines.
 
-Flow: a document and the leaves that were found in it -> **here** -> `reading.py` has the units scored and
+Flow: a document and the leaves that were found in it -> **here** -> `windows.py` has the units read and
 `synthesis/extractive.py` quotes whole units, and of lists, steps and tables what belongs to them. Where sentences end
 is `text/sentences.py`'s business. Pure.
 """

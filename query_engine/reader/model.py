@@ -1,6 +1,6 @@
 """The reader: a small encoder that reads question and passage together and scores the passage's units.
 
-Flow: `reading.py` gives stretches of documents -> **here** -> how likely each unit answers, whether the passage does,
+Flow: `windows.py` gives stretches of documents -> **here** -> how likely each unit answers, whether the passage does,
 and which words do. Trained by `training/reader/`; `model/README.md` says on what, and how well it reads.
 Runs on the CPU by OpenVINO.
 """

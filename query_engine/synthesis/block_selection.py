@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from query_engine.reader.layout import BlockKind
-from query_engine.reader.reading import Reading, ReadLeaf, ReadUnit
+from query_engine.reader.units import Reading, ReadLeaf, ReadUnit
 from query_engine.text.asked_kind import AskedKind, asked_kind, asks_again, asks_for_much, holds_kind, points_back
 
 # A sentence of the same block is quoted with the best one if the reader gives it such log-odds, or so little less than
@@ -103,21 +103,16 @@ class ChosenBlock:
         header = self.leaf.layout.block_of(self.places[-1]).header
         if header is None:
             return None
-        unit = self.leaf.layout.units[header]
-        return self.leaf.text[unit.start : unit.end]
+        return self.leaf.unit_text(header)
 
     @property
     def words(self) -> int:
         """Number of words."""
-        units = self.leaf.layout.units
-        return sum(len(self.leaf.text[units[place].start : units[place].end].split()) for place in self.places)
+        return sum(len(self.leaf.unit_text(place).split()) for place in self.places)
 
     def text(self) -> str:
         """The quoted words on one line."""
-        units = self.leaf.layout.units
-        return " ".join(
-            " ".join(self.leaf.text[units[place].start : units[place].end].split()) for place in self.places
-        )
+        return " ".join(" ".join(self.leaf.unit_text(place).split()) for place in self.places)
 
 
 def choose(reading: Reading, max_words: int) -> list[ChosenBlock]:
@@ -198,7 +193,7 @@ def _key(leaf: ReadLeaf, place: int) -> tuple[str, int]:
 
 def _adds(one: ReadUnit, chosen: Sequence[ChosenBlock], asked: _Asked) -> bool:
     least = max(FURTHER_WORTH, chosen[0].worth - FURTHER_BELOW)
-    if asked.little and any(not first.lacking and one.held <= first.known for first in _units(chosen, asked)):
+    if asked.little and any(not first.penalty and one.held <= first.known for first in _units(chosen, asked)):
         return False
     if not asked.several and not one.headed and any(first.headed for first in _units(chosen, asked)):
         return False
@@ -243,7 +238,7 @@ def _named_more(one: ReadUnit, asked: _Asked) -> ReadUnit:
     below = NAMED_MORE_BELOW if one.held else math.inf
     beside = (asked.units.get(_key(one.leaf, place)) for place in one.block.units)
     better = [other for other in beside if other and other.held > one.held]
-    better = [other for other in better if other.score > one.score - below and not other.lacking]
+    better = [other for other in better if other.score > one.score - below and not other.penalty]
     return max(better, key=lambda other: (len(other.held), other.worth), default=one)
 
 
@@ -309,7 +304,7 @@ def _answering(one: ReadUnit, asked: _Asked) -> Iterator[int]:
     leaf = one.leaf
     many = asked.much or one.block.kind == "paragraph"
     score, below = (JOINED_SCORE, JOINED_BELOW) if many else (JOINED_SCORE_ITEM, JOINED_BELOW_ITEM)
-    if asked.little and not one.lacking:
+    if asked.little and not one.penalty:
         below = JOINED_BELOW_LITTLE
     least = min(one.score, max(score, one.score - below))
     scores = dict(zip(leaf.read, leaf.scores.units, strict=True))
@@ -330,10 +325,10 @@ def _beside(one: ReadUnit, place: int, asked: _Asked) -> bool:
     if asked.much or other is None:
         return True
     if _parts_differ(one, asked):
-        return one.held <= other.held and other.lacking <= one.lacking
+        return one.held <= other.held and other.penalty <= one.penalty
     if asked.kind is AskedKind.REASON:  # that gives a reason, but of something else
         return bool(other.held) or abs(place - one.place) == 1 or not holds_kind(AskedKind.REASON, other.text)
-    return not asked.little or bool(one.lacking) or not other.lacking
+    return not asked.little or bool(one.penalty) or not other.penalty
 
 
 def _opened(block: ChosenBlock, asked: _Asked, quoted: Container[tuple[str, int]]) -> ChosenBlock:
@@ -356,7 +351,7 @@ def _opened(block: ChosenBlock, asked: _Asked, quoted: Container[tuple[str, int]
 def _reason_beside(one: ReadUnit, places: set[int]) -> set[int]:
     """Return the neighbour that gives the reason, where a paragraph's quoted sentences do not give it by themselves."""
     leaf, units = one.leaf, one.leaf.layout.units
-    texts = {place: leaf.text[units[place].start : units[place].end] for place in one.block.units}
+    texts = {place: leaf.unit_text(place) for place in one.block.units}
     gives = {place for place, text in texts.items() if holds_kind(AskedKind.REASON, text) and not units[place].label}
     said = {place for place in places & gives if not points_back(texts[place])}
     if said:

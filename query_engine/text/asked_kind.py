@@ -1,6 +1,6 @@
 """What kind of thing a question asks for, and whether a text holds it: an amount, money, a point in time, a reason.
 
-Flow: a question -> **here** -> `reader/reading.py` prefers sentences that hold what is asked for,
+Flow: a question -> **here** -> `reader/ranking.py` prefers sentences that hold what is asked for,
 `synthesis/block_selection.py` adds the sentence that gives a reason, and the rest of a list where much is asked for.
 English, German, French and Spanish; the commonest words of Italian, Portuguese, Dutch, Swedish, Russian, Chinese and
 Japanese. Which words of a sentence are the answer is `short_answers.py`'s business. Pure.
@@ -102,7 +102,7 @@ _HOLDS = {
         re.IGNORECASE,
     ),
 }
-_LACKING = {AskedKind.AMOUNT: 2.5, AskedKind.MONEY: 1.0, AskedKind.TIME: 1.0, AskedKind.REASON: 0.0}
+_MISSING_KIND_PENALTY = {AskedKind.AMOUNT: 2.5, AskedKind.MONEY: 1.0, AskedKind.TIME: 1.0, AskedKind.REASON: 0.0}
 # The reason stands before what says so: "It leaks; therefore ..."; "This is because ..." explains what stands before.
 _POINTS_BACK = re.compile(
     r"\b(?:therefore|thus|hence|consequently|as a result|for (?:this|that|which) reason|(?:that|this|which) is why"
@@ -143,12 +143,14 @@ def holds_kind(kind: AskedKind, text: str) -> bool:
     return _HOLDS[kind].search(text) is not None
 
 
-def lacks(kind: AskedKind, text: str) -> float:
+def missing_kind_penalty(kind: AskedKind, text: str) -> float:
     """Return the log-odds that a text loses, 0 or more, because it holds nothing of a kind that is asked for."""
     if holds_kind(kind, text):
         return 0.0
     # A number may be a sum of money without a sign of it.
-    return _LACKING[AskedKind.AMOUNT if kind is AskedKind.MONEY and not holds_kind(AskedKind.AMOUNT, text) else kind]
+    return _MISSING_KIND_PENALTY[
+        AskedKind.AMOUNT if kind is AskedKind.MONEY and not holds_kind(AskedKind.AMOUNT, text) else kind
+    ]
 
 
 def points_back(text: str) -> bool:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from index.corpus import Corpus
 from query_engine.reader.model import PassageText, Scores
-from query_engine.reader.reading import LeafReader, document_text
+from query_engine.reader.reading import LeafReader
+from query_engine.reader.windows import document_text
 from tests.fakes.words import FakeWords
 
 COMMON = frozenset("the what is of a an and how does do did who when where in on to for".split())

@@ -19,7 +19,8 @@ from index.build import Embedding
 from query_engine.answerability import classifier
 from query_engine.answerability.features import Features, measure
 from query_engine.reader.model import shipped_reader
-from query_engine.reader.reading import LeafReader, document_text
+from query_engine.reader.reading import LeafReader
+from query_engine.reader.windows import document_text
 from query_engine.schema.passage import Passage
 from settings import Settings
 from training.gate.examples import Example, make_examples

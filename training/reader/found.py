@@ -13,7 +13,7 @@ from bench.build import open_engine
 from bench.datasets import DataSet
 from errors import QuestionError
 from query_engine.inquiry import Inquiry
-from query_engine.reader.reading import PreparedLeaf, document_text, prepared_leaves
+from query_engine.reader.windows import PreparedLeaf, document_text, prepared_leaves
 from settings import Settings
 from training.reader.examples import Example, find, labelled
 

@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from query_engine.reader.reading import CONTRADICTED_LACKS, EMBEDDED_UNITS, HEADING_LACKS, LeafReader, Reading
+from query_engine.reader.ranking import CONTRADICTION_PENALTY, HEADING_PENALTY
+from query_engine.reader.reading import LeafReader
+from query_engine.reader.units import EMBEDDED_UNITS, Reading
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 from tests.fakes.engines import a_passage
 from tests.fakes.reading import WordReader, a_leaf_reader
@@ -22,7 +24,7 @@ def test_the_best_sentence_says_something_else() -> None:
 
     assert reading.contradicted == ("2019",)
     assert reading.units[0].text == "Ms Doe chaired the board in 2018."
-    assert all(one.lacking >= CONTRADICTED_LACKS for one in reading.units)
+    assert all(one.penalty >= CONTRADICTION_PENALTY for one in reading.units)
 
 
 def test_a_sentence_nearly_as_good_that_says_what_is_asked() -> None:
@@ -31,7 +33,7 @@ def test_a_sentence_nearly_as_good_that_says_what_is_asked() -> None:
 
     assert reading.contradicted == ()
     assert reading.units[0].text == "In 2019 Mr Roe chaired it."
-    assert [one.lacking for one in reading.units if "2018" in one.text] == [CONTRADICTED_LACKS]
+    assert [one.penalty for one in reading.units if "2018" in one.text] == [CONTRADICTION_PENALTY]
 
 
 def test_what_is_far_worse_does_not_settle_it() -> None:
@@ -58,21 +60,21 @@ def test_only_english_is_compared() -> None:
 
 def test_a_line_that_reads_like_a_heading_loses_to_the_text_below_it() -> None:
     text = "2 Knowledge distillation of a model\n\nA small model learns from a large one. This needs a teacher."
-    lacking = {one.text: one.lacking for one in read("What is knowledge distillation of a model?", text).units}
+    penalties = {one.text: one.penalty for one in read("What is knowledge distillation of a model?", text).units}
 
-    assert lacking == {line: HEADING_LACKS if line.startswith("2 ") else 0.0 for line in lacking}
+    assert penalties == {line: HEADING_PENALTY if line.startswith("2 ") else 0.0 for line in penalties}
 
 
 def test_a_heading_may_have_a_year() -> None:
     (one,) = (unit for unit in read("What was the flood?", "The flood of 1908\n\nIt rose.").units if "of" in unit.text)
 
-    assert one.lacking == HEADING_LACKS
+    assert one.penalty == HEADING_PENALTY
 
 
 def test_a_bare_line_with_a_figure_or_at_the_end_may_answer() -> None:
     texts = ("Ground floor, room 12\n\nThe desk is there.", "The desk is there.\n\nOn the left of the big door")
 
-    assert [one.lacking for one in read("Where is the desk?", *texts).units] == [0.0] * 4
+    assert [one.penalty for one in read("Where is the desk?", *texts).units] == [0.0] * 4
 
 
 def test_a_document_s_title_is_no_answer() -> None:
@@ -81,8 +83,8 @@ def test_a_document_s_title_is_no_answer() -> None:
         title="Quiet lunches: felt, panels and lights.",
     )
 
-    assert [one.lacking for one in a_leaf_reader().read("What works at lunches?", [titled]).units][-1:] == [
-        HEADING_LACKS
+    assert [one.penalty for one in a_leaf_reader().read("What works at lunches?", [titled]).units][-1:] == [
+        HEADING_PENALTY
     ]
 
 

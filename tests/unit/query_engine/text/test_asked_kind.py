@@ -2,7 +2,7 @@
 
 import pytest
 
-from query_engine.text.asked_kind import AskedKind, asked_kind, holds_kind, lacks, points_back
+from query_engine.text.asked_kind import AskedKind, asked_kind, holds_kind, missing_kind_penalty, points_back
 
 
 @pytest.mark.parametrize(
@@ -61,6 +61,8 @@ def test_some_reasons_point_to_the_sentence_before() -> None:
 
 
 def test_a_number_may_be_a_sum_of_money_and_a_sentence_without_one_is_none() -> None:
-    signed, bare, none = (lacks(AskedKind.MONEY, text) for text in ("It is 40 euros.", "It is 40.", "It is dear."))
+    signed, bare, none = (
+        missing_kind_penalty(AskedKind.MONEY, text) for text in ("It is 40 euros.", "It is 40.", "It is dear.")
+    )
 
     assert signed == 0 < bare < none

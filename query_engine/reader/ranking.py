@@ -1,0 +1,189 @@
+"""Order what may be quoted: every sentence, list item, row and line of the leaves that were read, the likeliest first.
+
+Flow: scored leaves -> **here** -> `reading.py` compares the first ones with the question and has those that say
+something else put behind. What counts and how much is in `units.py`; this file measures it. Pure.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from query_engine.question.decompose_rules import compared_things
+from query_engine.reader.contrast import Asked, asked, says
+from query_engine.reader.foreign import blended, by_words
+from query_engine.reader.layout import split_row
+from query_engine.reader.units import ReadLeaf, ReadUnit, with_context
+from query_engine.text.asked_kind import asked_kind, asks_for_much, missing_kind_penalty
+from query_engine.text.term_weights import TermWeights, question_weights
+
+# A line without a full stop that this many documents share is a menu, a footer or a notice.
+SHARED_BY_DOCUMENTS = 3
+# In a language that the packaged embedder does not know a similarity says little: it is mixed with so much of this.
+FOREIGN_SIMILARITY, FOREIGN_SHARE = 0.4, 0.7
+# "A black start has three steps:" tells nothing else.
+LEAD_IN_PENALTY = 1.0
+# So does a line that reads like a heading, and the title.
+HEADING_PENALTY = 1.5
+# What every unit loses where the best one says something else than is asked, but for those nearly as good that hold the
+# word in question: the row of 2019 stands beside that of 2018.
+CONTRADICTION_PENALTY, NEARLY_AS_GOOD = 6.0, 1.0
+# Minutes and letters are dated at their top: that date counts for all that stands below.
+HEADER_CHARS = 500
+# The reader learnt from prose. Of a table, the row that the question names counts as read with such log-odds, where the
+# question names a column as well or there is only one; less where it names a part of the row's name.
+NAMED_ROW, PARTLY_NAMED_ROW = 2.0, 1.0
+# "Adults" answers for an adult; "Family (two adults and two children)" beside it does not.
+ROW_BESIDE_PENALTY = 3.0
+
+
+def in_order(units: Iterable[ReadUnit]) -> tuple[ReadUnit, ...]:
+    """Return units, the likeliest to answer first."""
+    return tuple(sorted(units, key=lambda one: -one.worth))
+
+
+def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) -> tuple[ReadUnit, ...]:
+    """Return the units of all leaves that may be quoted, in order; one that was read twice, where it is worth more."""
+    weights, kind, much = question_weights(question, words), asked_kind(question), asks_for_much(question)
+    everywhere = _shared_lines(leaves)
+    found: dict[tuple[str, int], ReadUnit] = {}
+    for leaf in leaves:
+        for place, score in zip(leaf.read, leaf.scores.units, strict=True):
+            unit, text = leaf.layout.units[place], leaf.unit_text(place)
+            line = " ".join(text.split())
+            shared = line in everywhere and leaf.layout.block_of(place).kind not in {"record", "table"}
+            if unit.label or shared or not math.isfinite(score):
+                continue
+            known = weights.keys() & words.terms(with_context(leaf, place))
+            penalty = missing_kind_penalty(kind, text) if kind else 0.0
+            if text.endswith(":") and not much:
+                penalty += LEAD_IN_PENALTY
+            if leaf.layout.reads_like_heading(place, line) or line.casefold() == _title(leaf):
+                penalty += HEADING_PENALTY
+            named = _named(leaf, place, weights, words)
+            one = ReadUnit(
+                leaf,
+                place,
+                score=max(score, named),
+                covered=sum(weights[term] for term in known),
+                held=frozenset(weights.keys() & words.terms(text)),
+                known=frozenset(known),
+                penalty=penalty,
+                headed=_headed(leaf, place, weights, words),
+                named=named,
+            )
+            key = (leaf.passage.doc_id, unit.start)
+            if key not in found or found[key].worth < one.worth:
+                found[key] = one
+    return in_order(_beside_named(found, weights, words))
+
+
+def _beside_named(
+    units: Mapping[tuple[str, int], ReadUnit], asked: Mapping[str, float], words: TermWeights
+) -> Iterator[ReadUnit]:
+    """Yield the units again, worth less if a row is named in part where another of its table is named in full."""
+    names = {
+        key: frozenset(words.terms(split_row(one.text)[0])) for key, one in units.items() if one.block.kind == "table"
+    }
+    in_full = defaultdict[tuple[str, int], list[frozenset[str]]](list)
+    for key, name in names.items():
+        if name and name <= asked.keys():
+            in_full[_table_of(units[key])].append(name)
+    for key, one in units.items():
+        name = names.get(key, frozenset())
+        part = name & asked.keys()
+        if part and part != name and any(part <= other for other in in_full[_table_of(one)]):
+            yield replace(one, penalty=one.penalty + ROW_BESIDE_PENALTY)
+        else:
+            yield one
+
+
+def _table_of(one: ReadUnit) -> tuple[str, int]:
+    return one.leaf.passage.doc_id, one.leaf.layout.units[one.block.units.start].start
+
+
+def compared_words(question: str, words: TermWeights) -> tuple[frozenset[str], ...]:
+    """Return for each thing that a question compares the words that only its name has; nothing if it compares none."""
+    names = [frozenset(words.query_terms(thing)) for thing in compared_things(question)]
+    own = [
+        name.difference(*(other for place, other in enumerate(names) if place != at)) for at, name in enumerate(names)
+    ]
+    return tuple(own) if all(own) else ()
+
+
+def put_contradicted_last(question: str, units: tuple[ReadUnit, ...]) -> tuple[tuple[ReadUnit, ...], tuple[str, ...]]:
+    """Return the units in order again, and the question's words that the best one contradicts if none is better."""
+    wanted = asked(question)
+    against = _contradicted(wanted, units[0]) if units else ()
+    if not against:
+        return units, ()
+    least = units[0].worth - NEARLY_AS_GOOD
+
+    def counts(one: ReadUnit) -> bool:
+        text = with_context(one.leaf, one.place)
+        return one.worth >= least and all(says(word, text) for word in against) and not _contradicted(wanted, one)
+
+    judged = [one if counts(one) else replace(one, penalty=one.penalty + CONTRADICTION_PENALTY) for one in units]
+    found = in_order(judged)
+    return found, () if counts(found[0]) else against
+
+
+def _contradicted(wanted: Asked, one: ReadUnit) -> tuple[str, ...]:
+    leaf = one.leaf
+    document = (leaf.passage.doc_id, leaf.passage.title, leaf.text[:HEADER_CHARS])
+    around = "\n".join((*document, *leaf.path_of(one.place), leaf.read_text))
+    return wanted.contradicted(with_context(leaf, one.place), around, leaf.text)
+
+
+def judged_by_words(leaf: ReadLeaf, question: str, words: TermWeights, share: float) -> ReadLeaf:
+    """Return a leaf of which the reader's scores count as `share`, and what its words say for the rest."""
+    weights, kind = question_weights(question, words), asked_kind(question)
+    judged = []
+    for place in leaf.read:
+        text = leaf.unit_text(place)
+        penalty = missing_kind_penalty(kind, text) if kind else 0.0
+        covered, own = (
+            sum(weights[term] for term in weights.keys() & words.terms(part))
+            for part in (with_context(leaf, place), text)
+        )
+        judged.append(by_words(covered, own, penalty))
+    similarity = leaf.similarity + (1 - share) * FOREIGN_SHARE * (FOREIGN_SIMILARITY - leaf.similarity)
+    return replace(leaf, similarity=similarity, scores=blended(leaf.scores, judged, share))
+
+
+def _title(leaf: ReadLeaf) -> str:
+    return " ".join(leaf.passage.title.split()).casefold()
+
+
+def _headed(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: TermWeights) -> bool:
+    """Whether a unit stands in a list, table or record under a heading that the question asks for."""
+    titles = leaf.path_of(place)
+    if leaf.layout.block_of(place).kind in {"paragraph", "heading", "code"} or len(titles) < 2:
+        return False
+    named = set(words.query_terms(titles[-1]))
+    return bool(named) and named <= asked.keys()
+
+
+def _named(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: TermWeights) -> float:
+    """Return how likely a row answers by its first cell and the header, see `NAMED_ROW`."""
+    block = leaf.layout.block_of(place)
+    if block.kind != "table" or block.header is None:
+        return -math.inf
+    name = set(words.terms(split_row(leaf.unit_text(place))[0]))
+    columns = split_row(leaf.unit_text(block.header))[1:]
+    asked_columns = asked.keys() - name
+    if len(columns) > 1 and asked_columns.isdisjoint(words.terms(" ".join(columns))):
+        return -math.inf
+    if not name & asked.keys():
+        return -math.inf
+    return NAMED_ROW if name <= asked.keys() else PARTLY_NAMED_ROW
+
+
+def _shared_lines(leaves: Sequence[ReadLeaf]) -> frozenset[str]:
+    """Return the lines that are no sentences and stand in several of the documents: menus, footers, notices."""
+    holders: defaultdict[str, set[str]] = defaultdict(set)
+    for leaf in leaves:
+        for place in leaf.read:
+            if (line := " ".join(leaf.unit_text(place).split()))[-1:] not in {".", "!", "?", ":"}:
+                holders[line].add(leaf.passage.doc_id)
+    return frozenset(line for line, documents in holders.items() if len(documents) >= SHARED_BY_DOCUMENTS)

@@ -1,0 +1,184 @@
+"""What was read for a question: leaves, their units with all that counts for them, and units in their surroundings.
+
+Flow: `reading.py` makes these values, `ranking.py` orders the units; `answerability/` and `synthesis/` take them. Pure.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from query_engine.reader.layout import Block, HeadingPath, Layout, Unit
+from query_engine.reader.model import Scores
+from query_engine.schema.passage import Passage
+
+# What counts for a unit: what the reader says of it and of its leaf, the leaf's place in the ranking, the similarity of
+# both to the question, and the share of the question's words in it and above it.
+SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.4, 0.2, -0.1, 11.0, 2.0
+# What an item, a row or a line gains under a heading of which the question has every word.
+HEADED_WEIGHT = 1.5
+# A leaf mixes subjects: so many of the likeliest units are embedded as well, and their own similarity counts as such a
+# share. Not more, since a line of few words is near to whatever names its subject.
+EMBEDDED_UNITS, OWN_SHARE = 6, 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLeaf:
+    """A leaf that was read.
+
+    Attributes:
+        passage: the one it was found in.
+        rank: its place among all leaves that were found, from 0.
+        similarity: cosine of leaf and question, -1..1; `UNKNOWN_SIMILARITY` if it was not found by meaning.
+        paths: the headings that each unit read stands under, the outermost first.
+        text: of the document.
+        layout: of the leaf and what surrounds it.
+        read: places of its units in the layout.
+        scores: of these units, and of the leaf; see `model.Scores`.
+    """
+
+    passage: Passage
+    rank: int
+    similarity: float
+    paths: tuple[HeadingPath, ...]
+    text: str
+    layout: Layout
+    read: range
+    scores: Scores
+
+    def path_of(self, place: int) -> tuple[str, ...]:
+        """The headings that a unit of the layout stands under; of one that was not read, those of the nearest."""
+        return self.paths[min(max(place, self.read.start), self.read.stop - 1) - self.read.start].titles
+
+    def unit_text(self, place: int) -> str:
+        """The words of a unit of the layout."""
+        unit = self.layout.units[place]
+        return self.text[unit.start : unit.end]
+
+    @property
+    def read_text(self) -> str:
+        """The stretch of the document that was read."""
+        units = self.layout.units
+        return self.text[units[self.read.start].start : units[self.read.stop - 1].end]
+
+    def words_read(self) -> tuple[int, int] | None:
+        """Where the words stand in the document that the reader takes for the short answer."""
+        if self.scores.words is None:
+            return None
+        start = self.layout.units[self.read.start].start
+        return start + self.scores.words[0], start + self.scores.words[1]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadUnit:
+    """A unit that may be quoted.
+
+    Attributes:
+        leaf: the leaf it was read in.
+        place: its place in the leaf's layout.
+        score: log-odds that it answers, as the reader gives them.
+        covered: share of the question's words, weighted by rarity, that it holds together with its title, the headings
+            above it and what it goes on from, 0..1.
+        held: the question's words that it holds itself, as the index spells them.
+        known: those, and the ones that stand in its title, headings and what it goes on from.
+        penalty: what it loses, 0 or more: it holds nothing of the kind that is asked for, or says something else.
+        headed: it is an item, a row or a line, and stands under a heading of which the question has every word.
+        named: log-odds by the names of its row and columns alone; minus infinity if it is no row that is named.
+        similarity: cosine of the unit with its heading and the question, -1..1; None where only the leaf's is known.
+    """
+
+    leaf: ReadLeaf
+    place: int
+    score: float
+    covered: float
+    held: frozenset[str] = frozenset()
+    known: frozenset[str] = frozenset()
+    penalty: float = 0.0
+    headed: bool = False
+    named: float = -math.inf
+    similarity: float | None = None
+
+    @property
+    def worth(self) -> float:
+        """What units are ordered by: higher is more likely to answer."""
+        return (
+            SCORE_WEIGHT * self.score
+            + LEAF_WEIGHT * self.leaf.scores.passage
+            + RANK_WEIGHT * self.leaf.rank
+            + SIMILARITY_WEIGHT * self._both_similarities
+            + WORDS_WEIGHT * self.covered
+            + HEADED_WEIGHT * self.headed
+            - self.penalty
+        )
+
+    @property
+    def leaf_score(self) -> float:
+        """Log-odds that its leaf answers."""
+        return max(self.leaf.scores.passage, self.named)
+
+    @property
+    def _both_similarities(self) -> float:
+        own = self.leaf.similarity if self.similarity is None else self.similarity
+        return OWN_SHARE * own + (1 - OWN_SHARE) * self.leaf.similarity
+
+    @property
+    def unit(self) -> Unit:
+        """Where it stands."""
+        return self.leaf.layout.units[self.place]
+
+    @property
+    def block(self) -> Block:
+        """The block it belongs to."""
+        return self.leaf.layout.block_of(self.place)
+
+    @property
+    def text(self) -> str:
+        """Its words."""
+        return self.leaf.unit_text(self.place)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All that was read for a question.
+
+    Attributes:
+        question: as it was asked.
+        leaves: the leaf that was found best first.
+        units: those that may be quoted, the most likely first; none twice.
+        contradicted: the question's words in whose place the best unit says something else, see `contrast.py`.
+        compared: of each thing that the question compares, the words that only its name has.
+    """
+
+    question: str
+    leaves: tuple[ReadLeaf, ...]
+    units: tuple[ReadUnit, ...]
+    contradicted: tuple[str, ...] = ()
+    compared: tuple[frozenset[str], ...] = ()
+
+
+def with_context(leaf: ReadLeaf, place: int) -> str:
+    """Return a unit's words after those of its title, its headings, and what it goes on from.
+
+    That is the header of a table, the line that leads a list in, of anything else the unit before it.
+    """
+    above = (leaf.passage.title, *leaf.path_of(place), *texts_before(leaf, place))
+    return "\n".join((*above, leaf.unit_text(place)))
+
+
+def texts_before(leaf: ReadLeaf, place: int) -> Iterator[str]:
+    """Yield what a unit goes on from: a table's header, the line that leads a list in, the unit before."""
+    for other in _goes_on_from(leaf.layout, place):
+        yield leaf.unit_text(other)
+
+
+def _goes_on_from(layout: Layout, place: int) -> Iterator[int]:
+    units, block = layout.units, layout.block_of(place)
+    if block.kind == "table":
+        if block.header is not None:
+            yield block.header
+        return
+    if block.kind in {"list", "steps"} and block.lead is not None:
+        yield block.lead
+        if place == block.units.start or units[place - 1].item != units[place].item:
+            return
+    if place > 0:
+        yield place - 1
