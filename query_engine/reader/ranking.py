@@ -72,9 +72,8 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
                 headed=_headed(leaf, place, weights, words),
                 named=named,
             )
-            key = (leaf.passage.doc_id, unit.start)
-            if key not in found or found[key].worth < one.worth:
-                found[key] = one
+            if one.key not in found or found[one.key].worth < one.worth:
+                found[one.key] = one
     return in_order(_beside_named(found, weights, words))
 
 
@@ -99,7 +98,7 @@ def _beside_named(
 
 
 def _table_of(one: ReadUnit) -> tuple[str, int]:
-    return one.leaf.passage.doc_id, one.leaf.layout.units[one.block.units.start].start
+    return one.leaf.key_of(one.block.units.start)
 
 
 def compared_words(question: str, words: TermWeights) -> tuple[frozenset[str], ...]:

@@ -54,6 +54,15 @@ class ReadLeaf:
         unit = self.layout.units[place]
         return self.text[unit.start : unit.end]
 
+    def key_of(self, place: int) -> tuple[str, int]:
+        """The document of a unit of the layout and its offset there: the same for two leaves that overlap."""
+        return self.passage.doc_id, self.layout.units[place].start
+
+    def word_count(self, places: range) -> int:
+        """Number of words from the first of these units to the last."""
+        units = self.layout.units
+        return len(self.text[units[places.start].start : units[places.stop - 1].end].split())
+
     @property
     def read_text(self) -> str:
         """The stretch of the document that was read."""
@@ -124,6 +133,11 @@ class ReadUnit:
     def unit(self) -> Unit:
         """Where it stands."""
         return self.leaf.layout.units[self.place]
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Its document and its offset there."""
+        return self.leaf.key_of(self.place)
 
     @property
     def block(self) -> Block:

@@ -15,17 +15,13 @@ from query_engine.prompting.builder import REFERENCE
 from query_engine.reader.layout import split_row
 from query_engine.reader.reading import LeafReader
 from query_engine.schema.passage import Passage
-from query_engine.synthesis.block_selection import (
-    ChosenBlock,
-    choose,
-    denies,
-    leaves_open,
-    names_another,
-)
+from query_engine.synthesis.block_selection import choose
+from query_engine.synthesis.blocks import ChosenBlock
 from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
 from query_engine.text.asked_kind import asks_for_much
 from query_engine.text.markdown_escape import as_text
 from query_engine.text.short_answers import short_answer
+from query_engine.text.standalone import denies, leaves_open, names_another
 
 LEAD_WORDS = 8
 # Log-probability from which the reader's words are trusted. Of SQuAD 2.0's 293 answerable questions 17 have bold words

@@ -1,0 +1,60 @@
+"""Whether a sentence is understood alone: what it leaves open, denies, limits, and whom it names.
+
+Flow: a sentence that is quoted -> **here** -> `synthesis/` quotes what stands before it as well, or names its heading.
+Word lists, mostly of English, German, French and Spanish. Pure.
+"""
+
+import re
+
+# A sentence that begins so leaves open whom it is about.
+_OPEN = re.compile(
+    r"(?:(?:In|On|By|Since|After) [^,.]{1,20},? )?(?:he|she|it|they|his|her|its|their|this|these)\b", re.I
+)
+# "Charge them in your flat.": a pronoun among the first words, for something said before.
+_POINTS_BACK_EARLY = re.compile(
+    r"(?:(?!(?:if|when|as|although|because|since|once|until|unless|while|before|after|though|how|what|where|why)\b)"
+    r"[\w’']+ ){1,3}(?:it|them|they)\b",
+    re.I,
+)
+# A capital, four words or more, and a full stop.
+_SENTENCE = re.compile(r"[A-ZÀ-ÖØ-Þ]\S*(?:\s+\S+){3,}(?<=[.!?])")
+_LIMITS = re.compile(r"\b(?:unless|only|if|when|nur|wenn|falls|seulement|si|quand|solo|cuando)\b", re.I)
+_DENIES = re.compile(
+    r"\b(?:not?|cannot|never|none|neither|without|avoid\w*|refrain\w*|except\w*|exclu\w+|false|wrong|myths?|forbidden"
+    r"|prohibited|nicht|kein\w*|nie|niemals|ohne|außer|verboten\w*|ne|pas|jamais|aucune?|sans|sauf|interdite?s?"
+    r"|nunca|ning[uú]n\w*|sin|salvo|prohibid[oa]s?)\b|n['’]t\b",
+    re.I,
+)
+# A name within a sentence, not at its beginning.
+_NAME_WITHIN = re.compile(r"(?<=[\w,;] )[A-ZÀ-ÖØ-Þ][\w’'-]+")
+
+
+def denies(text: str) -> bool:
+    """Whether a text says no, so that what follows from it means the opposite without it."""
+    return _DENIES.search(text) is not None
+
+
+def names_another(text: str, title: str) -> bool:
+    """Whether a sentence names somebody or something that is not in a title; a pronoun after it may mean that."""
+    known = set(re.findall(r"\w+", title.casefold()))
+    return any(known.isdisjoint(re.findall(r"\w+", name.casefold())) for name in _NAME_WITHIN.findall(text))
+
+
+def leaves_open(text: str) -> bool:
+    """Whether a text begins with a word that stands for something said before."""
+    return _OPEN.match(text) is not None
+
+
+def points_back_early(text: str) -> bool:
+    """Whether one of the first words of a text stands for something said before."""
+    return _POINTS_BACK_EARLY.match(text) is not None
+
+
+def is_sentence(text: str) -> bool:
+    """Whether a text is a whole sentence, not a few words of a list."""
+    return _SENTENCE.fullmatch(text) is not None
+
+
+def limits(text: str) -> bool:
+    """Whether what follows from a text holds only under a condition."""
+    return _LIMITS.search(text) is not None
