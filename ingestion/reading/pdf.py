@@ -1,10 +1,11 @@
-"""Read PDF: the text of each page in PDFium's order, joined so that pages can be found again.
+"""Read PDF: the text of each page in PDFium's order, with tabs between columns, joined so that pages are found again.
 
 Flow: file bytes -> **here** -> `Document` with `pages`. Pure. Scanned pages have no text and get none here.
 """
 
 import math
 import re
+from bisect import bisect
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from itertools import accumulate
@@ -15,6 +16,7 @@ import pypdfium2.raw as pdfium
 
 from errors import UnreadableError
 from index.documents.store import Document
+from ingestion.reading.pdf_columns import mark_columns
 from ingestion.reading.pdf_lines import drop_running_lines, join_broken_words
 from ingestion.reading.pdf_title import SizedLine, choose_title
 from ingestion.reading.text import clean, one_line
@@ -22,6 +24,10 @@ from ingestion.reading.text import clean, one_line
 _PAGE_BREAK = "\n\n"
 _TITLE_PAGE_CHARS = 5000
 _UPRIGHT = 0.99  # cosine of a character's angle
+# Cells of a table stand at least so far apart, in heights of the type; words of justified lines less.
+_COLUMN_GAP = 1.2
+_SPACE = re.compile(r"(?<=\S) (?=\S)")
+_LAST_BMP = "\uffff"
 _BULLETS = str.maketrans({"\uf0b7": "•", "\uf0a7": "•"})
 # Rules and dot leaders, and letters of symbol fonts, which mean nothing outside them.
 _NOISE = re.compile(" ?(?:[._·] ?){5,}|[\ue000-\uf8ff]")
@@ -67,7 +73,27 @@ def _extract(data: bytes) -> tuple[list[str], str, list[SizedLine]]:
 
 def _page_text(document: pypdfium2.PdfDocument, number: int) -> str:
     with _damage_named(number + 1), closing(document[number]) as page, closing(page.get_textpage()) as words:
-        return str(words.get_text_range()).replace("\r\n", "\n")
+        text = str(words.get_text_range())
+        return mark_columns(text, _wide_spaces(words, text)).replace("\r\n", "\n")
+
+
+def _wide_spaces(words: pypdfium2.PdfTextPage, text: str) -> Iterator[int]:
+    """Yield the places of spaces in a page's text beside which characters of one line stand `_COLUMN_GAP` apart."""
+    # PDFium counts in UTF-16.
+    beyond = [place for place, character in enumerate(text) if character > _LAST_BMP]
+
+    def box(place: int) -> tuple[float, float, float, float] | None:
+        index = pdfium.FPDFText_GetCharIndexFromTextIndex(words, place + bisect(beyond, place - 1))
+        return words.get_charbox(index, loose=True) if index >= 0 else None
+
+    for space in _SPACE.finditer(text):
+        before, behind = box(space.start() - 1), box(space.end())
+        if before is None or behind is None:
+            continue
+        height = min(before[3] - before[1], behind[3] - behind[1])
+        overlap = min(before[3], behind[3]) - max(before[1], behind[1])
+        if 2 * overlap > height and behind[0] - before[2] > _COLUMN_GAP * height:
+            yield space.start()
 
 
 def _sized_lines(document: pypdfium2.PdfDocument) -> list[SizedLine]:

@@ -9,7 +9,7 @@ import re
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, takewhile
 from operator import itemgetter
 from typing import Literal
 
@@ -34,7 +34,6 @@ _NUMBERED = re.compile(r"\s*\(?(?:\d{1,3}|[a-z])[.)]\s")
 _BARE_NUMBER = re.compile(r"^(\d{1,2}) (?=[A-Z])", re.MULTILINE)
 _CHUNK = re.compile(r"(?:^[^\S\n]*+[^\s][^\n]*+\n?)++", re.MULTILINE)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
-_FIGURE = re.compile(r"\d")
 _MACHINE_WORDS = re.compile(r"\b(?:https?:\s?//|www\.)\S+|(?<!\S)[^\s@]++@\S+\.\w+|\b\d{4}-\d\d-\d\dT[\d:.+Z-]*")
 # A line of a few words without digits or punctuation, such as a heading in a text file.
 _LABEL = re.compile(r"[^\W\d][\w'’&-]*+(?:[ \t]++[^\W\d][\w'’&-]*+){0,5}[ \t]*+")
@@ -57,7 +56,13 @@ _HEADING = re.compile(
 )
 # A heading without marks may have a number before it, or a year: "2 Knowledge distillation", "The flood of 1908".
 _NUMBER_OR_YEAR = re.compile(r"^\d{1,2}(?:\.\d{1,2}){0,2}\.? |\b(?:1[5-9]|20)\d\d\b")
+_FIGURE_CELL = re.compile(r"[^\w\s]*\s?\d")
+_DIGIT = re.compile(r"\d")
+# What may name a column though it is a figure: "2019", "FY 2023", "Q2 2024", "July 29, 2023".
+_PERIOD = re.compile(r"(?:(?:FY|Q[1-4]|[A-Z][a-z]{2,8}\.?(?: \d{1,2},)?) ?)?(?:19|20)\d\d(?:[-–/]\d{2,4})?")
 _SAYS_SOMETHING = re.compile(r"[\d:@]|[.!?…;,)\]\"”»]$")
+# A table goes on behind so many lines that are no rows, such as "Operating activities:", of so many characters.
+BETWEEN_LINES, BETWEEN_CHARS = 2, 120
 # Numbered headings stand below those with marks.
 NUMBERED_LEVEL = 6
 
@@ -86,7 +91,8 @@ class Block:
     Attributes:
         units: places of its units in the layout.
         lead: the place of the sentence that introduces a list, if there is one; it belongs to the block before.
-        header: the place of a table's header row, if there is one.
+        header: the place of the row that names a table's columns, if there is one: its own, or that of the table it
+            goes on from.
     """
 
     kind: BlockKind
@@ -202,9 +208,13 @@ def lay_out(text: str, start: int, end: int) -> Layout:
         lead = header = None
         if kind in {"list", "steps"} and blocks and text[units[first - 1].end - 1] == ":":
             lead = first - 1
-        if kind == "table" and _has_header([text[unit.start : unit.end] for unit in units[first:]]):
-            header = first
-            units[first] = _labelled(units[first])
+        if kind == "table":
+            rows = [text[unit.start : unit.end] for unit in units[first:]]
+            if (own := _header_row(rows)) is not None:
+                header = first + own
+                units[first : header + 1] = map(_labelled, units[first : header + 1])
+            else:
+                header = _continued_header(text, units, blocks, rows)
         blocks.append(Block(kind, range(first, len(units)), lead, header))
     return Layout(tuple(units), tuple(blocks))
 
@@ -216,6 +226,21 @@ def split_row(line: str) -> list[str]:
     cuts = [-1, *(match.start() for match in _CELL_MARK.finditer(line)), len(line)]
     cells = [line[first + 1 : last].strip() for first, last in pairwise(cuts)]
     return cells[1:-1] or cells if line.lstrip().startswith("|") else cells
+
+
+def column_names(header: Sequence[str], cells: int) -> list[str]:
+    """Return a header's names for so many cells, at least one; nothing if they do not fit.
+
+    The first column may have no name, and each year may stand above several columns.
+    """
+    if len(header) == cells:
+        return list(header)
+    unnamed = len(header) + 1 == cells or _PERIOD.fullmatch(header[0])
+    first, names = ("", header) if unnamed else (header[0], header[1:])
+    each, rest = divmod(cells - 1, len(names) or cells)
+    if not each or rest or (each > 1 and not all(map(_PERIOD.fullmatch, names))):
+        return []
+    return [first, *(part for name in names for part in (name, *[""] * (each - 1)))]
 
 
 def _labelled(unit: Unit) -> Unit:
@@ -349,13 +374,45 @@ def _grouped(
         place = last
 
 
-def _has_header(rows: Sequence[str]) -> bool:
-    """Whether the first row names the columns: a rule follows, or it has no figures where others have some."""
+def _header_row(rows: Sequence[str]) -> int | None:
+    """Return which row names the columns: a rule follows it, or none of its cells is a figure but years.
+
+    Of such rows above the others it is the first one with years, else the first.
+    """
     if len(rows) < 2:
-        return False
-    return _is_rule(rows[1]) or (
-        len(split_row(rows[0])) > 2 and not _FIGURE.search(rows[0]) and any(map(_FIGURE.search, rows[1:]))
-    )
+        return None
+    if _is_rule(rows[1]):
+        return 0
+    above = list(takewhile(_may_name_columns, rows))
+    # "E3" tells a row from a header as well, but a header may have it: "SST-2".
+    told = _has_figure if _DIGIT.search(rows[0]) else _DIGIT.search
+    if not above or not any(map(told, rows[1:])):
+        return None
+    return next((place for place, row in enumerate(above) if _has_figure(row)), 0)
+
+
+def _may_name_columns(row: str) -> bool:
+    """Whether a row's cells are three or more without a figure, or years, with or without a cell before them."""
+    first, *others = split_row(row)
+    if any(map(_PERIOD.fullmatch, others)):
+        return all(map(_PERIOD.fullmatch, others)) and bool(_PERIOD.fullmatch(first) or not _FIGURE_CELL.match(first))
+    return len(others) > 1 and not _has_figure(row)
+
+
+def _has_figure(row: str) -> bool:
+    return any(map(_FIGURE_CELL.match, split_row(row)))
+
+
+def _continued_header(text: str, units: Sequence[Unit], blocks: Sequence[Block], rows: Sequence[str]) -> int | None:
+    """Return the header of the table before this one, if as many columns go on below a line or two, as in PDFs."""
+    before = next((place for place in range(len(blocks) - 1, -1, -1) if blocks[place].kind == "table"), None)
+    if before is None or (header := blocks[before].header) is None or "|" in rows[0]:
+        return None
+    between = units[blocks[before].units.stop : blocks[-1].units.stop]
+    if len(between) > BETWEEN_LINES or any(unit.end - unit.start > BETWEEN_CHARS for unit in between):
+        return None
+    names = split_row(text[units[header].start : units[header].end])
+    return header if column_names(names, len(split_row(rows[0]))) else None
 
 
 def _lines(text: str, offset: int) -> list[Sentence]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from query_engine.question.decompose_rules import compared_things
 from query_engine.reader.contrast import Asked, asked, says
 from query_engine.reader.foreign import blended, by_words
-from query_engine.reader.layout import split_row
+from query_engine.reader.layout import column_names, split_row
 from query_engine.reader.units import ReadLeaf, ReadUnit, with_context
 from query_engine.text.asked_kind import asked_kind, asks_for_much, missing_kind_penalty
 from query_engine.text.term_weights import TermWeights, question_weights
@@ -168,8 +168,9 @@ def _named(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: TermWe
     block = leaf.layout.block_of(place)
     if block.kind != "table" or block.header is None:
         return -math.inf
-    name = set(words.terms(split_row(leaf.unit_text(place))[0]))
-    columns = split_row(leaf.unit_text(block.header))[1:]
+    cells, header = split_row(leaf.unit_text(place)), split_row(leaf.unit_text(block.header))
+    name = set(words.terms(cells[0]))
+    columns = column_names(header, len(cells))[1:] or header[1:]
     asked_columns = asked.keys() - name
     if len(columns) > 1 and asked_columns.isdisjoint(words.terms(" ".join(columns))):
         return -math.inf

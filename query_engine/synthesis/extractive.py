@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from query_engine.prompting.builder import REFERENCE
-from query_engine.reader.layout import split_row
+from query_engine.reader.layout import column_names, split_row
 from query_engine.reader.reading import LeafReader
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.block_selection import choose
@@ -93,10 +93,10 @@ def _first_mark(block: ChosenBlock, start: int) -> str:
 def _rows(block: ChosenBlock, quoted: str) -> Iterator[str]:
     """Yield each row of a table with the names of its columns."""
     header = block.header_text()
-    names = split_row(header) if header else []
     for line in quoted.splitlines():
         cells = split_row(line)
-        if len(names) != len(cells):
+        names = column_names(split_row(header), len(cells)) if header else []
+        if not names:
             yield (": " if len(cells) == 2 else ", ").join(cell for cell in cells if cell)
         else:
             yield ", ".join(

@@ -120,7 +120,7 @@ def test_figures_of_a_row_are_marked_one_by_one(renderer: PageRenderer, tmp_path
         canvas.drawString(300, 700, "42,879")
         canvas.drawString(500, 700, "42,151")
 
-    assert len(marked(renderer, tmp_path, drawn(row), "Revenue 42,879 42,151")) == 3
+    assert len(marked(renderer, tmp_path, drawn(row), "Revenue\t42,879\t42,151")) == 3
 
 
 def test_the_last_of_500_pages_is_drawn_and_marked(renderer: PageRenderer, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """How a stretch of a document is laid out in blocks and units."""
 
-from query_engine.reader.layout import BlockKind, Layout, heading_paths, lay_out, split_row, stretch
+from query_engine.reader.layout import BlockKind, Layout, column_names, heading_paths, lay_out, split_row, stretch
 
 MINUTES = """# Board meeting
 
@@ -238,3 +238,50 @@ def test_a_long_line_with_a_gap_is_prose() -> None:
     line = "The town has a thousand people.   Many of them work in the mill by the river. " * 8
 
     assert {kind for kind, _ in laid_out(line)[1]} == {"paragraph"}
+
+
+def header_of(text: str) -> str | None:
+    layout, _ = laid_out(text)
+    header = next(block for block in layout.blocks if block.kind == "table").header
+    return None if header is None else text[layout.units[header].start : layout.units[header].end]
+
+
+def test_years_name_columns_above_other_figures() -> None:
+    assert header_of("2018\t2019\nNet sales\t72\t92") == "2018\t2019"
+    assert header_of("In millions\t2018\t2019\nNet sales\t72\t92") == "In millions\t2018\t2019"
+    assert header_of("2018\tAda\n2019\tBo") is None
+
+
+def test_dates_above_the_years_are_no_rows() -> None:
+    layout, _ = laid_out("January 28,\tJanuary 29,\n2023\t2022\nNet sales\t72\t92")
+
+    assert [unit.label for unit in layout.units] == [False, False, False]  # a day alone is none
+    layout, _ = laid_out("Restated\tAudited\tAudited\n2021\t2022\t2023\nNet sales\t72\t92\t95")
+
+    assert layout.blocks[0].header == 1
+    assert [unit.label for unit in layout.units] == [True, True, False]
+
+
+def test_a_header_may_have_digits_within_its_words() -> None:
+    assert header_of("Model\tSST-2\tAverage\nELMo\t91.5\t68.7") == "Model\tSST-2\tAverage"
+    assert header_of("E1\tfan blocked\tclear it\nE2\ttank full\tempty it") is None
+
+
+def test_a_table_goes_on_behind_a_line_between_its_rows() -> None:
+    text = "2018\t2019\nNet income\t30\t10\n{}\nInventories\t(3)\t(1)\nUnearned revenue\t7\t1"
+    layout, blocks = laid_out(text.format("Changes in assets:"))
+
+    assert [kind for kind, _ in blocks] == ["table", "paragraph", "table"]
+    assert [block.header for block in layout.blocks] == [0, None, 0]
+    for between in ("One.\nTwo.\nThree.", "A long line of prose between the two. " * 4):
+        layout, _ = laid_out(text.format(between))
+
+        assert layout.blocks[-1].header is None
+
+
+def test_names_of_columns_fit_the_cells_of_a_row() -> None:
+    assert column_names(["Item", "Price"], 2) == ["Item", "Price"]
+    assert column_names(["2018", "2019"], 3) == ["", "2018", "2019"]
+    assert column_names(["2018", "2019"], 5) == ["", "2018", "", "2019", ""]
+    assert column_names(["In millions", "2018", "2019"], 5) == ["In millions", "2018", "", "2019", ""]
+    assert column_names(["Item", "Price"], 5) == column_names(["2018", "2019"], 4) == []
