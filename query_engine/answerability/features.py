@@ -17,6 +17,7 @@ from index.lexical.language import question_language
 from query_engine.reader.foreign import reader_share
 from query_engine.reader.units import Reading, ReadUnit, with_context
 from query_engine.schema.passage import Passage
+from query_engine.text.decades import years_of
 from query_engine.text.light_words import is_light
 from query_engine.text.term_weights import CorpusWords, TermWeights, question_weights
 
@@ -151,8 +152,9 @@ def _figures_missing(question: str, best: ReadUnit | None) -> float:
     if not figures or best is None:
         return 0.0
     leaf = best.leaf
-    held = set(_WORD.findall("\n".join((leaf.passage.title, *leaf.path_of(best.place), leaf.read_text)).lower()))
-    return len(figures - held) / len(figures)
+    text = "\n".join((leaf.passage.title, *leaf.path_of(best.place), leaf.read_text)).lower()
+    decades = {word for word in figures if (years := years_of(word)) and years.search(text)}
+    return len(figures - decades - set(_WORD.findall(text))) / len(figures)
 
 
 def _covered(terms: frozenset[str], weights: dict[str, float]) -> float:

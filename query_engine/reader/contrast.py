@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from index.lexical.analyzers import index_analyzer
+from query_engine.text.decades import years_of
 from query_engine.text.light_words import is_light
 
 OPPOSITES = Path(__file__).with_name("opposites.txt")
@@ -55,6 +56,8 @@ _ASKS_NOT = re.compile(
     r"|cannot|not|never)\b(?! only\b)",
     re.IGNORECASE,
 )
+# Opening hours say when a shop closes.
+_HOURS = "open opens opening close closes closing shut shuts"
 _DENYING = (
     r"\b(?:not?|never|none|neither|nor|without|cannot|nobody|nothing|nowhere|only|except\w*|exclud\w*|exempt\w*|lack\w*"
     r"|fail\w*|missing|absent|instead|rather|other than|unless|refus\w*|den(?:y|ies|ied)|reject\w*|forbid\w*|forbidden"
@@ -114,7 +117,12 @@ class Asked:
             yield from (word for word in opposed if not any(one.startswith(self.stems[word]) for one in stems))
         held = _figures(around) if self.figures else frozenset()
         yield from self._missing(
-            {typed for figure, typed in self.figures.items() if figure in held}, self.figures.values()
+            {
+                typed
+                for figure, typed in self.figures.items()
+                if figure in held or ((years := years_of(typed)) and years.search(around))
+            },
+            self.figures.values(),
         )
         named = {name for name in self.names if name in document or name in around or _same_name(name, around)}
         yield from self._missing(named, self.names)
@@ -135,6 +143,8 @@ def asked(question: str) -> Asked:
     opposites: dict[str, str] = {}
     for stem, word in typed.items():
         if _DENYING_WORD.search(word) or (word.lower() in _COMPARED and not _COMPARES.search(question)):
+            continue
+        if stem in _hours():
             continue
         others = _opposites().get(stem, frozenset())
         # "Where does it start and end?" asks for both.
@@ -202,6 +212,11 @@ def _opposites() -> Mapping[str, frozenset[str]]:
 
 def _stems(text: str) -> list[str]:
     return list(_analyzer().analyze(text))
+
+
+@cache
+def _hours() -> frozenset[str]:
+    return frozenset(_stems(_HOURS))
 
 
 @cache

@@ -58,8 +58,10 @@ _HEADING = re.compile(
 _NUMBER_OR_YEAR = re.compile(r"^\d{1,2}(?:\.\d{1,2}){0,2}\.? |\b(?:1[5-9]|20)\d\d\b")
 _FIGURE_CELL = re.compile(r"[^\w\s]*\s?\d")
 _DIGIT = re.compile(r"\d")
-# What may name a column though it is a figure: "2019", "FY 2023", "Q2 2024", "July 29, 2023".
-_PERIOD = re.compile(r"(?:(?:FY|Q[1-4]|[A-Z][a-z]{2,8}\.?(?: \d{1,2},)?) ?)?(?:19|20)\d\d(?:[-–/]\d{2,4})?")
+# What may name a column though it is a figure: "2019", "FY 2023", "July 29, 2023", "July 29," above the year.
+_PERIOD = re.compile(
+    r"(?:(?:FY|Q[1-4]|[A-Z][a-z]{2,8}\.?(?: \d{1,2},)?) ?)?(?:19|20)\d\d(?:[-–/]\d{2,4})?|[A-Z][a-z]{2,8}\.? \d{1,2},"
+)
 _SAYS_SOMETHING = re.compile(r"[\d:@]|[.!?…;,)\]\"”»]$")
 # A table goes on behind so many lines that are no rows, such as "Operating activities:", of so many characters.
 BETWEEN_LINES, BETWEEN_CHARS = 2, 120
@@ -273,10 +275,17 @@ def _chunks(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _runs(text: str, offset: int) -> Iterator[tuple[BlockKind, list[Sentence]]]:
-    """Tell rows of tables and `key: value` lines, two or more together, from the sentences beside them."""
+    """Tell rows of tables and `key: value` lines from the sentences beside them.
+
+    There are two or more together; a row may stand alone where others have as many columns.
+    """
     lines, kinds = _with_continuations(text, offset)
     runs = [(kind, [line for _, line in run]) for kind, run in groupby(zip(kinds, lines, strict=True), itemgetter(0))]
-    runs = [("paragraph" if len(run) < 2 and len(lines) > 1 else kind, run) for kind, run in runs]
+    columns = {_columns(text, offset, line) for kind, run in runs if kind == "table" and len(run) > 1 for line in run}
+    runs = [
+        (kind if len(run) > 1 or len(lines) == 1 or _columns(text, offset, run[0]) in columns else "paragraph", run)
+        for kind, run in runs
+    ]
     for kind, joined in groupby(runs, itemgetter(0)):
         run = [line for _, part in joined for line in part]
         if kind == "table":
@@ -286,6 +295,10 @@ def _runs(text: str, offset: int) -> Iterator[tuple[BlockKind, list[Sentence]]]:
         else:
             start, end = run[0].start, run[-1].end
             yield from _prose(text[start - offset : end - offset], start, text[end - offset :])
+
+
+def _columns(text: str, offset: int, line: Sentence) -> int:
+    return len(split_row(text[line.start - offset : line.end - offset]))
 
 
 def _with_continuations(text: str, offset: int) -> tuple[list[Sentence], list[BlockKind]]:

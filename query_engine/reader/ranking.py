@@ -31,7 +31,8 @@ CONTRADICTION_PENALTY, NEARLY_AS_GOOD = 6.0, 1.0
 # Minutes and letters are dated at their top: that date counts for all that stands below.
 HEADER_CHARS = 500
 # The reader learnt from prose. Of a table, the row that the question names counts as read with such log-odds, where the
-# question names a column as well or there is only one; less where it names a part of the row's name.
+# question names a column as well or there is only one, or else nothing but the document; less where it names a part of
+# the row's name.
 NAMED_ROW, PARTLY_NAMED_ROW = 2.0, 1.0
 # "Adults" answers for an adult; "Family (two adults and two children)" beside it does not.
 ROW_BESIDE_PENALTY = 3.0
@@ -171,12 +172,21 @@ def _named(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: TermWe
     cells, header = split_row(leaf.unit_text(place)), split_row(leaf.unit_text(block.header))
     name = set(words.terms(cells[0]))
     columns = column_names(header, len(cells))[1:] or header[1:]
-    asked_columns = asked.keys() - name
-    if len(columns) > 1 and asked_columns.isdisjoint(words.terms(" ".join(columns))):
-        return -math.inf
+    others = asked.keys() - name
     if not name & asked.keys():
         return -math.inf
+    if (
+        len(columns) > 1
+        and others.isdisjoint(words.terms(" ".join(columns)))
+        and not others <= _about(leaf, place, words)
+    ):
+        return -math.inf
     return NAMED_ROW if name <= asked.keys() else PARTLY_NAMED_ROW
+
+
+def _about(leaf: ReadLeaf, place: int, words: TermWeights) -> set[str]:
+    """Return the words of a unit's title and headings."""
+    return set(words.terms("\n".join((leaf.passage.title, *leaf.path_of(place)))))
 
 
 def _shared_lines(leaves: Sequence[ReadLeaf]) -> frozenset[str]:

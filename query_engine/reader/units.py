@@ -194,5 +194,5 @@ def _goes_on_from(layout: Layout, place: int) -> Iterator[int]:
         yield block.lead
         if place == block.units.start or units[place - 1].item != units[place].item:
             return
-    if place > 0:
+    if place > 0 and not block.kind == layout.block_of(place - 1).kind == "record":
         yield place - 1

@@ -99,7 +99,10 @@ def _beside(one: ReadUnit, place: int, asked: Asked) -> bool:
 
 
 def _reason_beside(one: ReadUnit, places: set[int]) -> set[int]:
-    """Return the neighbour that gives the reason, where a paragraph's quoted sentences do not give it by themselves."""
+    """Return the neighbour that gives the reason, where a paragraph's quoted sentences do not give it by themselves.
+
+    Where none says that it does, it is the next one if that goes on about the same: "These are the weeks in which ...".
+    """
     leaf, units = one.leaf, one.leaf.layout.units
     texts = {place: leaf.unit_text(place) for place in one.block.units}
     gives = {place for place, text in texts.items() if holds_kind(AskedKind.REASON, text) and not units[place].label}
@@ -110,7 +113,8 @@ def _reason_beside(one: ReadUnit, places: set[int]) -> set[int]:
     if places & gives:
         return before
     beside = [place for place in (max(places) + 1, min(places) - 1) if place in gives]
-    return set(beside[:1])
+    goes_on = [place for place in (max(places) + 1,) if leaves_open(texts.get(place, ""))]
+    return set((beside or goes_on)[:1])
 
 
 def _shortened(one: ReadUnit, places: set[int], max_words: int) -> set[int]:

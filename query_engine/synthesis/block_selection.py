@@ -31,7 +31,7 @@ def choose(reading: Reading, max_words: int) -> list[ChosenBlock]:
 
     Args:
         reading: of the question's passages.
-        max_words: of all blocks together; the first may be longer.
+        max_words: of all blocks together; the first, and those that are compared, may be longer.
     """
     asked = Asked.of(reading)
     chosen: list[ChosenBlock] = []
@@ -39,11 +39,11 @@ def choose(reading: Reading, max_words: int) -> list[ChosenBlock]:
     room = max_words
     compared = _comparing(reading)
     for number, one in enumerate((*compared, *reading.units)):
-        wanted = not chosen or number < len(compared) or _adds(one, chosen, asked)
-        if not wanted or one.key in quoted:
+        needed = not chosen or number < len(compared)
+        if one.key in quoted or not (needed or _adds(one, chosen, asked)):
             continue
         block = grown(_named_more(one, asked), asked, max_words, quoted)
-        if not block.places or (chosen and block.words > room):
+        if not block.places or (not needed and block.words > room):
             continue
         opened = with_opening(block, asked, quoted)
         chosen.append(opened)
@@ -60,15 +60,11 @@ def _comparing(reading: Reading) -> list[ReadUnit]:
         return []
     best = reading.units[0].worth
     for one in reading.units:
-        if one.worth >= best - COMPARES_BELOW and all(_names(one, thing) for thing in reading.compared):
+        if one.worth >= best - COMPARES_BELOW and all(thing <= one.known for thing in reading.compared):
             return [one]
-    each = [next((one for one in reading.units if _names(one, thing)), None) for thing in reading.compared]
-    return [one for one in each if one and one.worth >= best - COMPARED_BELOW]
-
-
-def _names(one: ReadUnit, thing: frozenset[str]) -> bool:
-    """Whether a unit, its headings or what it goes on from hold half of a name: the rest may be put otherwise."""
-    return 2 * len(thing & one.known) >= len(thing)
+    near = [one for one in reading.units if one.worth >= best - COMPARED_BELOW]
+    each = [max(near, key=lambda one: (len(thing & one.known), one.worth)) for thing in reading.compared]
+    return [one for one, thing in zip(each, reading.compared, strict=True) if 2 * len(thing & one.known) >= len(thing)]
 
 
 def _adds(one: ReadUnit, chosen: Sequence[ChosenBlock], asked: Asked) -> bool:
@@ -76,6 +72,8 @@ def _adds(one: ReadUnit, chosen: Sequence[ChosenBlock], asked: Asked) -> bool:
     if asked.little and any(not first.penalty and one.held <= first.known for first in _units(chosen, asked)):
         return False
     if not asked.several and not one.headed and any(first.headed for first in _units(chosen, asked)):
+        return False
+    if one.block.kind == "table" and not asked.much and _is_row_of_less(one, chosen, asked):
         return False
     return (
         one.worth >= least
@@ -102,6 +100,12 @@ def _is_row_beside(one: ReadUnit, block: ChosenBlock, asked: Asked) -> bool:
     if asked.much or not parts_differ(one, asked) or not _is_part(block, one):
         return False
     return one.held <= frozenset().union(*(other.held for other in _units([block], asked)))
+
+
+def _is_row_of_less(one: ReadUnit, chosen: Sequence[ChosenBlock], asked: Asked) -> bool:
+    """Whether a row holds fewer words of the question than one of another table that is quoted."""
+    rows = (first for first in _units(chosen, asked) if first.block.kind == "table")
+    return not asked.several and any(len(one.held) < len(row.held) for row in rows)
 
 
 def _units(chosen: Sequence[ChosenBlock], asked: Asked) -> Iterator[ReadUnit]:

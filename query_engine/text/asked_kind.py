@@ -113,9 +113,9 @@ _POINTS_BACK = re.compile(
 
 _WANTS_ALL = re.compile(
     r"\bhow (?:do|does|can|should|to|would|is|are)\b|\b(?:steps?|procedure|process|instructions|list"
-    r"|name (?:all|the|some)|(?:which|what) (?:\w+ )?\w+s (?:are|were|do|does|can|have)|what are|who are"
-    r"|who (?:was|were) (?:at|there|present)|benefits|advantages|disadvantages|pros|cons|reasons|ways|kinds|types"
-    r"|options|requirements|rules|all)\b",
+    r"|name (?:all|the|some)|(?:which|what) (?:\w+ )?\w+s (?:are|were|do|does|can|have|will|would|should|must|may)"
+    r"|what are|who are|who (?:was|were) (?:at|there|present)|benefits|advantages|disadvantages|pros|cons|reasons|ways"
+    r"|kinds|types|options|requirements|rules|all)\b",
     re.IGNORECASE,
 )
 _ASKS_AGAIN = re.compile(

@@ -253,13 +253,17 @@ def test_years_name_columns_above_other_figures() -> None:
 
 
 def test_dates_above_the_years_are_no_rows() -> None:
-    layout, _ = laid_out("January 28,\tJanuary 29,\n2023\t2022\nNet sales\t72\t92")
+    for above in ("January 28,\tJanuary 29,\n2023\t2022", "Restated\tAudited\tAudited\n2021\t2022\t2023"):
+        layout, _ = laid_out(f"{above}\nNet sales\t72\t92\t95")
 
-    assert [unit.label for unit in layout.units] == [False, False, False]  # a day alone is none
-    layout, _ = laid_out("Restated\tAudited\tAudited\n2021\t2022\t2023\nNet sales\t72\t92\t95")
+        assert layout.blocks[0].header == 1
+        assert [unit.label for unit in layout.units] == [True, True, False]
 
-    assert layout.blocks[0].header == 1
-    assert [unit.label for unit in layout.units] == [True, True, False]
+
+def test_a_row_may_stand_alone_where_others_have_as_many_columns() -> None:
+    _, blocks = laid_out("Net sales\t7\t9\nCosts\t1\t2\nBefore tax:\nIncome\t6\t7\nPer share:\nBasic\t5")
+
+    assert [kind for kind, _ in blocks] == ["table", "paragraph", "table", "paragraph"]
 
 
 def test_a_header_may_have_digits_within_its_words() -> None:
