@@ -14,7 +14,7 @@ from query_engine.reader.contrast import Asked, asked, says
 from query_engine.reader.foreign import blended, by_words
 from query_engine.reader.layout import column_names, split_row
 from query_engine.reader.units import ReadLeaf, ReadUnit, with_context
-from query_engine.text.asked_kind import asked_kind, asks_for_much, missing_kind_penalty
+from query_engine.text.asked_kind import asked_kind, asks_for_much, asks_how_to, missing_kind_penalty
 from query_engine.text.term_weights import TermWeights, question_weights
 
 # A line without a full stop that this many documents share is a menu, a footer or a notice.
@@ -46,7 +46,7 @@ def in_order(units: Iterable[ReadUnit]) -> tuple[ReadUnit, ...]:
 def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) -> tuple[ReadUnit, ...]:
     """Return the units of all leaves that may be quoted, in order; one that was read twice, where it is worth more."""
     weights, kind, much = question_weights(question, words), asked_kind(question), asks_for_much(question)
-    everywhere = _shared_lines(leaves)
+    how_to, everywhere = asks_how_to(question), _shared_lines(leaves)
     found: dict[tuple[str, int], ReadUnit] = {}
     for leaf in leaves:
         for place, score in zip(leaf.read, leaf.scores.units, strict=True):
@@ -61,7 +61,7 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
                 penalty += LEAD_IN_PENALTY
             if leaf.layout.reads_like_heading(place, line) or line.casefold() == _title(leaf):
                 penalty += HEADING_PENALTY
-            named = _named(leaf, place, weights, words)
+            headed, named = _headed(leaf, place, weights, words), _named(leaf, place, weights, words)
             one = ReadUnit(
                 leaf,
                 place,
@@ -70,7 +70,8 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
                 held=frozenset(weights.keys() & words.terms(text)),
                 known=frozenset(known),
                 penalty=penalty,
-                headed=_headed(leaf, place, weights, words),
+                headed=headed,
+                wanted_step=headed and how_to and leaf.layout.block_of(place).kind == "steps",
                 named=named,
             )
             if one.key not in found or found[one.key].worth < one.worth:

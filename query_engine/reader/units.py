@@ -16,6 +16,8 @@ from query_engine.schema.passage import Passage
 SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.4, 0.2, -0.1, 11.0, 2.0
 # What an item, a row or a line gains under a heading of which the question has every word.
 HEADED_WEIGHT = 1.5
+# What a step gains besides where the question is how to do it: the reader looks for words, and steps have few of them.
+STEPS_WEIGHT = 1.5
 # A leaf mixes subjects: so many of the likeliest units are embedded as well, and their own similarity counts as such a
 # share. Not more, since a line of few words is near to whatever names its subject.
 EMBEDDED_UNITS, OWN_SHARE = 6, 0.3
@@ -91,6 +93,7 @@ class ReadUnit:
         known: those, and the ones that stand in its title, headings and what it goes on from.
         penalty: what it loses, 0 or more: it holds nothing of the kind that is asked for, or says something else.
         headed: it is an item, a row or a line, and stands under a heading of which the question has every word.
+        wanted_step: it is a step of what the question asks how to do, by its heading.
         named: log-odds by the names of its row and columns alone; minus infinity if it is no row that is named.
         similarity: cosine of the unit with its heading and the question, -1..1; None where only the leaf's is known.
     """
@@ -103,6 +106,7 @@ class ReadUnit:
     known: frozenset[str] = frozenset()
     penalty: float = 0.0
     headed: bool = False
+    wanted_step: bool = False
     named: float = -math.inf
     similarity: float | None = None
 
@@ -116,6 +120,7 @@ class ReadUnit:
             + SIMILARITY_WEIGHT * self._both_similarities
             + WORDS_WEIGHT * self.covered
             + HEADED_WEIGHT * self.headed
+            + STEPS_WEIGHT * self.wanted_step
             - self.penalty
         )
 

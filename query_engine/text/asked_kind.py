@@ -118,6 +118,12 @@ _WANTS_ALL = re.compile(
     r"|kinds|types|options|requirements|rules|all)\b",
     re.IGNORECASE,
 )
+_HOW_TO = re.compile(
+    r"\bhow (?:do|can|should|could|may|must|would) (?:I|we|you|one|people|someone)\b|\bhow to\b"
+    r"|\bwhat (?:do|must|should) (?:I|we|you) (?:have to |need to )?do\b"
+    r"|\bwie (?:kann|muss|soll|geht) |\bcomment (?:puis-je|faire)\b|\bcómo puedo\b",
+    re.IGNORECASE,
+)
 _ASKS_AGAIN = re.compile(
     r"\b(?:and|or)\s+(?:\w+\s+)?(?:what|which|who|when|where|why|how)\b|\?.*\?", re.IGNORECASE | re.DOTALL
 )
@@ -131,6 +137,11 @@ def asked_kind(question: str) -> AskedKind | None:
 def asks_for_much(question: str) -> bool:
     """Whether one sentence rarely answers it."""
     return _WANTS_ALL.search(question) is not None
+
+
+def asks_how_to(question: str) -> bool:
+    """Whether it asks how somebody does something."""
+    return _HOW_TO.search(question) is not None
 
 
 def asks_again(question: str) -> bool:

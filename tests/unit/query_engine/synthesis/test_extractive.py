@@ -238,6 +238,14 @@ def test_the_sentence_beside_that_gives_the_reason_is_quoted_too() -> None:
     )
 
 
+def test_the_next_sentence_may_give_the_reason_without_saying_so() -> None:
+    vets = "Only one vet may be away in March. These are the weeks of lambing. Ducks swim there."
+
+    assert write("Why may only one vet be away in March?", [a_passage("a.md", vets)])[0] == (
+        "Only one vet may be away in March. These are the weeks of lambing. [1]"
+    )
+
+
 def test_the_sentence_with_the_figure_wins_over_one_that_shares_more_words() -> None:
     plant = a_passage("a.md", "The Brandt family had its rotor put up in 1936. The machine cost 31,500 euros.")
 
@@ -276,6 +284,14 @@ def test_a_list_under_the_heading_that_is_asked_for_wins() -> None:
     answer, _ = write("What materials does it take?", [a_passage("a.md", text)], max_words=60)
 
     assert answer.startswith("- 60 bricks")
+
+
+def test_steps_of_what_is_asked_win_over_sentences_with_more_of_its_words() -> None:
+    steps = "## How to book\n\n1. Sign in to the catalogue.\n2. Add the items.\n3. Wait for the message."
+    text = f"# Loans\n\nThe cover is free. Ask for it when you book a cinema camera.\n\n{steps}"
+
+    assert write("How do I book a cinema camera?", [a_passage("a.md", text)], 60)[0].startswith("1. Sign in")
+    assert not write("Who may book a cinema camera?", [a_passage("a.md", text)], 60)[0].startswith("1. Sign in")
 
 
 def test_a_list_under_the_heading_that_is_asked_for_is_quoted_whole() -> None:
@@ -472,6 +488,29 @@ def test_one_sentence_that_names_both_things_is_enough() -> None:
     priority = a_passage("priority.md", "Requests of priority come first.")
 
     assert "Requests of" not in write(TIERS, [both, priority], 60)[0]
+
+
+def test_of_two_rows_that_are_compared_each_is_quoted_whatever_their_length() -> None:
+    glass = "\n\n".join(
+        f"item: {name} glass\nsize: A2\nprice: {price}" for name, price in (("Matt", 34), ("Safety", 54), ("Plain", 9))
+    )
+    question = "What is the difference between matt glass and safety glass?"
+
+    text, _ = write(question, [a_passage("a.csv", glass)], 8)
+
+    assert "Matt" in text
+    assert "Safety" in text
+    assert "Plain" not in text
+
+
+def test_a_row_of_another_table_needs_as_many_words_of_the_question() -> None:
+    first = a_passage("a.md", "| Item | 2019 |\n|---|---|\n| Income tax expense | 401 |\n| Rent | 12 |")
+    other = a_passage("b.md", "| Item | 2019 |\n|---|---|\n| Lease expense | 301 |\n| Costs | 3 |")
+
+    text, _ = write("income tax expense of 2019", [first, other], 60)
+
+    assert "Income tax expense" in text
+    assert "Lease" not in text
 
 
 def as_near(passage: Passage, similarity: float) -> Passage:

@@ -2,7 +2,15 @@
 
 import pytest
 
-from query_engine.text.asked_kind import AskedKind, asked_kind, holds_kind, missing_kind_penalty, points_back
+from query_engine.text.asked_kind import (
+    AskedKind,
+    asked_kind,
+    asks_for_much,
+    asks_how_to,
+    holds_kind,
+    missing_kind_penalty,
+    points_back,
+)
 
 
 @pytest.mark.parametrize(
@@ -66,3 +74,13 @@ def test_a_number_may_be_a_sum_of_money_and_a_sentence_without_one_is_none() -> 
     )
 
     assert signed == 0 < bare < none
+
+
+def test_several_things_are_asked_for() -> None:
+    assert asks_for_much("Which stalls will there be at the fair?")
+    assert not asks_for_much("Which stall is the largest?")
+
+
+def test_asks_how_to_do_something() -> None:
+    assert all(map(asks_how_to, ("How do I book a camera?", "how to book", "What do I have to do to book a camera?")))
+    assert not any(map(asks_how_to, ("How does a camera work?", "How much do I pay?", "What do I pay?")))
