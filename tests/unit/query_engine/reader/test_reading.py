@@ -1,13 +1,14 @@
 """What is read for a question, beyond the reader's own scores."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from query_engine.reader.ranking import CONTRADICTION_PENALTY, HEADING_PENALTY
+from query_engine.reader.ranking import CONTRADICTION_PENALTY, HEADING_PENALTY, NAMED_ROW
 from query_engine.reader.reading import LeafReader
-from query_engine.reader.units import EMBEDDED_UNITS, Reading
+from query_engine.reader.units import EMBEDDED_UNITS, STEPS_WEIGHT, Reading
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 from tests.fakes.engines import a_passage
 from tests.fakes.reading import WordReader, a_leaf_reader
@@ -119,3 +120,31 @@ def test_a_row_is_compared_below_its_header() -> None:
     (apples,) = (one for one in units if "Apples" in one.text)
     wanted = float(np.dot(word_vector(f"{header} {row}"), word_vector(question)))
     assert apples.similarity == pytest.approx(wanted)
+
+
+def test_steps_below_the_heading_that_is_asked_for_are_worth_more_where_the_question_is_how() -> None:
+    text = (
+        "# Loans\n\n## How to book\n\nRead this.\n\n1. Sign in.\n2. Add the items.\n\n## Returns\n\n1. Coil the cables."
+    )
+    units = read("How do I book a camera?", text).units
+
+    assert {one.text for one in units if one.wanted_step} == {"1. Sign in.", "2. Add the items."}
+    assert all(one.worth - replace(one, wanted_step=False).worth == pytest.approx(STEPS_WEIGHT) for one in units[:2])
+    assert not any(one.wanted_step for one in read("Who may book a camera?", text).units)
+
+
+def test_a_row_that_is_named_with_nothing_but_the_document_counts_as_read() -> None:
+    text = "| Item | 2019 | 2018 |\n|---|---|---|\n| Income tax | 401 | 309 |\n| Rent | 12 | 11 |"
+    passage = replace(a_passage("a.md", text), title="Acme results")
+    named = {one.text: one.named for one in a_leaf_reader().read("acme income tax", [passage]).units}
+
+    assert named["| Income tax | 401 | 309 |"] == NAMED_ROW
+    assert named["| Rent | 12 | 11 |"] == -math.inf
+    assert a_leaf_reader().read("globex income tax", [passage]).units[0].named == -math.inf
+
+
+def test_a_record_does_not_go_on_from_the_one_before_it() -> None:
+    text = "item: Matt glass\nprice: 34\n\nitem: Safety glass\nprice: 54"
+    (safety,) = (one for one in read("matt or safety glass", text).units if "Safety" in one.text)
+
+    assert "matt" not in safety.known
