@@ -78,7 +78,7 @@ class MarkedSentences:
         limits = [sentence.start for sentence in found[1:]] + [len(self._plain) + 1]
         sentences, lead_from, marks_from = [], 0, 0
         for sentence, limit in zip(done, limits, strict=False):
-            start, end = sentence.start + _item_chars(self._plain, sentence.start), sentence.end
+            start, end = sentence.start + _item_chars(self._plain, sentence.start, sentence.end), sentence.end
             # A mark before all text, or after the sentence's end, stands at its end.
             marks = tuple(
                 ((at if start < at < end else end) - start, rank)
@@ -90,7 +90,7 @@ class MarkedSentences:
             lead_from, marks_from = end, limit
         self._begun = None
         if not last and found:
-            open_, start = found[-1], found[-1].start + _item_chars(self._plain, found[-1].start)
+            open_, start = found[-1], found[-1].start + _item_chars(self._plain, found[-1].start, len(self._plain))
             text, lead = self._plain[start:], self._plain[lead_from:start]
             open_marks = tuple((at - start, rank) for at, rank in self._marks if at >= marks_from)
             self._begun = MarkedSentence(lead, text, open_marks, open_.kind == "heading")
@@ -99,9 +99,9 @@ class MarkedSentences:
         return sentences
 
 
-def _item_chars(text: str, start: int) -> int:
-    """Length of a list item's number, which is not part of the sentence."""
-    item = _ITEM.match(text, start)
+def _item_chars(text: str, start: int, end: int) -> int:
+    """Length of a list item's number, which is not part of the sentence; 0 where the number is all there is."""
+    item = _ITEM.match(text, start, end)
     return item.end() - start if item else 0
 
 

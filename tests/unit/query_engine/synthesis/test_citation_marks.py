@@ -32,6 +32,7 @@ def shown(sentence: MarkedSentence) -> str:
         ("It turns. [1] It stops.[2]", ["It turns.{1}", "It stops.{2}"]),
         ("It turns [1], then stops [2]. So it is.", ["It turns{1}, then stops{2}.", "So it is."]),
         ("[3] It turns. It stops.", ["It turns.{3}", "It stops."]),
+        ("1. [1] ", ["1.{1}"]),
         ("- It turns [1]\n- It stops [2]\n", ["It turns{1}", "It stops{2}"]),
     ],
 )
