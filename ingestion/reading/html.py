@@ -268,11 +268,18 @@ def _table(element: etree._Element, tables: list[_Table]) -> str:
 
 
 def _items(element: etree._Element, indent: str = "") -> Iterator[str]:
-    """Yield a list's lines; a list inside an item is indented below it."""
+    """Yield a list's lines; a list inside an item is indented below it, a term stands before what defines it."""
+    term = ""
     for number, item in enumerate(element, 1):
         mark = f"{number}." if element.get("rend") == "ol" else "-"
-        if text := _inline(item, without="list"):
-            yield f"{indent}{mark} {text}"
+        text = _inline(item, without="list")
+        is_term = (item.get("rend") or "").startswith("dt")
+        if is_term and item is not element[-1]:
+            term = f"{term}, {text}" if term and text else term or text
+            continue
+        if text:
+            yield f"{indent}{mark} {term}: {text}" if term else f"{indent}{mark} {text}"
+            term = ""
         for inner in item.iterdescendants("list"):
             if next(inner.iterancestors("list")) is element:
                 yield from _items(inner, indent + "  ")

@@ -19,6 +19,8 @@ MIN_MISTYPED_CHARS = 5
 MIN_LIKENESS = 0.8
 # Of two titles that contain the name, the much longer one is not meant.
 NEARLY_BEST = 0.6
+# So much of the only title that fits: "Lady Thessaly" of "PS Lady Thessaly".
+MOSTLY_SAID = 0.65
 _SUFFIX = re.compile(r"\.[a-z]\w{1,5}\Z", re.IGNORECASE)
 # What a document is called by its kind; "what is in the lease?" asks for a document, "what is in bread?" for none.
 _KINDS = (
@@ -42,7 +44,8 @@ class Named:
 
     Attributes:
         documents: those that it fits best, in the catalogue's order; more than one where it fits several alike.
-        surely: it is the whole title, or says the kind of the document: nothing but a document can be meant.
+        surely: it is the whole title, or most of the only one that fits, or says the kind of the document: nothing but
+            a document can be meant.
     """
 
     documents: tuple[DocumentName, ...] = ()
@@ -82,7 +85,8 @@ def find_named(corpus: Corpus, name: str, documents: Sequence[DocumentName]) -> 
     whole = best >= 1
     chosen = [document for said, document in fitting if said >= (1 if whole else NEARLY_BEST * best)]
     kinds = {term for kind in _KINDS for term in index.terms(kind)}
-    surely = whole or bool(kinds & set(asked))
+    mostly = len(chosen) == 1 and best >= MOSTLY_SAID and len(asked) > 1
+    surely = whole or mostly or bool(kinds & set(asked))
     return Named(tuple(chosen), surely)
 
 

@@ -265,7 +265,12 @@ def _things(text: str, also: tuple[str, ...] = ()) -> list[str]:
         return _short(re.split(rf"\s(?:{'|'.join(also)})\s", text, maxsplit=1))
     if len(joints) != 1:
         return []
-    return _short(re.split(r",?\s(?:and|or)\s|,\s+", text))
+    things = _short(re.split(r",?\s(?:and|or)\s|,\s+", text))
+    if len(things) != 2:
+        return things
+    first, last = things[0].split(), things[1].split()
+    alike = len(first) == 2 and len(last) > 2 and first[0] == last[0] and first[0].lower() in {"a", "an", "the"}
+    return [f"{things[0]} {last[-1]}", things[1]] if alike else things  # "the small and the large tent"
 
 
 def _short(things: list[str]) -> list[str]:

@@ -12,7 +12,15 @@ from itertools import groupby
 from query_engine.reader.units import ReadLeaf, ReadUnit
 from query_engine.synthesis.blocks import Asked, ChosenBlock, parts_differ
 from query_engine.text.asked_kind import AskedKind, holds_kind, points_back
-from query_engine.text.standalone import denies, is_sentence, leaves_open, limits, names_another, points_back_early
+from query_engine.text.standalone import (
+    denies,
+    is_sentence,
+    leaves_open,
+    limits,
+    names_another,
+    names_what_was_said,
+    points_back_early,
+)
 
 # A sentence of the same block is quoted with the best one if the reader gives it such log-odds, or so little less than
 # the best one's. Where one thing is asked for, an item or a row beside the best one is more often about something else.
@@ -22,6 +30,10 @@ JOINED_SCORE_ITEM, JOINED_BELOW_ITEM = -2.0, 2.0
 JOINED_BELOW_LITTLE = 2.0
 # A sentence that leaves open whom it is about needs the one before it, if that is no longer than this.
 OPENING_WORDS = 20
+# The reason stands so many sentences beside what it explains, at most.
+REASON_REACH = 2
+# "This is called mulching." names what so many sentences before it say, at most.
+NAMED_SENTENCES = 3
 # A list of which a part answers is quoted whole if it is no longer.
 WHOLE_LIST_WORDS = 130
 # A step left out spoils the others.
@@ -112,9 +124,13 @@ def _reason_beside(one: ReadUnit, places: set[int]) -> set[int]:
     before = {place - 1 for place in places & gives if points_back(texts[place])} & texts.keys()
     if places & gives:
         return before
-    beside = [place for place in (max(places) + 1, min(places) - 1) if place in gives]
-    goes_on = [place for place in (max(places) + 1,) if leaves_open(texts.get(place, ""))]
-    return set((beside or goes_on)[:1])
+    first, last = min(places), max(places)
+    for reach in range(1, REASON_REACH + 1):
+        if last + reach in gives:
+            return set(range(last + 1, last + reach + 1))
+        if first - reach in gives:
+            return set(range(first - reach, first))
+    return {last + 1} if leaves_open(texts.get(last + 1, "")) else set()
 
 
 def _shortened(one: ReadUnit, places: set[int], max_words: int) -> set[int]:
@@ -174,7 +190,12 @@ def with_opening(block: ChosenBlock, asked: Asked, quoted: Container[tuple[str, 
     if leaf.key_of(first - 1) in quoted:
         return block
     before, after = (asked.units.get(leaf.key_of(place)) for place in (first - 1, first))
-    if before is None or after is None or (before.held <= after.held and not names_another(before.text, block.titles)):
+    if before is None or after is None:
+        return block
+    if names_what_was_said(after.text):
+        said = range(max(leaf.layout.block_of(first).units.start, first - NAMED_SENTENCES), first)
+        return replace(block, places=(*(place for place in said if leaf.key_of(place) not in quoted), *block.places))
+    if before.held <= after.held and not names_another(before.text, block.titles):
         return block
     if not leaves_open(after.text) and not points_back_early(after.text):
         return block

@@ -23,8 +23,8 @@ class AskedKind(Enum):
 ASKS_WHEN = r"(?:^|\b(?:until|till|since|from|by|and|or) )\W*when\b|\bwhen\W*$"
 _ASKS = {
     AskedKind.REASON: re.compile(
-        r"\b(?:why|how come|(?:for )?what reasons?|what(?:'s| is| was| were) the reasons?|warum|wieso|weshalb|weswegen"
-        r"|pourquoi|por qué|perché|por que|waarom|varför|почему)\b|为什么|为何|なぜ|どうして",
+        r"\b(?:why|how come|(?:for )?what reasons?|what(?:'s| is| was| were) the reasons?|what caused|warum|wieso"
+        r"|weshalb|weswegen|pourquoi|por qué|perché|por que|waarom|varför|почему)\b|为什么|为何|なぜ|どうして",
         re.IGNORECASE,
     ),
     AskedKind.TIME: re.compile(
@@ -92,7 +92,7 @@ _HOLDS = {
     ),
     AskedKind.REASON: re.compile(
         r"\b(?:because|due to|owing to|thanks to|so that|in order to|otherwise"
-        r"|(?:the|its|one|this|that|which|main) reasons?"
+        r"|(?:the|its|one|this|that|which|main) (?:reason|cause)s?"
         r"|caused by|since (?!\d|the \d|january|february|march|april|june|july|august|september|october|november"
         r"|december)|therefore|thus|hence|consequently|as a result|(?:that|this|which) is why"
         r"|to (?:avoid|prevent|protect|save|ensure|reduce|spare)"

@@ -25,6 +25,9 @@ _DENIES = re.compile(
     r"|nunca|ning[uú]n\w*|sin|salvo|prohibid[oa]s?)\b|n['’]t\b",
     re.I,
 )
+_NAMES_IT = re.compile(
+    r"(?:this|that|it|these|they) (?:is|are|was|were) (?:also )?(?:called|named|known as|termed)\b", re.I
+)
 # A name within a sentence, not at its beginning.
 _NAME_WITHIN = re.compile(r"(?<=[\w,;] )[A-ZÀ-ÖØ-Þ][\w’'-]+")
 
@@ -43,6 +46,11 @@ def names_another(text: str, title: str) -> bool:
 def leaves_open(text: str) -> bool:
     """Whether a text begins with a word that stands for something said before."""
     return _OPEN.match(text) is not None
+
+
+def names_what_was_said(text: str) -> bool:
+    """Whether a text only gives a name to what was said before: "This is called mulching."."""
+    return _NAMES_IT.match(text) is not None
 
 
 def points_back_early(text: str) -> bool:

@@ -257,6 +257,23 @@ async def test_a_summary_says_what_its_document_is_about_and_leaves_out_what_poi
     corpus.close()
 
 
+async def test_most_of_a_title_names_its_document_if_no_other_title_has_it(tmp_path: Path) -> None:
+    text = (
+        "Lady Otter is a paddle steamer. She was built in 1894.\n\nHer last trip was in 1951. She was sold for scrap."
+    )
+    alone = make_corpus(tmp_path / "alone", {"PS Lady Otter": text, "Bread": "Bread is old."}, WordHashEmbedding())
+    two = make_corpus(tmp_path / "two", {"PS Lady Otter": text, "HMS Lady Otter": text}, WordHashEmbedding())
+    started = []
+    for corpus in (alone, two):
+        reader = a_leaf_reader(corpus)
+        engine = Engine(corpus, WordHashEmbedding(), reader, [ExtractiveSynthesizer(reader, 60)], Settings())
+        _, done = await ask(engine, "Tell me about Lady Otter")
+        started.append(done.message.startswith("**PS Lady Otter**"))
+        corpus.close()
+
+    assert started == [True, False]
+
+
 async def test_a_history_quotes_the_sentences_with_years_in_their_order(tmp_path: Path) -> None:
     text = (
         "The old mill is open on Sundays. It was sold in 1750. In 1790 the wheel burnt down.\n\nVisitors like the "

@@ -93,6 +93,15 @@ def test_nesting_that_still_can_be_read_is_read() -> None:
     assert PARAGRAPH.strip() in read_html(page.encode(), "a.html").text
 
 
+def test_a_term_stands_before_what_defines_it() -> None:
+    terms = "<dt>Hard bounce</dt><dd>It came back.</dd><dt>Spam</dt><dt>Junk</dt><dd>Unasked.</dd><dd>Or more.</dd>"
+    page = f"<html><body><main><h1>Terms</h1><p>{PARAGRAPH * 3}</p><dl>{terms}<dt>Rest</dt></dl></main></body></html>"
+
+    assert read_html(page.encode(), "a.html").text.endswith(
+        "- Hard bounce: It came back.\n- Spam, Junk: Unasked.\n- Or more.\n- Rest"
+    )
+
+
 def test_every_cell_of_a_table_is_kept_with_its_column() -> None:
     page = f"""<html><head><title>Staff</title></head><body><main><p>{PARAGRAPH * 3}</p><table>
     <caption>Who is who</caption>

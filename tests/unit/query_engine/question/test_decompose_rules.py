@@ -159,6 +159,7 @@ def test_what_is_done_to_something_is_not_its_name(asked: str) -> None:
     ("question", "things"),
     [
         ("What's the difference between the flex tier and the priority tier?", ("the flex tier", "the priority tier")),
+        ("What is the difference between the small and the large tent?", ("the small tent", "the large tent")),
         ("How is PAL different from chain-of-thought prompting?", ("PAL", "chain-of-thought prompting")),
         ("pursuit predators vs ambush predators", ("pursuit predators", "ambush predators")),
         ("Alkaline or PEM electrolyser: what speaks for each?", ("Alkaline", "PEM electrolyser")),

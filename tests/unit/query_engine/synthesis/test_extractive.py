@@ -246,6 +246,22 @@ def test_the_next_sentence_may_give_the_reason_without_saying_so() -> None:
     )
 
 
+def test_the_reason_may_stand_two_sentences_before_what_it_explains() -> None:
+    court = "Three slipped, and polish was the cause. It was removed. Court 2 stays closed until May. Tea is at 4."
+
+    assert write("Why is court 2 closed?", [a_passage("a.md", court)], 60)[0] == (
+        "Three slipped, and polish was the cause. It was removed. Court 2 stays closed until May. [1]"
+    )
+
+
+def test_a_sentence_that_only_gives_a_name_comes_with_what_it_names() -> None:
+    mower = "Robots run by night. The clippings fall. They rot and feed the lawn. This is called mulching. Ducks swim."
+
+    assert write("What is mulching?", [a_passage("a.md", mower)])[0] == (
+        "Robots run by night. The clippings fall. They rot and feed the lawn. This is called mulching. [1]"
+    )
+
+
 def test_the_sentence_with_the_figure_wins_over_one_that_shares_more_words() -> None:
     plant = a_passage("a.md", "The Brandt family had its rotor put up in 1936. The machine cost 31,500 euros.")
 
