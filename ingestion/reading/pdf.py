@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from itertools import accumulate
 from statistics import median
+from typing import Any
 
 import pypdfium2
 import pypdfium2.raw as pdfium
@@ -82,17 +83,18 @@ def _wide_spaces(words: pypdfium2.PdfTextPage, text: str) -> Iterator[int]:
     # PDFium counts in UTF-16.
     beyond = [place for place, character in enumerate(text) if character > _LAST_BMP]
 
-    def box(place: int) -> tuple[float, float, float, float] | None:
+    def box(place: int) -> Any:
+        rectangle = pdfium.FS_RECTF()
         index = pdfium.FPDFText_GetCharIndexFromTextIndex(words, place + bisect(beyond, place - 1))
-        return words.get_charbox(index, loose=True) if index >= 0 else None
+        return rectangle if index >= 0 and pdfium.FPDFText_GetLooseCharBox(words, index, rectangle) else None
 
     for space in _SPACE.finditer(text):
         before, behind = box(space.start() - 1), box(space.end())
         if before is None or behind is None:
             continue
-        height = min(before[3] - before[1], behind[3] - behind[1])
-        overlap = min(before[3], behind[3]) - max(before[1], behind[1])
-        if 2 * overlap > height and behind[0] - before[2] > _COLUMN_GAP * height:
+        height = min(before.top - before.bottom, behind.top - behind.bottom)
+        overlap = min(before.top, behind.top) - max(before.bottom, behind.bottom)
+        if 2 * overlap > height and behind.left - before.right > _COLUMN_GAP * height:
             yield space.start()
 
 

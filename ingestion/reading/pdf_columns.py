@@ -9,12 +9,12 @@ from collections.abc import Iterable
 
 _LINE = re.compile(r"[^\r\n]+")
 # "$ 19,934" and "(3.1 )%" are one cell each, however wide they are set; a bullet is none.
-_SIGN_BEFORE = re.compile(r"(?:^|\s)[$€£¥•▪◦‣]$")
+_SIGN_BEFORE = re.compile(r"(?<!\S)[$€£¥•▪◦‣]")
 _SIGN_BEHIND = re.compile(r"[)%](?:\s|[)%]|$)")
 # Lines that fill their width stretch most between sentences.
-_STOP_BEFORE = re.compile(r"[.!?:;,][\"”’)]?$")
+_STOP_BEFORE = re.compile(r"[.!?:;,]|[.!?:;,][\"”’)]")
 # A section's number, a bullet: what stands behind it is no second column.
-_MARK = re.compile(r"\W*(?:(?:[A-Za-z]|\d{1,3})(?:\.\d{1,3})*[.)]?)?\W*")
+_MARK = re.compile(r"\W*+(?:(?:[A-Za-z]|\d{1,3})(?:\.\d{1,3})*[.)]?)?\W*+")
 # Two figures in a row of a table are two cells, however near; "12 500" is one.
 _BETWEEN_FIGURES = re.compile(r"(?<=[\d%)]) (?!\d{3}(?!\d))(?=[$€£¥]? ?\(?[-–−+]?[\d.])")
 
@@ -29,7 +29,7 @@ def mark_columns(text: str, wide: Iterable[int]) -> str:
     spaces = set(wide)
     characters = list(text)
     for line in _LINE.finditer(text):
-        places = [place for place in range(*line.span()) if place in spaces and _is_between_cells(text, place, line)]
+        places = [place for place in range(*line.span()) if place in spaces and _is_between_cells(text, place)]
         if len(places) == 1 and _MARK.fullmatch(text, line.start(), places[0]):
             continue
         if places:
@@ -39,7 +39,8 @@ def mark_columns(text: str, wide: Iterable[int]) -> str:
     return "".join(characters)
 
 
-def _is_between_cells(text: str, place: int, line: re.Match[str]) -> bool:
-    if _SIGN_BEFORE.search(text, line.start(), place) or _SIGN_BEHIND.match(text, place + 1, line.end()):
+def _is_between_cells(text: str, place: int) -> bool:
+    if _SIGN_BEFORE.match(text, place - 1) or _SIGN_BEHIND.match(text, place + 1):
         return False
-    return not (text[place + 1].isalpha() and _STOP_BEFORE.search(text, line.start(), place))
+    stops = any(_STOP_BEFORE.fullmatch(text, start, place) for start in (place - 1, place - 2))
+    return not (text[place + 1].isalpha() and stops)

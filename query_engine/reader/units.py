@@ -16,7 +16,7 @@ from query_engine.schema.passage import Passage
 SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.4, 0.2, -0.1, 11.0, 2.0
 # What an item, a row or a line gains under a heading of which the question has every word.
 HEADED_WEIGHT = 1.5
-# What a step gains besides where the question is how to do it: the reader looks for words, and steps have few of them.
+# What a step below such a heading gains as well where the question is how to do it: its own words seldom say so.
 STEPS_WEIGHT = 1.5
 # A leaf mixes subjects: so many of the likeliest units are embedded as well, and their own similarity counts as such a
 # share. Not more, since a line of few words is near to whatever names its subject.
@@ -91,7 +91,8 @@ class ReadUnit:
             above it and what it goes on from, 0..1.
         held: the question's words that it holds itself, as the index spells them.
         known: those, and the ones that stand in its title, headings and what it goes on from.
-        penalty: what it loses, 0 or more: it holds nothing of the kind that is asked for, or says something else.
+        penalty: what it loses, 0 or more, because it is a heading, holds nothing of the kind that is asked for, or says
+            something else.
         headed: it is an item, a row or a line, and stands under a heading of which the question has every word.
         wanted_step: it is a step of what the question asks how to do, by its heading.
         named: log-odds by the names of its row and columns alone; minus infinity if it is no row that is named.

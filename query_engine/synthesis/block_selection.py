@@ -73,7 +73,7 @@ def _adds(one: ReadUnit, chosen: Sequence[ChosenBlock], asked: Asked) -> bool:
         return False
     if not asked.several and not one.headed and any(first.headed for first in _units(chosen, asked)):
         return False
-    if one.block.kind == "table" and not asked.much and _is_row_of_less(one, chosen, asked):
+    if one.block.kind == "table" and not asked.much and _holds_fewer_words(one, chosen, asked):
         return False
     return (
         one.worth >= least
@@ -102,7 +102,7 @@ def _is_row_beside(one: ReadUnit, block: ChosenBlock, asked: Asked) -> bool:
     return one.held <= frozenset().union(*(other.held for other in _units([block], asked)))
 
 
-def _is_row_of_less(one: ReadUnit, chosen: Sequence[ChosenBlock], asked: Asked) -> bool:
+def _holds_fewer_words(one: ReadUnit, chosen: Sequence[ChosenBlock], asked: Asked) -> bool:
     """Whether a row holds fewer words of the question than one of another table that is quoted."""
     rows = (first for first in _units(chosen, asked) if first.block.kind == "table")
     return not asked.several and any(len(one.held) < len(row.held) for row in rows)
