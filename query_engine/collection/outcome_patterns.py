@@ -29,6 +29,15 @@ ASKS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "findings",
         re.compile(
+            r"what (?:did (?:they|we|you|people|scientists|the researchers) (?:find|discover|learn|conclude)"
+            rf"|(?:was|has been) (?:found|discovered|learn(?:t|ed))|came)(?: out)? (?:in|from|by|of)"
+            rf" {_NAMED_STUDY}(?P<aspect> (?:about|regarding|concerning) [^?]{{1,150}})?\W*",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "findings",
+        re.compile(
             r"what (?:was|were|is|are) the (?:(?:main|key|most important|overall|primary|central|principal) ){0,2}"
             rf"(?:results?|findings?|conclusions?|outcomes?) (?:of|from|in) {_NAMED_STUDY}"
             r"(?P<aspect> (?:about|regarding|concerning) [^?]{1,150})?\W*",
@@ -131,7 +140,7 @@ SAYS_FOUND = re.compile(
 )
 FOUND = re.compile(
     r"\b(?:outperform\w*|surpass\w*|exceed\w*|achiev\w+|improv\w+|increas\w+|decreas\w+|reduc\w+|rose|fell|declin\w+"
-    r"|lowered|lower|higher|fewer|better|worse|cheape\w+|faster|slower|larger|smaller|significant\w*"
+    r"|lowered|lower|higher|fewer|better|best|worse|worst|cheape\w+|faster|slower|larger|smaller|significant\w*"
     r"|differ(?:ed|s|ences?)?|against|than|compared (?:with|to)|no effect|scored|raised|gain\w*|lost|slow(?:s|ed)"
     r"|state[- ]of[- ]the[- ]art|by far|per cent|percent|accura\w+|correlat\w+|associated with)\b|\d ?%",
     re.IGNORECASE,

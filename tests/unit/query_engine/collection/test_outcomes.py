@@ -120,6 +120,11 @@ def quoted(found: Outcome | None) -> list[str]:
             IN_PARTS,
             ["Lapses fell from 5 to 3 per test.", "Naps make call takers more alert."],
         ),
+        (
+            "What did they find out in the wool trial?",
+            PLAIN,
+            ["Plots with wool gave 5.1 kg of fruit, against 3.9 kg on bare soil. Slugs were not deterred."],
+        ),
         ("What does the paper on small models show?", RUN_IN, ["It outperforms the large one by 4 %."]),
         (
             "What did the researchers conclude about shell?",
