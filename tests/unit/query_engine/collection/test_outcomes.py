@@ -152,7 +152,7 @@ def quoted(found: Outcome | None) -> list[str]:
         ),
         ("Which conclusions did the authors of the mortar paper draw?", CONCLUSIONS, None),
     ],
-    ids=["abstract", "structured", "run-in", "conclusions", "aim", "decisions", "one decision", "draw"],
+    ids=["abstract", "structured", "they", "run-in", "conclusions", "aim", "decisions", "one decision", "draw"],
 )
 def test_what_was_found_is_quoted(question: str, text: str, quotes: list[str] | None) -> None:
     found = find(question, text)
