@@ -30,6 +30,8 @@ JOINED_SCORE_ITEM, JOINED_BELOW_ITEM = -2.0, 2.0
 JOINED_BELOW_LITTLE = 2.0
 # A sentence that leaves open whom it is about needs the one before it, if that is no longer than this.
 OPENING_WORDS = 20
+# That one may need another, while no more than so many are quoted.
+OPENED_SENTENCES = 3
 # The reason stands so many sentences beside what it explains, at most.
 REASON_REACH = 2
 # "This is called mulching." names what so many sentences before it say, at most.
@@ -201,4 +203,5 @@ def with_opening(block: ChosenBlock, asked: Asked, quoted: Container[tuple[str, 
         return block
     if leaf.word_count(range(first - 1, first)) > OPENING_WORDS:
         return block
-    return replace(block, places=(first - 1, *block.places))
+    opened = replace(block, places=(first - 1, *block.places))
+    return with_opening(opened, asked, quoted) if len(opened.places) < OPENED_SENTENCES else opened
