@@ -239,7 +239,7 @@ def test_the_sentence_beside_that_gives_the_reason_is_quoted_too() -> None:
 
 
 def test_the_sentence_before_may_need_the_one_before_it() -> None:
-    plant = "Ducks swim there. Lake Oss has a plant. It has been larger than Ness since 2011. It turns on the rising tide."
+    plant = "Ducks swim. Lake Oss has a plant. It has been larger than Ness since 2011. It turns on the rising tide."
 
     assert write("Does it turn on the rising tide?", [a_passage("a.md", plant)], 60)[0] == (
         "Lake Oss has a plant. It has been larger than Ness since 2011. It turns on the rising tide. [1]"
