@@ -10,6 +10,7 @@ taken from the page itself: trafilatura empties those that read like a menu ("E-
 
 import re
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 
 import trafilatura
@@ -36,7 +37,11 @@ _INLINE = frozenset(
     "a abbr b bdi bdo big cite code data del dfn em font i img input ins kbd label mark q s samp small span strike "
     "strong sub sup time tt u var wbr".split()
 )
+_SUBHEADINGS = ("h2", "h3", "h4", "h5", "h6")
+_AROUND = frozenset("nav header footer aside".split())
 MAX_SPAN = 50
+# Headings are worth no more than so little text.
+SAME_TEXT = 0.9
 # Such a share of the cells that trafilatura kept must stand in a table of the page for the two to be the same.
 SAME_CELLS = 0.8
 # The paragraphs of a short page must hold such a share of the letters that are left without paragraphs.
@@ -159,10 +164,31 @@ def _main_text(tree: lxml_html.HtmlElement) -> str:
         # Of a short page trafilatura keeps the words alone, on one line, unless it is told that short is enough.
         again = _extracted(tree, tables, min_chars=1)
         blocks = again if len(" ".join(again)) >= SHORT_PAGE_KEPT * len(" ".join(blocks)) else blocks
+    if 2 * _headings_kept(tree, blocks) < len([*_headings(tree, *_SUBHEADINGS)]):
+        # Without an element that holds the main text trafilatura gathers paragraphs, lists and tables, and no headings.
+        again = _extracted(_in_article(tree), tables)
+        if _headings_kept(tree, again) and len(" ".join(again)) >= SAME_TEXT * len(" ".join(blocks)):
+            blocks = again
     if blocks and len(headings) == 1 and not any(headings[0] in block for block in blocks):
         blocks.insert(0, f"# {headings[0]}")
     # A page too short to have a main text is all main text.
     return "\n\n".join(blocks) or str(trafilatura.html2txt(tree))
+
+
+def _headings_kept(tree: lxml_html.HtmlElement, blocks: Sequence[str]) -> int:
+    """Count the headings below the first that stand among the blocks as headings."""
+    marked = {block.lstrip("# ") for block in blocks if block.startswith("#")}
+    return sum(heading in marked for heading in _headings(tree, *_SUBHEADINGS))
+
+
+def _in_article(tree: lxml_html.HtmlElement) -> lxml_html.HtmlElement:
+    """Return a copy of the page in which one element holds all of it but menus and footers."""
+    copied = deepcopy(tree)
+    body = copied.find("body")
+    if body is not None:
+        article = etree.SubElement(body, "article")
+        article.extend([child for child in body if child is not article and child.tag not in _AROUND])
+    return copied
 
 
 def _extracted(tree: lxml_html.HtmlElement, tables: Sequence["_Table"], min_chars: int | None = None) -> list[str]:

@@ -93,6 +93,19 @@ def test_nesting_that_still_can_be_read_is_read() -> None:
     assert PARAGRAPH.strip() in read_html(page.encode(), "a.html").text
 
 
+def test_headings_stay_where_no_element_holds_the_main_text() -> None:
+    menu = '<nav><h2>Menu</h2><a href="/">Home</a></nav>'
+    parts = f"<h2>Booking</h2><ol><li>Sign in.</li><li>Choose a day.</li></ol><h3>Refunds</h3><p>{PARAGRAPH}</p>"
+    page = (
+        f"<html><body>{menu}<h1>Help</h1><p>{PARAGRAPH * 3}</p>{parts}<footer><h2>About us</h2></footer></body></html>"
+    )
+    text = read_html(page.encode(), "a.html").text
+
+    assert "\n## Booking\n\n1. Sign in.\n2. Choose a day.\n\n### Refunds\n" in text
+    assert "Menu" not in text
+    assert "About us" not in text
+
+
 def test_a_term_stands_before_what_defines_it() -> None:
     terms = "<dt>Hard bounce</dt><dd>It came back.</dd><dt>Spam</dt><dt>Junk</dt><dd>Unasked.</dd><dd>Or more.</dd>"
     page = f"<html><body><main><h1>Terms</h1><p>{PARAGRAPH * 3}</p><dl>{terms}<dt>Rest</dt></dl></main></body></html>"
