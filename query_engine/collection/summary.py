@@ -34,6 +34,11 @@ MAX_HEADINGS, MAX_HEADING_CHARS = 12, 80
 _SPACED = re.compile(r"\w+")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S[^\n]*)$", re.MULTILINE)
+# Headings of what every article or page may have.
+_APPARATUS = re.compile(
+    r"(?:table of )?contents|see also|(?:notes(?: and)? )?references|notes|sources|external links|further reading"
+    r"|bibliography|footnotes|navigation|share(?: this)?|related (?:articles|pages|links|topics)"
+)
 _NUMBERED = re.compile(r"(?:\d{1,3}[.)]?|[IVX]{1,5}[.)])\s+")
 _BEGINS = re.compile(r"[\"“‘(¿¡]*\w")
 # E-mail headers, rules and rows of labels are no sentences; a sentence that points back cannot stand alone.
@@ -99,7 +104,11 @@ def headings(document: StoredDocument) -> list[Extract]:
     """Return the headings of a document that divide it, without its title; none if it has a single one."""
     found = [(match.start(1), match.end(1), match[0].index(" ")) for match in _HEADING.finditer(document.text)]
     title = document.title.casefold()
-    found = [one for one in found if document.text[one[0] : one[1]].strip().casefold() not in title]
+    found = [
+        (start, end, depth)
+        for start, end, depth in found
+        if (name := document.text[start:end].strip().casefold()) not in title and not _APPARATUS.fullmatch(name)
+    ]
     if not found:
         return []
     level = min(depth for *_, depth in found)

@@ -134,6 +134,21 @@ async def test_headings_say_what_a_document_is_about(engine: Engine) -> None:
     assert "It has these parts: Rent [1]; Notice [2]" in done.message
 
 
+async def test_headings_that_every_page_may_have_are_no_parts(tmp_path: Path) -> None:
+    parts = "".join(
+        f"# {name}\n\nThe oak of the mill was cut in the year of the {name}.\n\n" for name in ("Flood", "Fire")
+    )
+    texts = {"mill.md": f"# Contents\n\nFlood, Fire\n\n{parts}# See also\n\nOther mills of the valley"}
+    corpus = make_corpus(tmp_path / "mill", texts, WordHashEmbedding())
+    reader = a_leaf_reader(corpus)
+    engine = Engine(corpus, WordHashEmbedding(), reader, [ExtractiveSynthesizer(reader, 60)], Settings())
+
+    _, done = await ask(engine, "Summarise mill.md")
+
+    assert "It has these parts: Flood [1]; Fire [2]\n" in done.message
+    corpus.close()
+
+
 async def test_the_document_is_meant_that_the_name_says_most_of(engine: Engine) -> None:
     _, done = await ask(engine, "Summarise the lease")
 
