@@ -164,21 +164,22 @@ def _main_text(tree: lxml_html.HtmlElement) -> str:
         # Of a short page trafilatura keeps the words alone, on one line, unless it is told that short is enough.
         again = _extracted(tree, tables, min_chars=1)
         blocks = again if len(" ".join(again)) >= SHORT_PAGE_KEPT * len(" ".join(blocks)) else blocks
-    if 2 * _headings_kept(tree, blocks) < len([*_headings(tree, *_SUBHEADINGS)]):
+    if not _holds_headings(tree, blocks):
         # Without an element that holds the main text trafilatura gathers paragraphs, lists and tables, and no headings.
         again = _extracted(_in_article(tree), tables)
-        if _headings_kept(tree, again) and len(" ".join(again)) >= SAME_TEXT * len(" ".join(blocks)):
-            blocks = again
+        same = len(" ".join(again)) >= SAME_TEXT * len(" ".join(blocks))
+        blocks = again if same and _holds_headings(tree, again) else blocks
     if blocks and len(headings) == 1 and not any(headings[0] in block for block in blocks):
         blocks.insert(0, f"# {headings[0]}")
     # A page too short to have a main text is all main text.
     return "\n\n".join(blocks) or str(trafilatura.html2txt(tree))
 
 
-def _headings_kept(tree: lxml_html.HtmlElement, blocks: Sequence[str]) -> int:
-    """Count the headings below the first that stand among the blocks as headings."""
+def _holds_headings(tree: lxml_html.HtmlElement, blocks: Sequence[str]) -> bool:
+    """Whether any of the page's headings below the first stands among the blocks; also if it has none."""
     marked = {block.lstrip("# ") for block in blocks if block.startswith("#")}
-    return sum(heading in marked for heading in _headings(tree, *_SUBHEADINGS))
+    headings = {*_headings(tree, *_SUBHEADINGS)}
+    return not headings or not headings.isdisjoint(marked)
 
 
 def _in_article(tree: lxml_html.HtmlElement) -> lxml_html.HtmlElement:
