@@ -31,7 +31,7 @@ SURE, SURE_OF_RARE, RARE = 2.5, -0.5, 0.6
 # Log-odds below which the reader is against a sentence, however similar it is to the question.
 AGAINST = -3.0
 # Where words judge in place of the reader, a sentence must be worth so much more.
-FOREIGN_PENALTY = 0.6
+FOREIGN_PENALTY = 0.5
 # The best of many sentences looks good by chance. Of the same questions asked of random folders of SQuAD's articles, a
 # logistic regression weighs `worth` against ln(leaves) at 1 : -0.72 below the usual number of leaves and at 1 : -0.37
 # above, measured between these numbers of leaves. Above, a third is taken off: with all of it, large corpora alone
