@@ -17,7 +17,7 @@ from index.lexical.language import question_language
 from query_engine.reader.foreign import reader_share
 from query_engine.reader.units import Reading, ReadUnit, with_context
 from query_engine.schema.passage import Passage
-from query_engine.text.decades import years_of
+from query_engine.text.decades import holds_year_of
 from query_engine.text.light_words import is_light
 from query_engine.text.term_weights import CorpusWords, TermWeights, question_weights
 
@@ -153,7 +153,7 @@ def _figures_missing(question: str, best: ReadUnit | None) -> float:
         return 0.0
     leaf = best.leaf
     text = "\n".join((leaf.passage.title, *leaf.path_of(best.place), leaf.read_text)).lower()
-    decades = {word for word in figures if (years := years_of(word)) and years.search(text)}
+    decades = {word for word in figures if holds_year_of(word, text)}
     return len(figures - decades - set(_WORD.findall(text))) / len(figures)
 
 

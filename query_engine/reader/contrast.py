@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from index.lexical.analyzers import index_analyzer
-from query_engine.text.decades import years_of
+from query_engine.text.decades import holds_year_of
 from query_engine.text.light_words import is_light
 
 OPPOSITES = Path(__file__).with_name("opposites.txt")
@@ -117,11 +117,7 @@ class Asked:
             yield from (word for word in opposed if not any(one.startswith(self.stems[word]) for one in stems))
         held = _figures(around) if self.figures else frozenset()
         yield from self._missing(
-            {
-                typed
-                for figure, typed in self.figures.items()
-                if figure in held or ((years := years_of(typed)) and years.search(around))
-            },
+            {typed for figure, typed in self.figures.items() if figure in held or holds_year_of(typed, around)},
             self.figures.values(),
         )
         named = {name for name in self.names if name in document or name in around or _same_name(name, around)}

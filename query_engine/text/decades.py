@@ -6,12 +6,10 @@ Flow: a word of a question -> **here** -> `reader/contrast.py` and `answerabilit
 import re
 
 _DECADE = re.compile(r"((?:1\d|20)\d)0['’]?s", re.IGNORECASE)
+_YEAR = re.compile(r"\b\d{4}\b")
 
 
-def years_of(word: str) -> re.Pattern[str] | None:
-    """Return a pattern of the years that a decade holds, of "1900s" and the like those of the century; else None."""
+def holds_year_of(word: str, text: str) -> bool:
+    """Whether a text holds a year of the decade that a word names, of "1900s" and the like of the century."""
     decade = _DECADE.fullmatch(word)
-    if decade is None:
-        return None
-    first = decade[1].removesuffix("0")
-    return re.compile(rf"\b{first}\d{{{4 - len(first)}}}\b")
+    return decade is not None and any(year.startswith(decade[1].removesuffix("0")) for year in _YEAR.findall(text))
