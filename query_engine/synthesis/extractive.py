@@ -31,6 +31,8 @@ BOLD_SCORE = -0.6
 _BULLET_SIGN = re.compile(r"^[•▪◦‣](?=\s)[ \t]*")
 _BULLET = re.compile(r"\s*[-*+•▪◦‣]\s+")
 _WORD = re.compile(r"\w+")
+# A line `key: value`.
+_ENTRY = re.compile(r"[^\s:][^:]{0,60}:\s")
 
 
 class ExtractiveSynthesizer(QuotingSynthesizer):
@@ -66,7 +68,8 @@ def _quote(block: ChosenBlock, start: int, end: int, question: str, *, first: bo
     elif block.kind == "table":
         shown = "; ".join(as_text(line) for line in _rows(block, quoted))
     else:
-        shown = _emphasised(as_text(words), question, block, start, end) if first else as_text(words)
+        line = as_text(_entries(quoted) if block.kind == "record" else words)
+        shown = _emphasised(line, question, block, start, end) if first else line
     if block.kind != "code":
         # A document's own marks of references would look like citations of the answer.
         shown = REFERENCE.sub(r"(\1)", shown)
@@ -88,6 +91,16 @@ def _first_mark(block: ChosenBlock, start: int) -> str:
     """Return the bullet that stands before a quote of several items, which begins behind it."""
     line = block.leaf.text[block.leaf.text.rfind("\n", 0, start) + 1 : start]
     return line.lstrip() if _BULLET.fullmatch(line) else ""
+
+
+def _entries(quoted: str) -> str:
+    """Return the lines of a record on one line, a semicolon before each key."""
+    shown = ""
+    for line in quoted.splitlines():
+        words = " ".join(line.split())
+        mark = ";" if _ENTRY.match(words) and shown and shown[-1] not in ".;:!?" else ""
+        shown = f"{shown}{mark} {words}" if shown and words else shown or words
+    return shown
 
 
 def _rows(block: ChosenBlock, quoted: str) -> Iterator[str]:

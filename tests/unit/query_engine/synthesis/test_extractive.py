@@ -519,6 +519,17 @@ def test_of_two_rows_that_are_compared_each_is_quoted_whatever_their_length() ->
     assert "Plain" not in text
 
 
+def test_the_lines_of_a_record_are_set_apart() -> None:
+    row = "item: Matt glass\nnotes: reduces glare.\nsize: A2\nprice: 34"
+
+    text, citations = write(
+        "What is the size and price of matt glass?", [a_passage("a.csv", f"{row}\n\nitem: Oak\nsize: A3")]
+    )
+
+    assert text == "item: Matt glass; notes: reduces glare. size: A2; price: 34 [1]"
+    assert citations.all()[0].quote == row
+
+
 def test_a_row_of_another_table_needs_as_many_words_of_the_question() -> None:
     first = a_passage("a.md", "| Item | 2019 |\n|---|---|\n| Income tax expense | 401 |\n| Rent | 12 |")
     other = a_passage("b.md", "| Item | 2019 |\n|---|---|\n| Lease expense | 301 |\n| Costs | 3 |")
