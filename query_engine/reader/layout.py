@@ -27,6 +27,10 @@ RECORD_LINE_CHARS = 160
 ROW_CHARS = 300
 # Longer capitals, and more words, are a sentence.
 HEADING_CHARS, HEADING_WORDS = 80, 12
+# A row of `key: value` lines that is longer is read line by line, each below its first line, which names the row.
+ROW_OF_LINES_CHARS = 800
+# Such a row, and the one beside it, are looked for within so many characters.
+ROW_REACH_CHARS = 10_000
 # A line of a record is continued by lines that are indented this much more.
 HANGING_CHARS = 2
 _BULLET = re.compile(r"\s*[-*+•▪◦‣]\s")
@@ -95,12 +99,14 @@ class Block:
         lead: the place of the sentence that introduces a list, if there is one; it belongs to the block before.
         header: the place of the row that names a table's columns, if there is one: its own, or that of the table it
             goes on from.
+        row: the place of the line that names a row, of a row that is read line by line.
     """
 
     kind: BlockKind
     units: range
     lead: int | None = None
     header: int | None = None
+    row: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +121,14 @@ class Layout:
         return self.blocks[self.units[place].block]
 
     def inside(self, start: int, end: int) -> range:
-        """Places of the units of which most lies in `[start, end)` of the document."""
-        places = [
-            place
-            for place, unit in enumerate(self.units)
-            if 2 * (min(unit.end, end) - max(unit.start, start)) > unit.end - unit.start
+        """Places of the units of which most lies in `[start, end)` of the document, else of those that reach into it."""
+        shares = [
+            (min(unit.end, end) - max(unit.start, start)) / (unit.end - unit.start or 1) for unit in self.units
         ]
-        return range(places[0], places[-1] + 1) if places else range(0)
+        for least in (0.5, 0.0):
+            if places := [place for place, share in enumerate(shares) if share > least]:
+                return range(places[0], places[-1] + 1)
+        return range(0)
 
     def reads_like_heading(self, place: int, line: str) -> bool:
         """Whether a unit, as one line, stands alone above other text: no figure but a year, no end of a sentence."""
@@ -135,9 +142,13 @@ class Layout:
 def stretch(text: str, start: int, end: int, around_chars: int = AROUND_CHARS) -> tuple[int, int]:
     """Return a stretch about `[start, end)` of a document that begins and ends with a line, where lines are short."""
     first, last = max(0, start - around_chars), min(len(text), end + around_chars)
-    begin = text.find("\n", first, start) + 1 if first else 0
+    begin = (text.find("\n", first, start) + 1 if first else 0) or first
     stop = text.rfind("\n", end, last) if last < len(text) else len(text)
-    return begin or first, stop if stop > 0 else last
+    if begin and _KEY_VALUE.match(text, begin):  # in the middle of a row, whose first line names it
+        reach = max(0, begin - ROW_REACH_CHARS)
+        blank = text.rfind("\n\n", reach, begin)
+        begin = blank + 2 if blank >= 0 else begin if reach else 0
+    return begin, stop if stop > 0 else last
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +208,8 @@ def lay_out(text: str, start: int, end: int) -> Layout:
     """Return the layout of `[start, end)` of a document."""
     units: list[Unit] = []
     blocks: list[Block] = []
-    for kind, paragraphs in _grouped(_rows_joined(text[start:end], list(_paragraphs(text[start:end])))):
+    joined, long_rows = _rows_joined(text, start, list(_paragraphs(text[start:end])))
+    for kind, paragraphs in _grouped(joined):
         first = len(units)
         for item, sentences in enumerate(paragraphs):
             for one in sentences:
@@ -208,6 +220,7 @@ def lay_out(text: str, start: int, end: int) -> Layout:
         if kind == "steps" and first + 1 == len(units) and _is_capitals(text[units[first].start : units[first].end]):
             units[first] = _labelled(units[first])
         lead = header = None
+        row = first if units[first].start - start in long_rows else None
         if kind in {"list", "steps"} and blocks and text[units[first - 1].end - 1] == ":":
             lead = first - 1
         if kind == "table":
@@ -217,7 +230,7 @@ def lay_out(text: str, start: int, end: int) -> Layout:
                 units[first : header + 1] = map(_labelled, units[first : header + 1])
             else:
                 header = _continued_header(text, units, blocks, rows)
-        blocks.append(Block(kind, range(first, len(units)), lead, header))
+        blocks.append(Block(kind, range(first, len(units)), lead, header, row))
     return Layout(tuple(units), tuple(blocks))
 
 
@@ -346,18 +359,35 @@ def _bare_steps(text: str, offset: int) -> list[Sentence] | None:
 
 
 def _rows_joined(
-    text: str, paragraphs: list[tuple[BlockKind, list[Sentence]]]
-) -> list[tuple[BlockKind, list[Sentence]]]:
-    """Make one unit of each record that stands beside one with the same first key: it is a row of a table."""
+    text: str, start: int, paragraphs: list[tuple[BlockKind, list[Sentence]]]
+) -> tuple[list[tuple[BlockKind, list[Sentence]]], frozenset[int]]:
+    """Make one unit of each record that stands beside one with the same first key: it is a row of a table.
+
+    Those that are too long stay lines; where each of these begins is returned as well. Offsets are relative to `start`.
+    """
     keys = [
-        text[found[0].start : found[0].end].partition(":")[0] if kind == "record" else "" for kind, found in paragraphs
+        text[start + found[0].start : start + found[0].end].partition(":")[0] if kind == "record" else ""
+        for kind, found in paragraphs
     ]
-    joined = []
+    joined: list[tuple[BlockKind, list[Sentence]]] = []
+    long_rows = set[int]()
     for place, (kind, lines) in enumerate(paragraphs):
-        beside = [*keys[max(0, place - 1) : place], *keys[place + 1 : place + 2]]
-        is_row = kind == "record" and keys[place] in beside
-        joined.append((kind, [Sentence(lines[0].start, lines[-1].end, "line")] if is_row else lines))
-    return joined
+        first, last = lines[0].start if lines else 0, lines[-1].end if lines else 0
+        if kind == "record" and last - first > ROW_OF_LINES_CHARS:
+            if _stands_beside(text, keys[place], start + first, start + last):
+                long_rows.add(first)
+        elif kind == "record" and keys[place] in {*keys[max(0, place - 1) : place], *keys[place + 1 : place + 2]}:
+            lines = [Sentence(first, last, "line")]  # noqa: PLW2901
+        joined.append((kind, lines))
+    return joined, frozenset(long_rows)
+
+
+def _stands_beside(text: str, key: str, start: int, end: int) -> bool:
+    """Whether another record with this first key stands near `[start, end)`, which may be in part outside the stretch."""
+    begins = f"\n\n{key}:"
+    before = text.find(begins, max(0, start - ROW_REACH_CHARS - 2), max(0, start - 2)) >= 0
+    first = start <= ROW_REACH_CHARS and start > 0 and text.startswith(begins.lstrip())
+    return first or before or text.find(begins, end, end + ROW_REACH_CHARS) >= 0
 
 
 def _kind_of_line(line: str) -> BlockKind:

@@ -18,6 +18,8 @@ from query_engine.schema.passage import Passage
 READ_LEAVES = 7
 WINDOW_CHARS = 850
 UNKNOWN_SIMILARITY = 0.3
+# Of the line that names a row.
+ROW_NAME_CHARS = 80
 
 TextOf = Callable[[Passage], str | None]
 
@@ -59,11 +61,21 @@ def prepared_leaves(passages: Sequence[Passage], text_of: TextOf) -> Iterator[Pr
         places = _widened(layout, leaf)
         read.update((passage.doc_id, layout.units[place].start) for place in places)
         number += 1
-        paths = tuple(heading_paths(text, [layout.units[place].start for place in places]))
+        headings = heading_paths(text, [layout.units[place].start for place in places])
+        paths = tuple(_named_row(layout, place, text, path) for place, path in zip(places, headings, strict=True))
         shown = passage_text(passage.title, paths[0].titles[: paths[0].marked], text, layout, places)
         yield PreparedLeaf(
             rank, passage, hit.scores.get("dense", UNKNOWN_SIMILARITY), paths, text, layout, places, shown
         )
+
+
+def _named_row(layout: Layout, place: int, text: str, path: HeadingPath) -> HeadingPath:
+    """Return the headings of a line, with the name of its row as the innermost if the row is read line by line."""
+    row = layout.block_of(place).row
+    if row is None or row == place:
+        return path
+    name = " ".join(text[layout.units[row].start : layout.units[row].end].split())[:ROW_NAME_CHARS]
+    return HeadingPath((*path.titles[: path.marked], name), path.marked + 1)
 
 
 def _widened(layout: Layout, places: range) -> range:

@@ -15,6 +15,9 @@ from index.documents.blocks import stop_before
 MAX_CHARS = 600
 # Prose is wrapped at some 45 characters at least, in narrow columns; a shorter line is a heading or a label.
 LABEL_CHARS = 32
+# An abbreviation and a number that opens a sentence are no longer.
+LOOK_BACK_CHARS, ITEM_NUMBER_CHARS = 12, 20
+LOOK_AHEAD_CHARS = 8
 
 # A sentence ends at . ! ? (with closing quotes or brackets) before space and something that can begin a sentence,
 # unless the dot belongs to an abbreviation, an initial or a numbered item. A run of stops is read once and from its
@@ -27,9 +30,29 @@ _END = re.compile(
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[])(?:[A-Z]|[A-Z](?:\.[A-Z])+|e\.g|i\.e|etc|cf|ca|c|vs|nos|vol|ed|eds|fig|figs|eq|eqs|sec|al|approx|est|"
     r"dr|mr|mrs|ms|ext|tel|prof|st|jr|sr|inc|ltd|co|corp|gen|col|lt|rev|hon|sen|rep|gov|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|"
-    r"nov|dec|bzw|ggf|evtl|vgl|inkl|zzgl|bspw|hrsg|nr|abs|\w{0,30}str|mme|mlle|sra|pág|núm|ecc|bijv|[А-Я]|ул|стр"
-    r"|руб|тыс|\d{1,3})$",
+    r"nov|dec|bzw|usw|ggf|evtl|vgl|inkl|zzgl|bspw|hrsg|nr|abs|\w{0,30}str|mme|mlle|sra|pág|núm|ecc|bijv|env|т\.[дп]|[А-Я]|ул|стр"
+    r"|руб|тыс)$",
     re.IGNORECASE,
+)
+# The number of an item ("1. Open the tap."), of a part ("Section 3. The tenant ..."), a German ordinal ("im 19.
+# Jahrhundert").
+_ITEM_NUMBER = re.compile(
+    r"[\s\"'“‘(\[*_]*(?:(?:section|article|clause|chapter|part|rule|step|item|paragraph|question|table|figure|note|appendix"
+    r"|schedule|artikel|abschnitt|kapitel|teil|schritt|frage|tabelle)\s+)?\d{1,3}",
+    re.IGNORECASE,
+)
+_ORDINAL = re.compile(
+    r"\b(?:am|im|der|die|das|des|dem|den|vom|zum|zur|beim|bis|ab|und|seit|jede[rsnm]?|eine?[rmns]?)\s\d{1,3}$",
+    re.IGNORECASE,
+)
+# What follows begins with; capitals of other alphabets are no range.
+_LETTER = re.compile(r"\w")
+# "until 5 p.m. Boxes ..." ends a sentence, "until 5 p.m. Monday" does not.
+_CLOCK = re.compile(r"\b[AaPp]\.[Mm]$")
+_OF_THE_CLOCK = re.compile(
+    r"\s+(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b|(?:January|February|March|April|May"
+    r"|June|July|August|September|October|November|December)\b|[ECMP][DS]?T\b|GMT|UTC|BST|CES?T\b"
+    r"|(?:Eastern|Central|Mountain|Pacific)\b)"
 )
 # What a line begins with that may begin a sentence, and what it ends with where the sentence goes on.
 _BEGINS = re.compile(r"\s*[\"'“‘(\[]*[A-Z0-9\u00c0-\u00de]")
@@ -118,10 +141,18 @@ def _in_block(text: str, start: int, end: int) -> list[Sentence]:
 
 def _belongs_to_what_follows(text: str, start: int, end: re.Match[str]) -> bool:
     """Tell the dot of an abbreviation, of a date, or of a year that opens a line, from the end of a sentence."""
+    following = _LETTER.search(text, end.end(), end.end() + LOOK_AHEAD_CHARS)
+    if following is not None and following[0].islower():
+        return True
     dot = text.find(".", end.start(), end.end())
     if dot < 0:
         return False
-    if _ABBREVIATION.search(text[max(start, dot - 12) : dot]) or is_date_alone(text[start:dot]):
+    before = text[max(start, dot - LOOK_BACK_CHARS) : dot]
+    if _CLOCK.search(before):
+        return _OF_THE_CLOCK.match(text, end.end()) is not None
+    if _ABBREVIATION.search(before) or _ORDINAL.search(before) or is_date_alone(text[start:dot]):
+        return True
+    if dot - start <= ITEM_NUMBER_CHARS and _ITEM_NUMBER.fullmatch(text, start, dot):
         return True
     return splits_atom(text, end.end())
 
