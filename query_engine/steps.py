@@ -95,6 +95,7 @@ def outcome_read(kind: str, title: str) -> Step:
     told = {
         "findings": "**What was found** is quoted from the abstract or conclusions",
         "aim": "**What was asked** is quoted from the abstract",
+        "limits": "**What limits it** is quoted from where the authors say so",
         "decisions": "**What was decided** is quoted from the places that say so",
     }[kind]
     return Step("write", f"{told} of *{as_text(title)}*.")

@@ -6,8 +6,8 @@ Flow: the `Done` of `sources/given_pages.py` -> **here** -> `GET /task/chat/{cha
 from errors import OutOfTimeError
 from index.lexical.language import question_language
 from query_engine import steps
-from query_engine.prompting.builder import REFERENCE
 from query_engine.schema.events import Done
+from query_engine.text.markdown_escape import REFERENCE
 from query_engine.translations import in_language
 
 MAX_HEADER_CHARS = 1000

@@ -20,7 +20,6 @@ from pipelines.services import Services
 from pipelines.step import RerankerStep
 from pipelines.steps.language_model import ModelCalls, check_model, model_parameter
 from query_engine.llms.helper import PromptHelper
-from query_engine.prompting.builder import REFERENCE
 from query_engine.retrieval.reranking.listwise import (
     TOKENS_PER_NUMBER,
     rank_by_windows,
@@ -28,6 +27,7 @@ from query_engine.retrieval.reranking.listwise import (
     window_prompt,
     windows,
 )
+from query_engine.text.markdown_escape import without_marks
 
 PAIR_PROMPT = """Below are two passages, [1] and [2]. Which of them answers this question better: {question}
 
@@ -229,7 +229,7 @@ def pair_prompt(asker: PromptHelper, question: str, first: str, second: str) -> 
     frame = asker.tokens(PAIR_PROMPT.format(question=question, first="", second=""))
     room_tokens = max(1, (asker.prompt_tokens - frame) // 2)
     # A passage's own reference marks would be taken for the numbers of the two.
-    one, other = (REFERENCE.sub(r"(\1)", asker.quoted(text, room_tokens)) for text in (first, second))
+    one, other = (without_marks(asker.quoted(text, room_tokens)) for text in (first, second))
     return PAIR_PROMPT.format(question=question, first=one, second=other)
 
 

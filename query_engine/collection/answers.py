@@ -23,7 +23,7 @@ from query_engine.collection.wording import WORDINGS, Wording
 from query_engine.schema.events import Event, Retrieved
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.fallback_chain import Answer
-from query_engine.text.markdown_escape import as_text
+from query_engine.text.markdown_escape import as_quote, as_text
 
 LISTED_DOCUMENTS = 50
 OVERVIEW_DOCUMENTS, OVERVIEW_HEADINGS = 12, 6
@@ -168,7 +168,8 @@ def _summary(corpus: Corpus, name: DocumentName, wording: Wording) -> list[Line]
     if parts:
         lines = [[f"{title}. {wording.parts}", parts], [""]]
     sentences = min(SUMMARY_SENTENCES, 2 + len(document.tree.leaves) // LEAVES_A_SENTENCE)
-    lines += [["-", [extract]] for extract in summarise(corpus, document, sentences)]
+    for said in summarise(corpus, document, sentences):
+        lines.append([f"- **{_title(said.heading)}**:" if said.heading else "-", [said]])
     return lines
 
 
@@ -215,7 +216,7 @@ def _written(line: Line, answer: Answer) -> str:
 
 def _cited(quotes: Sequence[Extract], answer: Answer) -> str:
     numbered = ((quote.text, answer.citations.cite(quote.passage, quote.start, quote.end)) for quote in quotes)
-    return "; ".join(f"{as_text(text)} [{number}]" for text, number in numbered)
+    return "; ".join(f"{as_quote(text)} [{number}]" for text, number in numbered)
 
 
 def _passages(lines: Iterable[Line]) -> tuple[Passage, ...]:

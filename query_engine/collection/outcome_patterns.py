@@ -6,7 +6,7 @@ Flow: `outcomes.py` looks with these; what it makes of what it finds is its busi
 import re
 from typing import Literal
 
-Kind = Literal["findings", "aim", "decisions"]
+Kind = Literal["findings", "aim", "limits", "decisions"]
 _STUDY = (
     r"(?:study|trial|paper|experiments?|research(?:ers?)?|authors?|scientists|investigation|survey|evaluation|analysis"
     r"|article|report|team)"
@@ -69,6 +69,15 @@ ASKS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         ),
     ),
     (
+        "limits",
+        re.compile(
+            r"what (?:was|were|is|are) (?:the |some )?(?:(?:main|key|biggest|most important) )?(?:limitations?|limits"
+            r"|weak(?:ness(?:es)?| (?:spot|point|side)s?)|shortcomings?|caveats?|flaws?)"
+            rf" (?:of|in|with) {_NAMED_STUDY}(?P<aspect>)\W*",
+            re.IGNORECASE,
+        ),
+    ),
+    (
         "decisions",
         re.compile(
             r"what (?:was|were|has been|have been|did [\w ]{1,60}?) (?:decided?|agreed?|resolved?)(?: upon)?"
@@ -100,6 +109,16 @@ CONCLUSIONS = re.compile(
     r"|summary and [\w ]{1,20})(?:\*\*)?[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
+LIMITATIONS = re.compile(
+    rf"^{_NUMBER}(?:strengths and )?(?:limitations?|limits|weaknesses|caveats)(?: (?:and|of) [\w ]{{1,30}})?(?:\*\*)?"
+    r"[ \t]*(?:[—–:.-][ \t]*(?=\S)|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+# What stands behind it in its paragraph tells limits.
+LIMITED = re.compile(
+    r"\b(?:limitations?|limited by|cautions?|caveats?|weakness(?:es)?|shortcomings?)\b|\bnot (?:be )?generali[sz]",
+    re.IGNORECASE,
+)
 NEXT_SECTION = re.compile(
     r"^(?:#{1,6}[ \t]|(?:\d{1,2}|[IVX]{1,4})\.?[ \t]+[A-Z][^.!?\n]{1,60}$|[A-Z][A-Z &-]{4,60}$"
     r"|(?i:introduction|background|references)[ \t]*$|\**(?i:key ?words?|index terms)\b)",
@@ -121,6 +140,7 @@ PART = re.compile(
 PARTS_OF: dict[Kind, re.Pattern[str]] = {
     "findings": re.compile(r"results?|(?:main |key )?findings|conclusions?|interpretation", re.IGNORECASE),
     "aim": re.compile(r"questions?|objectives?|aims?|purpose", re.IGNORECASE),
+    "limits": re.compile(r"limitations?", re.IGNORECASE),
 }
 # Says what was done.
 DID = re.compile(
@@ -176,4 +196,6 @@ OF_BEFORE = re.compile(
     re.IGNORECASE,
 )
 PROPOSES = re.compile(r"\bpropos|\bmoved\b|\bmotion\b|\bsuggest|\brequest|\basked\b", re.IGNORECASE)
+# An abstract stands at the beginning; a section is read no further than this.
+ABSTRACT_WITHIN_CHARS, SECTION_CHARS = 6_000, 3_500
 ITEM_NUMBER = re.compile(r"\A(?:\d{1,2}|[IVX]{1,4})[.)]\s+")

@@ -1,4 +1,4 @@
-"""Quote what came of it: what a study found or set out to find, what a meeting decided.
+"""Quote outcomes: a study's findings, aims or limits, a meeting's decisions.
 
 Flow: engine, with the passages that were found -> **here** -> the places that say it, read before the passages, and
 where no language model writes, the quotes. The reader looks for sentences that are like the question: of "What did the
@@ -17,6 +17,7 @@ from index.lexical.tantivy_index import search_words
 from query_engine.collection.extract import DocumentsOf, Extract, documents_of, extract, passages_of
 from query_engine.collection.outcome_patterns import (
     ABSTRACT,
+    ABSTRACT_WITHIN_CHARS,
     AIMS,
     ASIDE,
     ASKS,
@@ -26,6 +27,8 @@ from query_engine.collection.outcome_patterns import (
     FOUND,
     GENERIC,
     ITEM_NUMBER,
+    LIMITATIONS,
+    LIMITED,
     MINUTES,
     NEXT_SECTION,
     OF_BEFORE,
@@ -34,11 +37,11 @@ from query_engine.collection.outcome_patterns import (
     PROPOSES,
     ROUTINE,
     SAYS_FOUND,
+    SECTION_CHARS,
     STUDY_SECTION,
     Kind,
 )
 from query_engine.collection.wording import WORDINGS
-from query_engine.prompting.builder import REFERENCE
 from query_engine.reader.layout import heading_paths
 from query_engine.retrieval.merging.group import Group
 from query_engine.schema.citations import Citations
@@ -46,7 +49,7 @@ from query_engine.schema.passage import Passage
 from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
 from query_engine.text.asked_kind import asks_again
 from query_engine.text.light_words import is_light
-from query_engine.text.markdown_escape import as_text
+from query_engine.text.markdown_escape import as_quote, as_text
 from query_engine.text.sentences import split_sentences
 from query_engine.text.term_weights import TermWeights
 
@@ -60,8 +63,6 @@ LEAST_NAMED = 0.5
 HEADER_CHARS, TITLE_CHARS = 300, 120
 # Enough headings to tell a study from other documents.
 MOST_SECTIONS = 12
-# An abstract stands at the beginning; a section is read no further than this.
-ABSTRACT_WITHIN_CHARS, SECTION_CHARS = 6_000, 3_500
 MAX_WORDS = 130
 # What is shorter is a scrap of a footnote.
 MIN_WORDS = 3
@@ -123,7 +124,7 @@ class OutcomeSynthesizer(QuotingSynthesizer):
         for said in self._outcome.said:
             if stop.is_set():
                 return
-            shown = REFERENCE.sub(r"(\1)", as_text(said.text))
+            shown = as_quote(said.text)
             if self._outcome.kind == "decisions":
                 shown = f"- **{as_text(said.heading)}**: {shown}" if said.heading else f"- {shown}"
             yield Quote(said.passage, said.start, said.end, said.text, shown)
@@ -160,8 +161,9 @@ def find_outcome(
         if len(topic & held) < LEAST_NAMED * len(topic):
             continue
         # What it found about one thing of several, the reader looks for.
-        quoted = (document.title, document.text[:TITLE_CHARS], *(f"{one.heading}\n{one.text}" for one in said))
-        if (aspect - set(words.terms("\n".join(quoted)))) & set(words.terms(document.text)):
+        shown_of = (document.title, document.text[:TITLE_CHARS], *(f"{one.heading}\n{one.text}" for one in said))
+        left = aspect - set(words.terms("\n".join(shown_of)))
+        if left and left & set(words.terms(document.text)):
             return None
         shown = _fitting([one.text for one in said], MAX_WORDS_OF_DECISIONS) if kind == "decisions" else len(said)
         return Outcome(kind, tuple(said[:shown]), len(said) - shown, named=bool(topic) and topic <= head)
@@ -191,6 +193,8 @@ def _of_abstract(document: StoredDocument, kind: Kind) -> list[Extract]:
             chosen = _of_parts(text, end, parts, PARTS_OF[kind])
         elif kind == "aim":
             chosen = _aims(text, _sentences(text, start, end))
+        elif kind == "limits":
+            chosen = _sentences(text, start, end)
         else:
             chosen = _after_method(text, _sentences(text, start, end))
         if chosen:
@@ -198,6 +202,20 @@ def _of_abstract(document: StoredDocument, kind: Kind) -> list[Extract]:
             leaf = document.tree.leaves[document.tree.ordinal_at(start)]
             passage = Group(document, leaf, start, end, merged=SECTION).passage()
             return [Extract(passage, *span) for span in _joined(text, chosen[:fitting])]
+    return _limiting(document) if kind == "limits" else []
+
+
+def _limiting(document: StoredDocument) -> list[Extract]:
+    """Return the rest of the paragraph that begins to tell a study's limits, where no section does."""
+    text = document.text
+    abstract = ABSTRACT.search(text, 0, ABSTRACT_WITHIN_CHARS)
+    for limited in LIMITED.finditer(text, abstract.end() if abstract else 0):
+        first, last = text.rfind("\n\n", 0, limited.start()) + 2, text.find("\n\n", limited.end())
+        paragraph = _sentences(text, first, last if last >= 0 else len(text))
+        told = [span for span in paragraph if span[1] > limited.start()]
+        if len(told) > 1:
+            fitting = _fitting([text[slice(*span)] for span in told], MAX_WORDS)
+            return [extract(document, *span) for span in _joined(text, told[:fitting])]
     return []
 
 
@@ -208,8 +226,8 @@ def _is_study(text: str) -> bool:
 
 
 def _sections(text: str, kind: Kind) -> Iterator[Span]:
-    """Yield where the abstract stands, then the conclusions, which tell no aim."""
-    headings = [ABSTRACT.search(text, 0, ABSTRACT_WITHIN_CHARS)]
+    """Yield where the abstract stands, then the conclusions, which tell no aim; of limits, their own section."""
+    headings = [LIMITATIONS.search(text) if kind == "limits" else ABSTRACT.search(text, 0, ABSTRACT_WITHIN_CHARS)]
     if kind == "findings":
         headings.append(CONCLUSIONS.search(text))
     for heading in filter(None, headings):

@@ -178,7 +178,8 @@ _ARTICLE = re.compile(
     re.IGNORECASE,
 )
 _DOCUMENT = re.compile(
-    r"(?:document|file|text|paper|article|pdf|page|dokument|datei|artikel|fichier|documento|archivo|artículo)\b"
+    r"(?:document|file|text|paper|article|pdf|page|dokument|datei|artikel|fichier|documento|archivo|artículo"
+    r"|(?:study|report|survey|trial|experiment)(?=\s(?:on|about|regarding|concerning)\s))\b"
     r"(?:\s(?:on|about|called|named|titled|with the title|regarding|concerning|über|zu|zum|zur|namens|sur|nommé|sobre|"
     r"llamado)(?:\s(?:the|der|die|das|la|le|les|el))?\b)?\s*",
     re.IGNORECASE,

@@ -15,7 +15,7 @@ from query_engine.collection.wording import WORDINGS
 from query_engine.schema.events import Event
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.fallback_chain import Answer
-from query_engine.text.markdown_escape import as_text
+from query_engine.text.markdown_escape import as_quote
 from query_engine.text.term_weights import TermWeights
 
 COUNTED_ROWS, LISTED_ROWS = 10, 40
@@ -105,7 +105,7 @@ def show_rows(found: Rows, answer: Answer) -> Iterator[Event]:
         yield answer.add(f"{wording.no_counting}\n", 0)
     for row in found.shown:
         number = answer.citations.cite(row.passage, row.start, row.end)
-        yield answer.add(f"\n- {as_text(', '.join(row.verbatim.splitlines()))} [{number}]", answer.citations.recorded)
+        yield answer.add(f"\n- {as_quote(', '.join(row.verbatim.splitlines()))} [{number}]", answer.citations.recorded)
     if found.left:
         yield answer.add(f"\n- {wording.more.format(count=found.left)}", answer.citations.recorded)
     yield answer.done("generated_answer")

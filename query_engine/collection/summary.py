@@ -1,15 +1,18 @@
-"""Summarise a document by its most central sentences, without a language model and without embedding anything.
+"""Summarise a document by its own summary or its most central sentences, without a language model or new embeddings.
 
 Flow: `answers.py` asks for so many sentences -> **here**, from the vectors that ingestion stored -> quotes in document
-order. Leaves are chosen by maximal marginal relevance to the document's centroid (Carbonell and Goldstein, SIGIR 1998):
-near to what the whole is about, far from each other. Of each leaf the sentence is taken whose words are the most
-frequent ones of the document (SumBasic: Nenkova and Vanderwende, 2005).
+order. A document that has an abstract or a summary is quoted from that. Of others the first sentence is taken, and
+leaves are chosen by maximal marginal relevance to the document's centroid (Carbonell and Goldstein, SIGIR 1998): near
+to what the whole is about, far from each other. Of each leaf the sentence is taken whose words are the most frequent
+ones of the document (SumBasic: Nenkova and Vanderwende, 2005); the first one of a section or paragraph counts for more
+(Edmundson, Journal of the ACM, 1969).
 """
 
 import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +21,17 @@ from index.corpus import Corpus
 from index.documents.span_tree import node_id
 from index.documents.store import StoredDocument
 from query_engine.collection.extract import Extract, extract
+from query_engine.collection.outcome_patterns import (
+    ABSTRACT,
+    ABSTRACT_WITHIN_CHARS,
+    FOUND,
+    ITEM_NUMBER,
+    NEXT_SECTION,
+    ROUTINE,
+    SAYS_FOUND,
+    SECTION_CHARS,
+)
+from query_engine.reader.layout import heading_paths, marked_headings
 from query_engine.text.sentences import Sentence, split_sentences
 
 # Of larger documents only the leaves of the parents that are chosen first are read.
@@ -29,11 +43,12 @@ LEAD_BONUS = 0.15
 MIN_WORDS, MAX_SENTENCE_CHARS = 6, 400
 # What a sentence of Chinese or Japanese has of letters.
 MIN_LETTERS_UNSPACED = 12
+# A summary of fewer sentences is none.
+LEAST_OF_SUMMARY = 2
 MAX_HEADINGS, MAX_HEADING_CHARS = 12, 80
 
 _SPACED = re.compile(r"\w+")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-_HEADING = re.compile(r"^#{1,6}[ \t]+(\S[^\n]*)$", re.MULTILINE)
 # Headings of what every article or page may have.
 _APPARATUS = re.compile(
     r"(?:table of )?contents|see also|(?:notes(?: and)? )?references|notes|sources|external links|further reading"
@@ -65,7 +80,13 @@ _YEAR = re.compile(
     re.IGNORECASE,
 )
 _IS = re.compile(r"[^.;:]{0,60}?\b(?:is|are|was|were|means)\b")
-# Cue words, by which authors mark what is important (Edmundson, Journal of the ACM, 1969).
+# So much more counts the first sentence below a heading, or of a paragraph.
+FIRST_OF_SECTION_FACTOR, FIRST_OF_PARAGRAPH_FACTOR = 1.5, 1.2
+# What is asked to be read, and steps, tell nothing about the whole.
+_STEP = re.compile(r"\(?(?:\d{1,3}|[a-z])[.)]\s")
+_BELOW_HEADING = re.compile(r"(?:^|\n) {0,3}#{1,6}[ \t][^\n]*\n\s*$")
+BEFORE_CHARS = 200
+# Cue words, by which authors mark what is important (Edmundson).
 _CUE = re.compile(
     r"\b(?:decisions?|decided|agreed|resolved|concludes?|conclusions?|in (?:summary|short)|overall|we (?:show|find"
     r"|propose|"
@@ -85,28 +106,80 @@ def summarise(corpus: Corpus, document: StoredDocument, sentences: int, *, dated
         sentences: at most so many.
         dated: only sentences that name a year, and the one that says what the title is.
     """
+    if not dated and (own := _own_summary(document, sentences)):
+        return own
     positions, vectors = _leaf_vectors(corpus, document, sentences)
     counts = Counter(term for term in corpus.lexical_index.terms(document.text) if len(term) > 2)
     ranked = _by_relevance(vectors, _lead(positions))
     chosen: dict[int, Extract] = {}
     said: set[str] = set()
-    for place in ranked:
-        if len(chosen) == sentences:
-            break
-        best = _best_sentence(corpus, document, positions[place], counts, said, dated=dated)
-        if best is not None and best.start not in chosen:
-            chosen[best.start] = best
-            said.add(best.text)
-    return [chosen[start] for start in sorted(chosen)]
+    if not dated and positions and (first := _first_sentence(document, positions[0])):
+        chosen[first.start] = first
+        said.add(first.text)
+    # Where too few sentences can be read alone, lines and the others do.
+    for alone, most in ((True, sentences), (False, -(-sentences // 2))):
+        for place in ranked:
+            if len(chosen) >= most:
+                break
+            best = _best_sentence(corpus, document, positions[place], counts, said, dated=dated, alone=alone)
+            if best is not None and best.start not in chosen:
+                chosen[best.start] = best
+                said.add(best.text)
+    return _under_headings(document, [chosen[start] for start in sorted(chosen)])
+
+
+def _own_summary(document: StoredDocument, sentences: int) -> list[Extract]:
+    """Return the first, the last and the telling sentences of a document's abstract or summary, if it has one."""
+    heading = ABSTRACT.search(document.text, 0, ABSTRACT_WITHIN_CHARS)
+    if heading is None:
+        return []
+    following = NEXT_SECTION.search(document.text, heading.end(), heading.end() + SECTION_CHARS)
+    if following is None and heading.end() + SECTION_CHARS < len(document.text):
+        return []
+    text = document.text[heading.end() : following.start() if following else len(document.text)]
+    said = [one for one in split_sentences(text) if _says_something(text[one.start : one.end], one)]
+    if len(said) < LEAST_OF_SUMMARY:
+        return []
+    if len(said) > sentences:
+        tells = [SAYS_FOUND.search(text, one.start, one.end) is not None for one in said]
+        finds = [FOUND.search(text, one.start, one.end) is not None for one in said]
+        ends = {0, len(said) - 1}
+        order = sorted(
+            range(len(said)), key=lambda place: (place not in ends, not tells[place], not finds[place], place)
+        )
+        said = [said[place] for place in sorted(order[:sentences])]
+    return [extract(document, heading.end() + one.start, heading.end() + one.end) for one in said]
+
+
+def _first_sentence(document: StoredDocument, position: int) -> Extract | None:
+    """Return the first sentence of a leaf that can be read alone."""
+    span = document.tree[position]
+    text = document.text[span.start : span.end]
+    for one in split_sentences(text):
+        words = text[one.start : one.end]
+        if _says_something(words, one) and _can_stand_alone(words, one) and not ROUTINE.search(words):
+            return extract(document, span.start + one.start, span.start + one.end)
+    return None
+
+
+def _under_headings(document: StoredDocument, said: Sequence[Extract]) -> list[Extract]:
+    """Return the extracts, each with the innermost heading that it stands under, but for the title."""
+    paths = heading_paths(document.text, [one.start for one in said])
+    title = document.title.casefold()
+    return [
+        replace(one, heading=ITEM_NUMBER.sub("", path.titles[-1]))
+        if path.titles and path.titles[-1].casefold() not in title
+        else one
+        for one, path in zip(said, paths, strict=True)
+    ]
 
 
 def headings(document: StoredDocument) -> list[Extract]:
     """Return the headings of a document that divide it, without its title; none if it has a single one."""
-    found = [(match.start(1), match.end(1), match[0].index(" ")) for match in _HEADING.finditer(document.text)]
     title = document.title.casefold()
     found = [
         (start, end, depth)
-        for start, end, depth in found
+        for start, end, depth in marked_headings(document.text)
         if (name := document.text[start:end].strip().casefold()) not in title and not _APPARATUS.fullmatch(name)
     ]
     if not found:
@@ -182,6 +255,7 @@ def _best_sentence(
     said: set[str],
     *,
     dated: bool,
+    alone: bool,
 ) -> Extract | None:
     span = document.tree[position]
     text = document.text[span.start : span.end]
@@ -190,12 +264,14 @@ def _best_sentence(
         words = text[sentence.start : sentence.end]
         if not _says_something(words, sentence) or " ".join(words.split()) in said:
             continue
+        if alone and not _can_stand_alone(words, sentence):
+            continue
         defines = _defines(words, document.title)
         if dated and not defines and not _tells_when(words):
             continue
         terms = {term for term in corpus.lexical_index.terms(words) if len(term) > 2}
         frequent = sum(math.log(1 + counts[term]) for term in terms) / math.sqrt(len(terms) or 1)
-        worth = (frequent or 1.0) * _factor(words, sentence)
+        worth = (frequent or 1.0) * _factor(words, sentence) * _place_factor(document.text, span.start + sentence.start)
         if defines:
             worth *= DEFINES_FACTOR
         if worth > most:
@@ -212,6 +288,21 @@ def _factor(words: str, sentence: Sentence) -> float:
     elif _LABEL.match(words):
         factor *= 0.6
     return factor * (0.6 if _POINTS_BACK.match(words) else 1)
+
+
+def _place_factor(text: str, start: int) -> float:
+    """Return what the place of a sentence counts for."""
+    before = text[max(0, start - BEFORE_CHARS) : start]
+    if _BELOW_HEADING.search(before):
+        return FIRST_OF_SECTION_FACTOR
+    return FIRST_OF_PARAGRAPH_FACTOR if before.endswith("\n\n") else 1.0
+
+
+def _can_stand_alone(words: str, sentence: Sentence) -> bool:
+    """Whether it is a whole sentence that points to none before it, and no step."""
+    if sentence.kind != "prose" or words.endswith((":", ";", ")")) or words[0].islower() or " | " in words:
+        return False
+    return not _STEP.match(words) and not _POINTS_BACK.match(words)
 
 
 def _tells_when(words: str) -> bool:

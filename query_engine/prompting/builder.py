@@ -22,6 +22,7 @@ from errors import LLMError
 from query_engine.prompting.control_tokens import ControlTokens
 from query_engine.prompting.truncation import after, cut, fitting
 from query_engine.schema.passage import Passage
+from query_engine.text.markdown_escape import without_marks
 
 PROMPTS = Path(__file__).parent / "prompts"
 MAX_TITLE_CHARS = 200
@@ -30,8 +31,6 @@ TEMPLATE_TOKENS = 24
 
 BETWEEN_BLOCKS = "\n\n"
 _BLANK_LINES = re.compile(r"\n\s*\n")
-
-REFERENCE = re.compile(r"\[(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +171,7 @@ class PromptBuilder:
         """Return a passage as it stands in a prompt, with or without the blank lines in it."""
         title = self._defused(" ".join(passage.title.split())[:MAX_TITLE_CHARS])
         # A document's own reference marks would be taken for ranks once the model repeats them.
-        text = REFERENCE.sub(r"(\1)", self._defused(passage.text.strip()))
+        text = without_marks(self._defused(passage.text.strip()))
         return f"<DOC rank={rank}>\n{title}\n{text if blank_lines else _BLANK_LINES.sub(chr(10), text)}\n</DOC>"
 
     def count(self, text: str) -> int:

@@ -16,9 +16,10 @@ from typing import Literal
 from errors import LLMError, OutOfTimeError
 from index.lexical.tantivy_index import search_words
 from query_engine.llms.helper import PromptHelper
-from query_engine.prompting.builder import PROMPTS, REFERENCE
+from query_engine.prompting.builder import PROMPTS
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
+from query_engine.text.markdown_escape import REFERENCE
 
 MAX_CARRIED_WORDS = 8
 MAX_QUESTION_CHARS = 500

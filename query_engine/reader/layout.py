@@ -121,10 +121,8 @@ class Layout:
         return self.blocks[self.units[place].block]
 
     def inside(self, start: int, end: int) -> range:
-        """Places of the units of which most lies in `[start, end)` of the document, else of those that reach into it."""
-        shares = [
-            (min(unit.end, end) - max(unit.start, start)) / (unit.end - unit.start or 1) for unit in self.units
-        ]
+        """Places of the units of which most lies in `[start, end)` of the document, or of those that overlap it."""
+        shares = [(min(unit.end, end) - max(unit.start, start)) / (unit.end - unit.start or 1) for unit in self.units]
         for least in (0.5, 0.0):
             if places := [place for place, share in enumerate(shares) if share > least]:
                 return range(places[0], places[-1] + 1)
@@ -186,6 +184,14 @@ def heading_paths(text: str, offsets: Sequence[int]) -> list[HeadingPath]:
         titles = tuple(title for _, title in path)
         found.append(HeadingPath(titles, sum(level <= NUMBERED_LEVEL for level, _ in path)))
     return found
+
+
+def marked_headings(text: str) -> list[tuple[int, int, int]]:
+    """Return where the titles of the headings with `#` begin and end, each with the number of its signs."""
+    found = (heading for heading in _headings(text, len(text)) if heading["marks"])
+    return [
+        (one.start("marked"), one.start("marked") + len(one["marked"].rstrip(" #")), len(one["marks"])) for one in found
+    ]
 
 
 def _headings(text: str, end: int) -> Iterator[re.Match[str]]:
@@ -383,7 +389,7 @@ def _rows_joined(
 
 
 def _stands_beside(text: str, key: str, start: int, end: int) -> bool:
-    """Whether another record with this first key stands near `[start, end)`, which may be in part outside the stretch."""
+    """Whether another record with this first key stands near `[start, end)` of the document."""
     begins = f"\n\n{key}:"
     before = text.find(begins, max(0, start - ROW_REACH_CHARS - 2), max(0, start - 2)) >= 0
     first = start <= ROW_REACH_CHARS and start > 0 and text.startswith(begins.lstrip())

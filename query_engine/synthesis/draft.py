@@ -11,13 +11,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from query_engine.prompting.builder import REFERENCE
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.citation_marks import MarkedSentence
 from query_engine.synthesis.claims import content_stems
 from query_engine.synthesis.grounding import Evidence, Quote
-from query_engine.text.markdown_escape import as_text
+from query_engine.text.markdown_escape import as_quote, as_text
 
 UNSUPPORTED = "llm_unsupported"
 """Code of the failure that nothing of an answer has support."""
@@ -149,8 +148,7 @@ class Draft:
             checked.dropped += 1
             return ""
         checked.replaced += 1
-        text = REFERENCE.sub(r"(\1)", " ".join(quotes[0].text.split()))
-        return f"{as_text(text)} {self._cite(quotes[:1])}"
+        return f"{as_quote(' '.join(quotes[0].text.split()))} {self._cite(quotes[:1])}"
 
     def _marked(self, sentence: MarkedSentence, ranks: Sequence[int], quotes: Sequence[Quote]) -> str:
         """The sentence with the marks that hold, where the model put them; with those of `quotes` if none does."""

@@ -11,7 +11,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from query_engine.prompting.builder import REFERENCE
 from query_engine.reader.layout import column_names, split_row
 from query_engine.reader.reading import LeafReader
 from query_engine.schema.passage import Passage
@@ -19,7 +18,7 @@ from query_engine.synthesis.block_selection import choose
 from query_engine.synthesis.blocks import ChosenBlock
 from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
 from query_engine.text.asked_kind import asks_for_much
-from query_engine.text.markdown_escape import as_text
+from query_engine.text.markdown_escape import as_text, without_marks
 from query_engine.text.short_answers import short_answer
 from query_engine.text.standalone import denies, leaves_open, names_another
 
@@ -72,7 +71,7 @@ def _quote(block: ChosenBlock, start: int, end: int, question: str, *, first: bo
         shown = _emphasised(line, question, block, start, end) if first else line
     if block.kind != "code":
         # A document's own marks of references would look like citations of the answer.
-        shown = REFERENCE.sub(r"(\1)", shown)
+        shown = without_marks(shown)
         if first and (lead := _lead(block, words)):
             shown = f"{lead}:\n\n{shown}" if "\n" in shown else f"{lead}: {shown}"
     return Quote(_holding(block, start, end), start, end, words, shown)

@@ -11,6 +11,8 @@ import re
 _SCHEME = re.compile(r"\b(?:(?:https?|ftp|file)://|(?:javascript|vbscript):|data:(?=\w+/)|www\.)(?=\S)", re.IGNORECASE)
 # `![alt](url)`, `[text](url)`, `[text][ref]`, `[ref]: url`; citation marks are no references.
 _LINK = re.compile(r"(?<!!)!++(?=\[)|(?<=\])(?=\(|:)")
+# Marks of citations, the answer's own or a document's: "[1]", "[2, 5-7]".
+REFERENCE = re.compile(r"\[(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\]")
 _TAG = re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
 
 
@@ -20,3 +22,13 @@ def as_text(text: str) -> str:
     while (bare := _SCHEME.sub("", text)) != text:
         text = bare
     return _TAG.sub("< ", _LINK.sub(lambda match: "" if match[0] else " ", text))
+
+
+def without_marks(text: str) -> str:
+    """Return a document's text with its own "[12]" as "(12)": in an answer it would read as a citation."""
+    return REFERENCE.sub(r"(\1)", text)
+
+
+def as_quote(text: str) -> str:
+    """Return a document's text as an answer may show it, see `as_text` and `without_marks`."""
+    return without_marks(as_text(text))

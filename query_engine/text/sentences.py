@@ -45,6 +45,8 @@ _ORDINAL = re.compile(
     r"\b(?:am|im|der|die|das|des|dem|den|vom|zum|zur|beim|bis|ab|und|seit|jede[rsnm]?|eine?[rmns]?)\s\d{1,3}$",
     re.IGNORECASE,
 )
+# "handout no. 12", but "No. 12 people came."
+_NUMBER_SIGN = re.compile(r"\w\W+no$", re.IGNORECASE)
 # What follows begins with; capitals of other alphabets are no range.
 _LETTER = re.compile(r"\w")
 # "until 5 p.m. Boxes ..." ends a sentence, "until 5 p.m. Monday" does not.
@@ -151,6 +153,8 @@ def _belongs_to_what_follows(text: str, start: int, end: re.Match[str]) -> bool:
     if _CLOCK.search(before):
         return _OF_THE_CLOCK.match(text, end.end()) is not None
     if _ABBREVIATION.search(before) or _ORDINAL.search(before) or is_date_alone(text[start:dot]):
+        return True
+    if following is not None and following[0].isdigit() and _NUMBER_SIGN.search(before):
         return True
     if dot - start <= ITEM_NUMBER_CHARS and _ITEM_NUMBER.fullmatch(text, start, dot):
         return True

@@ -17,8 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from eval.cases import BadCasesError, Case, Text
 from eval.metrics import SHORT_ANSWER_WORDS, contains, shingle_recall, words
-from query_engine.prompting.builder import REFERENCE
 from query_engine.schema.passage import Passage
+from query_engine.text.markdown_escape import REFERENCE
 from training.unfinished import write_whole
 
 # Of a reference text's shingles, so many have to stand in a passage that is cited for it.

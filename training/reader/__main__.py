@@ -14,7 +14,7 @@ from pathlib import Path
 
 from errors import run_command
 from index.embedding.model import load_embedding_model
-from settings import load_settings
+from settings import Settings, load_settings
 from training.reader import examples
 from training.reader.articles import read_articles, rows_of_near_misses, rows_of_sentences, rows_of_squad
 from training.reader.examples import Example, read_rows
@@ -44,7 +44,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--squad", type=Path, nargs="*", default=[], help="files of SQuAD 2.0, or parts of them")
     parser.add_argument("--clapnq", type=Path, nargs="*", default=[], help="files of CLAPNQ's annotated_data")
     parser.add_argument("--qed", type=Path, nargs="*", default=[], help="files of QED")
-    parser.add_argument("--found", action="store_true", help="learn also from the leaves that our retrieval finds")
+    parser.add_argument(
+        "--found",
+        nargs="*",
+        metavar="NAME",
+        help="learn also from the leaves that our retrieval finds for these own questions (default: all)",
+    )
     parser.add_argument(
         "--sentences", type=Path, nargs=2, metavar=("SENTENCES", "QUESTIONS"), help="with --found: SQuAD by sentences"
     )
@@ -73,7 +78,7 @@ def _train(arguments: argparse.Namespace) -> int:
     rng = random.Random(SEED)  # noqa: S311
     reported = _reported_articles(arguments.data)
     cut = list(_examples(arguments, reported, rng))
-    leaves = list(_found(arguments, reported, rng)) if arguments.found else []
+    leaves = list(_found(arguments, reported, rng)) if arguments.found is not None else []
     both = examples.without_giveaways(cut + leaves, rng)
     held = _held_out(both)
     learnt = [one for one in both if one.group not in held]
@@ -121,6 +126,17 @@ def _examples(arguments: argparse.Namespace, reported: set[str], rng: random.Ran
 
 def _found(arguments: argparse.Namespace, reported: set[str], rng: random.Random) -> Iterator[Example]:
     settings = load_settings()
+    for name in arguments.found or _own_names():
+        if name == "wiki":
+            yield from _found_in_articles(arguments, reported, settings, rng)
+        else:
+            rows = list(read_rows(OWN / name / "rows.jsonl"))
+            yield from found_examples(name, OWN / name / "docs", rows, settings, other_documents=False)
+
+
+def _found_in_articles(
+    arguments: argparse.Namespace, reported: set[str], settings: Settings, rng: random.Random
+) -> Iterator[Example]:
     corpus: Path = arguments.data / "squad" / "corpus"
     left_out = reported | {Path(row["doc"]).stem for row in read_rows(ASKED_OF_THE_GATE)}
     articles = read_articles(corpus, left_out)
@@ -136,10 +152,6 @@ def _found(arguments: argparse.Namespace, reported: set[str], rng: random.Random
         rows += rng.sample(asked, min(NEAR_MISSES, len(asked)))
     files = {f"{name}.txt" for name in left_out}
     yield from found_examples("wiki", corpus, rows, settings, other_documents=True, leave_out=files)
-    for name in _own_names():
-        if name != "wiki":
-            rows = list(read_rows(OWN / name / "rows.jsonl"))
-            yield from found_examples(name, OWN / name / "docs", rows, settings, other_documents=False)
 
 
 def _own_names() -> list[str]:

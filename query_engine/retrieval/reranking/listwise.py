@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from errors import LLMError
 from query_engine.llms.helper import PromptHelper
-from query_engine.prompting.builder import REFERENCE
 from query_engine.runtime.deadline import Deadline
+from query_engine.text.markdown_escape import without_marks
 
 PROMPT = """Below are {count} passages, each after its number in brackets.
 Rank them by how well they help to answer this question: {question}
@@ -112,7 +112,7 @@ def window_prompt(asker: PromptHelper, question: str, texts: Sequence[str]) -> s
             "allows it.",
         )
     # A passage's own reference marks would be taken for numbers of passages.
-    quoted = [REFERENCE.sub(r"(\1)", asker.quoted(text, room_tokens)) for text in texts]
+    quoted = [without_marks(asker.quoted(text, room_tokens)) for text in texts]
     passages = "\n".join(f"[{i}] {text}" for i, text in enumerate(quoted, start=1))
     return PROMPT.format(count=len(texts), question=question, passages=passages, form=form)
 
