@@ -184,6 +184,10 @@ _DOCUMENT = re.compile(
     r"llamado)(?:\s(?:the|der|die|das|la|le|les|el))?\b)?\s*",
     re.IGNORECASE,
 )
+# What the conversation says: "What is in it?"
+_PRONOUN = re.compile(
+    r"it|this|that|these|those|they|them|he|she|him|her|dies(?:e[rsmn]?)?|das|es|ça|cela|eso|esto", re.IGNORECASE
+)
 _QUOTES = " \"'“”«»„"
 _TRAILING_DOCUMENT = re.compile(r"\s(?:document|file|pdf|dokument|datei|fichier)$", re.IGNORECASE)
 
@@ -204,8 +208,10 @@ def recognise(question: str) -> Request | None:
     return None
 
 
-def _naming(kind: Kind, language: str, named: str) -> Request:
+def _naming(kind: Kind, language: str, named: str) -> Request | None:
     name = _ARTICLE.sub("", named.strip(_QUOTES), count=1).strip(_QUOTES)
+    if named and _PRONOUN.fullmatch(name):
+        return None
     document = _DOCUMENT.match(name)
     if document:
         name = name[document.end() :]

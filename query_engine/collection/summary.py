@@ -205,7 +205,7 @@ def diverse(vectors: Vectors, count: int, goal: Vectors | None = None) -> list[i
         count: at most.
         goal: unit vector, shape (dimension,); the mean of all if None.
     """
-    return _by_relevance(vectors, goal=goal)[:count]
+    return _by_relevance(vectors, goal=goal, count=count)
 
 
 def _leaf_vectors(corpus: Corpus, document: StoredDocument, sentences: int) -> tuple[list[int], Vectors]:
@@ -224,17 +224,20 @@ def _leaf_vectors(corpus: Corpus, document: StoredDocument, sentences: int) -> t
     return [position for position, _ in kept], np.array([vector for _, vector in kept], np.float32)
 
 
-def _by_relevance(vectors: Vectors, bonus: Mapping[int, float] | None = None, goal: Vectors | None = None) -> list[int]:
-    """Return all places, ordered by maximal marginal relevance to a goal, or to the mean of the vectors."""
+def _by_relevance(
+    vectors: Vectors, bonus: Mapping[int, float] | None = None, goal: Vectors | None = None, count: int | None = None
+) -> list[int]:
+    """Return so many places, or all, ordered by maximal marginal relevance to a goal, or to the mean of the vectors."""
     if not len(vectors):
         return []
+    count = len(vectors) if count is None else min(count, len(vectors))
     relevance = vectors @ (_unit(vectors.mean(axis=0)) if goal is None else goal)
     for place, more in (bonus or {}).items():
         relevance[place] += more
     likeness = np.zeros(len(vectors), np.float32)
     order: list[int] = []
     open_places = np.ones(len(vectors), bool)
-    while open_places.any():
+    while len(order) < count:
         worth = np.where(open_places, relevance - REDUNDANCY * likeness, -np.inf)
         place = int(np.argmax(worth))
         open_places[place] = False

@@ -44,6 +44,8 @@ _YES_NO = re.compile(
     r"\W*(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)(?:n['’]t)?\b",
     re.IGNORECASE,
 )
+# So is "Dogs are allowed?".
+_ASKS_FOR = re.compile(r"\b(?:what|which|who|whom|whose|when|where|why|how)\b", re.IGNORECASE)
 # "Where may my Labrador run?" is answered by what is said of dogs.
 _OF_ONESELF = re.compile(r"\b(?:I|my|we|our)\b", re.IGNORECASE)
 # "at least two" is no superlative; "more" compares only with "than".
@@ -130,7 +132,7 @@ class Asked:
 
 def asked(question: str) -> Asked:
     """Read a question in English for what a text may contradict: nothing of one that is answered by yes or no."""
-    if _YES_NO.match(question):
+    if _YES_NO.match(question) or (question.rstrip().endswith("?") and not _ASKS_FOR.search(question)):
         return Asked({}, {}, {}, {}, (), several=False, negated=False)
     plain = _BOUND.sub(" ", question)
     beside = dict(_beside(_stems(plain)))

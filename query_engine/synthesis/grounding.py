@@ -216,16 +216,20 @@ def _places(rank: int, passage: Passage) -> tuple[list[_Place], list[_Place]]:
     """The passage's sentences, and its pairs of neighbours of which the second refers back."""
     title, around = read_claim(passage.title), read_claim(passage.text).words
 
-    def place(start: int, end: int, sentences: tuple[Claim, ...] = ()) -> _Place:
+    def place(start: int, end: int, before: frozenset[str], sentences: tuple[Claim, ...] = ()) -> _Place:
         text = passage.text[start:end]
         quote, claim = Quote(rank, passage.start + start, passage.start + end, text), read_claim(text)
-        meant = read_claim(passage.text[:start]).words if refers_back(text) else frozenset[str]()
+        meant = before if refers_back(text) else frozenset[str]()
         return _Place(quote, claim, sentences or (claim,), title, around, meant)
 
     spans = [(sentence.start, sentence.end) for sentence in split_sentences(passage.text)] or [(0, len(passage.text))]
-    single = [place(*span) for span in spans]
+    single: list[_Place] = []
+    before: frozenset[str] = frozenset()
+    for start, end in spans:
+        single.append(place(start, end, before))
+        before |= single[-1].claim.words
     pairs = [
-        place(start, end, (first.claim, second.claim))
+        place(start, end, first.meant, (first.claim, second.claim))
         for (first, second), ((start, _), (_, end)) in zip(pairwise(single), pairwise(spans), strict=True)
         if refers_back(second.quote.text)
     ]

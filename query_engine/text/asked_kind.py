@@ -65,11 +65,16 @@ _EVERY = (
     r"(?:hourly|daily|weekly|monthly|yearly|annual(?:ly)?|each|every|täglich|wöchentlich|monatlich|jährlich"
     r"|jede[nmrs]?)"
 )
+_COUNTED = (
+    r"\s?(?:[€$£¥%]|(?:EUR|USD|GBP|euros?|dollars?|pounds?|people|persons|members|visitors|guests|residents|pupils"
+    r"|students|employees|copies|seats|rooms|pages|words|hours|metres?|meters?|miles|feet|kilomet(?:re|er)s?|km|kg"
+    r"|grams?|litres?|liters?|tonnes?|tons?|kWh?|MW|rpm|calories)\b)"
+)
 _CHARACTER_NUMBER = r"[一二三四五六七八九十百千两][^\W一二三四五六七八九]"
 _HOLDS = {
-    # A year is no amount.
+    # A year is no amount, but 1800 euros are.
     AskedKind.AMOUNT: re.compile(
-        rf"(?<![\d.,])(?!(?:1[5-9]|20)\d\d\b(?![.,]\d))\d|\b(?:{_NUMBER_WORD}|{_EVERY})\b|{_CHARACTER_NUMBER}",
+        rf"(?<![\d.,])(?!(?:1[5-9]|20)\d\d\b(?![.,]\d|{_COUNTED}))\d|[$€£¥]\s?\d|\b(?:{_NUMBER_WORD}|{_EVERY})\b|{_CHARACTER_NUMBER}",
         re.IGNORECASE,
     ),
     AskedKind.MONEY: re.compile(
@@ -93,8 +98,11 @@ _HOLDS = {
     AskedKind.REASON: re.compile(
         r"\b(?:because|due to|owing to|thanks to|so that|in order to|otherwise"
         r"|(?:the|its|one|this|that|which|main) (?:reason|cause)s?"
-        r"|caused by|since (?!\d|the \d|january|february|march|april|june|july|august|september|october|november"
-        r"|december)|therefore|thus|hence|consequently|as a result|(?:that|this|which) is why"
+        r"|caused by|since (?!\d|the \d|then\b|last |(?:this|that) (?:day|week|month|year|time|morning|evening)"
+        r"|(?:early|late|mid)\b|yesterday|january|february"
+        r"|march|april|may \d|june|july|august|september|october|november|december|spring|summer|autumn|winter"
+        r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+        r"|therefore|thus|hence|consequently|as a result|(?:that|this|which) is why"
         r"|to (?:avoid|prevent|protect|save|ensure|reduce|spare)"
         r"|weil|denn|deshalb|deswegen|daher|darum|damit|wegen|aufgrund|sonst|grund|gründe|parce que|puisque|afin"
         r"|à cause|grâce à|car|porque|ya que|debido|para que|por eso|perché|poiché|omdat|doordat|eftersom"
@@ -112,8 +120,10 @@ _POINTS_BACK = re.compile(
 )
 
 _WANTS_ALL = re.compile(
-    r"\bhow (?:do|does|can|should|to|would|is|are)\b|\b(?:steps?|procedure|process|instructions|list"
-    r"|name (?:all|the|some)|(?:which|what) (?:\w+ )?\w+s (?:are|were|do|does|can|have|will|would|should|must|may)"
+    r"\bhow (?:do|does|can|should|to|would|is|are)\b|^\W*list\b|\b(?:steps?|procedure|process|instructions"
+    r"|(?:a|the|full|complete|whole) list|lists? of|list (?:all|me|the|every)"
+    r"|name (?:all|the|some)"
+    r"|(?:which|what) (?:\w+ )?\w+(?<![su])s (?:are|were|do|does|can|have|will|would|should|must|may)"
     r"|what are|who are|who (?:was|were) (?:at|there|present)|benefits|advantages|disadvantages|pros|cons|reasons|ways"
     r"|kinds|types|options|requirements|rules|all)\b",
     re.IGNORECASE,

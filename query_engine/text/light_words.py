@@ -14,6 +14,8 @@ _ASKING = re.compile(
     re.IGNORECASE,
 )
 _CONTRACTION = re.compile(r"\b(\w+)['’](?:t|s|m|re|ve|ll|d)\b", re.IGNORECASE)
+# Of contractions that are not the verb and "n't".
+_DENIED = {"can": "can", "won": "will", "shan": "shall", "ain": "is"}
 # Verbs that go with anything, and words that stand for a subject without naming it.
 _LIGHT = frozenset(
     "get gets got getting gotten give gives gave given giving make makes made making take takes took taken taking have "
@@ -43,7 +45,7 @@ def without_asking_words(question: str) -> str:
 
 
 def _expanded(word: str, stem: str) -> str:
-    """Return "can" for "can't", "you" for "you're", and the owner's name for "Bea's"."""
+    """Return "can" for "can't", "do" for "don't", "you" for "you're", and the owner's name for "Bea's"."""
     if word[-1] in "tT" and stem[-1] in "nN":
-        return "can" if stem.casefold() == "can" else stem[:-1]
+        return _DENIED.get(stem.casefold(), stem[:-1])
     return stem

@@ -37,7 +37,7 @@ _ABBREVIATION = re.compile(
 # The number of an item ("1. Open the tap."), of a part ("Section 3. The tenant ..."), a German ordinal ("im 19.
 # Jahrhundert").
 _ITEM_NUMBER = re.compile(
-    r"[\s\"'“‘(\[*_]*(?:(?:section|article|clause|chapter|part|rule|step|item|paragraph|question|table|figure|note|appendix"
+    r"[\s\"'“‘(\[*_]*+(?:(?:section|article|clause|chapter|part|rule|step|item|paragraph|question|table|figure|note|appendix"
     r"|schedule|artikel|abschnitt|kapitel|teil|schritt|frage|tabelle)\s+)?\d{1,3}",
     re.IGNORECASE,
 )
@@ -46,7 +46,7 @@ _ORDINAL = re.compile(
     re.IGNORECASE,
 )
 # "handout no. 12", but "No. 12 people came."
-_NUMBER_SIGN = re.compile(r"\w\W+no$", re.IGNORECASE)
+_NUMBER_SIGN = re.compile(r"\w\W++no$", re.IGNORECASE)
 # What follows begins with; capitals of other alphabets are no range.
 _LETTER = re.compile(r"\w")
 # "until 5 p.m. Boxes ..." ends a sentence, "until 5 p.m. Monday" does not.
@@ -60,7 +60,7 @@ _OF_THE_CLOCK = re.compile(
 _BEGINS = re.compile(r"\s*[\"'“‘(\[]*[A-Z0-9\u00c0-\u00de]")
 _GOES_ON = (",", ";", "-", "–", "(", "")
 # A line that is a block by itself: heading, list item, table row, quote, fence.
-_OWN_LINE = re.compile(r"\s*(?:#{1,6}\s|[-*+•▪◦]\s|\d{1,3}[.)]\s|\||>|```|~~~)")
+_OWN_LINE = re.compile(r"\s*(?:#{1,6}\s|[-*+•▪◦‣]\s|\d{1,3}[.)]\s|\||>|```|~~~)")
 _YEAR_LINE = re.compile(r"\s*\d{4}(?:[–-]\d{2,4})?[.:]\s")
 
 
@@ -120,7 +120,7 @@ def _is_label(line: str) -> bool:
 
 
 def _in_block(text: str, start: int, end: int) -> list[Sentence]:
-    mark = re.match(r"\s*(?:#{1,6}\s+|[-*+•▪◦]\s+|>\s*)?", text[start:end])
+    mark = re.match(r"\s*(?:#{1,6}\s+|[-*+•▪◦‣]\s+|>\s*)?", text[start:end])
     heading = text[start:end].lstrip().startswith("#")
     row = text[start:end].lstrip().startswith(("|", "`", "~"))
     start += mark.end() if mark else 0

@@ -27,7 +27,7 @@ LEFT_OUT = frozenset(
         ", up down, on off, over under, then now, have lack, front back, act refrain, male female, specific general"
         ", specific nonspecific, general particular, specify generalize, same different, differ equal"
         ", first last, like unlike, even odd, break repair, bore interest, order disorder, right wrong"
-        ", brotherly sisterly, fatherly motherly"
+        ", brotherly sisterly, fatherly motherly, out safe, moving still, sparkling still, enter exit, toed toeless"
     ).split(", ")
 )
 ADDED = (
