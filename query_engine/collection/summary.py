@@ -43,8 +43,8 @@ LEAD_BONUS = 0.15
 MIN_WORDS, MAX_SENTENCE_CHARS = 6, 400
 # What a sentence of Chinese or Japanese has of letters.
 MIN_LETTERS_UNSPACED = 12
-# A summary of fewer sentences is none.
-LEAST_OF_SUMMARY = 2
+# With fewer sentences, a document's own summary is none, and one of sentences that can be read alone is filled up.
+FEWEST = 2
 MAX_HEADINGS, MAX_HEADING_CHARS = 12, 80
 
 _SPACED = re.compile(r"\w+")
@@ -116,8 +116,9 @@ def summarise(corpus: Corpus, document: StoredDocument, sentences: int, *, dated
     if not dated and positions and (first := _first_sentence(document, positions[0])):
         chosen[first.start] = first
         said.add(first.text)
-    # Where too few sentences can be read alone, lines and the others do.
-    for alone, most in ((True, sentences), (False, -(-sentences // 2))):
+    for alone in (True, False):
+        # Where hardly a sentence can be read alone, the others and lines do.
+        most = sentences if alone else -(-sentences // 2) if len(chosen) < FEWEST else 0
         for place in ranked:
             if len(chosen) >= most:
                 break
@@ -138,7 +139,7 @@ def _own_summary(document: StoredDocument, sentences: int) -> list[Extract]:
         return []
     text = document.text[heading.end() : following.start() if following else len(document.text)]
     said = [one for one in split_sentences(text) if _says_something(text[one.start : one.end], one)]
-    if len(said) < LEAST_OF_SUMMARY:
+    if len(said) < FEWEST:
         return []
     if len(said) > sentences:
         tells = [SAYS_FOUND.search(text, one.start, one.end) is not None for one in said]

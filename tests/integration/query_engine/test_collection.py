@@ -134,6 +134,66 @@ async def test_headings_say_what_a_document_is_about(engine: Engine) -> None:
     assert "It has these parts: Rent [1]; Notice [2]" in done.message
 
 
+async def asked_of(folder: Path, texts: dict[str, str], question: str) -> Done:
+    corpus = make_corpus(folder, texts, WordHashEmbedding())
+    reader = a_leaf_reader(corpus)
+    engine = Engine(corpus, WordHashEmbedding(), reader, [ExtractiveSynthesizer(reader, 60)], Settings())
+    try:
+        return (await ask(engine, question))[1]
+    finally:
+        corpus.close()
+
+
+async def test_an_abstract_is_the_summary(tmp_path: Path) -> None:
+    text = (
+        "# Wool on beds\n\n## Abstract\n\nWool is left over. We laid it on four farms. Slugs came all the same [3].\n\n"
+        "## Methods\n\nEach bed was weighed in spring and in autumn by two people of the farm."
+    )
+
+    done = await asked_of(tmp_path / "wool", {"wool.md": text}, "Summarise wool.md")
+
+    assert [citation.quote for citation in done.citations][-2:] == [
+        "We laid it on four farms.",
+        "Slugs came all the same [3].",
+    ]
+    assert "Slugs came all the same (3). [" in done.message
+    assert "weighed" not in done.message
+
+
+async def test_sentences_of_a_summary_can_be_read_alone_and_say_where_they_stand(tmp_path: Path) -> None:
+    text = (
+        "# Mill\n\nThe mill grinds the corn of the valley since it was built.\n\n## Repairs\n\n"
+        "The wheel of the mill was mended by the smith of the valley. It turned again in the spring of the year.\n\n"
+        "1. Open the gate of the mill before the wheel turns.\n2. Close the gate of the mill after that."
+    )
+
+    done = await asked_of(tmp_path / "mill", {"mill.md": text}, "Summarise mill.md")
+
+    quotes = [citation.quote for citation in done.citations]
+    assert quotes[0] == "The mill grinds the corn of the valley since it was built."
+    assert "- **Repairs**: The wheel of the mill" in done.message
+    assert not any(quote.startswith(("It turned", "1.", "2.", "Open", "Close")) for quote in quotes)
+
+
+async def test_a_comment_in_code_is_no_part_of_a_document(tmp_path: Path) -> None:
+    code = "```bash\n# update the list\napt update\n# install it\napt install mill\n```"
+    text = (
+        f"# Guide\n\nThe mill is installed from the list of packages.\n\n{code}\n\nThe mill runs after that by itself."
+    )
+
+    done = await asked_of(tmp_path / "guide", {"guide.md": text}, "Summarise guide.md")
+
+    assert "parts" not in done.message
+
+
+async def test_a_pronoun_names_no_document(tmp_path: Path) -> None:
+    texts = {"it.md": "# IT\n\nLaptops are encrypted.", "salt.md": "# Solar salt\n\nSolar salt holds potassium."}
+
+    done = await asked_of(tmp_path / "it", texts, "What is in it?")
+
+    assert done.synthesizer != "extractive" or "IT" not in done.message.split("\n")[0]
+
+
 async def test_headings_that_every_page_may_have_are_no_parts(tmp_path: Path) -> None:
     parts = "".join(
         f"# {name}\n\nThe oak of the mill was cut in the year of the {name}.\n\n" for name in ("Flood", "Fire")

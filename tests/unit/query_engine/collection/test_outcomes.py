@@ -151,8 +151,30 @@ def quoted(found: Outcome | None) -> list[str]:
             ["The committee accepted the quotation of Corrick."],
         ),
         ("Which conclusions did the authors of the mortar paper draw?", CONCLUSIONS, None),
+        (
+            "What are the limitations of the wool trial?",
+            f"{PLAIN}\n\n## Limits\n\nThe summer was dry. Slugs were counted once.\n\n## Thanks\n\nWe thank the farms.",
+            ["The summer was dry. Slugs were counted once."],
+        ),
+        (
+            "What were the weak spots of the wool trial?",
+            f"{PLAIN}\n\n## Discussion\n\nWool is cheap.\n\nIt works. Some cautions apply. The summer was dry.",
+            ["Some cautions apply. The summer was dry."],
+        ),
     ],
-    ids=["abstract", "structured", "they", "run-in", "conclusions", "aim", "decisions", "one decision", "draw"],
+    ids=[
+        "abstract",
+        "structured",
+        "they",
+        "run-in",
+        "conclusions",
+        "aim",
+        "decisions",
+        "one decision",
+        "draw",
+        "limits",
+        "cautions",
+    ],
 )
 def test_what_was_found_is_quoted(question: str, text: str, quotes: list[str] | None) -> None:
     found = find(question, text)

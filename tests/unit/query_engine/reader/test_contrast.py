@@ -41,6 +41,8 @@ def test_says_something_else(question: str, text: str, words: tuple[str, ...]) -
         ("Which is the most used tool?", "The tool is used by at least forty people."),
         # The other thing is the answer.
         ("Is the pump hard to service?", "The pump is easy to service."),
+        ("The pump is hard to service?", "The pump is easy to service."),
+        ("Which exits are safe?", "Two exits are out of order."),
         ("Was the bridge opened in 1932?", "The bridge was opened in 1933."),
         ("Where may I walk with my Labrador?", "Dogs may walk on the beach."),
         ("Which room is 2hot?", "The room is cold."),

@@ -234,6 +234,40 @@ def test_code_ends_with_its_fence_wherever_blank_lines_are() -> None:
     assert kinds["paragraph"][-1].startswith("The deposit is not refunded")
 
 
+def a_wide_table(columns: int) -> str:
+    """Return a table as it is read from CSV: a record of `column: value` lines for each row."""
+    rows = [[f"Hotel: Hotel {name}", *(f"Column {k}: value {k} of it" for k in range(columns))] for name in "ABC"]
+    return "\n\n".join("\n".join(row) for row in rows)
+
+
+def test_a_row_is_one_unit_unless_it_is_long() -> None:
+    narrow, _ = laid_out(a_wide_table(3))
+    wide, _ = laid_out(a_wide_table(40))
+
+    assert [len(block.units) for block in narrow.blocks] == [1, 1, 1]
+    assert [len(block.units) for block in wide.blocks] == [41, 41, 41]
+    assert [block.row for block in narrow.blocks] == [None, None, None]
+    assert [block.row for block in wide.blocks] == [block.units.start for block in wide.blocks]
+
+
+def test_a_line_deep_in_a_long_row_knows_the_line_that_names_it() -> None:
+    text = a_wide_table(120)
+    place = text.index("Column 118: value", text.index("Hotel B"))
+    layout = lay_out(text, *stretch(text, place, place + 20))
+
+    (unit,) = layout.inside(place, place + 20)
+    row = layout.block_of(unit).row
+    assert row is not None
+    assert text[layout.units[row].start : layout.units[row].end] == "Hotel: Hotel B"
+
+
+def test_a_leaf_within_one_unit_still_holds_it() -> None:
+    text = "a sentence that goes on " * 20 + "and ends."
+    layout, _ = laid_out(text)
+
+    assert layout.inside(100, 150) == range(1)
+
+
 def test_a_long_line_with_a_gap_is_prose() -> None:
     line = "The town has a thousand people.   Many of them work in the mill by the river. " * 8
 

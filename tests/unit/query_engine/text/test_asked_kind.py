@@ -47,6 +47,8 @@ def test_a_question_asks_for_a_kind_of_thing(question: str, kind: AskedKind | No
         (AskedKind.AMOUNT, "The edge is catorce años.", True),
         (AskedKind.AMOUNT, "It cost 31.500 Euro.", True),
         (AskedKind.AMOUNT, "The house of 1936 was rebuilt in 2023.", False),
+        (AskedKind.AMOUNT, "The rent is 1800 euros a month.", True),
+        (AskedKind.AMOUNT, "The hall seats 2000 people.", True),
         (AskedKind.TIME, "It is open until Friday.", True),
         (AskedKind.TIME, "It is made of steel.", False),
         (AskedKind.AMOUNT, "员工享有十二天年假。", True),
@@ -55,6 +57,9 @@ def test_a_question_asks_for_a_kind_of_thing(question: str, kind: AskedKind | No
         (AskedKind.MONEY, "It takes 45 days.", False),
         (AskedKind.REASON, "It was never rebuilt, since the railway had come.", True),
         (AskedKind.REASON, "It has stood here since 1904.", False),
+        (AskedKind.REASON, "It has been closed since Monday.", False),
+        (AskedKind.REASON, "Since then it is closed.", False),
+        (AskedKind.REASON, "It is closed since the roof leaks.", True),
         (AskedKind.REASON, "Die Fenster blieben, weil sie neu waren.", True),
     ],
 )
@@ -79,6 +84,8 @@ def test_a_number_may_be_a_sum_of_money_and_a_sentence_without_one_is_none() -> 
 def test_several_things_are_asked_for() -> None:
     assert asks_for_much("Which stalls will there be at the fair?")
     assert not asks_for_much("Which stall is the largest?")
+    assert not asks_for_much("Which class will start first?")
+    assert not asks_for_much("How long is the waiting list?")
 
 
 def test_asks_how_to_do_something() -> None:

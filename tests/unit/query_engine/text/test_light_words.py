@@ -11,6 +11,7 @@ from query_engine.text.light_words import is_light, without_asking_words
         ("How much do I get per kilometre?", "do I get per kilometre?"),
         ("Why can't I come?", "Why can I come?"),
         ("Why doesn't it run?", "Why does it run?"),
+        ("Why won't it run?", "Why will it run?"),
         ("What is Bea's salary, and who's paying?", "What is Bea salary, and who paying?"),
         ("with my own car", "with my car"),
         ("Who can own land?", "Who can own land?"),

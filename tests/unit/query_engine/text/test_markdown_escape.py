@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from query_engine.text.markdown_escape import as_text
+from query_engine.text.markdown_escape import as_quote, as_text
 
 
 @pytest.mark.parametrize(
@@ -73,3 +73,8 @@ def test_nothing_that_renderers_act_on_is_left_in_any_text(text: str) -> None:
     assert not re.search(
         r"!\[|\]\(|\]:|<[a-z/!?]|\bhttps?://\S|\bwww\.\S|\bjavascript:\S", as_text(text), re.IGNORECASE
     )
+
+
+def test_marks_of_references_in_a_quote_are_no_citations() -> None:
+    assert as_quote("Wind is cheap [12], as others [2, 5-7] found.") == "Wind is cheap (12), as others (2, 5-7) found."
+    assert as_quote("an array[i] stays") == "an array[i] stays"

@@ -106,6 +106,28 @@ def test_a_year_that_ends_a_sentence_ends_it() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["The largest group is 12.", "Children count.", "The fee is 5."],
+        ["The tap is open until 2:30 a.m.", "Boxes stand outside."],
+        ["It is open until 5 p.m. Monday to Friday."],
+        ["It is handout no. 12 of the guild."],
+        ["1. Open the tap.", "Then wait."],
+        ["Section 3. The tenant pays."],
+        ["Es war im 19. Jahrhundert anders.", "Heute nicht."],
+        ["Es gibt Birnen usw. über das ganze Jahr.", "Überall."],
+        ["Они живут в домах и т.д. в городе.", "Им нравится."],
+    ],
+)
+def test_a_stop_behind_a_number_or_an_abbreviation(sentences: list[str]) -> None:
+    assert cut(" ".join(sentences)) == sentences
+
+
+def test_every_list_sign_begins_an_item() -> None:
+    assert cut("‣ One thing\n‣ Another") == ["One thing", "Another"]
+
+
 def test_a_run_on_is_not_cut_inside_a_number() -> None:
     text = "It cost 1 234 567.89 EUR and then " * 60
     cuts = {place for one in split_sentences(text) for place in (one.start, one.end)}
