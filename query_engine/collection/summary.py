@@ -83,7 +83,7 @@ _IS = re.compile(r"[^.;:]{0,60}?\b(?:is|are|was|were|means)\b")
 # So much more counts the first sentence below a heading, or of a paragraph.
 FIRST_OF_SECTION_FACTOR, FIRST_OF_PARAGRAPH_FACTOR = 1.5, 1.2
 # What is asked to be read, and steps, tell nothing about the whole.
-_STEP = re.compile(r"\(?(?:\d{1,3}|[a-z])[.)]\s")
+_STEP = re.compile(r"[ \t]*\(?(?:\d{1,3}|[a-z])[.)]\s")
 _BELOW_HEADING = re.compile(r"(?:^|\n) {0,3}#{1,6}[ \t][^\n]*\n\s*$")
 BEFORE_CHARS = 200
 # Cue words, by which authors mark what is important (Edmundson).
@@ -158,7 +158,11 @@ def _first_sentence(document: StoredDocument, position: int) -> Extract | None:
     text = document.text[span.start : span.end]
     for one in split_sentences(text):
         words = text[one.start : one.end]
-        if _says_something(words, one) and _can_stand_alone(words, one) and not ROUTINE.search(words):
+        if (
+            _says_something(words, one)
+            and _can_stand_alone(document.text, span.start + one.start, words, one)
+            and not ROUTINE.search(words)
+        ):
             return extract(document, span.start + one.start, span.start + one.end)
     return None
 
@@ -268,7 +272,7 @@ def _best_sentence(
         words = text[sentence.start : sentence.end]
         if not _says_something(words, sentence) or " ".join(words.split()) in said:
             continue
-        if alone and not _can_stand_alone(words, sentence):
+        if alone and not _can_stand_alone(document.text, span.start + sentence.start, words, sentence):
             continue
         defines = _defines(words, document.title)
         if dated and not defines and not _tells_when(words):
@@ -302,11 +306,11 @@ def _place_factor(text: str, start: int) -> float:
     return FIRST_OF_PARAGRAPH_FACTOR if before.endswith("\n\n") else 1.0
 
 
-def _can_stand_alone(words: str, sentence: Sentence) -> bool:
+def _can_stand_alone(text: str, start: int, words: str, sentence: Sentence) -> bool:
     """Whether it is a whole sentence that points to none before it, and no step."""
     if sentence.kind != "prose" or words.endswith((":", ";", ")")) or words[0].islower() or " | " in words:
         return False
-    return not _STEP.match(words) and not _POINTS_BACK.match(words)
+    return not _STEP.match(text, text.rfind("\n", 0, start) + 1) and not _POINTS_BACK.match(words)
 
 
 def _tells_when(words: str) -> bool:
