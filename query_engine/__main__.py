@@ -62,7 +62,7 @@ def _ask(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _ask_here(arguments: argparse.Namespace, corpus: str, settings: Settings) -> None:
-    from query_engine.build import Engines  # noqa: PLC0415  # seconds to import, which a question to a service needs not
+    from query_engine.build import Engines  # noqa: PLC0415  # slow to import; not needed to ask a service
     from research.modes import InMode  # noqa: PLC0415  # likewise
 
     inquiry = Inquiry(arguments.question, arguments.filters)

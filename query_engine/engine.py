@@ -240,7 +240,7 @@ class Engine:
     def _declined(
         self, asked: str, answer: Answer, reason: str, confidence: Confidence, found: Sequence[Passage]
     ) -> Done:
-        """Close an answer that is none: with what was missing, and with the places where a reader may look."""
+        """Close a declined answer with what was missing, and with the places where a reader may look."""
         if not found:
             return answer.done(reason, steps.NOTHING_FOUND)
         answer.nearest = nearest_sentences(self._reader, answer.question, answer.passages)

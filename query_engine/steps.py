@@ -240,7 +240,7 @@ def read_in_groups(shown: Shown) -> Step:
 
 
 def grounded(checked: Checked) -> Step:
-    """Say how the sentences of a language model fared."""
+    """Say how many sentences of a language model were supported, replaced and dropped."""
     return Step(
         "write",
         f"**Checked what the model wrote**: {_count(checked.supported, 'sentence')} stand in the passages, "

@@ -47,7 +47,7 @@ def _serve(settings: Settings, end: StdioEnd) -> int:
 
 
 def _serve_here(settings: Settings) -> None:
-    # Seconds to import, which a question to a service needs not.
+    # Seconds to import; a question to a service does not need it.
     with stdout_to_stderr():
         from api.app import create_app  # noqa: PLC0415
         from api.dependencies import STOP_WITHIN_S  # noqa: PLC0415

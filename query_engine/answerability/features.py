@@ -58,8 +58,8 @@ class Features:
         worth: what the best sentence is ordered by, see `ReadUnit.worth`: all that speaks for it, less what it lacks;
             less in a language that the reader cannot read, and the more leaves it was chosen from.
         unit_coverage: share of the question's words, weighted by rarity, that the best sentence, the one before it, its
-            heading and its title hold, 0..1; at least its similarity to the question, since it
-            may say the same in other words.
+            heading and its title hold, 0..1; at least its similarity to the question, since it may say the same in
+            other words.
         figures_missing: share of the question's words with digits (years, codes, amounts) that the leaf of the best
             sentence, its headings and its title do not hold, 0..1; 0 where the question has none.
         coverage: the same as `unit_coverage` of one of the first `READ_PASSAGES` passages and its title at best, 0..1.

@@ -1,7 +1,8 @@
-"""Name the words of a question that no passage holds, as they were typed: what was missing, for a person.
+"""Name the words of a question that no passage holds, as they were typed.
 
-Flow: `classifier.py` lists the terms that the best passages lack -> **here** -> what a declined question is told. Only
-words that name a subject, and of the question as it was asked: neither "made", nor what an earlier question said. Pure.
+Flow: `classifier.py` lists the terms that the best passages lack -> **here** -> the message of a declined question.
+Only words that name a subject, and of the question as it was asked: neither "made", nor what an earlier question said.
+Pure.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Places of whole documents that may be quoted: sentences, headings and rows, each inside its passage.
 
 Flow: passages that were found -> **here** -> their documents -> `summary.py`, `rows.py`, `outcomes.py` choose places of
-them -> **here** -> quotes. Values, no rule.
+them -> **here** -> quotes. Value types only; the selection is made elsewhere.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

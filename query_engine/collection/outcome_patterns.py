@@ -1,6 +1,6 @@
-"""The wording of questions for an outcome, and of the places where studies and minutes tell it. English.
+"""Patterns of questions for an outcome, and of the places where studies and minutes state it. English.
 
-Flow: `outcomes.py` looks with these; what it makes of what it finds is its business.
+Flow: `outcomes.py` and `summary.py` search with these.
 """
 
 import re
@@ -98,7 +98,7 @@ GENERIC = re.compile(
     rf"{_STUDY}|what|main|key|results?|findings?|conclusions?|outcomes?|last|latest|recent|meeting", re.IGNORECASE
 )
 _NUMBER = r"(?:#{1,6}[ \t]+|\*\*)?(?:(?:\d{1,2}|[IVX]{1,4})\.?[ \t]+)?"
-# Headings of what tells it, and any heading that ends it.
+# Headings of the sections that state an outcome, and of any section after them.
 ABSTRACT = re.compile(
     rf"^{_NUMBER}(?:abstract|(?:executive |structured )?summary|key (?:points|findings|messages|results)|highlights)"
     r"(?:\*\*)?[ \t]*(?:[—–:.-][ \t]*(?=\S)|$)",
@@ -114,7 +114,7 @@ LIMITATIONS = re.compile(
     r"[ \t]*(?:[—–:.-][ \t]*(?=\S)|$)",
     re.IGNORECASE | re.MULTILINE,
 )
-# What stands behind it in its paragraph tells limits.
+# A paragraph states limits from the sentence that holds one of these.
 LIMITED = re.compile(
     r"\b(?:limitations?|limited by|cautions?|caveats?|weakness(?:es)?|shortcomings?)\b|\bnot (?:be )?generali[sz]",
     re.IGNORECASE,
@@ -151,7 +151,7 @@ DID = re.compile(
     r"|collected|sampled|tested|recruited|drawn|interviewed|surveyed|invited)\b",
     re.IGNORECASE,
 )
-# Says that it was found; then words of what usually is.
+# Phrases that announce a finding; then words typical of findings.
 SAYS_FOUND = re.compile(
     r"\bwe (?:\w+ly )?(?:find|found|show|demonstrate|conclude|achieve|recommend)\b|\b(?:show|find|suggest|reveal"
     r"|indicate|demonstrate|conclude)(?:s|ed|ing)? that\b|\bfound that\b|\b(?:results|findings|experiments|data)"

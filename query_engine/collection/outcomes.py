@@ -2,8 +2,8 @@
 
 Flow: engine, with the passages that were found -> **here** -> the places that say it, read before the passages, and
 where no language model writes, the quotes. The reader looks for sentences that are like the question: of "What did the
-trial of quizzes find?" these say how the trial was made. What came of it stands in its own words, where such documents
-put it: in an abstract or the conclusions, behind "it was agreed". English.
+trial of quizzes find?" these say how the trial was made. Its outcome has other words, and stands where such documents
+put it: in an abstract or the conclusions, after "it was agreed". English.
 """
 
 import re
@@ -78,10 +78,10 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of it.
+    """An outcome that was found.
 
     Attributes:
-        kind: what of it is asked for.
+        kind: which one is asked for.
         said: the sentences that say it, those in a row as one, in the order of the document; never empty.
         left: how many more decisions there are.
         named: the question names the document, by words of its title or first lines alone.
@@ -99,7 +99,7 @@ class Outcome:
 
 
 class OutcomeSynthesizer(QuotingSynthesizer):
-    """Quotes what came of it.
+    """Quotes an outcome.
 
     Args:
         outcome: of what is asked about.

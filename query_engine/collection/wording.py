@@ -1,6 +1,6 @@
 """What is said about the collection and in small talk, in the language of the question.
 
-Flow: `answers.py` -> **here**. Texts only; steps are in English, see `steps.py`.
+Flow: `answers.py`, `rows.py`, `outcomes.py` -> **here**. Texts only; steps are in English, see `steps.py`.
 """
 
 from typing import NamedTuple

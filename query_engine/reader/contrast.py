@@ -1,9 +1,9 @@
-"""Tell where a text says something else than a question asks: another year or name, the opposite, no "not".
+"""Detect where a text contradicts a question: another year or name, the opposite, no "not".
 
-Flow: a question and a unit that was read -> **here** -> `ranking.py` takes what is found off the unit's worth, and a
-declined question is told. Such a text has nearly every word of the question and does not answer it: people who write
-questions to fool readers change just these (Rajpurkar et al., 2018, arXiv 1806.03822, table 1). English only; opposites
-are WordNet's, see `training/opposites`. Pure.
+Flow: a question and a unit that was read -> **here** -> `ranking.py` lowers the unit's worth, and the message of a
+declined question names the contradicted words. Such a text has nearly every word of the question and does not answer
+it: people who write questions to fool readers change just these (Rajpurkar et al., 2018, arXiv 1806.03822, table 1). English only;
+opposites are WordNet's, see `training/opposites`. Pure.
 """
 
 import re
@@ -95,7 +95,7 @@ class Asked:
     negated: bool
 
     def contradicted(self, text: str, around: str, document: str) -> tuple[str, ...]:
-        """Return the words of the question in whose place a text says something else; `NOT` if it denies nothing.
+        """Return the question's words that a text contradicts; `NOT` if the question is negated and the text is not.
 
         Args:
             text: of a unit, with the headings above it and what it goes on from.
@@ -131,7 +131,7 @@ class Asked:
 
 
 def asked(question: str) -> Asked:
-    """Read a question in English for what a text may contradict: nothing of one that is answered by yes or no."""
+    """Return what a text could contradict of an English question; nothing of a yes/no question."""
     if _YES_NO.match(question) or (question.rstrip().endswith("?") and not _ASKS_FOR.search(question)):
         return Asked({}, {}, {}, {}, (), several=False, negated=False)
     plain = _BOUND.sub(" ", question)

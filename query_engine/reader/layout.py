@@ -19,13 +19,13 @@ BlockKind = Literal["paragraph", "list", "steps", "table", "record", "heading", 
 
 # How far a stretch reaches beyond the leaf on either side, in characters, unless the document ends there.
 AROUND_CHARS = 1500
-# A line of which this share is addresses and timestamps says nothing.
+# A line of which this share is addresses and timestamps is no answer.
 MACHINE_SHARE = 0.4
 # A longer line that begins like `key: value` is prose.
 RECORD_LINE_CHARS = 160
 # A longer line with gaps or bars in it is prose, unless it begins with a bar.
 ROW_CHARS = 300
-# Longer capitals, and more words, are a sentence.
+# What is longer than this is a sentence, not a heading.
 HEADING_CHARS, HEADING_WORDS = 80, 12
 # A row of `key: value` lines that is longer is read line by line, each below its first line, which names the row.
 ROW_OF_LINES_CHARS = 800
@@ -67,7 +67,7 @@ _PERIOD = re.compile(
     r"(?:(?:FY|Q[1-4]|[A-Z][a-z]{2,8}\.?(?: \d{1,2},)?) ?)?(?:19|20)\d\d(?:[-–/]\d{2,4})?|[A-Z][a-z]{2,8}\.? \d{1,2},"
 )
 _SAYS_SOMETHING = re.compile(r"[\d:@]|[.!?…;,)\]\"”»]$")
-# A table goes on behind so many lines that are no rows, such as "Operating activities:", of so many characters.
+# A table may go on after at most this many lines that are no rows ("Operating activities:"), each at most this long.
 BETWEEN_LINES, BETWEEN_CHARS = 2, 120
 # Numbered headings stand below those with marks.
 NUMBERED_LEVEL = 6
@@ -171,7 +171,7 @@ def heading_paths(text: str, offsets: Sequence[int]) -> list[HeadingPath]:
     """
     path: list[tuple[int, str]] = []
     found: list[HeadingPath] = []
-    # One more character: a numbered heading is told by the text that follows it.
+    # One more character: a numbered heading is recognised by the text that follows it.
     headings = _headings(text, offsets[-1] + 1 if offsets else 0)
     following = next(headings, None)
     for offset in offsets:
@@ -433,7 +433,7 @@ def _header_row(rows: Sequence[str]) -> int | None:
     if _is_rule(rows[1]):
         return 0
     above = list(takewhile(_may_name_columns, rows))
-    # "E3" tells a row from a header as well, but a header may have it: "SST-2".
+    # Codes such as "E3" mark a row too, unless the header itself has digits ("SST-2").
     told = _has_figure if _DIGIT.search(rows[0]) else _DIGIT.search
     if not above or not any(map(told, rows[1:])):
         return None

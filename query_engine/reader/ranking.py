@@ -1,7 +1,7 @@
 """Order what may be quoted: every sentence, list item, row and line of the leaves that were read, the likeliest first.
 
-Flow: scored leaves -> **here** -> `reading.py` compares the first ones with the question and has those that say
-something else put behind. What counts and how much is in `units.py`; this file measures it. Pure.
+Flow: scored leaves -> **here** -> `reading.py` compares the first ones with the question and moves those that
+contradict it to the end. What counts and how much is in `units.py`; this file measures it. Pure.
 """
 
 import math
@@ -21,12 +21,12 @@ from query_engine.text.term_weights import TermWeights, question_weights
 SHARED_BY_DOCUMENTS = 3
 # In a language that the packaged embedder does not know a similarity says little: it is mixed with so much of this.
 FOREIGN_SIMILARITY, FOREIGN_SHARE = 0.4, 0.7
-# "A black start has three steps:" tells nothing else.
+# Of a line that only leads in what follows, such as "A black start has three steps:".
 LEAD_IN_PENALTY = 1.0
-# So does a line that reads like a heading, and the title.
+# Of a line that reads like a heading, and of the title.
 HEADING_PENALTY = 1.5
-# What every unit loses where the best one says something else than is asked, but for those nearly as good that hold the
-# word in question: the row of 2019 stands beside that of 2018.
+# If the best unit contradicts the question, every unit loses this, except those nearly as good that hold the
+# contradicted word: the row of 2019 stands beside that of 2018.
 CONTRADICTION_PENALTY, NEARLY_AS_GOOD = 6.0, 1.0
 # Minutes and letters are dated at their top: that date counts for all that stands below.
 HEADER_CHARS = 500
@@ -137,7 +137,7 @@ def _contradicted(wanted: Asked, one: ReadUnit) -> tuple[str, ...]:
 
 
 def judged_by_words(leaf: ReadLeaf, question: str, words: TermWeights, share: float) -> ReadLeaf:
-    """Return a leaf of which the reader's scores count as `share`, and what its words say for the rest."""
+    """Return a leaf with scores mixed from the reader (`share`) and word overlap (the rest)."""
     weights, kind = question_weights(question, words), asked_kind(question)
     judged = []
     for place in leaf.read:

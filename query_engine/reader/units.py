@@ -11,15 +11,15 @@ from query_engine.reader.layout import Block, HeadingPath, Layout, Unit
 from query_engine.reader.model import Scores
 from query_engine.schema.passage import Passage
 
-# What counts for a unit: what the reader says of it and of its leaf, the leaf's place in the ranking, the similarity of
-# both to the question, and the share of the question's words in it and above it.
+# Weights of `ReadUnit.worth`: the reader's score of the unit and of its leaf, the leaf's rank, the similarity of both
+# to the question, and the share of the question's words in the unit and above it.
 SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.4, 0.2, -0.1, 11.0, 2.0
 # What an item, a row or a line gains under a heading of which the question has every word.
 HEADED_WEIGHT = 1.5
 # What a step below such a heading gains as well where the question is how to do it: its own words seldom say so.
 STEPS_WEIGHT = 1.5
-# A leaf mixes subjects: so many of the likeliest units are embedded as well, and their own similarity counts as such a
-# share. Not more, since a line of few words is near to whatever names its subject.
+# A leaf mixes subjects, so the best `EMBEDDED_UNITS` units are embedded too; `OWN_SHARE` is the weight of a unit's own
+# similarity. Not more, since a line of few words is similar to anything that names its subject.
 EMBEDDED_UNITS, OWN_SHARE = 6, 0.3
 
 
@@ -72,7 +72,7 @@ class ReadLeaf:
         return self.text[units[self.read.start].start : units[self.read.stop - 1].end]
 
     def words_read(self) -> tuple[int, int] | None:
-        """Where the words stand in the document that the reader takes for the short answer."""
+        """Offsets in the document of the words that the reader takes for the short answer."""
         if self.scores.words is None:
             return None
         start = self.layout.units[self.read.start].start
@@ -176,16 +176,13 @@ class Reading:
 
 
 def with_context(leaf: ReadLeaf, place: int) -> str:
-    """Return a unit's words after those of its title, its headings, and what it goes on from.
-
-    That is the header of a table, the line that leads a list in, of anything else the unit before it.
-    """
+    """Return a unit's words after those of its title, its headings, and what it continues, see `texts_before`."""
     above = (leaf.passage.title, *leaf.path_of(place), *texts_before(leaf, place))
     return "\n".join((*above, leaf.unit_text(place)))
 
 
 def texts_before(leaf: ReadLeaf, place: int) -> Iterator[str]:
-    """Yield what a unit goes on from: a table's header, the line that leads a list in, the unit before."""
+    """Yield what a unit continues: a table's header, the line that leads a list in, else the unit before."""
     for other in _goes_on_from(leaf.layout, place):
         yield leaf.unit_text(other)
 

@@ -1,6 +1,6 @@
 """Gather the evidence for a question that has parts: searched for side by side, judged, searched again, merged.
 
-Flow: `question/decompose.py` -> **here** -> the gate and the synthesizers, who read one list of passages as ever. The
+Flow: `question/decompose.py` -> **here** -> the gate and the synthesizers, which read one list of passages. The
 whole question is searched for first. Where parts refer to each other and its passages cover them all, that was it.
 Otherwise the list takes the first passage of the whole question, the first of each part, then the second of each, until
 the budget of one search is full: an answer gets no more to read than any other, but something for each of its parts.

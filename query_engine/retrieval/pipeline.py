@@ -19,7 +19,7 @@ from settings import RerankSettings
 
 @dataclass(frozen=True, slots=True)
 class RefinedHits:
-    """What a search found, all told.
+    """The result of a search.
 
     Attributes:
         hits: leaves, best first.

@@ -18,7 +18,7 @@ from query_engine.schema.passage import Passage
 
 @dataclass(slots=True)
 class Checked:
-    """How the sentences of a language model fared when they were compared with the passages.
+    """How many sentences of a language model were supported, replaced and dropped.
 
     Attributes:
         supported: shown as they were.

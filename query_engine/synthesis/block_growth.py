@@ -28,15 +28,15 @@ JOINED_SCORE, JOINED_BELOW = -3.0, 2.5
 JOINED_SCORE_ITEM, JOINED_BELOW_ITEM = -2.0, 2.0
 # Where an amount or a point in time is asked for, and the best one holds it, little else is.
 JOINED_BELOW_LITTLE = 2.0
-# A sentence that leaves open whom it is about needs the one before it, if that is no longer than this.
+# A sentence that leaves open whom it is about needs the one before it, if that one has at most so many words.
 OPENING_WORDS = 20
-# That one may need another, while no more than so many are quoted.
+# That one may need another, up to so many sentences in all.
 OPENED_SENTENCES = 3
-# The reason stands so many sentences beside what it explains, at most.
+# Quote a reason that stands at most this many sentences before or after what it explains.
 REASON_REACH = 2
 # "This is called mulching." names what so many sentences before it say, at most.
 NAMED_SENTENCES = 3
-# A list of which a part answers is quoted whole if it is no longer.
+# A list of which a part answers is quoted whole up to this length.
 WHOLE_LIST_WORDS = 130
 # A step left out spoils the others.
 WHOLE_STEPS_WORDS = 200

@@ -14,15 +14,14 @@ from query_engine.synthesis.block_growth import grown, with_opening
 from query_engine.synthesis.blocks import Asked, ChosenBlock, parts_differ
 from query_engine.text.standalone import denies
 
-# Another block must be worth so much, and so little less than the first. Of another paragraph, list or table the reader
-# must be as sure: such log-odds, or those of the first if they are smaller.
+# A further block needs a worth of FURTHER_WORTH, at most FURTHER_BELOW less than the first one's, and, from another
+# paragraph, list or table, a reader's score of FURTHER_SCORE (or the first block's, if that is lower).
 FURTHER_WORTH, FURTHER_BELOW, FURTHER_SCORE = 4.0, 0.75, -1.0
 MAX_BLOCKS = 3
-# Of things that are compared, one unit that names all may be worth so much less than the best one, and one unit for
-# each so much less.
+# How much less than the best unit one may be worth that names all things compared, and those that name one each.
 COMPARES_BELOW, COMPARED_BELOW = 1.0, 2.0
-# A row or an item that holds more words of the question than the one beside it may have so much smaller log-odds; any,
-# if that one holds none.
+# A row or an item that holds more words of the question replaces the one beside it if its log-odds are at most this
+# much lower; always, if that one holds none.
 NAMED_MORE_BELOW = 3.0
 
 

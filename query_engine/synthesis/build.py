@@ -122,7 +122,7 @@ def writer_names(llm: LLMSettings) -> list[str]:
 def public_name(llm: LLMSettings) -> str | None:
     """Return the name of a model; None where the settings name none.
 
-    Of a folder or file only its name: where it lies is nobody's business.
+    Of a folder or file only its name: its place on the machine is not disclosed.
     """
     if llm.provider == QUOTES or llm.model is None:
         return None

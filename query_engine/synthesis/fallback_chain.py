@@ -102,8 +102,8 @@ class Answer:
     def read(self, model: Synthesizer, question: str) -> BackgroundIterator[tuple[Piece, int]]:
         """Begin to read a language model in a thread that belongs to this answer: pieces with the quotes recorded then.
 
-        A model that is being given up goes on citing for a moment. So the citations are bound now, lest it add to
-        the next one's, and counted with each piece: those of a late piece are not the answer's.
+        A model that is being given up goes on citing for a moment. So the citations are bound now and counted with each
+        piece: a late piece cannot cite into the next model's answer.
         """
         passages, citations = self.passages, self.citations
 
@@ -196,7 +196,7 @@ def _by_model(model: Synthesizer, answer: Answer, limit: Deadline) -> Generator[
 
 
 def _read_and_checked(answer: Answer) -> Iterator[Event]:
-    """Say what the synthesizer read of the passages, and how its sentences fared."""
+    """Say what the synthesizer read of the passages, and how many sentences were supported."""
     shown, checked = answer.citations.shown, answer.citations.checked
     answer.warnings += [told for told in (shown.warning(), checked.warning()) if told]
     if shown.calls:

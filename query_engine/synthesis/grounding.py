@@ -1,8 +1,8 @@
 """Check a generated sentence against the passages it cites, and find the quotes that support it.
 
 Flow: `draft.py` hands over each finished sentence -> **here** -> a verdict: supported by these quotes, or not, with
-the quote that may stand in its place. Each clause must be held by one or two neighbouring sentences of a passage: its
-all its numbers and names, nothing denied that they affirm, no roles exchanged, most of its words; or fewer words
+the quote that may stand in its place. Each clause must be held by one or two neighbouring sentences of a passage: they
+have all its numbers and names, affirm nothing that it denies, exchange no roles, and hold most of its words, or fewer
 where the meaning is close. Two neighbours hold a clause together only if the second speaks of what the first one names.
 Words that a clause takes from elsewhere in the passages speak against it: it may merge two facts. What becomes of the
 sentence is `draft.py`'s business.

@@ -1,7 +1,7 @@
 """What kind of thing a question asks for, and whether a text holds it: an amount, money, a point in time, a reason.
 
 Flow: a question -> **here** -> `reader/ranking.py` prefers sentences that hold what is asked for,
-`synthesis/block_selection.py` adds the sentence that gives a reason, and the rest of a list where much is asked for.
+`synthesis/block_growth.py` adds the sentence that gives a reason, and the rest of a list where much is asked for.
 English, German, French and Spanish; the commonest words of Italian, Portuguese, Dutch, Swedish, Russian, Chinese and
 Japanese. Which words of a sentence are the answer is `short_answers.py`'s business. Pure.
 """

@@ -1,7 +1,7 @@
 """How much each word of a question counts.
 
-Flow: a question -> **here** -> `answerability/`, `retrieval/multi_part.py`, `synthesis/high_precision.py`. Terms and
-their rarity are the lexical index's. Pure.
+Flow: a question -> **here** -> `answerability/`, `reader/ranking.py`. Terms and their rarity come from the lexical
+index. Pure.
 """
 
 from typing import Protocol
