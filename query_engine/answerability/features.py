@@ -17,7 +17,6 @@ from index.lexical.language import question_language
 from query_engine.reader.foreign import reader_share
 from query_engine.reader.units import Reading, ReadUnit, with_context
 from query_engine.schema.passage import Passage
-from query_engine.text.decades import holds_year_of
 from query_engine.text.light_words import is_light
 from query_engine.text.term_weights import CorpusWords, TermWeights, question_weights
 
@@ -50,20 +49,12 @@ class Features:
         similarity: cosine of the question and the nearest leaf of all passages, -1..1.
         far: how far `similarity`, or that of the best sentence, lies below `NEAR`, 0 where it does not: there it tells
             questions about other subjects; above, it says more about the corpus than about the answer. Less by
-            `unit_coverage` where several words of the subject are covered, or the reader is sure: a question about
-            another subject does not hit upon its words together.
-        unit: log-odds, as the reader gives them, that the best sentence or line answers.
-        leaf: log-odds that the best leaf answers.
-        unit_leaf: log-odds that the leaf of the best sentence answers.
+            the share of the question's words that the best sentence covers, where these are several of the subject or
+            the reader is sure: of a question about another subject no sentence has several.
         worth: what the best sentence is ordered by, see `ReadUnit.worth`: all that speaks for it, less what it lacks;
             less in a language that the reader cannot read, and the more leaves it was chosen from.
-        unit_coverage: share of the question's words, weighted by rarity, that the best sentence, the one before it, its
-            heading and its title hold, 0..1; at least its similarity to the question, since it may say the same in
-            other words.
-        figures_missing: share of the question's words with digits (years, codes, amounts) that the leaf of the best
-            sentence, its headings and its title do not hold, 0..1; 0 where the question has none.
-        coverage: the same as `unit_coverage` of one of the first `READ_PASSAGES` passages and its title at best, 0..1.
-        length: ln(1 + number of the question's words); a long question is seldom covered as fully as a short one.
+        coverage: largest share of the question's words, weighted by rarity, that one of the first `READ_PASSAGES`
+            passages holds with its title, 0..1.
         rarity: mean weight of the question's words as a share of the most that a word can weigh, 0..1; words that the
             corpus hardly knows speak against it.
         missing: the words that no passage holds, rarest first, as the index spells them.
@@ -71,14 +62,8 @@ class Features:
 
     similarity: float
     far: float
-    unit: float
-    leaf: float
-    unit_leaf: float
     worth: float
-    unit_coverage: float
-    figures_missing: float
     coverage: float
-    length: float
     rarity: float
     missing: tuple[str, ...]
 
@@ -110,14 +95,8 @@ def measure(
     return Features(
         similarity=similarity,
         far=max(0.0, NEAR - max(similarity, nearness)) * (1 - _subject_covered(question, best, words, rarity)),
-        unit=best.score if best else NOTHING_READ,
-        leaf=max((leaf.scores.passage for leaf in reading.leaves), default=NOTHING_READ),
-        unit_leaf=best.leaf_score if best else NOTHING_READ,
         worth=_worth(question, best, leaves) if best else NOTHING_READ,
-        unit_coverage=max(best.covered, nearness) if best else 0.0,
-        figures_missing=_figures_missing(question, best),
         coverage=max(_covered(terms, weights) for terms in held),
-        length=math.log1p(len(weights)),
         rarity=rarity,
         missing=tuple(term for term in weights if not any(term in terms for terms in held)),
     )
@@ -145,16 +124,6 @@ def _subject_covered(question: str, best: ReadUnit | None, words: TermWeights, r
     held = set(words.query_terms(subject)).intersection(words.terms(with_context(best.leaf, best.place)))
     sure = min(best.score, best.leaf_score) >= (SURE_OF_RARE if rarity >= RARE else SURE)
     return best.covered if sure or len(held) >= SUBJECT_WORDS else 0.0
-
-
-def _figures_missing(question: str, best: ReadUnit | None) -> float:
-    figures = {word for word in _WORD.findall(question.lower()) if any(map(str.isdigit, word))}
-    if not figures or best is None:
-        return 0.0
-    leaf = best.leaf
-    text = "\n".join((leaf.passage.title, *leaf.path_of(best.place), leaf.read_text)).lower()
-    decades = {word for word in figures if holds_year_of(word, text)}
-    return len(figures - decades - set(_WORD.findall(text))) / len(figures)
 
 
 def _covered(terms: frozenset[str], weights: dict[str, float]) -> float:

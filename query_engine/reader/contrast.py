@@ -2,8 +2,8 @@
 
 Flow: a question and a unit that was read -> **here** -> `ranking.py` lowers the unit's worth, and the message of a
 declined question names the contradicted words. Such a text has nearly every word of the question and does not answer
-it: people who write questions to fool readers change just these (Rajpurkar et al., 2018, arXiv 1806.03822, table 1). English only;
-opposites are WordNet's, see `training/opposites`. Pure.
+it: people who write questions to fool readers change just these (Rajpurkar et al., 2018, arXiv 1806.03822, table 1).
+English only; opposites are WordNet's, see `training/opposites`. Pure.
 """
 
 import re

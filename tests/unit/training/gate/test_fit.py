@@ -25,12 +25,12 @@ from training.gate.fit import PRIOR, example_weights, judge, train
 from training.gate.report import by_data_set, report
 from training.gate.search import Hides
 
-FEATURES = ("unit", "coverage")
+FEATURES = ("worth", "coverage")
 CASE = Case(id="1", question="Who set the limit?", answer="Albert Betz", relevant_docs=("wind.md",))
 
 
-def features(unit: float, coverage: float) -> Features:
-    return Features(unit, 0.0, unit, unit, unit, unit, coverage, 0.0, coverage, 2.0, 0.5, ())
+def features(worth: float, coverage: float) -> Features:
+    return Features(similarity=worth, far=0.0, worth=worth, coverage=coverage, rarity=0.5, missing=())
 
 
 def separable(count: int = 60) -> list[Example]:
