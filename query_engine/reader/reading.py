@@ -54,7 +54,7 @@ class LeafReader:
         self._lock = Lock()
 
     def read(self, question: str, passages: Sequence[Passage]) -> Reading:
-        """Read the best `READ_LEAVES` leaves of the passages."""
+        """Read the best leaves of the passages, see `windows.prepared_leaves`."""
         prepared = list(prepared_leaves(passages, self._text_of))
         with self._lock:
             known = {one.shown: self._remembered.get((question, one.shown)) for one in prepared}
