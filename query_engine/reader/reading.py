@@ -15,7 +15,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from index.lexical.language import question_language
 from query_engine.reader.foreign import reader_share
-from query_engine.reader.model import PassageReader, PassageText, Scores
+from query_engine.reader.model import PassageReader
 from query_engine.reader.ranking import (
     compared_words,
     in_order,
@@ -28,12 +28,14 @@ from query_engine.reader.windows import TextOf, prepared_leaves
 from query_engine.schema.passage import Passage
 from query_engine.text.term_weights import CorpusWords
 
-# The gate and the synthesizer read the same leaves.
-REMEMBERED_LEAVES = 256
+# The gate and the synthesizer read the same passages.
+REMEMBERED_READINGS = 8
+# A question, and the passages that were found for it: their names, which change with their documents, and texts.
+_Asked = tuple[str, tuple[tuple[str, int, str], ...]]
 
 
 class LeafReader:
-    """Reads the leaves of one corpus, and remembers the latest scores. Safe from many threads.
+    """Reads the leaves of one corpus, and remembers the latest readings. Safe from many threads.
 
     Args:
         reader: scores units.
@@ -49,25 +51,26 @@ class LeafReader:
         self._text_of = text_of
         self._words = words
         self._embedder = embedder
-        self._remembered: LRUCache[tuple[str, PassageText], Scores] = LRUCache(REMEMBERED_LEAVES)
-        self._similarities: LRUCache[tuple[str, str], float] = LRUCache(REMEMBERED_LEAVES)
+        self._remembered: LRUCache[_Asked, Reading] = LRUCache(REMEMBERED_READINGS)
         self._lock = Lock()
 
     def read(self, question: str, passages: Sequence[Passage]) -> Reading:
         """Read the best leaves of the passages, see `windows.prepared_leaves`."""
-        prepared = list(prepared_leaves(passages, self._text_of))
+        asked = question, tuple((passage.node_id, passage.start, passage.text) for passage in passages)
         with self._lock:
-            known = {one.shown: self._remembered.get((question, one.shown)) for one in prepared}
-        new = [shown for shown, scores in known.items() if scores is None]
-        if new:
-            found = dict(zip(new, self._reader.read(question, new), strict=True))
-            known |= found
+            known = self._remembered.get(asked)
+        if known is None:
+            known = self._read(question, passages)
             with self._lock:
-                self._remembered.update({(question, shown): scores for shown, scores in found.items()})
+                self._remembered[asked] = known
+        return known
+
+    def _read(self, question: str, passages: Sequence[Passage]) -> Reading:
+        prepared = list(prepared_leaves(passages, self._text_of))
+        scores = self._reader.read(question, [one.shown for one in prepared]) if prepared else []
         leaves = tuple(
-            ReadLeaf(one.passage, one.rank, one.similarity, one.paths, one.text, one.layout, one.places, scores)
-            for one in prepared
-            if (scores := known[one.shown]) is not None
+            ReadLeaf(one.passage, one.rank, one.similarity, one.paths, one.text, one.layout, one.places, scored)
+            for one, scored in zip(prepared, scores, strict=True)
         )
         words = self._words.words_of(question)
         share = reader_share(question_language(question))
@@ -77,25 +80,20 @@ class LeafReader:
         contradicted: tuple[str, ...] = ()
         if share == 1:  # the packaged embedder and the table of opposites know English
             if self._embedder is not None:
-                units = self._compared_singly(question, units, self._embedder)
+                units = _compared_singly(question, units, self._embedder)
             units, contradicted = put_contradicted_last(question, units)
         return Reading(question, leaves, units, contradicted, compared_words(question, words))
 
-    def _compared_singly(
-        self, question: str, units: tuple[ReadUnit, ...], embedder: BaseEmbedding
-    ) -> tuple[ReadUnit, ...]:
-        """Return the units in order again, the likeliest ones compared with the question themselves."""
-        texts = [_embedded_text(one) for one in units[:EMBEDDED_UNITS]]
-        with self._lock:
-            known = {text: found for text in texts if (found := self._similarities.get((question, text))) is not None}
-        if new := [text for text in dict.fromkeys(texts) if text not in known]:
-            asked = np.asarray(embedder.get_query_embedding(question))
-            similarities = (np.asarray(embedder.get_text_embedding_batch(new)) @ asked).tolist()
-            known |= dict(zip(new, similarities, strict=True))
-            with self._lock:
-                self._similarities.update({(question, text): known[text] for text in new})
-        compared = [replace(one, similarity=known[text]) for one, text in zip(units, texts, strict=False)]
-        return in_order((*compared, *units[EMBEDDED_UNITS:]))
+
+def _compared_singly(question: str, units: tuple[ReadUnit, ...], embedder: BaseEmbedding) -> tuple[ReadUnit, ...]:
+    """Return the units in order again, the likeliest ones compared with the question themselves."""
+    texts = [_embedded_text(one) for one in units[:EMBEDDED_UNITS]]
+    if not texts:
+        return units
+    asked = np.asarray(embedder.get_query_embedding(question))
+    similarities = (np.asarray(embedder.get_text_embedding_batch(texts)) @ asked).tolist()
+    compared = [replace(one, similarity=found) for one, found in zip(units, similarities, strict=False)]
+    return in_order((*compared, *units[EMBEDDED_UNITS:]))
 
 
 def _embedded_text(one: ReadUnit) -> str:

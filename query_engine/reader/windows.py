@@ -17,7 +17,7 @@ from query_engine.schema.passage import Passage
 
 # Reading a leaf takes some 5 ms on two cores. The best of the ranking are read, then those nearest to the question of
 # the others: who asks in other words than the text is found by meaning alone.
-RANKED_LEAVES, NEAREST_LEAVES = 7, 3
+RANKED_LEAVES, NEAREST_LEAVES = 5, 2
 WINDOW_CHARS = 850
 UNKNOWN_SIMILARITY = 0.3
 # Of the line that names a row.
@@ -50,11 +50,11 @@ def prepared_leaves(passages: Sequence[Passage], text_of: TextOf) -> Iterator[Pr
     """Yield the best `RANKED_LEAVES` leaves, best first, and the `NEAREST_LEAVES` nearest others; no text twice."""
     found = [(hit, passage) for passage in passages for hit in _hits(passage)]
     found.sort(key=lambda one: -one[0].score)
-    ranked = list(enumerate(found))
+    ranked = iter(enumerate(found))
     read = set[tuple[str, int]]()  # document and offset of each unit
     yield from islice(_unread(ranked, read, text_of), RANKED_LEAVES)
-    ranked.sort(key=lambda one: -_similarity(one[1][0]))
-    yield from islice(_unread(ranked, read, text_of), NEAREST_LEAVES)
+    others = sorted(ranked, key=lambda one: -_similarity(one[1][0]))
+    yield from islice(_unread(others, read, text_of), NEAREST_LEAVES)
 
 
 def _unread(
