@@ -30,8 +30,9 @@ from query_engine.text.term_weights import CorpusWords
 
 # The gate and the synthesizer read the same passages.
 REMEMBERED_READINGS = 8
-# A question, and the passages that were found for it: their names, which change with their documents, and texts.
-_Asked = tuple[str, tuple[tuple[str, int, str], ...]]
+# A question, and what tells the passages that were found for it: names (which change with their documents), places,
+# scores and texts.
+_Asked = tuple[str, tuple[tuple[str, str, int, float, str], ...]]
 
 
 class LeafReader:
@@ -56,7 +57,7 @@ class LeafReader:
 
     def read(self, question: str, passages: Sequence[Passage]) -> Reading:
         """Read the best leaves of the passages, see `windows.prepared_leaves`."""
-        asked = question, tuple((passage.node_id, passage.start, passage.text) for passage in passages)
+        asked = question, tuple((one.doc_id, one.node_id, one.start, one.score, one.text) for one in passages)
         with self._lock:
             known = self._remembered.get(asked)
         if known is None:

@@ -9,6 +9,7 @@ import pytest
 from query_engine.reader.ranking import CONTRADICTION_PENALTY, HEADING_PENALTY, NAMED_ROW
 from query_engine.reader.reading import LeafReader
 from query_engine.reader.units import EMBEDDED_UNITS, STEPS_WEIGHT, Reading
+from query_engine.reader.windows import NEAREST_LEAVES, RANKED_LEAVES
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 from tests.fakes.engines import a_passage
 from tests.fakes.reading import WordReader, a_leaf_reader
@@ -148,3 +149,32 @@ def test_a_record_does_not_go_on_from_the_one_before_it() -> None:
     (safety,) = (one for one in read("matt or safety glass", text).units if "Safety" in one.text)
 
     assert "matt" not in safety.known
+
+
+def test_the_same_passages_are_read_once_for_a_question() -> None:
+    words = WordReader()
+    reader = LeafReader(words, lambda _: None, FakeWords())
+    passages = [a_passage("1.md", "Ms Doe chaired the board.")]
+
+    first = reader.read("Who chaired the board?", passages)
+
+    assert reader.read("Who chaired the board?", list(passages)) is first
+    assert words.read_texts == 1
+    assert reader.read("Who chaired it?", passages) is not first
+    assert reader.read("Who chaired the board?", [a_passage("2.md", "Ms Doe chaired the board.")]) is not first
+
+
+def test_the_most_similar_leaves_are_read_beside_the_best() -> None:
+    passages = [
+        replace(
+            a_passage(f"{place}.md", f"Sentence number {place} stands here."),
+            score=1 / (1 + place),
+            scores={"dense": place / 100, "fused": 1 / (1 + place)},
+            hits=(),
+        )
+        for place in range(20)
+    ]
+
+    leaves = a_leaf_reader().read("Which sentence?", passages).leaves
+
+    assert [leaf.rank for leaf in leaves] == [*range(RANKED_LEAVES), *range(19, 19 - NEAREST_LEAVES, -1)]
