@@ -42,7 +42,7 @@ from query_engine.collection.outcome_patterns import (
     Kind,
 )
 from query_engine.collection.wording import WORDINGS
-from query_engine.reader.layout import heading_paths
+from query_engine.reader.headings import heading_paths
 from query_engine.retrieval.merging.group import Group
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage

@@ -31,7 +31,7 @@ from query_engine.collection.outcome_patterns import (
     SAYS_FOUND,
     SECTION_CHARS,
 )
-from query_engine.reader.layout import heading_paths, marked_headings
+from query_engine.reader.headings import heading_paths, marked_headings
 from query_engine.text.sentences import Sentence, split_sentences
 
 # Of larger documents only the leaves of the parents that are chosen first are read.

@@ -6,13 +6,13 @@ is `text/sentences.py`'s business. Pure.
 """
 
 import re
-from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise, takewhile
 from operator import itemgetter
 from typing import Literal
 
+from query_engine.reader.headings import FENCE, HEADING
 from query_engine.text.sentences import Sentence, split_sentences_of_blocks
 
 BlockKind = Literal["paragraph", "list", "steps", "table", "record", "heading", "code"]
@@ -37,7 +37,6 @@ _BULLET = re.compile(r"\s*[-*+•▪◦‣]\s")
 _NUMBERED = re.compile(r"\s*\(?(?:\d{1,3}|[a-z])[.)]\s")
 _BARE_NUMBER = re.compile(r"^(\d{1,2}) (?=[A-Z])", re.MULTILINE)
 _CHUNK = re.compile(r"(?:^[^\S\n]*+[^\s][^\n]*+\n?)++", re.MULTILINE)
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _MACHINE_WORDS = re.compile(r"\b(?:https?:\s?//|www\.)\S+|(?<!\S)[^\s@]++@\S+\.\w+|\b\d{4}-\d\d-\d\dT[\d:.+Z-]*")
 # A line of a few words without digits or punctuation, such as a heading in a text file.
 _LABEL = re.compile(r"[^\W\d][\w'’&-]*+(?:[ \t]++[^\W\d][\w'’&-]*+){0,5}[ \t]*+")
@@ -51,13 +50,6 @@ _KEY_VALUE = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;,|\n]{0,39}:[ \t]+\S")
 _KEY_FIGURE = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;|\n]{0,39}:[ \t]+[$€£¥]?\d\S*(?:[ ]\S+){0,2}")
 # Dots lead from the key to the value, as in contact sheets and price lists: "Keys ........ at the front desk".
 _LEADERS = re.compile(r"[ \t]*[^\s.][^.\n]{0,60}\.{4,}+[ \t]*+\S")
-_HEADING = re.compile(
-    r"^(?: {0,3}(?P<marks>#{1,6})[ \t]+(?P<marked>\S.*)$"
-    # "2. Term", as contracts have it: a short line between a blank one and its text.
-    r"|(?:(?<=\n\n)|(?<!\n))(?P<number>\d{1,2}(?:\.\d{1,2}){0,2})\.?[ \t]+(?P<numbered>[^\W\d_a-z][^\n.!?;:,]{1,60})$"
-    r"(?=\n(?!\d)[^\W_a-z]))",
-    re.MULTILINE,
-)
 # A heading without marks may have a number before it, or a year: "2 Knowledge distillation", "The flood of 1908".
 _NUMBER_OR_YEAR = re.compile(r"^\d{1,2}(?:\.\d{1,2}){0,2}\.? |\b(?:1[5-9]|20)\d\d\b")
 _FIGURE_CELL = re.compile(r"[^\w\s]*\s?\d")
@@ -69,8 +61,6 @@ _PERIOD = re.compile(
 _SAYS_SOMETHING = re.compile(r"[\d:@]|[.!?…;,)\]\"”»]$")
 # A table may go on after at most this many lines that are no rows ("Operating activities:"), each at most this long.
 BETWEEN_LINES, BETWEEN_CHARS = 2, 120
-# Numbered headings stand below those with marks.
-NUMBERED_LEVEL = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,67 +139,6 @@ def stretch(text: str, start: int, end: int, around_chars: int = AROUND_CHARS) -
     return begin, stop if stop > 0 else last
 
 
-@dataclass(frozen=True, slots=True)
-class HeadingPath:
-    """The headings that a place of a document stands under, the outermost first.
-
-    Attributes:
-        titles: all of them.
-        marked: how many have a `#`, as in Markdown; those with a number alone stand below them.
-    """
-
-    titles: tuple[str, ...] = ()
-    marked: int = 0
-
-
-def heading_paths(text: str, offsets: Sequence[int]) -> list[HeadingPath]:
-    """Return the headings that each of these offsets of a document stands under.
-
-    Args:
-        text: of the document.
-        offsets: rising.
-    """
-    path: list[tuple[int, str]] = []
-    found: list[HeadingPath] = []
-    # One more character: a numbered heading is recognised by the text that follows it.
-    headings = _headings(text, offsets[-1] + 1 if offsets else 0)
-    following = next(headings, None)
-    for offset in offsets:
-        while following is not None and following.end() <= offset:
-            level, title = _level_and_title(following)
-            while path and path[-1][0] >= level:
-                path.pop()
-            path.append((level, title))
-            following = next(headings, None)
-        titles = tuple(title for _, title in path)
-        found.append(HeadingPath(titles, sum(level <= NUMBERED_LEVEL for level, _ in path)))
-    return found
-
-
-def marked_headings(text: str) -> list[tuple[int, int, int]]:
-    """Return where the titles of the headings with `#` begin and end, each with the number of its signs."""
-    found = (heading for heading in _headings(text, len(text)) if heading["marks"])
-    return [
-        (one.start("marked"), one.start("marked") + len(one["marked"].rstrip(" #")), len(one["marks"])) for one in found
-    ]
-
-
-def _headings(text: str, end: int) -> Iterator[re.Match[str]]:
-    """Yield the headings up to an offset; a comment in fenced code is none."""
-    # Most texts have none, and looking for the signs is cheaper than the pattern.
-    fenced = "```" in text or "~~~" in text
-    fences = [fence.start() for fence in _FENCE.finditer(text, 0, end)] if fenced else []
-    for heading in _HEADING.finditer(text, 0, end):
-        if bisect(fences, heading.start()) % 2 == 0:
-            yield heading
-
-
-def _level_and_title(heading: re.Match[str]) -> tuple[int, str]:
-    if heading["marks"]:
-        return len(heading["marks"]), heading["marked"].strip().rstrip("#").strip()
-    return NUMBERED_LEVEL + heading["number"].count(".") + 1, heading["numbered"].strip()
-
-
 def lay_out(text: str, start: int, end: int) -> Layout:
     """Return the layout of `[start, end)` of a document."""
     units: list[Unit] = []
@@ -272,7 +201,7 @@ def _paragraphs(text: str) -> Iterator[tuple[BlockKind, list[Sentence]]]:
     """Yield paragraphs, list items, rows and headings with their sentences; of records, each line as a sentence."""
     fenced = False
     for own, start in _chunks(text):
-        is_fence = _FENCE.match(own) is not None
+        is_fence = FENCE.match(own) is not None
         if fenced or is_fence:
             fenced ^= is_fence
             yield "code", _lines(own, start)
@@ -286,7 +215,7 @@ def _chunks(text: str) -> Iterator[tuple[str, int]]:
     """Yield what stands between blank lines and fences, and each fence's line, with its offset."""
     for chunk in _CHUNK.finditer(text):
         cuts = {0, len(chunk[0])}
-        for fence in _FENCE.finditer(chunk[0]):
+        for fence in FENCE.finditer(chunk[0]):
             end = chunk[0].find("\n", fence.end())
             cuts |= {fence.start(), end + 1 if end >= 0 else len(chunk[0])}
         for first, last in pairwise(sorted(cuts)):
@@ -344,7 +273,7 @@ def _prose(text: str, offset: int, following: str) -> Iterator[tuple[BlockKind, 
             kind = "heading"
         elif _BULLET.match(text[start:end]):
             kind = "list"
-        elif _HEADING.match(text + following, start) and sentences and sentences[0].kind == "line":
+        elif HEADING.match(text + following, start) and sentences and sentences[0].kind == "line":
             kind = "heading"
         elif _NUMBERED.match(text[start:end]):
             kind = "steps"

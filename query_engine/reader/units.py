@@ -7,7 +7,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from query_engine.reader.layout import Block, HeadingPath, Layout, Unit
+from query_engine.reader.headings import HeadingPath
+from query_engine.reader.layout import Block, Layout, Unit
 from query_engine.reader.model import Scores
 from query_engine.schema.passage import Passage
 

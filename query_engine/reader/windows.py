@@ -10,7 +10,8 @@ from itertools import islice
 
 from index.documents.span_tree import split_node_id
 from index.documents.store import DocumentStore
-from query_engine.reader.layout import HeadingPath, Layout, heading_paths, lay_out, stretch
+from query_engine.reader.headings import HeadingPath, heading_paths
+from query_engine.reader.layout import Layout, lay_out, stretch
 from query_engine.reader.model import PassageText
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import Passage

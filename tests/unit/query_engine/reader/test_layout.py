@@ -1,6 +1,7 @@
 """How a stretch of a document is laid out in blocks and units."""
 
-from query_engine.reader.layout import BlockKind, Layout, column_names, heading_paths, lay_out, split_row, stretch
+from query_engine.reader.headings import heading_paths
+from query_engine.reader.layout import BlockKind, Layout, column_names, lay_out, split_row, stretch
 
 MINUTES = """# Board meeting
 
@@ -141,14 +142,6 @@ def test_a_stretch_begins_and_ends_with_a_line() -> None:
     assert stretch("short", 0, 5) == (0, 5)
 
 
-def test_the_headings_above_an_offset_are_those_that_still_hold() -> None:
-    text = "# A\n## B\nx\n## C\n### D\ny\n"
-
-    paths = heading_paths(text, [0, text.index("x"), text.index("y")])
-
-    assert [path.titles for path in paths] == [(), ("A", "B"), ("A", "C", "D")]
-
-
 LEASE = """# Lease
 
 2. Term
@@ -211,18 +204,6 @@ Address: 4 Mill Lane
     dishwasher, _, rest = contacts.partition("\nMilk")
     milk, _, address = ("Milk" + rest).strip().partition("\n")
     assert blocks == [("record", [dishwasher, milk, address])]
-
-
-def test_a_heading_right_above_the_last_place_counts() -> None:
-    text = "1. Guarantor\nMr Smith guarantees the rent.\n\n2. Tenant\nHe pays 900 euros."
-
-    assert heading_paths(text, [text.index("He pays")])[0].titles == ("Tenant",)
-
-
-def test_a_comment_in_code_is_no_heading() -> None:
-    text = "# Manual\n\n## Install\n\n```\n# fetch packages\npip install x\n```\n\nIt takes five minutes."
-
-    assert heading_paths(text, [text.index("It takes")])[0].titles == ("Manual", "Install")
 
 
 def test_code_ends_with_its_fence_wherever_blank_lines_are() -> None:
