@@ -199,3 +199,12 @@ PROPOSES = re.compile(r"\bpropos|\bmoved\b|\bmotion\b|\bsuggest|\brequest|\baske
 # An abstract stands at the beginning; a section is read no further than this.
 ABSTRACT_WITHIN_CHARS, SECTION_CHARS = 6_000, 3_500
 ITEM_NUMBER = re.compile(r"\A(?:\d{1,2}|[IVX]{1,4})[.)]\s+")
+
+
+def section_below(text: str, heading: re.Match[str]) -> tuple[int, int, bool]:
+    """Return where the section below a heading begins and ends, and whether it ends there or was cut off."""
+    limit = heading.end() + SECTION_CHARS
+    following = NEXT_SECTION.search(text, heading.end(), limit)
+    if following is not None:
+        return heading.end(), following.start(), True
+    return heading.end(), min(len(text), limit), limit >= len(text)

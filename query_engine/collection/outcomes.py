@@ -30,16 +30,15 @@ from query_engine.collection.outcome_patterns import (
     LIMITATIONS,
     LIMITED,
     MINUTES,
-    NEXT_SECTION,
     OF_BEFORE,
     PART,
     PARTS_OF,
     PROPOSES,
     ROUTINE,
     SAYS_FOUND,
-    SECTION_CHARS,
     STUDY_SECTION,
     Kind,
+    section_below,
 )
 from query_engine.collection.wording import WORDINGS
 from query_engine.reader.headings import heading_paths
@@ -153,7 +152,7 @@ def find_outcome(
             decisions = _decisions(document)
             said = [one for one in decisions if aspect <= set(words.terms(f"{one.heading}\n{one.text}"))]
         else:
-            said = _of_abstract(document, kind)
+            said = _of_study(document, kind)
         if not said:
             continue
         head = set(words.terms(f"{document.title}\n{document.text[:HEADER_CHARS]}"))
@@ -182,8 +181,8 @@ def _telling(text: str, words: TermWeights) -> set[str]:
     return set(words.terms(" ".join(kept)))
 
 
-def _of_abstract(document: StoredDocument, kind: Kind) -> list[Extract]:
-    """Return the sentences of an abstract, or of the conclusions, that tell findings or aim."""
+def _of_study(document: StoredDocument, kind: Kind) -> list[Extract]:
+    """Return the sentences of a study's sections that state its findings, aim or limits."""
     text = document.text
     if not _is_study(text):
         return []
@@ -210,8 +209,8 @@ def _limiting(document: StoredDocument) -> list[Extract]:
     text = document.text
     abstract = ABSTRACT.search(text, 0, ABSTRACT_WITHIN_CHARS)
     for limited in LIMITED.finditer(text, abstract.end() if abstract else 0):
-        first, last = text.rfind("\n\n", 0, limited.start()) + 2, text.find("\n\n", limited.end())
-        paragraph = _sentences(text, first, last if last >= 0 else len(text))
+        before, after = text.rfind("\n\n", 0, limited.start()), text.find("\n\n", limited.end())
+        paragraph = _sentences(text, before + 2 if before >= 0 else 0, after if after >= 0 else len(text))
         told = [span for span in paragraph if span[1] > limited.start()]
         if len(told) > 1:
             fitting = _fitting([text[slice(*span)] for span in told], MAX_WORDS)
@@ -231,8 +230,8 @@ def _sections(text: str, kind: Kind) -> Iterator[Span]:
     if kind == "findings":
         headings.append(CONCLUSIONS.search(text))
     for heading in filter(None, headings):
-        following = NEXT_SECTION.search(text, heading.end(), heading.end() + SECTION_CHARS)
-        yield heading.end(), following.start() if following else min(len(text), heading.end() + SECTION_CHARS)
+        start, end, _ = section_below(text, heading)
+        yield start, end
 
 
 def _decisions(document: StoredDocument) -> list[Extract]:

@@ -184,7 +184,7 @@ _DOCUMENT = re.compile(
     r"llamado)(?:\s(?:the|der|die|das|la|le|les|el))?\b)?\s*",
     re.IGNORECASE,
 )
-# What the conversation says: "What is in it?"
+# "What is in it?" refers to the conversation and names no document.
 _PRONOUN = re.compile(
     r"it|this|that|these|those|they|them|he|she|him|her|dies(?:e[rsmn]?)?|das|es|ça|cela|eso|esto", re.IGNORECASE
 )

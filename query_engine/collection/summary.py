@@ -26,10 +26,9 @@ from query_engine.collection.outcome_patterns import (
     ABSTRACT_WITHIN_CHARS,
     FOUND,
     ITEM_NUMBER,
-    NEXT_SECTION,
     ROUTINE,
     SAYS_FOUND,
-    SECTION_CHARS,
+    section_below,
 )
 from query_engine.reader.headings import heading_paths, marked_headings
 from query_engine.text.sentences import Sentence, split_sentences
@@ -43,7 +42,7 @@ LEAD_BONUS = 0.15
 MIN_WORDS, MAX_SENTENCE_CHARS = 6, 400
 # What a sentence of Chinese or Japanese has of letters.
 MIN_LETTERS_UNSPACED = 12
-# With fewer sentences, a document's own summary is none, and one of sentences that can be read alone is filled up.
+# With fewer sentences, an abstract is not used, and sentences that cannot be read alone fill up a summary.
 FEWEST = 2
 MAX_HEADINGS, MAX_HEADING_CHARS = 12, 80
 
@@ -80,9 +79,9 @@ _YEAR = re.compile(
     re.IGNORECASE,
 )
 _IS = re.compile(r"[^.;:]{0,60}?\b(?:is|are|was|were|means)\b")
-# So much more counts the first sentence below a heading, or of a paragraph.
+# Factors for the first sentence below a heading, and for that of a paragraph.
 FIRST_OF_SECTION_FACTOR, FIRST_OF_PARAGRAPH_FACTOR = 1.5, 1.2
-# What is asked to be read, and steps, tell nothing about the whole.
+# A step of a procedure says nothing about the whole document.
 _STEP = re.compile(r"[ \t]*\(?(?:\d{1,3}|[a-z])[.)]\s")
 _BELOW_HEADING = re.compile(r"(?:^|\n) {0,3}#{1,6}[ \t][^\n]*\n\s*$")
 BEFORE_CHARS = 200
@@ -117,7 +116,7 @@ def summarise(corpus: Corpus, document: StoredDocument, sentences: int, *, dated
         chosen[first.start] = first
         said.add(first.text)
     for alone in (True, False):
-        # Where hardly a sentence can be read alone, the others and lines do.
+        # Lines and sentences that cannot be read alone are a last resort.
         most = sentences if alone else -(-sentences // 2) if len(chosen) < FEWEST else 0
         for place in ranked:
             if len(chosen) >= most:
@@ -134,10 +133,10 @@ def _own_summary(document: StoredDocument, sentences: int) -> list[Extract]:
     heading = ABSTRACT.search(document.text, 0, ABSTRACT_WITHIN_CHARS)
     if heading is None:
         return []
-    following = NEXT_SECTION.search(document.text, heading.end(), heading.end() + SECTION_CHARS)
-    if following is None and heading.end() + SECTION_CHARS < len(document.text):
+    begin, end, whole = section_below(document.text, heading)
+    if not whole:
         return []
-    text = document.text[heading.end() : following.start() if following else len(document.text)]
+    text = document.text[begin:end]
     said = [one for one in split_sentences(text) if _says_something(text[one.start : one.end], one)]
     if len(said) < FEWEST:
         return []
@@ -149,7 +148,7 @@ def _own_summary(document: StoredDocument, sentences: int) -> list[Extract]:
             range(len(said)), key=lambda place: (place not in ends, not tells[place], not finds[place], place)
         )
         said = [said[place] for place in sorted(order[:sentences])]
-    return [extract(document, heading.end() + one.start, heading.end() + one.end) for one in said]
+    return [extract(document, begin + one.start, begin + one.end) for one in said]
 
 
 def _first_sentence(document: StoredDocument, position: int) -> Extract | None:

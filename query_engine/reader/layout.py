@@ -312,7 +312,8 @@ def _rows_joined(
             if _stands_beside(text, keys[place], start + first, start + last):
                 long_rows.add(first)
         elif kind == "record" and keys[place] in {*keys[max(0, place - 1) : place], *keys[place + 1 : place + 2]}:
-            lines = [Sentence(first, last, "line")]  # noqa: PLW2901
+            joined.append((kind, [Sentence(first, last, "line")]))
+            continue
         joined.append((kind, lines))
     return joined, frozenset(long_rows)
 

@@ -30,8 +30,7 @@ from query_engine.text.term_weights import CorpusWords
 
 # The gate and the synthesizer read the same passages.
 REMEMBERED_READINGS = 8
-# A question, and what tells the passages that were found for it: names (which change with their documents), places,
-# scores and texts.
+# The question, and of each passage its document, its node (which changes with the document's text), place, score, text.
 _Asked = tuple[str, tuple[tuple[str, str, int, float, str], ...]]
 
 

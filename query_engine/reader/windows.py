@@ -16,8 +16,8 @@ from query_engine.reader.model import PassageText
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import Passage
 
-# Reading a leaf takes some 5 ms on two cores. The best of the ranking are read, then those nearest to the question of
-# the others: who asks in other words than the text is found by meaning alone.
+# Reading a leaf takes some 5 ms on two cores. The best of the ranking are read, then the most similar of the
+# others: a question in other words than the text finds its passage by meaning alone.
 RANKED_LEAVES, NEAREST_LEAVES = 5, 2
 WINDOW_CHARS = 850
 UNKNOWN_SIMILARITY = 0.3

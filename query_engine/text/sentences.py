@@ -47,7 +47,7 @@ _ORDINAL = re.compile(
 )
 # "handout no. 12", but "No. 12 people came."
 _NUMBER_SIGN = re.compile(r"\w\W++no$", re.IGNORECASE)
-# What follows begins with; capitals of other alphabets are no range.
+# The first letter after the stop: other alphabets mix capitals and small letters, so no range tells them apart.
 _LETTER = re.compile(r"\w")
 # "until 5 p.m. Boxes ..." ends a sentence, "until 5 p.m. Monday" does not.
 _CLOCK = re.compile(r"\b[AaPp]\.[Mm]$")

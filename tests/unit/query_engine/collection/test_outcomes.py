@@ -187,6 +187,12 @@ def test_what_was_found_is_quoted(question: str, text: str, quotes: list[str] | 
         assert said.passage.start <= said.start < said.end <= said.passage.end
 
 
+def test_limits_are_quoted_whole_from_a_text_without_blank_lines() -> None:
+    text = "Some cautions apply to the wool trial. It was dry.\n## Methods\nBeds were weighed.\n## Results\nIt grew."
+
+    assert quoted(find("What are the limits of the wool trial?", text))[0].startswith("Some cautions apply")
+
+
 def test_decisions_are_a_list_under_what_they_are_about() -> None:
     outcome = find("What was decided at the committee meeting?", MINUTES)
 
