@@ -9,18 +9,16 @@ so short words, names and words built of known ones have stricter rules. Numbers
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Protocol
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
-from spellchecker import SpellChecker
 
 from index.lexical.language import function_word_votes, function_words, question_language
 from index.lexical.tantivy_index import STOP_WORDS
+from query_engine.text.dictionary import MIN_USES, dictionary, folded, in_dictionary
 
 MAX_CHARS = 1000
 MIN_CHARS = 4
@@ -42,24 +40,6 @@ SPOKEN_SHARE, PLAIN_VOTES = 0.3, 2
 DICTIONARIES = frozenset({"en", "de", "fr", "es", "it", "pt", "nl"})
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_PREFIXES = (
-    "aero anti auto axi bi bio co counter cyber de di dis electro en extra geo hydro hyper il im in infra inter "
-    "intra ir macro mega "
-    "meta micro mid mis mono multi nano neo neuro non over para photo poly post pre pro pseudo quasi re semi sub super "
-    "tele thermo trans tri ultra un under uni"
-).split()
-_SUFFIXES = "able ally ed er ers es ing ings ion ions ish ism ist ists ity ive less like ly ment ness s wise".split()
-# British and American spellings of the same word.
-_BRITISH = tuple(
-    tuple(pair.split("/"))
-    for pair in (
-        "is/iz ys/yz our/or tre/ter ogue/og ence/ense lled/led lling/ling ller/ler lment/llment haem/hem paed/ped "
-        "foet/fet oest/est oedem/edem anaes/anes rrhoea/rrhea paleo/palaeo"
-    ).split()
-)
-# The dictionary also has words that are hardly used; it counts uses in film subtitles.
-MIN_USES = 500
-
 # Letters that are taken for each other because they sound alike: "juli", "oktober".
 _SOUNDS = str.maketrans("ykz", "ics")
 
@@ -161,7 +141,7 @@ def _asking_word(word: str, vocabulary: Vocabulary, *, begins: bool) -> str | No
     if len(terms) != 1 or vocabulary.has(terms[0]):
         return None
     forms = {typed, typed.removesuffix("s") if len(typed) > ASKING_MIN_CHARS else typed}
-    uses = _dictionary("en")
+    uses = dictionary("en")
     found = [
         asking
         for asking in ASKING_WORDS
@@ -184,31 +164,13 @@ def _may_be_mistyped(word: str, vocabulary: Vocabulary, language: str) -> bool:
     """Whether neither the corpus nor a dictionary has a word, which is no abbreviation."""
     if len(word) < MIN_CHARS or not word.isalpha() or not (word.islower() or word.istitle()):
         return False
-    folded = _folded(word)
+    plain = folded(word)
     if language == "en" and not word.isascii():
         return False  # a foreign word
     terms = vocabulary.terms(word)
-    if folded in STOP_WORDS or len(terms) != 1 or vocabulary.has(terms[0]):
+    if plain in STOP_WORDS or len(terms) != 1 or vocabulary.has(terms[0]):
         return False
-    return not any(_in_dictionary(word.lower(), code) for code in {"en", language})
-
-
-def _in_dictionary(word: str, language: str) -> bool:
-    """Whether a word, or what it is built of, is in a dictionary."""
-    known = _dictionary(language)
-    forms = {word, _folded(word)}
-    if language != "en":
-        return any(form in known for form in forms)
-    forms |= {form.replace(british, american) for form in forms for british, american in _BRITISH}
-    forms |= {form.removesuffix(suffix) + end for form in forms for suffix in _SUFFIXES if form.endswith(suffix)
-              for end in ("", "e") if len(form) - len(suffix) > MIN_CHARS}  # fmt: skip
-    if any(form in known for form in forms):
-        return True
-    for prefix in _PREFIXES:
-        if word.startswith(prefix) and len(word) - len(prefix) >= MIN_CHARS and word[len(prefix) :] in known:
-            return True
-    cuts = range(MIN_CHARS, len(word) - MIN_CHARS + 1)
-    return any(known[half] >= MIN_USES for cut in cuts for half in [min(word[:cut], word[cut:], key=known.__getitem__)])
+    return not any(in_dictionary(word.lower(), code) for code in {"en", language})
 
 
 def _meant(typed: str, vocabulary: Vocabulary, texts_of: TextsOf, language: str, *, begins: bool) -> str | None:
@@ -222,26 +184,26 @@ def _meant(typed: str, vocabulary: Vocabulary, texts_of: TextsOf, language: str,
         begins: it is the question's first word, whose capital says nothing.
     """
     as_name = typed.istitle() and not begins
-    folded = _folded(typed)
-    neighbours = _dictionary(language).known(_dictionary(language).edit_distance_1(typed.lower()))
-    near = [*_listed(folded, neighbours, vocabulary), *_words_near(folded, vocabulary, texts_of)]
+    plain = folded(typed)
+    neighbours = dictionary(language).known(dictionary(language).edit_distance_1(typed.lower()))
+    near = [*_listed(plain, neighbours, vocabulary), *_words_near(plain, vocabulary, texts_of)]
     found = [one for one in near if _likely(typed, one, as_name=as_name)]
     if not found:
         return None
     best = min(found, key=_Found.order)
-    common = _dictionary(language)[best.word.lower()] >= MIN_USES
+    common = dictionary(language)[best.word.lower()] >= MIN_USES
     if (best.slips > 1 or best.unlikely) and not common and best.leaves < FREQUENT_LEAVES:
         return None
     term = vocabulary.terms(best.word)
     for other in neighbours:
         # The dictionary has a word that is nearer, and the corpus does not have it.
-        if (1, _unlikely(folded, _folded(other))) < best.order()[:2] and vocabulary.terms(other) != term:
+        if (1, _unlikely(plain, folded(other))) < best.order()[:2] and vocabulary.terms(other) != term:
             return None
     return (
         best.word.capitalize()
         if typed.istitle()
         else best.word.lower()
-        if best.word.lower() in _dictionary(language)
+        if best.word.lower() in dictionary(language)
         else best.word
     )
 
@@ -252,7 +214,7 @@ def _listed(typed: str, neighbours: Iterable[str], vocabulary: Vocabulary) -> It
         terms = vocabulary.terms(word)
         leaves = vocabulary.beginning(terms[0][0], len(terms[0])).get(terms[0], 0) if len(terms) == 1 else 0
         if leaves:
-            yield _Found(1, _unlikely(typed, _folded(word)), leaves, word)
+            yield _Found(1, _unlikely(typed, folded(word)), leaves, word)
 
 
 def _words_near(typed: str, vocabulary: Vocabulary, texts_of: TextsOf) -> Iterator[_Found]:
@@ -262,14 +224,14 @@ def _words_near(typed: str, vocabulary: Vocabulary, texts_of: TextsOf) -> Iterat
         hits = vocabulary.search({term: 1.0}, (), READ_LEAVES)
         seen = {found for text in texts_of([name for name, _ in hits]) for found in _WORD.findall(text)}
         for word in sorted(seen):
-            distance = OSA.distance(typed, _folded(word), score_cutoff=slips)
+            distance = OSA.distance(typed, folded(word), score_cutoff=slips)
             if 0 < distance <= slips and vocabulary.terms(word) == [term]:
-                yield _Found(distance, _unlikely(typed, _folded(word)), leaves, word)
+                yield _Found(distance, _unlikely(typed, folded(word)), leaves, word)
 
 
 def _likely(typed: str, found: _Found, *, as_name: bool) -> bool:
     """Whether a word can be meant, by stricter rules where a word is short or a name."""
-    same_initial = _folded(typed)[0] == _folded(found.word)[0]
+    same_initial = folded(typed)[0] == folded(found.word)[0]
     if len(typed) <= SHORT_CHARS and (found.unlikely or not same_initial):
         return False
     if (found.slips > 1 or found.unlikely) and not same_initial:
@@ -306,14 +268,3 @@ def _is_subsequence(short: str, long: str) -> bool:
 
 def _undoubled(word: str) -> str:
     return re.sub(r"(.)\1", r"\1", word)
-
-
-def _folded(word: str) -> str:
-    parts = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(letter for letter in parts if not unicodedata.combining(letter))
-
-
-@cache
-def _dictionary(language: str) -> SpellChecker:
-    """Return the words of a language, read when they are first needed; English takes 0.1 s and 16 MB."""
-    return SpellChecker(language=language, distance=1)

@@ -13,6 +13,9 @@ of which costs a further search:
     lexical     BM25, as a share of what a leaf could reach at most
     family      share of the question's words, by rarity, that the matching leaves of its middle passage hold together
     names       how well the document's title and file name match the question, as a share of the best of them
+
+Where no leaf is very near, the question puts things in other words than the text. The few that both share mislead then
+("come out", "turn up"), and `dense` counts more, unless one of them is a name or a number.
 """
 
 from collections import Counter
@@ -37,6 +40,8 @@ WEIGHTS: Mapping[Scorer, float] = {
     "names": 0.07,
 }
 SCORERS = tuple(WEIGHTS)
+# `dense` counts by the square of this cosine over the best one, where the best is lower; 0.5 to 0.7 do as well.
+NEAR, MOST_TIMES = 0.6, 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,7 @@ class Candidates:
         term_weights: term -> rarity, above 0.
         parents: version -> cosines of the question and the document's roots and middles, by position in the tree.
         names: version -> how well its names match the question, 0 or more.
+        in_everyday_words: no leaf holds a word of the question that might be a name, a code or a number.
     """
 
     documents: Mapping[str, StoredDocument]
@@ -65,6 +71,7 @@ class Candidates:
     term_weights: Mapping[str, float] = field(default_factory=dict)
     parents: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     names: Mapping[str, float] = field(default_factory=dict)
+    in_everyday_words: bool = False
 
 
 def score_leaves(found: Candidates, weights: Mapping[Scorer, float] = WEIGHTS) -> list[LeafHit]:
@@ -94,7 +101,7 @@ def score_leaves(found: Candidates, weights: Mapping[Scorer, float] = WEIGHTS) -
 
 
 def leaf_values(found: Candidates) -> dict[str, dict[Scorer, float]]:
-    """Return what each scorer says of every leaf that was found; none for scorers whose search was not asked."""
+    """Return what is weighed for every leaf that was found; nothing for scorers whose search was not asked."""
     evidence = _Evidence(found)
     return {name: evidence.of(place) for name, place in evidence.found.items()}
 
@@ -145,6 +152,9 @@ class _Evidence:
             self.found[name]: bm25 / found.most_lexical for name, bm25 in found.lexical.items() if name in self.found
         }
         self._furthest = min(found.dense.values(), default=0.0)
+        nearest = max(found.dense.values(), default=NEAR)
+        times = min(MOST_TIMES, (NEAR / max(nearest, 0.01)) ** 2)
+        self._dense_times = max(1.0, times) if found.in_everyday_words else 1.0
         best_name = max(found.names.values(), default=0.0) or 1.0
         self._names = {version: value / best_name for version, value in found.names.items()}
         # The question may have no indexed term; its leaves are then found by their documents' names.
@@ -159,12 +169,12 @@ class _Evidence:
         }
 
     def of(self, place: _Place) -> dict[Scorer, float]:
-        """Return the value of each scorer that can judge the leaf; lexical as a share, 0..1."""
+        """Return what each scorer that can judge the leaf gives; lexical as a share, 0..1, `dense` times its factor."""
         version, parent = place.version, self._parent(place)
         values: dict[Scorer, float] = {}
         if self._all.dense:
             beside = [self._cosines.get(neighbour, self._furthest) for neighbour in self._neighbours(place)]
-            values["dense"] = self._cosines.get(place, self._furthest)
+            values["dense"] = self._dense_times * self._cosines.get(place, self._furthest)
             values["neighbours"] = max(beside, default=self._furthest)
             values["parent"] = self._all.parents.get(version, {}).get(parent, 0.0)
         if self._all.lexical:

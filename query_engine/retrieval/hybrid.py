@@ -7,6 +7,7 @@ The two searches run in parallel: while the question is embedded, its words are 
 """
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from index.documents.span_tree import split_node_id
 from index.documents.store import StoredDocument
 from index.lexical.document_names import Called, question_names
 from index.lexical.foreign_words import ForeignWords
+from index.lexical.language import question_language
 from index.lexical.tantivy_index import MAX_FREQUENCY_FACTOR, LexicalIndex, search_words
 from query_engine.retrieval.copies import Search, search_distinct, without_repeats
 from query_engine.retrieval.fusion import Candidates, fuse_plainly, score_leaves
@@ -28,10 +30,12 @@ from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.retrieval.lexical_scoring import Judged, judge, note_models
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.query import Query, Vector
+from query_engine.text.dictionary import in_dictionary
 from settings import RetrievalSettings
 
 # A longer question is a whole text; its first words say what it is about.
 MAX_NAMES = 64
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,7 @@ class LeafRetriever(BaseRetriever):
             term_weights=weights,
             parents=self._parents(documents, embedding),
             names=self._called(documents.values(), by_words.named),
+            in_everyday_words=self._in_everyday_words(query, by_words),
         )
 
     def embedding(self, query: Query) -> Vector | None:
@@ -177,6 +182,15 @@ class LeafRetriever(BaseRetriever):
                 else 0
             )
         return called
+
+    def _in_everyday_words(self, query: Query, found: _ByWords) -> bool:
+        """Whether the question is English, and a dictionary has each of its words that a leaf holds."""
+        if question_language(query.text) != "en":
+            return False
+        words = self._corpus.lexical_index
+        held = frozenset[str]().union(*found.held.values())
+        asked = _WORD.findall(" ".join(search_words(query.text)[:MAX_NAMES]).lower())
+        return all(in_dictionary(word, "en") for word in asked if not held.isdisjoint(words.terms(word)))
 
     def _parents(
         self, documents: Mapping[str, StoredDocument], embedding: Vector | None

@@ -87,7 +87,8 @@ class Asked:
 
     @cached_property
     def _values(self) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-        rows = [[values[scorer] for scorer in SCORERS] for values in self._known_values.values()]
+        # No word of the question may occur; then the lexical search judges no leaf.
+        rows = [[values.get(scorer, 0.0) for scorer in SCORERS] for values in self._known_values.values()]
         return np.array(rows).reshape(-1, len(SCORERS))
 
     @cached_property
