@@ -7,6 +7,7 @@ import pytest
 from index.corpus import Corpus
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
+from query_engine.schema.query import Query
 from query_engine.schema.retrieval_result import Retrieval
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import RetrievalSettings, Settings
@@ -106,3 +107,22 @@ def test_a_document_is_found_by_its_name_alone(engine: Engine) -> None:
     found = engine.retrieve(Inquiry("Acme Works"), RetrievalSettings(mode="lexical")).passages
 
     assert {passage.doc_id for passage in found} == {"ACMEWORKS_2017_10K.pdf"}
+
+
+@pytest.mark.parametrize(
+    ("question", "everyday"),
+    [
+        ("What makes the power wear out?", True),
+        ("Which power did Quonsett publish?", True),  # no leaf holds the name
+        ("What did Betz publish?", False),
+        ("Which power in 1919?", False),
+        ("Woher kommt der Wind und was ist power?", False),  # not English
+        ("", True),
+    ],
+)
+def test_a_name_or_a_number_that_a_leaf_holds_is_no_everyday_word(
+    engine: Engine, question: str, *, everyday: bool
+) -> None:
+    found = engine.leaf_retriever(RetrievalSettings()).find(Query(question))
+
+    assert found.in_everyday_words is everyday

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from index.documents.span_tree import node_id
 from index.documents.store import StoredDocument
 from query_engine.retrieval.fusion import (
+    MOST_TIMES,
     SCORERS,
     WEIGHTS,
     Candidates,
@@ -184,6 +185,39 @@ def test_a_leaf_that_only_the_names_of_its_document_brought_is_scored() -> None:
 
     assert names(hits)[0] == leaf("a", 0)
     assert hits[0].scores["family"] == 0
+
+
+def shared_word_against_meaning(nearest: float, *, everyday: bool) -> list[str]:
+    """Rank a leaf that is near by meaning, and one half as near that shares a word with the question."""
+    near, shares = leaf("a", 0), leaf("b", 0)
+    brought = found(
+        dense={near: nearest, shares: nearest / 2},
+        lexical={shares: 2.0},
+        most_lexical=10.0,
+        terms={shares: frozenset({"tower"})},
+        term_weights=RARITY,
+        in_everyday_words=everyday,
+    )
+    hits = {hit.node_id: hit for hit in score_leaves(brought)}
+    assert (hits[near].scores["dense"], hits[shares].scores["dense"]) == (nearest, nearest / 2)
+    return list(hits)
+
+
+def test_where_nothing_is_very_near_to_everyday_words_meaning_counts_more_than_a_shared_word() -> None:
+    near, shares = leaf("a", 0), leaf("b", 0)
+
+    assert shared_word_against_meaning(0.3, everyday=True) == [near, shares]
+    assert shared_word_against_meaning(0.3, everyday=False) == [shares, near]
+    assert shared_word_against_meaning(0.61, everyday=True) == [shares, near]
+
+
+@pytest.mark.parametrize("nearest", [0.0, -0.2])
+def test_meaning_counts_a_limited_number_of_times_as_much(nearest: float) -> None:
+    only = leaf("a", 0)
+
+    values = leaf_values(found(dense={only: nearest}, in_everyday_words=True))
+
+    assert values[only]["dense"] == pytest.approx(MOST_TIMES * nearest)
 
 
 MINE, YOURS, BOTH = leaf("a", 0), leaf("a", 2), leaf("b", 4)
