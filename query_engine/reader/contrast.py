@@ -51,25 +51,32 @@ _OF_ONESELF = re.compile(r"\b(?:I|my|we|our)\b", re.IGNORECASE)
 # "at least two" is no superlative; "more" compares only with "than".
 _BOUND = re.compile(r"\bat (?:least|most|first|last)\b", re.IGNORECASE)
 _COMPARED, _COMPARES = frozenset({"more", "less", "fewer"}), re.compile(r"\bthan\b", re.IGNORECASE)
-# "What happens if it does not start?" asks for something that is so.
+# "What happens if it does not start?" and "What helps when it does not start?" ask for something that is so.
 _ASKS_NOT = re.compile(
-    r"\b(?:what|which|who|whose|when|where)\b(?! (?:if|happens|to do)\b)[^,;:]{0,80}?"
+    r"\b(?:what|which|who|whose|when|where)\b(?! (?:if|happens|to do)\b)"
+    r"(?:(?! (?:if|so|when|because|since|while|until|unless|in case|sure)\b)[^,;:]){0,80}?"
     r"\b(?:(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|should|will|would)(?:n['’]t| not)"
-    r"|cannot|not|never)\b(?! only\b)",
+    r"|cannot|not|never)\b(?! only\b)(?P<denied>[^,;:.?!]*)",
     re.IGNORECASE,
 )
+# Between "not" and the word that it denies.
+_HOW_MUCH = frozenset(
+    "a an the in on at of to for by as with be been often usually always necessarily yet quite equally strictly".split()
+)
+_CLAUSE_ENDS = re.compile(r"[,;:.()!?\n|]|\b(?:that|which|who|but|whereas|while|where)\b", re.IGNORECASE)
+_PREFIXED_NON = re.compile(r"\bnon-\w+", re.IGNORECASE)
 # Opening hours say when a shop closes.
 _HOURS = "open opens opening close closes closing shut shuts"
-_DENYING = (
+_DENYING = re.compile(
     r"\b(?:not?|never|none|neither|nor|without|cannot|nobody|nothing|nowhere|only|except\w*|exclud\w*|exempt\w*|lack\w*"
     r"|fail\w*|missing|absent|instead|rather|other than|unless|refus\w*|den(?:y|ies|ied)|reject\w*|forbid\w*|forbidden"
-    r"|prohibit\w*|illegal|stop\w*|closed|free (?:of|from))\b|n['’]t\b|\bnon-"
+    r"|prohibit\w*|illegal|stop\w*|closed|free (?:of|from))\b|n['’]t\b|\bnon-",
+    re.IGNORECASE,
 )
-_DENIES = re.compile(rf"{_DENYING}|\b(?:un|in|im|ir|dis)\w{{4,}}(?:able|ible|ed)\b", re.IGNORECASE)
-_DENYING_WORD = re.compile(_DENYING, re.IGNORECASE)
 # Of other prefixes ("in", "dis") WordNet knows which deny.
 _PREFIXES = ("un", "non")
 _LEAST_PREFIXED = 4
+_DENYING_PREFIXES = ("un", "non", "in", "im", "il", "ir", "dis")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,7 @@ class Asked:
         names: words in capitals that do not begin a sentence.
         several: it joins things, so that a text may speak of one of them.
         negated: it asks what is not so.
+        denied: the stem of the word that "not" denies, empty where none follows.
     """
 
     opposites: Mapping[str, str]
@@ -93,26 +101,28 @@ class Asked:
     names: tuple[str, ...]
     several: bool
     negated: bool
+    denied: str = ""
 
-    def contradicted(self, text: str, around: str, document: str) -> tuple[str, ...]:
+    def contradicted(self, unit: str, text: str, around: str, document: str) -> tuple[str, ...]:
         """Return the question's words that a text contradicts; `NOT` if the question is negated and the text is not.
 
         Args:
-            text: of a unit, with the headings above it and what it goes on from.
+            unit: what may be quoted.
+            text: the unit with the headings above it and what it goes on from.
             around: its leaf, with headings, and the document's name, title and beginning.
             document: the whole text that the leaf is from.
         """
-        return tuple(dict.fromkeys(self._contradicted(text, around, document)))
+        return tuple(dict.fromkeys(self._contradicted(unit, text, around, document)))
 
-    def _contradicted(self, text: str, around: str, document: str) -> Iterator[str]:
+    def _contradicted(self, unit: str, text: str, around: str, document: str) -> Iterator[str]:
         stems = _stems(_BOUND.sub(" ", text))
         opposed = [
             word
             for stem, near in _beside(stems)
             if (word := self.opposites.get(stem)) and not near.isdisjoint(self.beside[word])
         ]
-        denies = _DENIES.search(text) is not None
-        if self.negated and not denies and not opposed:
+        denies = _denies(text)
+        if self.negated and _affirms(self.denied, unit):
             yield NOT
         if not denies:
             # "smaller" holds "small".
@@ -140,7 +150,7 @@ def asked(question: str) -> Asked:
     typed = {stem: word for word in _WORD.findall(plain) for stem in _stems(word) if stem in beside}
     opposites: dict[str, str] = {}
     for stem, word in typed.items():
-        if _DENYING_WORD.search(word) or (word.lower() in _COMPARED and not _COMPARES.search(question)):
+        if _DENYING.search(word) or (word.lower() in _COMPARED and not _COMPARES.search(question)):
             continue
         if stem in _hours():
             continue
@@ -149,6 +159,7 @@ def asked(question: str) -> Asked:
         if others.isdisjoint(typed):
             opposites |= dict.fromkeys(others, word)
             opposites |= dict.fromkeys(_prefixed(stem), word)
+    negated = _ASKS_NOT.search(question)
     return Asked(
         {other: word for other, word in opposites.items() if other not in typed},
         {word: stem for stem, word in typed.items()},
@@ -156,13 +167,39 @@ def asked(question: str) -> Asked:
         {found[found.lastindex or 0]: found[0] for found in _NAMING_FIGURE.finditer(question)},
         () if _OF_ONESELF.search(question) else tuple(name for name in _NAME.findall(question) if not is_light(name)),
         _JOINS.search(question) is not None,
-        _ASKS_NOT.search(question) is not None,
+        negated is not None,
+        _denied(negated["denied"]) if negated else "",
     )
 
 
 def says(word: str, text: str) -> bool:
     """Whether a text holds a word that another contradicts; for `NOT`, whether it denies anything."""
-    return _DENIES.search(text) is not None if word == NOT else set(_stems(word)).issubset(_stems(text))
+    return _denies(text) if word == NOT else set(_stems(word)).issubset(_stems(text))
+
+
+def _denied(after: str) -> str:
+    """Return the stem of the word that "not" denies, given what follows it: "not usually covered by" denies "cover"."""
+    for word in _WORD.findall(after):
+        if not is_light(word) and word.lower() not in _HOW_MUCH and not word.endswith("ly") and (stems := _stems(word)):
+            return stems[0]
+    return ""
+
+
+def _affirms(denied: str, text: str) -> bool:
+    """Whether a text has a word, and in no clause denies it; "a non-profit firm is covered" denies nothing of "cover"."""
+    said = [one for one in _CLAUSE_ENDS.split(_PREFIXED_NON.sub(" ", text)) if denied in _stems(one)]
+    prefixed = {prefix + denied for prefix in _DENYING_PREFIXES}
+    return bool(said) and not any(map(_DENYING.search, said)) and prefixed.isdisjoint(_stems(text))
+
+
+def _denies(text: str) -> bool:
+    """Whether a text denies anything, be it by a prefix: "unpaid", but not "included"."""
+    return _DENYING.search(text) is not None or any(map(_is_prefixed, _stems(text)))
+
+
+def _is_prefixed(stem: str) -> bool:
+    opposites = _opposites().get(stem, frozenset())
+    return any(stem.startswith(prefix) and stem.removeprefix(prefix) in opposites for prefix in _DENYING_PREFIXES)
 
 
 def _beside(stems: Sequence[str]) -> Iterator[tuple[str, frozenset[str]]]:

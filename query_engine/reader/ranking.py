@@ -133,7 +133,7 @@ def _contradicted(wanted: Asked, one: ReadUnit) -> tuple[str, ...]:
     leaf = one.leaf
     document = (leaf.passage.doc_id, leaf.passage.title, leaf.text[:HEADER_CHARS])
     around = "\n".join((*document, *leaf.path_of(one.place), leaf.read_text))
-    return wanted.contradicted(with_context(leaf, one.place), around, leaf.text)
+    return wanted.contradicted(one.text, with_context(leaf, one.place), around, leaf.text)
 
 
 def judged_by_words(leaf: ReadLeaf, question: str, words: TermWeights, share: float) -> ReadLeaf:

@@ -6,7 +6,7 @@ from query_engine.reader.contrast import asked, says
 
 
 def contradicted(question: str, text: str, document: str = "") -> tuple[str, ...]:
-    return asked(question).contradicted(text, text, document or text)
+    return asked(question).contradicted(text, text, text, document or text)
 
 
 @pytest.mark.parametrize(
