@@ -223,9 +223,10 @@ def _figures(text: str) -> frozenset[str]:
 
 
 def _same_name(name: str, text: str) -> bool:
-    """Whether a text has a name in another form or spelling: "Britain" for "British"."""
-    words = _WORD.findall(text)
-    return any(word.startswith(name[:_ROOT]) for word in words) or bool(get_close_matches(name, words, 1, SAME_NAME))
+    """Whether a text has a name in another form or spelling ("Britain" for "British"), or it is a word in capitals."""
+    words, root = _WORD.findall(text), name[:_ROOT].casefold()
+    held = any(word.casefold().startswith(root) for word in words)
+    return held or bool(get_close_matches(name, words, 1, SAME_NAME))
 
 
 def opposite_pairs() -> Iterator[tuple[str, str]]:

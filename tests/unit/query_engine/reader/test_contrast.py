@@ -25,6 +25,11 @@ def contradicted(question: str, text: str, document: str = "") -> tuple[str, ...
         ("Who wrote to Acme in spring?", "Ms Doe wrote to Bolt in spring.", ("Acme",)),
         ("What is not covered by the policy?", "The policy covers fire and theft.", ("not",)),
         ("Which rooms aren't heated?", "All rooms are heated.", ("not",)),
+        # What else is denied says nothing of the word that the question denies.
+        ("Which guests are not allowed to swim?", "Guests of the non-smoking wing are allowed to swim.", ("not",)),
+        ("What is usually not covered?", "Fire is covered, which nobody doubts.", ("not",)),
+        # "interested" has no prefix that denies.
+        ("What do they want to decrease?", "They are interested in an increase to 5.", ("decrease",)),
     ],
 )
 def test_says_something_else(question: str, text: str, words: tuple[str, ...]) -> None:
@@ -61,6 +66,12 @@ def test_says_something_else(question: str, text: str, words: tuple[str, ...]) -
         ("When did we write to Hartmanis?", "We wrote to Hartmannis in May."),
         ("What is not covered by the policy?", "The policy excludes floods."),
         ("On which day is it not open?", "It is closed on Mondays."),
+        ("Who could not come to the meeting?", "Apologies: Ms Doe"),
+        ("Which rooms are not heated?", "The hall is heated; the loft stays unheated."),
+        ("Which fees aren't refunded?", "Fees are refunded except for the deposit."),
+        ("What should I do so that the pipes do not freeze?", "Leave the heating on, or the pipes freeze."),
+        ("Which of them worked and which did not, pumps or fans?", "The pumps worked."),
+        ("Who did Emma Marry?", "The marriage of Emma and the king was held in May."),
         ("What happens if the pump does not start?", "Press the red button and call the operator."),
         ("What not only heats but cools?", "A heat pump heats and cools."),
         ("Why does the pump not start?", "The filter is full."),
