@@ -204,15 +204,21 @@ def _extracted(tree: lxml_html.HtmlElement, tables: Sequence["_Table"], min_char
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A table as the page has it: its caption, and its rows of cells, what spans several of them in each."""
+    """A table as the page has it: its caption, and its rows of cells, what spans several of them in each.
+
+    Attributes:
+        headed: the first row names the columns.
+    """
 
     caption: str
     rows: tuple[tuple[str, ...], ...]
+    headed: bool
 
     @classmethod
     def of(cls, table: lxml_html.HtmlElement) -> "_Table":
         rows: list[tuple[str, ...]] = []
         below: dict[int, tuple[int, str]] = {}  # column -> further rows that a cell spans, and its text
+        headed = False
         for row in table.iter("tr"):
             cells: list[str] = []
             for cell in row.iterchildren("td", "th"):
@@ -224,16 +230,20 @@ class _Table:
                     cells.append(shown)
             _take_spanning(below, cells)
             if any(cells):
+                headed |= not rows and all(cells[1:]) and len(set(cells)) > 1 and not len(row.findall("td"))
                 rows.append(tuple(cells))
-        return cls(next((_inline(caption) for caption in table.iterchildren("caption")), ""), tuple(rows))
+        return cls(next((_inline(caption) for caption in table.iterchildren("caption")), ""), tuple(rows), headed)
 
     def holds(self, cells: set[str]) -> bool:
         own = {self.caption, *(cell for row in self.rows for cell in row)}
         return len(cells & own) >= SAME_CELLS * len(cells)
 
     def text(self) -> str:
-        caption = f"{self.caption}\n" if self.caption else ""
-        return caption + "\n".join(map(_row, self.rows))
+        lines = [*map(_row, self.rows)]
+        if self.headed and len(lines) > 1:
+            # As in Markdown: without a line below it, nothing in the text says that a row of words is a header.
+            lines.insert(1, " | ".join(["---"] * len(self.rows[0])))
+        return "\n".join([self.caption, *lines] if self.caption else lines)
 
 
 def _take_spanning(below: dict[int, tuple[int, str]], cells: list[str]) -> None:

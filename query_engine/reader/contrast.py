@@ -186,7 +186,7 @@ def _denied(after: str) -> str:
 
 
 def _affirms(denied: str, text: str) -> bool:
-    """Whether a text has a word, and in no clause denies it; "a non-profit firm is covered" denies nothing of "cover"."""
+    """Whether a text has a word, and denies it in no clause; "non-profit firms are covered" does not deny "cover"."""
     said = [one for one in _CLAUSE_ENDS.split(_PREFIXED_NON.sub(" ", text)) if denied in _stems(one)]
     prefixed = {prefix + denied for prefix in _DENYING_PREFIXES}
     return bool(said) and not any(map(_DENYING.search, said)) and prefixed.isdisjoint(_stems(text))

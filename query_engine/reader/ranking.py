@@ -15,6 +15,7 @@ from query_engine.reader.foreign import blended, by_words
 from query_engine.reader.layout import column_names, split_row
 from query_engine.reader.units import ReadLeaf, ReadUnit, with_context
 from query_engine.text.asked_kind import asked_kind, asks_for_much, asks_how_to, missing_kind_penalty
+from query_engine.text.definitions import asked_term, defined_term
 from query_engine.text.term_weights import TermWeights, question_weights
 
 # A line without a full stop that this many documents share is a menu, a footer or a notice.
@@ -47,6 +48,7 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
     """Return the units of all leaves that may be quoted, in order; one that was read twice, where it is worth more."""
     weights, kind, much = question_weights(question, words), asked_kind(question), asks_for_much(question)
     how_to, everywhere = asks_how_to(question), _shared_lines(leaves)
+    term, compared = frozenset(words.terms(asked_term(question))), compared_words(question, words)
     found: dict[tuple[str, int], ReadUnit] = {}
     for leaf in leaves:
         for place, score in zip(leaf.read, leaf.scores.units, strict=True):
@@ -62,6 +64,8 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
             if leaf.layout.reads_like_heading(place, line) or line.casefold() == _title(leaf):
                 penalty += HEADING_PENALTY
             headed, named = _headed(leaf, place, weights, words), _named(leaf, place, weights, words)
+            if compares := _compares(leaf, place, compared, words):
+                named = max(named, NAMED_ROW)
             one = ReadUnit(
                 leaf,
                 place,
@@ -72,6 +76,8 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
                 penalty=penalty,
                 headed=headed,
                 wanted_step=headed and how_to and leaf.layout.block_of(place).kind == "steps",
+                defines=bool(term) and term == frozenset(words.terms(defined_term(text))),
+                compares=compares,
                 named=named,
             )
             if one.key not in found or found[one.key].worth < one.worth:
@@ -183,6 +189,16 @@ def _named(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: TermWe
     ):
         return -math.inf
     return NAMED_ROW if name <= asked.keys() else PARTLY_NAMED_ROW
+
+
+def _compares(leaf: ReadLeaf, place: int, compared: Sequence[frozenset[str]], words: TermWeights) -> bool:
+    """Whether a unit is a row of a table that has a column for each thing compared, or for most words of its name."""
+    header = leaf.layout.block_of(place).header
+    if not compared or header is None:
+        return False
+    names = set(words.terms(leaf.unit_text(header)))
+    about = names | _about(leaf, place, words)
+    return all(thing & names and 2 * len(thing & about) >= len(thing) for thing in compared)
 
 
 def _about(leaf: ReadLeaf, place: int, words: TermWeights) -> set[str]:

@@ -45,10 +45,15 @@ BARE_LEAD_WORDS, BEFORE_LEAD_WORDS = 4, 40
 
 
 def grown(one: ReadUnit, asked: Asked, max_words: int, quoted: Container[tuple[str, int]]) -> ChosenBlock:
-    """Return the units of a unit's block that answer with it; of what a line leads in, all that it leads in."""
+    """Return the units of a unit's block that answer with it; of what a line leads in, all that it leads in.
+
+    Of a table that compares what the question does, all rows.
+    """
     leaf, block = one.leaf, one.block
     if led := _led_in(one):
         places = {one.place, *led}
+    elif one.compares and leaf.word_count(block.units) <= WHOLE_LIST_WORDS:
+        places = {place for place in block.units if not leaf.layout.units[place].label}
     elif block.kind in {"list", "steps"}:
         places = _items(one, asked)
     else:

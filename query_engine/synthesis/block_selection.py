@@ -57,6 +57,8 @@ def _comparing(reading: Reading) -> list[ReadUnit]:
     """Return the unit that names all things compared, or else the best one for each; `[]` where there are none."""
     if not reading.compared or not reading.units:
         return []
+    if row := next((one for one in reading.units if one.compares), None):
+        return [row]
     best = reading.units[0].worth
     for one in reading.units:
         if one.worth >= best - COMPARES_BELOW and all(thing <= one.known for thing in reading.compared):

@@ -24,7 +24,7 @@ def test_a_page_gives_its_main_text_with_headings_tables_and_lists() -> None:
     assert (document.title, document.url) == ("Hydro power", "https://example.org/hydro")
     assert lines[0] == "# Hydro power"
     assert "## Turbines" in lines
-    assert "\nType | Head\nPelton | Above 300 m\n" in document.text
+    assert "\nType | Head\n--- | ---\nPelton | Above 300 m\n" in document.text
     assert "\n- First\n  - Inner one\n- Second\n" in document.text
     assert "\n1. Alpha\n2. Beta\n" in document.text
     assert "A bold word and x2." in document.text
@@ -126,9 +126,24 @@ def test_every_cell_of_a_table_is_kept_with_its_column() -> None:
     <p>{PARAGRAPH}</p></main></body></html>"""
     text = read_html(page.encode(), "a.html").text
 
-    assert "\nWho is who\nName | Print | Phone | E-mail | Comments\n" in text
+    assert "\nWho is who\nName | Print | Phone | E-mail | Comments\n--- | --- | --- | --- | ---\n" in text
     assert "\n| Ana | yes | 12 | a@b.example |  |\nBo | no | 13 | b@b.example | Share\n" in text
-    assert "\n|  | 2024 | 2025 |\nSales | 10 | 11\n" in text
+    assert "\n|  | 2024 | 2025 |\n--- | --- | ---\nSales | 10 | 11\n" in text
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "<tr><th>Badge</th><td>Meaning</td></tr><tr><td>Dot</td><td>Well</td></tr>",
+        "<tr><td>Badge</td><td>Meaning</td></tr><tr><td>Dot</td><td>Well</td></tr>",
+        "<tr><th colspan='2'>Badges</th></tr><tr><td>Dot</td><td>Well</td></tr>",
+        "<tr><th>Badge</th><th>Meaning</th></tr>",
+    ],
+)
+def test_only_a_row_of_header_cells_with_rows_below_gets_a_line(rows: str) -> None:
+    page = f"<html><body><main><p>{PARAGRAPH * 3}</p><table>{rows}</table><p>{PARAGRAPH}</p></main></body></html>"
+
+    assert "---" not in read_html(page.encode(), "a.html").text
 
 
 def test_a_cell_that_spans_rows_stands_in_each_of_them() -> None:
@@ -136,8 +151,9 @@ def test_a_cell_that_spans_rows_stands_in_each_of_them() -> None:
     <tr><td rowspan="2">Monday</td><td>9:00</td><td>12:00</td></tr><tr><td>14:00</td><td>18:00</td></tr>
     <tr><td>Sunday</td><td colspan="2">closed</td></tr></table></main></body></html>"""
 
-    assert "Day | From | To\nMonday | 9:00 | 12:00\nMonday | 14:00 | 18:00\n| Sunday | closed |  |" in (
-        read_html(page.encode(), "a.html").text
+    assert (
+        "Day | From | To\n--- | --- | ---\nMonday | 9:00 | 12:00\nMonday | 14:00 | 18:00\n| Sunday | closed |  |"
+        in (read_html(page.encode(), "a.html").text)
     )
 
 
@@ -164,7 +180,7 @@ def test_the_only_heading_of_a_short_page_stays() -> None:
 <tr><td>Ana</td><td>12</td></tr></table><p>Call the porter at night, who has a list of all numbers.</p></body></html>"
     )
 
-    assert read_html(page.encode(), "a.html").text.startswith("# Who is who\n\nName | Phone\nAna | 12")
+    assert read_html(page.encode(), "a.html").text.startswith("# Who is who\n\nName | Phone\n--- | ---\nAna | 12")
 
 
 def test_of_all_lines_a_line_end_between_links_begins_none() -> None:
