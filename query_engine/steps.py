@@ -97,6 +97,7 @@ def outcome_read(kind: str, title: str) -> Step:
         "aim": "**What was asked** is quoted from the abstract",
         "limits": "**What limits it** is quoted from where the authors say so",
         "decisions": "**What was decided** is quoted from the places that say so",
+        "actions": "**Who is to do what** is quoted from the actions",
     }[kind]
     return Step("write", f"{told} of *{as_text(title)}*.")
 

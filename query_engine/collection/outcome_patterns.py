@@ -6,7 +6,7 @@ Flow: `outcomes.py` and `summary.py` search with these.
 import re
 from typing import Literal
 
-Kind = Literal["findings", "aim", "limits", "decisions"]
+Kind = Literal["findings", "aim", "limits", "decisions", "actions"]
 _STUDY = (
     r"(?:study|trial|paper|experiments?|research(?:ers?)?|authors?|scientists|investigation|survey|evaluation|analysis"
     r"|article|report|team)"
@@ -16,7 +16,32 @@ _AT, _ABOUT = (
     r"(?: (?:at|in|by|during|of|from) [^?]{1,100}?)",
     r"(?: (?:about|on|regarding|concerning|for) [^?]{1,100})",
 )
+# A meeting, before or after what is asked of it.
+_MEETING = r"(?: ?(?:after|at|from|following|since|in|of) [^?,]{1,100}?)"
+_DO_WHAT = (
+    r"who(?:['’]s|['’]ll)? ?(?:has|had|have|needs?|is|was|must|should|will)?(?: got)?"
+    r"(?: to| going to| supposed to| meant to)? do(?:ing)? what"
+)
+_ACTIONS = r"(?:actions?(?: (?:points?|items?|list))?|to-?dos?|to-do list)"
 ASKS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("actions", re.compile(rf"(?P<topic>{_MEETING}?),? ?{_DO_WHAT}(?P<aspect>)\W*", re.IGNORECASE)),
+    ("actions", re.compile(rf"{_DO_WHAT}(?P<topic>{_MEETING}?)(?P<aspect>)\W*", re.IGNORECASE)),
+    (
+        "actions",
+        re.compile(
+            rf"(?:what (?:are|were|was)|list|show me|give me) (?:all )?(?:the )?{_ACTIONS}(?: agreed| assigned)?"
+            rf"(?P<topic>{_MEETING}?)(?P<aspect>)\W*",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "actions",
+        re.compile(
+            rf"(?:what|which) {_ACTIONS} (?:were|was|are|came)(?: (?:there|agreed|assigned|given|out|up)){{0,2}}"
+            rf"(?P<topic>{_MEETING}?)(?P<aspect>)\W*",
+            re.IGNORECASE,
+        ),
+    ),
     (
         "findings",
         re.compile(

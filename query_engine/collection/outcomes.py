@@ -1,4 +1,4 @@
-"""Quote outcomes: a study's findings, aims or limits, a meeting's decisions.
+"""Quote outcomes: a study's findings, aims or limits, a meeting's decisions and actions.
 
 Flow: engine, with the passages that were found -> **here** -> the places that say it, read before the passages, and
 where no language model writes, the quotes. The reader looks for sentences that are like the question: of "What did the
@@ -14,6 +14,7 @@ from itertools import accumulate, islice, pairwise
 
 from index.documents.store import StoredDocument
 from index.lexical.tantivy_index import search_words
+from query_engine.collection.actions import action_spans
 from query_engine.collection.extract import DocumentsOf, Extract, documents_of, extract, passages_of
 from query_engine.collection.outcome_patterns import (
     ABSTRACT,
@@ -42,6 +43,7 @@ from query_engine.collection.outcome_patterns import (
 )
 from query_engine.collection.wording import WORDINGS
 from query_engine.reader.headings import heading_paths
+from query_engine.reader.layout import split_row
 from query_engine.retrieval.merging.group import Group
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
@@ -67,7 +69,9 @@ MAX_WORDS = 130
 MIN_WORDS = 3
 # Of longer minutes the rest is not read.
 MINUTES_CHARS = 40_000
-MAX_WORDS_OF_DECISIONS = 400
+MAX_WORDS_OF_LISTED = 400
+# Outcomes that are shown as a list.
+LISTED = frozenset({"decisions", "actions"})
 # What was proposed stands at most so many sentences before what was decided.
 MOST_BEFORE = 3
 SECTION = "The section in which the study says it."
@@ -82,7 +86,7 @@ class Outcome:
     Attributes:
         kind: which one is asked for.
         said: the sentences that say it, those in a row as one, in the order of the document; never empty.
-        left: how many more decisions there are.
+        left: how many more decisions or actions there are.
         named: the question names the document, by words of its title or first lines alone.
     """
 
@@ -106,7 +110,7 @@ class OutcomeSynthesizer(QuotingSynthesizer):
 
     def __init__(self, outcome: Outcome) -> None:
         self._outcome = outcome
-        if outcome.kind == "decisions":
+        if outcome.kind in LISTED:
             self.separator = "\n"
 
     def write(
@@ -124,7 +128,9 @@ class OutcomeSynthesizer(QuotingSynthesizer):
             if stop.is_set():
                 return
             shown = as_quote(said.text)
-            if self._outcome.kind == "decisions":
+            if self._outcome.kind in LISTED:
+                cells = split_row(said.text) if "|" in said.text else [said.text]
+                shown = as_quote(", ".join(filter(None, cells)))
                 shown = f"- **{as_text(said.heading)}**: {shown}" if said.heading else f"- {shown}"
             yield Quote(said.passage, said.start, said.end, said.text, shown)
 
@@ -148,7 +154,9 @@ def find_outcome(
         return None
     topic, aspect = _telling(asked["topic"] + (asked["aspect"] or ""), words), _telling(asked["aspect"] or "", words)
     for document in documents_of(passages[:FIRST_PASSAGES], documents):
-        if kind == "decisions":
+        if kind == "actions":
+            said = _actions(document)
+        elif kind == "decisions":
             decisions = _decisions(document)
             said = [one for one in decisions if aspect <= set(words.terms(f"{one.heading}\n{one.text}"))]
         else:
@@ -164,7 +172,7 @@ def find_outcome(
         left = aspect - set(words.terms("\n".join(shown_of)))
         if left and left & set(words.terms(document.text)):
             return None
-        shown = _fitting([one.text for one in said], MAX_WORDS_OF_DECISIONS) if kind == "decisions" else len(said)
+        shown = _fitting([one.text for one in said], MAX_WORDS_OF_LISTED) if kind in LISTED else len(said)
         return Outcome(kind, tuple(said[:shown]), len(said) - shown, named=bool(topic) and topic <= head)
     return None
 
@@ -248,6 +256,14 @@ def _decisions(document: StoredDocument) -> list[Extract]:
     spans = _joined(text, [sentences[place] for place in sorted(places)])
     paths = heading_paths(text, [start for start, _ in spans])
     return [extract(document, start, end, _under(path.titles)) for (start, end), path in zip(spans, paths, strict=True)]
+
+
+def _actions(document: StoredDocument) -> list[Extract]:
+    """Return the actions of minutes."""
+    text = document.text
+    if not MINUTES.search(f"{document.title}\n{text[:HEADER_CHARS]}"):
+        return []
+    return [extract(document, start, end) for start, end in action_spans(text[:MINUTES_CHARS])]
 
 
 def _under(titles: Sequence[str]) -> str:

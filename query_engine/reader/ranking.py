@@ -15,7 +15,7 @@ from query_engine.reader.foreign import blended, by_words
 from query_engine.reader.layout import column_names, split_row
 from query_engine.reader.units import ReadLeaf, ReadUnit, with_context
 from query_engine.text.asked_kind import asked_kind, asks_for_much, asks_how_to, missing_kind_penalty
-from query_engine.text.definitions import asked_term, defined_term
+from query_engine.text.definitions import asked_term, defined_terms
 from query_engine.text.term_weights import TermWeights, question_weights
 
 # A line without a full stop that this many documents share is a menu, a footer or a notice.
@@ -31,6 +31,8 @@ HEADING_PENALTY = 1.5
 CONTRADICTION_PENALTY, NEARLY_AS_GOOD = 6.0, 1.0
 # Minutes and letters are dated at their top: that date counts for all that stands below.
 HEADER_CHARS = 500
+# A document's title may stand in its text alone.
+TITLE_CHARS = 120
 # The reader learnt from prose. Of a table, the row that the question names counts as read with such log-odds, where the
 # question names a column as well or there is only one, or else nothing but the document; less where it names a part of
 # the row's name.
@@ -55,7 +57,7 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
             unit, text = leaf.layout.units[place], leaf.unit_text(place)
             line = " ".join(text.split())
             shared = line in everywhere and leaf.layout.block_of(place).kind not in {"record", "table"}
-            if unit.label or shared or not math.isfinite(score):
+            if unit.label or shared or not math.isfinite(score) or _is_title(line):
                 continue
             known = weights.keys() & words.terms(with_context(leaf, place))
             penalty = missing_kind_penalty(kind, text) if kind else 0.0
@@ -76,7 +78,7 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
                 penalty=penalty,
                 headed=headed,
                 wanted_step=headed and how_to and leaf.layout.block_of(place).kind == "steps",
-                defines=bool(term) and term == frozenset(words.terms(defined_term(text))),
+                defines=bool(term) and term in {frozenset(words.terms(one)) for one in defined_terms(text)},
                 compares=compares,
                 named=named,
             )
@@ -158,6 +160,11 @@ def judged_by_words(leaf: ReadLeaf, question: str, words: TermWeights, share: fl
     return replace(leaf, similarity=similarity, scores=blended(leaf.scores, judged, share))
 
 
+def _is_title(line: str) -> bool:
+    """Whether a line of several words stands in capitals and says nothing: "STANDARD PROCEDURE 17: FRIDGES"."""
+    return line.isupper() and line.count(" ") > 1 and line[-1] not in ".!?"
+
+
 def _title(leaf: ReadLeaf) -> str:
     return " ".join(leaf.passage.title.split()).casefold()
 
@@ -180,7 +187,8 @@ def _named(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: TermWe
     name = set(words.terms(cells[0]))
     columns = column_names(header, len(cells))[1:] or header[1:]
     others = asked.keys() - name
-    if not name & asked.keys():
+    # A word of the document's title or headings tells no row from the others.
+    if not name & asked.keys() or (not name <= asked.keys() and name & asked.keys() <= _about(leaf, place, words)):
         return -math.inf
     if (
         len(columns) > 1
@@ -202,8 +210,8 @@ def _compares(leaf: ReadLeaf, place: int, compared: Sequence[frozenset[str]], wo
 
 
 def _about(leaf: ReadLeaf, place: int, words: TermWeights) -> set[str]:
-    """Return the words of a unit's title and headings."""
-    return set(words.terms("\n".join((leaf.passage.title, *leaf.path_of(place)))))
+    """Return the words of a unit's title and headings, and of the document's first lines, which may be its title."""
+    return set(words.terms("\n".join((leaf.passage.title, leaf.text[:TITLE_CHARS], *leaf.path_of(place)))))
 
 
 def _shared_lines(leaves: Sequence[ReadLeaf]) -> frozenset[str]:

@@ -19,7 +19,7 @@ SCORE_WEIGHT, LEAF_WEIGHT, RANK_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT = 0.4, 0
 HEADED_WEIGHT = 1.5
 # What a step below such a heading gains as well where the question is how to do it: its own words seldom say so.
 STEPS_WEIGHT = 1.5
-# What a sentence gains that begins by defining the term that is asked for.
+# What a sentence gains that defines the term that is asked for.
 DEFINES_WEIGHT = 1.5
 # A leaf mixes subjects, so the best `EMBEDDED_UNITS` units are embedded too; `OWN_SHARE` is the weight of a unit's own
 # similarity. Not more, since a line of few words is similar to anything that names its subject.
@@ -98,7 +98,7 @@ class ReadUnit:
             something else.
         headed: it is an item, a row or a line, and stands under a heading of which the question has every word.
         wanted_step: it is a step of what the question asks how to do, by its heading.
-        defines: it begins by defining the term that the question asks for.
+        defines: it defines the term that the question asks for.
         compares: it is a row, and its table has a column for each thing that the question compares.
         named: log-odds by the names of its row and columns alone; minus infinity if it is no row that is named.
         similarity: cosine of the unit with its heading and the question, -1..1; None where only the leaf's is known.

@@ -97,13 +97,13 @@ _HOLDS = {
     ),
     AskedKind.REASON: re.compile(
         r"\b(?:because|due to|owing to|thanks to|so that|in order to|otherwise"
-        r"|(?:the|its|one|this|that|which|main) (?:reason|cause)s?"
+        r"|(?:the|its|one|this|that|which|main) (?:reason|cause)s?|the (?:purpose|aim|idea) is"
         r"|caused by|since (?!\d|the \d|then\b|last |(?:this|that) (?:day|week|month|year|time|morning|evening)"
         r"|(?:early|late|mid)\b|yesterday|january|february"
         r"|march|april|may \d|june|july|august|september|october|november|december|spring|summer|autumn|winter"
         r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
         r"|therefore|thus|hence|consequently|as a result|(?:that|this|which) is why"
-        r"|to (?:avoid|prevent|protect|save|ensure|reduce|spare)"
+        r"|to (?:avoid|prevent|protect|save|ensure|reduce|spare|allow|enable|make sure)"
         r"|weil|denn|deshalb|deswegen|daher|darum|damit|wegen|aufgrund|sonst|grund|gründe|parce que|puisque|afin"
         r"|à cause|grâce à|car|porque|ya que|debido|para que|por eso|perché|poiché|omdat|doordat|eftersom"
         r"|потому что)\b|, (?:as|so|da) |因为|因此|所以|由于|ため|ので|から(?:です|だ|である)",
@@ -115,7 +115,8 @@ _MISSING_KIND_PENALTY = {AskedKind.AMOUNT: 2.5, AskedKind.MONEY: 1.0, AskedKind.
 _POINTS_BACK = re.compile(
     r"\b(?:therefore|thus|hence|consequently|as a result|for (?:this|that|which) reason|(?:that|this|which) is why"
     r"|deshalb|deswegen|daher|darum|aus diesem grund|c'est pourquoi|por eso)\b"
-    r"|^\W*(?:(?:the|its|one|another) reasons?\b|(?:this|that|it) (?:is|was) because\b|der grund\b|das liegt\b)",
+    r"|^\W*(?:(?:the|its|one|another) (?:reasons?|purpose|aim|idea)\b|(?:this|that|it) (?:is|was) because\b"
+    r"|der grund\b|das liegt\b)",
     re.IGNORECASE,
 )
 

@@ -206,6 +206,29 @@ def test_decisions_are_a_list_under_what_they_are_about() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who has to do what after the boat meeting?",
+        "After the boat meeting, who has to do what?",
+        "what are the action points from the boat meeting",
+        "Which actions were agreed at the boat meeting?",
+    ],
+)
+def test_actions_are_a_list_a_table_s_without_its_bars(question: str) -> None:
+    outcome = find(
+        question, f"{BOAT}\nACTIONS\n\n| Who | What |\n|---|---|\n| Anna | ask yards |\n| Bo | sell oars |\n"
+    )
+
+    assert outcome is not None
+    text = "".join(OutcomeSynthesizer(outcome).write("", (), Citations(), threading.Event()))
+    assert text == "- Anna, ask yards [1]\n- Bo, sell oars [2]"
+
+
+def test_only_minutes_have_actions() -> None:
+    assert find("Who has to do what?", "Notes on films\n\nACTIONS\n\nRun: away from the bear\n") is None
+
+
 def test_what_a_decision_points_back_to_is_quoted_once_and_in_order() -> None:
     found = find("What did the boat committee decide?", BOAT)
 

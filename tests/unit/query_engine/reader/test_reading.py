@@ -8,7 +8,7 @@ import pytest
 
 from query_engine.reader.ranking import CONTRADICTION_PENALTY, HEADING_PENALTY, NAMED_ROW
 from query_engine.reader.reading import LeafReader
-from query_engine.reader.units import EMBEDDED_UNITS, STEPS_WEIGHT, Reading
+from query_engine.reader.units import DEFINES_WEIGHT, EMBEDDED_UNITS, STEPS_WEIGHT, Reading
 from query_engine.reader.windows import NEAREST_LEAVES, RANKED_LEAVES
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 from tests.fakes.engines import a_passage
@@ -142,6 +142,33 @@ def test_a_row_that_is_named_with_nothing_but_the_document_counts_as_read() -> N
     assert named["| Income tax | 401 | 309 |"] == NAMED_ROW
     assert named["| Rent | 12 | 11 |"] == -math.inf
     assert a_leaf_reader().read("globex income tax", [passage]).units[0].named == -math.inf
+
+
+def test_a_word_of_the_title_names_no_row() -> None:
+    text = "Report of the Stannagh team\n\n| Source | £ |\n|---|---|\n| Stannagh Hill Race | 12 |\n| Gifts | 7 |"
+    units = a_leaf_reader().read("minimum age to join the Stannagh team", [a_passage("a.md", text)]).units
+
+    assert {one.named for one in units} == {-math.inf}
+
+
+def test_a_title_in_capitals_is_no_answer() -> None:
+    text = "OPERATING PROCEDURE 17: VACCINE FRIDGES\n\nThe fridges hold vaccines."
+
+    assert [one.text for one in read("What make are the vaccine fridges?", text).units] == [
+        "The fridges hold vaccines."
+    ]
+
+
+def test_a_definition_of_the_term_that_is_asked_for_wins() -> None:
+    text = "The firm has a buddy at the firm. A buddy is a colleague who helps."
+    units = read("What is a buddy at the firm?", text).units
+
+    assert {one.text: one.defines for one in units} == {
+        "The firm has a buddy at the firm.": False,
+        "A buddy is a colleague who helps.": True,
+    }
+    plain = replace(units[0], defines=False)
+    assert replace(plain, defines=True).worth == plain.worth + DEFINES_WEIGHT
 
 
 def test_a_record_does_not_go_on_from_the_one_before_it() -> None:

@@ -519,6 +519,15 @@ def test_of_two_rows_that_are_compared_each_is_quoted_whatever_their_length() ->
     assert "Plain" not in text
 
 
+def test_a_table_with_a_column_for_each_thing_compared_is_quoted_whole() -> None:
+    table = "|  | Twig | Branch | Oak |\n|---|---|---|---|\n| Price | free | £3 | £60 |\n| Trees | 1 | 3 | 9 |"
+    passage = a_passage("plans.md", f"Branch and Oak are plans with a difference.\n\n## Plans\n\n{table}")
+
+    text, _ = write("What is the difference between the Branch and the Oak plan?", [passage])
+
+    assert text.startswith("Price, Twig: free, Branch: £3, Oak: £60; Trees, Twig: 1, Branch: 3, Oak: 9 [1]")
+
+
 def test_the_lines_of_a_record_are_set_apart() -> None:
     row = "item: Matt glass\nnotes: reduces glare.\nsize: A2\nprice: 34"
 
