@@ -37,6 +37,9 @@ FOREIGN_PENALTY = 0.5
 # settle the threshold, and near misses pass in smaller ones.
 SIZE_WORTH_BELOW, SIZE_WORTH_ABOVE = 0.72, 0.12
 FEWEST_LEAVES, USUAL_LEAVES, MOST_LEAVES = 100, 1000, 32_000
+# In a small folder nearly all is similar to a question about it: for each e-fold of leaves below the usual number, so
+# much is lost for each log-odds that the reader gives a leaf below `SMALL_DOUBTED`.
+SMALL_DOUBT, SMALL_DOUBTED = 0.5, -1.0
 # What the reader says where it read nothing: as sure a no as it ever gives.
 NOTHING_READ = -6.0
 
@@ -52,7 +55,8 @@ class Features:
             the share of the question's words that the best sentence covers, where these are several of the subject or
             the reader is sure: of a question about another subject no sentence has several.
         worth: what the best sentence is ordered by, see `ReadUnit.worth`: all that speaks for it, less what it lacks;
-            less in a language that the reader cannot read, and the more leaves it was chosen from.
+            less in a language that the reader cannot read, and the more leaves it was chosen from; among few, less if
+            the reader doubts its leaf.
         coverage: largest share of the question's words, weighted by rarity, that one of the first `READ_PASSAGES`
             passages holds with its title, 0..1.
         rarity: mean weight of the question's words as a share of the most that a word can weigh, 0..1; words that the
@@ -105,7 +109,11 @@ def measure(
 def _worth(question: str, best: ReadUnit, leaves: int) -> float:
     unread = 1 - reader_share(question_language(question))
     size = math.log(min(max(leaves, FEWEST_LEAVES), MOST_LEAVES) / USUAL_LEAVES)
-    return best.worth - FOREIGN_PENALTY * unread - size * (SIZE_WORTH_ABOVE if size > 0 else SIZE_WORTH_BELOW)
+    worth = best.worth - FOREIGN_PENALTY * unread
+    if size >= 0:
+        return worth - SIZE_WORTH_ABOVE * size
+    doubt = max(0.0, SMALL_DOUBTED - best.leaf_score) * (1 - unread)
+    return worth - size * (SIZE_WORTH_BELOW - SMALL_DOUBT * doubt)
 
 
 def _nearness(best: ReadUnit | None) -> float:

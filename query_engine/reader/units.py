@@ -135,8 +135,8 @@ class ReadUnit:
 
     @property
     def leaf_score(self) -> float:
-        """Log-odds that its leaf answers."""
-        return max(self.leaf.scores.passage, self.named)
+        """Log-odds that its leaf answers; even where it defines what is asked for, whatever the reader says."""
+        return max(self.leaf.scores.passage, self.named, 0.0 if self.defines else -math.inf)
 
     @property
     def _both_similarities(self) -> float:
