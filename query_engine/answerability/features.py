@@ -39,7 +39,7 @@ SIZE_WORTH_BELOW, SIZE_WORTH_ABOVE = 0.72, 0.12
 FEWEST_LEAVES, USUAL_LEAVES, MOST_LEAVES = 100, 1000, 32_000
 # In a small folder nearly all is similar to a question about it: for each e-fold of leaves below the usual number, so
 # much is lost for each log-odds that the reader gives a leaf below `SMALL_DOUBTED`.
-SMALL_DOUBT, SMALL_DOUBTED = 0.5, -1.0
+SMALL_DOUBT, SMALL_DOUBTED = 1.0, -1.5
 # What the reader says where it read nothing: as sure a no as it ever gives.
 NOTHING_READ = -6.0
 

@@ -59,6 +59,17 @@ def test_the_same_sentence_counts_less_the_more_it_was_chosen_from() -> None:
     assert confidences[0] == confidences[1] > confidences[2] > confidences[3] == confidences[4]
 
 
+def test_in_a_small_folder_the_readers_doubt_about_a_leaf_counts() -> None:
+    """Fewer leaves speak for a sentence, but not for one in a leaf that the reader is against."""
+    trusted, doubted = found(ANSWER, dense=0.5), found(OTHER, dense=0.5)
+
+    def gained(passage: Passage) -> float:
+        return measured(passage, leaves=100).worth - measured(passage, leaves=1000).worth
+
+    assert gained(trusted) > 0 > gained(doubted)
+    assert measured(doubted, leaves=1000).worth > measured(doubted, leaves=3000).worth  # as before
+
+
 def test_a_sentence_that_says_something_else_counts_less_and_is_told() -> None:
     same, other = found("Betz published the rotor limit in 1919.", dense=0.8), "Who published the rotor limit in 1920?"
 
