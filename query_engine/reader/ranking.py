@@ -16,6 +16,7 @@ from query_engine.reader.layout import column_names, split_row
 from query_engine.reader.units import ReadLeaf, ReadUnit, with_context
 from query_engine.text.asked_kind import asked_kind, asks_for_much, asks_how_to, missing_kind_penalty
 from query_engine.text.definitions import asked_term, defined_terms
+from query_engine.text.spans_of_days import days_in, spanned
 from query_engine.text.term_weights import TermWeights, question_weights
 
 # A line without a full stop that this many documents share is a menu, a footer or a notice.
@@ -90,10 +91,15 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
 def _beside_named(
     units: Mapping[tuple[str, int], ReadUnit], asked: Mapping[str, float], words: TermWeights
 ) -> Iterator[ReadUnit]:
-    """Yield the units again, worth less if a row is named in part where another of its table is named in full."""
+    """Yield the units again, worth less if a row is named in part where another of its table is named in full.
+
+    So is a row of other months or weekdays than one that spans what is asked for.
+    """
     names = {
         key: frozenset(words.terms(split_row(one.text)[0])) for key, one in units.items() if one.block.kind == "table"
     }
+    days = {key: set(words.terms(" ".join(days_in(split_row(units[key].text)[0])))) for key in names}
+    dated = {_table_of(units[key]) for key, held in days.items() if held & asked.keys()}
     in_full = defaultdict[tuple[str, int], list[frozenset[str]]](list)
     for key, name in names.items():
         if name and name <= asked.keys():
@@ -101,7 +107,8 @@ def _beside_named(
     for key, one in units.items():
         name = names.get(key, frozenset())
         part = name & asked.keys()
-        if part and part != name and any(part <= other for other in in_full[_table_of(one)]):
+        other_days = key in days and days[key] and not days[key] & asked.keys() and _table_of(one) in dated
+        if other_days or (part and part != name and any(part <= other for other in in_full[_table_of(one)])):
             yield replace(one, penalty=one.penalty + ROW_BESIDE_PENALTY)
         else:
             yield one
@@ -185,6 +192,8 @@ def _named(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: TermWe
         return -math.inf
     cells, header = split_row(leaf.unit_text(place)), split_row(leaf.unit_text(block.header))
     name = set(words.terms(cells[0]))
+    if within := asked.keys() & set(words.terms(" ".join(spanned(cells[0])))):
+        name = within
     columns = column_names(header, len(cells))[1:] or header[1:]
     others = asked.keys() - name
     # A word of the document's title or headings tells no row from the others.

@@ -160,6 +160,7 @@ def _items(one: ReadUnit, asked: Asked) -> set[int]:
     whole = not asked.little and len(items) >= max(2, len(every) / 2)
     whole |= asked.much and (block.kind == "steps" or len(items) > 1)
     whole |= one.headed and not asked.little  # the question asks for what the heading names
+    whole &= asked.kind is not AskedKind.REASON  # a step gives its own
     fits = leaf.word_count(block.units) <= (WHOLE_STEPS_WORDS if block.kind == "steps" else WHOLE_LIST_WORDS)
     places = {place for place in block.units if (whole and fits) or units[place].item in items}
     lead = _lead(leaf, block.lead) if block.lead is not None else set[int]()

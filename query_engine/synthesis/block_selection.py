@@ -122,7 +122,7 @@ def _named_more(one: ReadUnit, asked: Asked) -> ReadUnit:
         return one
     below = NAMED_MORE_BELOW if one.held else math.inf
     beside = (asked.units.get(one.leaf.key_of(place)) for place in one.block.units)
-    better = [other for other in beside if other and other.held > one.held]
+    better = [other for other in beside if other and other.held > one.held and other.named >= one.named]
     better = [other for other in better if other.score > one.score - below and not other.penalty]
     return max(better, key=lambda other: (len(other.held), other.worth), default=one)
 

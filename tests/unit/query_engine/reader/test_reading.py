@@ -144,6 +144,14 @@ def test_a_row_that_is_named_with_nothing_but_the_document_counts_as_read() -> N
     assert a_leaf_reader().read("globex income tax", [passage]).units[0].named == -math.inf
 
 
+def test_a_month_names_the_row_that_spans_it() -> None:
+    text = "| When | Hall |\n|---|---|\n| March to May | 9 to 5 |\n| June to August | 9 to 6 |\n| October | 9 to 4 |"
+    named = {one.text: one.named for one in read("opening hours of the hall in July", text).units}
+
+    assert named["| June to August | 9 to 6 |"] == NAMED_ROW
+    assert named["| March to May | 9 to 5 |"] == named["| October | 9 to 4 |"] == -math.inf
+
+
 def test_a_word_of_the_title_names_no_row() -> None:
     text = "Report of the Stannagh team\n\n| Source | £ |\n|---|---|\n| Stannagh Hill Race | 12 |\n| Gifts | 7 |"
     units = a_leaf_reader().read("minimum age to join the Stannagh team", [a_passage("a.md", text)]).units
