@@ -58,7 +58,7 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
             unit, text = leaf.layout.units[place], leaf.unit_text(place)
             line = " ".join(text.split())
             shared = line in everywhere and leaf.layout.block_of(place).kind not in {"record", "table"}
-            if unit.label or shared or not math.isfinite(score) or _is_title(line):
+            if unit.label or shared or not math.isfinite(score) or _is_title(leaf, place, line):
                 continue
             known = weights.keys() & words.terms(with_context(leaf, place))
             penalty = missing_kind_penalty(kind, text) if kind else 0.0
@@ -167,9 +167,11 @@ def judged_by_words(leaf: ReadLeaf, question: str, words: TermWeights, share: fl
     return replace(leaf, similarity=similarity, scores=blended(leaf.scores, judged, share))
 
 
-def _is_title(line: str) -> bool:
+def _is_title(leaf: ReadLeaf, place: int, line: str) -> bool:
     """Whether a line of several words stands in capitals and says nothing: "STANDARD PROCEDURE 17: FRIDGES"."""
-    return line.isupper() and line.count(" ") > 1 and line[-1] not in ".!?"
+    kind, first = leaf.layout.block_of(place).kind, leaf.layout.units[place].start < TITLE_CHARS
+    may_be = kind in {"heading", "paragraph"} or (kind == "record" and first)  # "PROCEDURE 17: FRIDGES" has a colon
+    return may_be and line.isupper() and line.count(" ") > 1 and line[-1] not in ".!?"
 
 
 def _title(leaf: ReadLeaf) -> str:

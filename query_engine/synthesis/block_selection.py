@@ -18,7 +18,8 @@ from query_engine.text.standalone import denies
 # paragraph, list or table, a reader's score of FURTHER_SCORE (or the first block's, if that is lower).
 FURTHER_WORTH, FURTHER_BELOW, FURTHER_SCORE = 4.0, 0.75, -1.0
 MAX_BLOCKS = 3
-# How much less than the best unit one may be worth that names all things compared, and those that name one each.
+# How much less than the best unit one may be worth that names all things compared, and those that name one each, or
+# stand in a table with a column for each.
 COMPARES_BELOW, COMPARED_BELOW = 1.0, 2.0
 # A row or an item that holds more words of the question replaces the one beside it if its log-odds are at most this
 # much lower; always, if that one holds none.
@@ -57,9 +58,9 @@ def _comparing(reading: Reading) -> list[ReadUnit]:
     """Return the unit that names all things compared, or else the best one for each; `[]` where there are none."""
     if not reading.compared or not reading.units:
         return []
-    if row := next((one for one in reading.units if one.compares), None):
-        return [row]
     best = reading.units[0].worth
+    if row := next((one for one in reading.units if one.compares and one.worth >= best - COMPARED_BELOW), None):
+        return [row]
     for one in reading.units:
         if one.worth >= best - COMPARES_BELOW and all(thing <= one.known for thing in reading.compared):
             return [one]

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 
 MONTHS = "January February March April May June July August September October November December".split()
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_NAMED = re.compile(rf"\b({'|'.join((*MONTHS, *WEEKDAYS))})s?\b")
 _NAME = r"([A-Z][a-z]{2,9})"
 _SPAN = re.compile(rf"\b{_NAME}\.?(?: \d{{1,2}})? ?(?:[-–—]|\b(?:to|till|until|through)\b) ?(?:\d{{1,2}} )?{_NAME}\b")
 
 
 def days_in(cell: str) -> set[str]:
     """Return the months and weekdays that a text names or spans."""
-    return spanned(cell).union(day for day in (*MONTHS, *WEEKDAYS) if day in cell)
+    return spanned(cell).union(_NAMED.findall(cell))
 
 
 def spanned(cell: str) -> set[str]:

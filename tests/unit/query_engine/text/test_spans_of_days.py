@@ -2,7 +2,7 @@
 
 import pytest
 
-from query_engine.text.spans_of_days import spanned
+from query_engine.text.spans_of_days import days_in, spanned
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,7 @@ from query_engine.text.spans_of_days import spanned
 )
 def test_days_between_two(cell: str, days: set[str]) -> None:
     assert spanned(cell) == days
+
+
+def test_days_are_also_named_one_by_one_as_whole_words() -> None:
+    assert days_in("May and Sundays, the Mayor") == {"May", "Sunday"}
