@@ -28,6 +28,8 @@ from errors import RagError
 from settings import VERSION
 
 CONNECT_S = 10.0
+# What a refusal or a lost connection raises: one of these, or a group of them from the SDK's tasks.
+_FAILURES = (MCPError, httpx2.HTTPError, OSError)
 
 
 class BridgeError(RagError):
@@ -95,14 +97,17 @@ async def _connected(url: str, headers: Mapping[str, str], timeout_s: float) -> 
     try:
         async with http, Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client:
             yield client
-    except* (MCPError, httpx2.HTTPError, OSError) as errors:
+    except (*_FAILURES, ExceptionGroup) as error:
+        # Not `except*`: Python 3.11.2 wraps what is raised there in a group if the SDK raised one.
+        if isinstance(error, ExceptionGroup) and error.split(_FAILURES)[1]:
+            raise
         if refusals:
             raise BridgeError(
                 f"The service at {url}, which holds the corpus, refuses: {refusals[-1]}.",
                 "Run this command with the service's RAG_SERVE__KEYS; RAG_MCP__ENABLED must be true there.",
             ) from None
         raise BridgeError(
-            f"The service at {url}, which holds the corpus, did not answer: {_innermost(errors)}.",
+            f"The service at {url}, which holds the corpus, did not answer: {_innermost(error)}.",
             "Start it again if it has stopped; otherwise see its log.",
         ) from None
 
