@@ -48,6 +48,9 @@ SAME_CELLS = 0.8
 SHORT_PAGE_KEPT = 0.6
 # What stands between a page's title and the name of its site.
 _SITE_MARK = re.compile(r"(?<=\s)[-|–—·•»:]{1,2}(?=\s)")
+# "Wiki" and "A guide to energy" are no names of whom a page is about.
+SITE_NAME_WORDS = 2
+_INITIAL = re.compile(r"(?<![\w'’])\w")
 _WITHOUT_TEXT = ("style", "noscript", "template", "svg", "object", "iframe")
 
 
@@ -119,7 +122,10 @@ def _headings(tree: lxml_html.HtmlElement, *tags: str) -> Iterator[str]:
 
 
 def _title(tree: lxml_html.HtmlElement) -> str | None:
-    """Return the page's title without the site's name, where a heading or the page's metadata tell the two apart."""
+    """Return the page's title without the site's name, where a heading or the page's metadata tell the two apart.
+
+    "Plan your visit | Wychmoor Salt Works" keeps it: nothing else may say whose page it is.
+    """
     title = next(_headings(tree, "title"), None)
     named = [*_headings(tree, "h1"), *_meta(tree, "og:title")]
     if title is None:
@@ -129,10 +135,17 @@ def _title(tree: lxml_html.HtmlElement) -> str | None:
     for cut in _SITE_MARK.finditer(title):
         before, after = title[: cut.start()].rstrip(), title[cut.end() :].lstrip()
         if before.casefold() in pages or after.casefold() in sites:
-            return before
+            return title if _names_only_the_site(before, after) else before
         if after.casefold() in pages or before.casefold() in sites:
-            return after
+            return title if _names_only_the_site(after, before) else after
     return title
+
+
+def _names_only_the_site(page: str, site: str) -> bool:
+    """Whether a page's own title has no name, by its capitals, and its site's has one of several words."""
+    return not any(map(str.isupper, _INITIAL.findall(page)[1:])) and (
+        sum(map(str.isupper, _INITIAL.findall(site))) >= SITE_NAME_WORDS
+    )
 
 
 def _meta(tree: lxml_html.HtmlElement, *names: str) -> Iterator[str]:

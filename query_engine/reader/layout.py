@@ -29,6 +29,8 @@ ROW_CHARS = 300
 HEADING_CHARS, HEADING_WORDS = 80, 12
 # A row of `key: value` lines that is longer is read line by line, each below its first line, which names the row.
 ROW_OF_LINES_CHARS = 800
+# More lines than half of this are short in a row whose other lines are long.
+ROW_LINES = 4
 # Such a row, and the one beside it, are looked for within so many characters.
 ROW_REACH_CHARS = 10_000
 # A line of a record is continued by lines that are indented this much more.
@@ -48,6 +50,8 @@ _RULE = re.compile(r"[\s|:–-]+")
 _KEY_VALUE = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;,|\n]{0,39}:[ \t]+\S")
 # A key may have a comma where its value is a figure: "Windows, each time: 145.00".
 _KEY_FIGURE = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;|\n]{0,39}:[ \t]+[$€£¥]?\d\S*(?:[ ]\S+){0,2}")
+# The key of a line beside others that have keys.
+_ANY_KEY = re.compile(r"[^\s:|#>*+-][^:|\n]{0,39}:(?=[ \t]+\S)")
 # Dots lead from the key to the value, as in contact sheets and price lists: "Keys ........ at the front desk".
 _LEADERS = re.compile(r"[ \t]*[^\s.][^.\n]{0,60}\.{4,}+[ \t]*+\S")
 # A heading without marks may have a number before it, or a year: "2 Knowledge distillation", "The flood of 1908".
@@ -228,6 +232,9 @@ def _runs(text: str, offset: int) -> Iterator[tuple[BlockKind, list[Sentence]]]:
     There are two or more together; a row may stand alone where others have as many columns.
     """
     lines, kinds = _with_continuations(text, offset)
+    if _is_row_of_lines([text[line.start - offset : line.end - offset] for line in lines], kinds):
+        yield "record", lines
+        return
     runs = [(kind, [line for _, line in run]) for kind, run in groupby(zip(kinds, lines, strict=True), itemgetter(0))]
     columns = {_columns(text, offset, line) for kind, run in runs if kind == "table" and len(run) > 1 for line in run}
     runs = [
@@ -243,6 +250,15 @@ def _runs(text: str, offset: int) -> Iterator[tuple[BlockKind, list[Sentence]]]:
         else:
             start, end = run[0].start, run[-1].end
             yield from _prose(text[start - offset : end - offset], start, text[end - offset :])
+
+
+def _is_row_of_lines(lines: Sequence[str], kinds: Sequence[BlockKind]) -> bool:
+    """Whether all lines are `key: value`, long ones and "Item no.: 7" too, and most are short, as a CSV file's rows are.
+
+    No two keys are the same: an interview has the same speakers again.
+    """
+    keys = [found[0] for line in lines if (found := _ANY_KEY.match(line))]
+    return len(keys) == len(lines) == len(set(keys)) and 2 * kinds.count("record") > max(len(lines), ROW_LINES)
 
 
 def _columns(text: str, offset: int, line: Sentence) -> int:

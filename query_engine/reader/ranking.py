@@ -6,17 +6,17 @@ contradict it to the end. What counts and how much is in `units.py`; this file m
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from query_engine.question.decompose_rules import compared_things
 from query_engine.reader.contrast import Asked, asked, says
 from query_engine.reader.foreign import blended, by_words
-from query_engine.reader.layout import column_names, split_row
+from query_engine.reader.named_rows import NAMED_ROW, TITLE_CHARS, beside_named, compares, named_row
 from query_engine.reader.units import ReadLeaf, ReadUnit, with_context
+from query_engine.text.ages import asked_age
 from query_engine.text.asked_kind import asked_kind, asks_for_much, asks_how_to, missing_kind_penalty
 from query_engine.text.definitions import asked_term, defined_terms
-from query_engine.text.spans_of_days import days_in, spanned
 from query_engine.text.term_weights import TermWeights, question_weights
 
 # A line without a full stop that this many documents share is a menu, a footer or a notice.
@@ -32,14 +32,6 @@ HEADING_PENALTY = 1.5
 CONTRADICTION_PENALTY, NEARLY_AS_GOOD = 6.0, 1.0
 # Minutes and letters are dated at their top: that date counts for all that stands below.
 HEADER_CHARS = 500
-# A document's title may stand in its text alone.
-TITLE_CHARS = 120
-# The reader learnt from prose. Of a table, the row that the question names counts as read with such log-odds, where the
-# question names a column as well or there is only one, or else nothing but the document; less where it names a part of
-# the row's name.
-NAMED_ROW, PARTLY_NAMED_ROW = 2.0, 1.0
-# "Adults" answers for an adult; "Family (two adults and two children)" beside it does not.
-ROW_BESIDE_PENALTY = 3.0
 
 
 def in_order(units: Iterable[ReadUnit]) -> tuple[ReadUnit, ...]:
@@ -50,7 +42,7 @@ def in_order(units: Iterable[ReadUnit]) -> tuple[ReadUnit, ...]:
 def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) -> tuple[ReadUnit, ...]:
     """Return the units of all leaves that may be quoted, in order; one that was read twice, where it is worth more."""
     weights, kind, much = question_weights(question, words), asked_kind(question), asks_for_much(question)
-    how_to, everywhere = asks_how_to(question), _shared_lines(leaves)
+    how_to, age, everywhere = asks_how_to(question), asked_age(question), _shared_lines(leaves)
     term, compared = frozenset(words.terms(asked_term(question))), compared_words(question, words)
     found: dict[tuple[str, int], ReadUnit] = {}
     for leaf in leaves:
@@ -66,8 +58,8 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
                 penalty += LEAD_IN_PENALTY
             if leaf.layout.reads_like_heading(place, line) or line.casefold() == _title(leaf):
                 penalty += HEADING_PENALTY
-            headed, named = _headed(leaf, place, weights, words), _named(leaf, place, weights, words)
-            if compares := _compares(leaf, place, compared, words):
+            headed, named = _headed(leaf, place, weights, words), named_row(leaf, place, weights, words, age)
+            if sets_against := compares(leaf, place, compared, words):
                 named = max(named, NAMED_ROW)
             one = ReadUnit(
                 leaf,
@@ -80,42 +72,12 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
                 headed=headed,
                 wanted_step=headed and how_to and leaf.layout.block_of(place).kind == "steps",
                 defines=bool(term) and term in {frozenset(words.terms(one)) for one in defined_terms(text)},
-                compares=compares,
+                compares=sets_against,
                 named=named,
             )
             if one.key not in found or found[one.key].worth < one.worth:
                 found[one.key] = one
-    return in_order(_beside_named(found, weights, words))
-
-
-def _beside_named(
-    units: Mapping[tuple[str, int], ReadUnit], asked: Mapping[str, float], words: TermWeights
-) -> Iterator[ReadUnit]:
-    """Yield the units again, worth less if a row is named in part where another of its table is named in full.
-
-    So is a row of other months or weekdays than one that spans what is asked for.
-    """
-    names = {
-        key: frozenset(words.terms(split_row(one.text)[0])) for key, one in units.items() if one.block.kind == "table"
-    }
-    days = {key: set(words.terms(" ".join(days_in(split_row(units[key].text)[0])))) for key in names}
-    dated = {_table_of(units[key]) for key, held in days.items() if held & asked.keys()}
-    in_full = defaultdict[tuple[str, int], list[frozenset[str]]](list)
-    for key, name in names.items():
-        if name and name <= asked.keys():
-            in_full[_table_of(units[key])].append(name)
-    for key, one in units.items():
-        name = names.get(key, frozenset())
-        part = name & asked.keys()
-        other_days = key in days and days[key] and not days[key] & asked.keys() and _table_of(one) in dated
-        if other_days or (part and part != name and any(part <= other for other in in_full[_table_of(one)])):
-            yield replace(one, penalty=one.penalty + ROW_BESIDE_PENALTY)
-        else:
-            yield one
-
-
-def _table_of(one: ReadUnit) -> tuple[str, int]:
-    return one.leaf.key_of(one.block.units.start)
+    return in_order(beside_named(found, weights, words, age))
 
 
 def compared_words(question: str, words: TermWeights) -> tuple[frozenset[str], ...]:
@@ -185,44 +147,6 @@ def _headed(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: TermW
         return False
     named = set(words.query_terms(titles[-1]))
     return bool(named) and named <= asked.keys()
-
-
-def _named(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: TermWeights) -> float:
-    """Return how likely a row answers by its first cell and the header, see `NAMED_ROW`."""
-    block = leaf.layout.block_of(place)
-    if block.kind != "table" or block.header is None:
-        return -math.inf
-    cells, header = split_row(leaf.unit_text(place)), split_row(leaf.unit_text(block.header))
-    name = set(words.terms(cells[0]))
-    if within := asked.keys() & set(words.terms(" ".join(spanned(cells[0])))):
-        name = within
-    columns = column_names(header, len(cells))[1:] or header[1:]
-    others = asked.keys() - name
-    # A word of the document's title or headings tells no row from the others.
-    if not name & asked.keys() or (not name <= asked.keys() and name & asked.keys() <= _about(leaf, place, words)):
-        return -math.inf
-    if (
-        len(columns) > 1
-        and others.isdisjoint(words.terms(" ".join(columns)))
-        and not others <= _about(leaf, place, words)
-    ):
-        return -math.inf
-    return NAMED_ROW if name <= asked.keys() else PARTLY_NAMED_ROW
-
-
-def _compares(leaf: ReadLeaf, place: int, compared: Sequence[frozenset[str]], words: TermWeights) -> bool:
-    """Whether a unit is a row of a table that has a column for each thing compared, or for most words of its name."""
-    header = leaf.layout.block_of(place).header
-    if not compared or header is None:
-        return False
-    names = set(words.terms(leaf.unit_text(header)))
-    about = names | _about(leaf, place, words)
-    return all(thing & names and 2 * len(thing & about) >= len(thing) for thing in compared)
-
-
-def _about(leaf: ReadLeaf, place: int, words: TermWeights) -> set[str]:
-    """Return the words of a unit's title and headings, and of the document's first lines, which may be its title."""
-    return set(words.terms("\n".join((leaf.passage.title, leaf.text[:TITLE_CHARS], *leaf.path_of(place)))))
 
 
 def _shared_lines(leaves: Sequence[ReadLeaf]) -> frozenset[str]:

@@ -14,6 +14,7 @@ from query_engine.synthesis.blocks import Asked, ChosenBlock, parts_differ
 from query_engine.text.asked_kind import AskedKind, holds_kind, points_back
 from query_engine.text.standalone import (
     denies,
+    goes_on,
     is_sentence,
     leaves_open,
     limits,
@@ -40,6 +41,9 @@ NAMED_SENTENCES = 3
 WHOLE_LIST_WORDS = 130
 # A step left out spoils the others.
 WHOLE_STEPS_WORDS = 200
+# A question with so many words of one item asks for that item: "If a radiator stays cold" is the last of five steps.
+# Where the question is how to do something, one step is enough only if it shares more.
+SINGLE_ITEM_WORDS, SINGLE_STEP_WORDS = 2, 3
 # "The steps are:" says nothing by itself; the sentence before it says of what, if it is no longer than this.
 BARE_LEAD_WORDS, BEFORE_LEAD_WORDS = 4, 40
 
@@ -47,7 +51,7 @@ BARE_LEAD_WORDS, BEFORE_LEAD_WORDS = 4, 40
 def grown(one: ReadUnit, asked: Asked, max_words: int, quoted: Container[tuple[str, int]]) -> ChosenBlock:
     """Return the units of a unit's block that answer with it; of what a line leads in, all that it leads in.
 
-    Of a table that compares what the question does, all rows.
+    Of a table or list that compares what the question does, all.
     """
     leaf, block = one.leaf, one.block
     if led := _led_in(one):
@@ -58,6 +62,7 @@ def grown(one: ReadUnit, asked: Asked, max_words: int, quoted: Container[tuple[s
         places = _items(one, asked)
     else:
         places = _shortened(one, _without_leads(one, set(_answering(one, asked))), max_words)
+        places |= _rows_that_go_on(one)
         if asked.kind is AskedKind.REASON and block.kind == "paragraph":
             places |= _reason_beside(one, places)
     return ChosenBlock(leaf, tuple(sorted(place for place in places if leaf.key_of(place) not in quoted)), one.worth)
@@ -117,6 +122,14 @@ def _beside(one: ReadUnit, place: int, asked: Asked) -> bool:
     return not asked.little or bool(one.penalty) or not other.penalty
 
 
+def _rows_that_go_on(one: ReadUnit) -> set[int]:
+    """Return the row below a row if it goes on from it: "Each mile after that | 25p"."""
+    below = one.place + 1
+    if one.block.kind != "table" or below not in one.block.units:
+        return set()
+    return {below} if goes_on(one.leaf.unit_text(below)) else set()
+
+
 def _reason_beside(one: ReadUnit, places: set[int]) -> set[int]:
     """Return the neighbour that gives the reason, where a paragraph's quoted sentences do not give it by themselves.
 
@@ -155,16 +168,35 @@ def _shortened(one: ReadUnit, places: set[int], max_words: int) -> set[int]:
 def _items(one: ReadUnit, asked: Asked) -> set[int]:
     """Return the items of a list that answer with the line that leads it in; steps, and most of a list, whole."""
     leaf, block, units = one.leaf, one.block, one.leaf.layout.units
-    items = {units[place].item for place in _answering(one, asked)}
+    singly = _is_asked_singly(one, asked)
+    items = {one.unit.item} if singly else {units[place].item for place in _answering(one, asked)}
     every = {units[place].item for place in block.units}
     whole = not asked.little and len(items) >= max(2, len(every) / 2)
     whole |= asked.much and (block.kind == "steps" or len(items) > 1)
     whole |= one.headed and not asked.little  # the question asks for what the heading names
-    whole &= asked.kind is not AskedKind.REASON  # a step gives its own
+    whole &= asked.kind is not AskedKind.REASON and not singly  # a step gives its own reason
     fits = leaf.word_count(block.units) <= (WHOLE_STEPS_WORDS if block.kind == "steps" else WHOLE_LIST_WORDS)
     places = {place for place in block.units if (whole and fits) or units[place].item in items}
     lead = _lead(leaf, block.lead) if block.lead is not None else set[int]()
     return places if len(items) == 1 and not (whole and fits) and _stands_alone(one, lead, asked) else lead | places
+
+
+def _is_asked_singly(one: ReadUnit, asked: Asked) -> bool:
+    """Whether the question has several words that only this item holds, and few of other items or of all.
+
+    The last step often says what all steps are for: only one under a condition is asked for by itself.
+    """
+    units, known, own, others = one.leaf.layout.units, list[frozenset[str]](), set[str](), set[str]()
+    for place in one.block.units:
+        if item := asked.units.get(one.leaf.key_of(place)):
+            known.append(item.known)
+            (own if units[place].item == one.unit.item else others).update(item.held)
+    common = frozenset.intersection(*known) if known else frozenset[str]()
+    conditional = limits(one.text)
+    if one.block.kind == "steps" and one.unit.item == units[one.block.units[-1]].item and not conditional:
+        return False
+    least = SINGLE_STEP_WORDS if asked.much and not conditional else SINGLE_ITEM_WORDS
+    return len(own - others - common) >= max(least, len(common) + 1, 2 * len(others - own - common))
 
 
 def _stands_alone(one: ReadUnit, lead: set[int], asked: Asked) -> bool:

@@ -9,10 +9,12 @@ anyway (`index/lexical/language.py`). Pure.
 import re
 
 _ASKING = re.compile(
-    r"\bhow (?:many|much|long|often|far|come)\b|\bwhat (?:time|kinds? of|sorts? of)\b"
+    r"\bhow (?:many|much|long|often|far|come)\b|\bwhat (?:time|kinds? of|sorts? of)\b|\bam (?=I\b)"
     r"|(?<=\bmy) own\b|(?<=\byour) own\b|(?<=\bour) own\b|(?<=\btheir) own\b",
     re.IGNORECASE,
 )
+# "The over 80s" are in texts "patients over 80".
+_AGE_GROUP = re.compile(r"\b(over|under)([- ]\d{1,3})s\b", re.IGNORECASE)
 _CONTRACTION = re.compile(r"\b(\w+)['’](?:t|s|m|re|ve|ll|d)\b", re.IGNORECASE)
 # Of contractions that are not the verb and "n't".
 _DENIED = {"can": "can", "won": "will", "shan": "shall", "ain": "is"}
@@ -37,11 +39,12 @@ def is_light(word: str) -> bool:
 
 
 def without_asking_words(question: str) -> str:
-    """Return the question without "how many" and the like, and without the endings of contractions.
+    """Return the question without "how many" and the like, and without the endings of contractions and "over 80s".
 
     Verbs stay, though `is_light` names them: "What does it mean?" is answered by "It means".
     """
-    return _CONTRACTION.sub(lambda match: _expanded(match[0], match[1]), _ASKING.sub(" ", question))
+    asked = _AGE_GROUP.sub(r"\1\2", _ASKING.sub(" ", question))
+    return _CONTRACTION.sub(lambda match: _expanded(match[0], match[1]), asked)
 
 
 def _expanded(word: str, stem: str) -> str:

@@ -16,8 +16,8 @@ _POINTS_BACK_EARLY = re.compile(
     r"[\w’']+ ){1,3}(?:it|them|they)\b",
     re.I,
 )
-# A capital, four words or more, and a full stop.
-_SENTENCE = re.compile(r"[A-ZÀ-ÖØ-Þ]\S*(?:\s+\S+){3,}(?<=[.!?])")
+# A capital, four words or more, and a full stop; the number of a step may stand before it.
+_SENTENCE = re.compile(r"(?:\d{1,3}[.)]\s+)?[A-ZÀ-ÖØ-Þ]\S*(?:\s+\S+){3,}(?<=[.!?])")
 _LIMITS = re.compile(r"\b(?:unless|only|if|when|nur|wenn|falls|seulement|si|quand|solo|cuando)\b", re.I)
 _DENIES = re.compile(
     r"\b(?:not?|cannot|never|none|neither|without|avoid\w*|refrain\w*|except\w*|exclu\w+|false|wrong|myths?|forbidden"
@@ -30,6 +30,13 @@ _NAMES_IT = re.compile(
 )
 # A name within a sentence, not at its beginning.
 _NAME_WITHIN = re.compile(r"(?<=[\w,;] )[A-ZÀ-ÖØ-Þ][\w’'-]+")
+# "Each mile after that: 25p" means nothing without the line before.
+_GOES_ON = re.compile(
+    r"\b(?:after (?:that|this)|thereafter|from then on|beyond (?:that|this)"
+    r"|(?:each|every|any|per) (?:further|additional|extra)"
+    r"|jede[rs]? weitere[rs]?|danach|darüber hinaus|chaque \w+ supplémentaire|cada \w+ adicional)\b",
+    re.I,
+)
 
 
 def denies(text: str) -> bool:
@@ -66,3 +73,8 @@ def is_sentence(text: str) -> bool:
 def limits(text: str) -> bool:
     """Whether what follows from a text holds only under a condition."""
     return _LIMITS.search(text) is not None
+
+
+def goes_on(text: str) -> bool:
+    """Whether a line means what comes after, or beyond, the line before it."""
+    return _GOES_ON.search(text) is not None

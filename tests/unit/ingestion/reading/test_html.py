@@ -174,6 +174,23 @@ def test_the_name_of_the_site_is_no_part_of_the_title(head: str, heading: str, t
     assert read_html(page.encode(), "a.html").title == (title or "Falls - height and width")
 
 
+@pytest.mark.parametrize(
+    ("title", "kept"),
+    [
+        ("Plan your visit | Wychmoor Salt Works", True),
+        ("Quillbrook Leisure Centre - Plan your visit", True),
+        ("Plan your visit - A guide to energy", False),
+        ("Plan your visit - Wiki", False),
+        ("Salt Works - Open County Encyclopedia", False),
+    ],
+)
+def test_a_page_without_a_name_keeps_that_of_its_site(title: str, kept: bool) -> None:
+    heading = "Salt Works" if "Salt Works -" in title else "Plan your visit"
+    page = f"<html><head><title>{title}</title></head><body><h1>{heading}</h1><p>{PARAGRAPH * 3}</p></body></html>"
+
+    assert read_html(page.encode(), "a.html").title == (title if kept else heading)
+
+
 def test_the_only_heading_of_a_short_page_stays() -> None:
     page = (
         "<html><head><title>Contacts</title></head><body><h1>Who is who</h1><table><tr><th>Name</th><th>Phone</th></tr>\

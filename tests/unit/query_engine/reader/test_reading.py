@@ -152,6 +152,21 @@ def test_a_month_names_the_row_that_spans_it() -> None:
     assert named["| March to May | 9 to 5 |"] == named["| October | 9 to 4 |"] == -math.inf
 
 
+def test_an_age_names_the_row_that_spans_it_and_counts_against_the_others() -> None:
+    text = "| Who | Tower |\n|---|---|\n| Under 6 | No |\n| Child 6 to 15 | 5.00 |\n| Adult | 9.50 |"
+    units = {one.text: one for one in read("tower price for a 9 year old", text).units}
+
+    assert [text for text, one in units.items() if one.named == NAMED_ROW] == ["| Child 6 to 15 | 5.00 |"]
+    assert [text for text, one in units.items() if one.penalty] == ["| Under 6 | No |"]
+
+
+def test_one_word_of_a_long_name_and_a_light_word_name_no_row() -> None:
+    text = "| Trip | Rate |\n|---|---|\n| Second passenger on the same trip | 5p |\n| Up to ten | 3p |"
+    units = read("what is the rate up to the passenger's house", text).units
+
+    assert {one.named for one in units} == {-math.inf}
+
+
 def test_a_word_of_the_title_names_no_row() -> None:
     text = "Report of the Stannagh team\n\n| Source | £ |\n|---|---|\n| Stannagh Hill Race | 12 |\n| Gifts | 7 |"
     units = a_leaf_reader().read("minimum age to join the Stannagh team", [a_passage("a.md", text)]).units

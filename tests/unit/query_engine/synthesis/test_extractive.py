@@ -343,6 +343,27 @@ def test_of_steps_that_fill_an_answer_none_is_left_out() -> None:
 LASTING = "{lead}\n\n- Solar panels last 25 years or more.\n- Rain cleans the glass.\n- Dust costs yield.\n"
 
 
+def test_a_step_that_the_question_describes_is_quoted_alone() -> None:
+    steps = "1. Leave the heat low.\n2. Bleed it in autumn.\n3. If a radiator stays cold, turn the valve below it."
+    passage = a_passage("heat.md", f"To get the best of it:\n\n{steps}")
+
+    named, whole = (
+        write(question, [passage], max_words=60)[0]
+        for question in ("How do I help when one radiator stays cold?", "How do I get the best of it in autumn?")
+    )
+
+    assert named == "3. If a radiator stays cold, turn the valve below it. [1]"
+    assert "1. Leave the heat low.\n2. Bleed it in autumn." in whole
+
+
+def test_a_row_that_goes_on_from_the_one_above_comes_with_it() -> None:
+    table = "| What | Rate |\n|---|---|\n| Each mile up to 10 | 45p |\n| Each mile after that | 25p |\n| Tolls | all |"
+
+    text, _ = write("rate for each mile over 10", [a_passage("miles.md", table)])
+
+    assert text == "Each mile up to 10, Rate: 45p; Each mile after that, Rate: 25p [1]"
+
+
 def test_an_item_that_is_a_sentence_needs_no_line_to_lead_it_in() -> None:
     facts = a_passage("panels.md", LASTING.format(lead="The main facts about solar power are these:"))
 
