@@ -21,6 +21,9 @@ MIN_LIKENESS = 0.8
 NEARLY_BEST = 0.6
 # So much of the only title that fits: "Lady Thessaly" of "PS Lady Thessaly".
 MOSTLY_SAID = 0.65
+# A name of so many words may have one that the document does not: "the accident at the print shop".
+MIN_TERMS_BUT_ONE = 3
+_AFTER_HEAD = re.compile(r"\b(?:of|at|in|on|from|for|about|to|by|with)\b", re.IGNORECASE)
 _SUFFIX = re.compile(r"\.[a-z]\w{1,5}\Z", re.IGNORECASE)
 # What a document is called by its kind; "what is in the lease?" asks for a document, "what is in bread?" for none.
 _KINDS = (
@@ -53,7 +56,7 @@ class Named:
 
 
 def find_named(corpus: Corpus, name: str, documents: Sequence[DocumentName]) -> Named:
-    """Return the documents whose title or path holds all words of `name`; none if a word is missing everywhere.
+    """Return the documents whose title or path holds all words of `name`, else the only one that holds all but one.
 
     Args:
         corpus: whose terms are compared.
@@ -69,18 +72,23 @@ def find_named(corpus: Corpus, name: str, documents: Sequence[DocumentName]) -> 
     asked = index.query_terms(_SUFFIX.sub("", name))
     if not asked:
         return Named()
+    # "The rescue team's finances" is no document about the team.
+    head = (index.query_terms(_AFTER_HEAD.split(name)[0]) or asked)[-1]
     fitting: list[tuple[float, DocumentName]] = []
+    nearly: list[DocumentName] = []
     for document in documents:
         terms = index.name_terms(document.title, document.doc_id)
         held = [_held(term, terms.names) for term in asked]
         if None in held:
+            if len(asked) >= MIN_TERMS_BUT_ONE and held.count(None) == 1 and _held(head, terms.names):
+                nearly.append(document)
             continue
         found = {term for term in held if term}
         # How much of the title was said, "of" and "the" left out.
         said = len(found & terms.title) / (len(set(index.query_terms(document.title))) or 1)
         fitting.append((said, document))
     if not fitting:
-        return Named()
+        return Named(tuple(nearly) if len(nearly) == 1 else ())
     best = max(said for said, _ in fitting)
     whole = best >= 1
     chosen = [document for said, document in fitting if said >= (1 if whole else NEARLY_BEST * best)]

@@ -253,7 +253,7 @@ def _runs(text: str, offset: int) -> Iterator[tuple[BlockKind, list[Sentence]]]:
 
 
 def _is_row_of_lines(lines: Sequence[str], kinds: Sequence[BlockKind]) -> bool:
-    """Whether all lines are `key: value`, long ones and "Item no.: 7" too, and most are short, as a CSV file's rows are.
+    """Whether all lines are `key: value`, long ones and "Item no.: 7" too, and most are short, as a CSV row's are.
 
     No two keys are the same: an interview has the same speakers again.
     """

@@ -76,7 +76,7 @@ def named_row(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: Ter
     name, own = set(words.terms(cells[0])), _name_words(cells[0], words)
     days = set(words.terms(" ".join(days_in(cells[0]))))
     if age is not None and age in ages_in(cells[0]):
-        name = own = asked.keys() & set(words.terms(f"{age} years old"))
+        name = own = asked.keys() & set(words.terms(f"{age} old"))  # "years" may name a column: "Per year"
     elif days & asked.keys() and (own <= days or spanned(cells[0])):
         name = own = days & asked.keys()
     columns = column_names(header, len(cells))[1:] or header[1:]

@@ -99,7 +99,7 @@ class ReadUnit:
         headed: it is an item, a row or a line, and stands under a heading of which the question has every word.
         wanted_step: it is a step of what the question asks how to do, by its heading.
         defines: it defines the term that the question asks for.
-        compares: its table has a column for each thing that the question compares, or the heading of its list names all.
+        compares: its table has a column for each thing that the question compares, or its list's heading names all.
         named: log-odds by the names of its row and columns alone; minus infinity if it is no row that is named.
         similarity: cosine of the unit with its heading and the question, -1..1; None where only the leaf's is known.
     """

@@ -20,6 +20,7 @@ from query_engine.text.standalone import (
     limits,
     names_another,
     names_what_was_said,
+    only_replies,
     points_back_early,
 )
 
@@ -63,6 +64,7 @@ def grown(one: ReadUnit, asked: Asked, max_words: int, quoted: Container[tuple[s
     else:
         places = _shortened(one, _without_leads(one, set(_answering(one, asked))), max_words)
         places |= _rows_that_go_on(one)
+        places |= {place + 1 for place in places if only_replies(leaf.unit_text(place))} & {*block.units}
         if asked.kind is AskedKind.REASON and block.kind == "paragraph":
             places |= _reason_beside(one, places)
     return ChosenBlock(leaf, tuple(sorted(place for place in places if leaf.key_of(place) not in quoted)), one.worth)

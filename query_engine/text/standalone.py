@@ -38,6 +38,9 @@ _GOES_ON = re.compile(
     re.I,
 )
 
+# "Yes, but not at once." answers a question of the document's own.
+_BARE_REPLY = re.compile(r"(?:yes|no|ja|nein|oui|non|sí)\b[^.!]{0,25}[.!]?", re.I)
+
 
 def denies(text: str) -> bool:
     """Whether a text says no, so that what follows from it means the opposite without it."""
@@ -78,3 +81,8 @@ def limits(text: str) -> bool:
 def goes_on(text: str) -> bool:
     """Whether a line means what comes after, or beyond, the line before it."""
     return _GOES_ON.search(text) is not None
+
+
+def only_replies(text: str) -> bool:
+    """Whether a sentence is a yes or a no that the next one explains."""
+    return _BARE_REPLY.fullmatch(text) is not None

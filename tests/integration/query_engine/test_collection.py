@@ -349,6 +349,27 @@ async def test_most_of_a_title_names_its_document_if_no_other_title_has_it(tmp_p
     assert started == [True, False]
 
 
+async def test_one_word_may_be_missing_in_the_title_but_not_what_is_to_be_summed_up(tmp_path: Path) -> None:
+    texts = {"accident-report-print-workers.md": "A finisher cut a finger on the guillotine. He worked alone."}
+    corpus = make_corpus(tmp_path / "house", texts, WordHashEmbedding())
+    engine = Engine(
+        corpus,
+        WordHashEmbedding(),
+        a_leaf_reader(corpus),
+        [ExtractiveSynthesizer(a_leaf_reader(corpus), 60)],
+        Settings(),
+    )
+
+    whole, part = [
+        (await ask(engine, f"Give me a summary of {name}"))[0]
+        for name in ("the accident at the print shop", "the print workers' finances")
+    ]
+    corpus.close()
+
+    assert "collection" in steps_of(whole)
+    assert "collection" not in steps_of(part)
+
+
 async def test_a_history_quotes_the_sentences_with_years_in_their_order(tmp_path: Path) -> None:
     text = (
         "The old mill is open on Sundays. It was sold in 1750. In 1790 the wheel burnt down.\n\nVisitors like the "

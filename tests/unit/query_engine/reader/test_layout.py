@@ -105,6 +105,18 @@ def test_a_record_beside_one_with_the_same_keys_is_one_row() -> None:
     assert blocks == [("record", ["item: rope\nstock: 3"]), ("record", ["item: bell\nstock: 1"])]
 
 
+def test_a_row_of_lines_may_have_long_ones_and_keys_with_a_stop() -> None:
+    rows = [
+        f"Item no.: {n}\nItem: rope\nStock: 3\nPrice: 9\nNotes: {'Strong. Handle with care. ' * 8}now" for n in (1, 2)
+    ]
+    talk = "\n".join(f"{name}: {'That is what I think of it. ' * 7}now" for name in ("Ana", "Bo", "Ana", "Bo"))
+
+    _, blocks = laid_out("\n\n".join((*rows, talk)))
+
+    assert blocks[:2] == [("record", [row]) for row in rows]
+    assert {kind for kind, _ in blocks[2:]} == {"paragraph"}
+
+
 def test_steps_may_have_bare_numbers() -> None:
     _, blocks = laid_out("1 Announce that we close\n2 Walk through the\ngalleries\n3 Lock the door")
 

@@ -167,6 +167,19 @@ def test_one_word_of_a_long_name_and_a_light_word_name_no_row() -> None:
     assert {one.named for one in units} == {-math.inf}
 
 
+def test_two_months_name_a_row_and_brackets_do_not() -> None:
+    text = (
+        "| When | Last tour |\n|---|---|\n| July and August | 17.00 |\n| Supporters (no tour) | 9.00 |\n| May | 16.00 |"
+    )
+    named = {one.text: one.named for one in read("last tour in August", text).units}
+
+    assert named == {
+        "| July and August | 17.00 |": NAMED_ROW,
+        "| Supporters (no tour) | 9.00 |": -math.inf,
+        "| May | 16.00 |": -math.inf,
+    }
+
+
 def test_a_word_of_the_title_names_no_row() -> None:
     text = "Report of the Stannagh team\n\n| Source | £ |\n|---|---|\n| Stannagh Hill Race | 12 |\n| Gifts | 7 |"
     units = a_leaf_reader().read("minimum age to join the Stannagh team", [a_passage("a.md", text)]).units

@@ -364,6 +364,23 @@ def test_a_row_that_goes_on_from_the_one_above_comes_with_it() -> None:
     assert text == "Each mile up to 10, Rate: 45p; Each mile after that, Rate: 25p [1]"
 
 
+def test_a_list_whose_heading_names_all_that_is_compared_is_quoted_whole() -> None:
+    items = "- Foil: light, the point hits the trunk.\n- Heavy one: the whole body.\n- Sabre: it cuts, above the waist."
+    passage = a_passage("club.md", f"# Join us\n\n## Foil or sabre\n\n{items}")
+
+    text, _ = write("What is the difference between foil and sabre?", [passage])
+
+    assert text == f"{items} [1]"
+
+
+def test_a_bare_yes_comes_with_what_explains_it() -> None:
+    passage = a_passage("faq.md", "Yes, but not at once. Three years must pass. Fees are due in May.")
+
+    text, _ = write("Are shares bought back at once?", [passage])
+
+    assert text.startswith("Yes, but not at once. Three years must pass.")
+
+
 def test_an_item_that_is_a_sentence_needs_no_line_to_lead_it_in() -> None:
     facts = a_passage("panels.md", LASTING.format(lead="The main facts about solar power are these:"))
 
