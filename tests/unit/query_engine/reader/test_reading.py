@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from query_engine.reader.ranking import CONTRADICTION_PENALTY, HEADING_PENALTY, NAMED_ROW
+from query_engine.reader.named_rows import NAMED_ROW
+from query_engine.reader.ranking import CONTRADICTION_PENALTY, HEADING_PENALTY
 from query_engine.reader.reading import LeafReader
 from query_engine.reader.units import DEFINES_WEIGHT, EMBEDDED_UNITS, STEPS_WEIGHT, Reading
 from query_engine.reader.windows import NEAREST_LEAVES, RANKED_LEAVES
