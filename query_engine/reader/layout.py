@@ -29,8 +29,8 @@ ROW_CHARS = 300
 HEADING_CHARS, HEADING_WORDS = 80, 12
 # A row of `key: value` lines that is longer is read line by line, each below its first line, which names the row.
 ROW_OF_LINES_CHARS = 800
-# More lines than half of this are short in a row whose other lines are long.
-ROW_LINES = 4
+# Of a row with long lines at least so many, and more than half, are short.
+SHORT_LINES = 3
 # Such a row, and the one beside it, are looked for within so many characters.
 ROW_REACH_CHARS = 10_000
 # A line of a record is continued by lines that are indented this much more.
@@ -258,7 +258,8 @@ def _is_row_of_lines(lines: Sequence[str], kinds: Sequence[BlockKind]) -> bool:
     No two keys are the same: an interview has the same speakers again.
     """
     keys = [found[0] for line in lines if (found := _ANY_KEY.match(line))]
-    return len(keys) == len(lines) == len(set(keys)) and 2 * kinds.count("record") > max(len(lines), ROW_LINES)
+    short = kinds.count("record")
+    return len(keys) == len(lines) == len(set(keys)) and short >= SHORT_LINES and 2 * short > len(lines)
 
 
 def _columns(text: str, offset: int, line: Sentence) -> int:

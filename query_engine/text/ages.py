@@ -1,6 +1,6 @@
 """Which ages a table's cell spans: "Child 6 to 15" holds a ten-year-old, "Under 6" a child of five. English.
 
-Flow: a question and the first cell of a row -> **here** -> `reader/ranking.py`, which takes the row for named. Pure.
+Flow: a question and the first cell of a row -> **here** -> `reader/named_rows.py`, which takes the row for named. Pure.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Which months and weekdays a table's cell spans: "June to August" holds July, "Mon–Fri" Wednesday. English.
 
-Flow: the first cell of a row -> **here** -> `reader/ranking.py`, which takes the row for named. Pure.
+Flow: the first cell of a row -> **here** -> `reader/named_rows.py`, which takes the row for named. Pure.
 """
 
 import re
