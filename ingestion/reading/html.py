@@ -134,10 +134,9 @@ def _title(tree: lxml_html.HtmlElement) -> str | None:
     pages = {name.casefold() for name in named}
     for cut in _SITE_MARK.finditer(title):
         before, after = title[: cut.start()].rstrip(), title[cut.end() :].lstrip()
-        if before.casefold() in pages or after.casefold() in sites:
-            return title if _names_only_the_site(before, after) else before
-        if after.casefold() in pages or before.casefold() in sites:
-            return title if _names_only_the_site(after, before) else after
+        for page, site in ((before, after), (after, before)):
+            if page.casefold() in pages or site.casefold() in sites:
+                return title if _names_only_the_site(page, site) else page
     return title
 
 

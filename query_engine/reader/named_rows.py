@@ -36,10 +36,9 @@ def beside_named(
 
     So is a row of other months, weekdays or ages than one that spans what is asked for.
     """
-    names = {
-        key: frozenset(words.terms(split_row(one.text)[0])) for key, one in units.items() if one.block.kind == "table"
-    }
-    fits = {key: _fits(split_row(units[key].text)[0], asked, words, age) for key in names}
+    cells = {key: split_row(one.text)[0] for key, one in units.items() if one.block.kind == "table"}
+    names = {key: frozenset(words.terms(cell)) for key, cell in cells.items()}
+    fits = {key: _fits(cell, asked, words, age) for key, cell in cells.items()}
     spanned_in = {_table_of(units[key]) for key, fit in fits.items() if fit}
     in_full = defaultdict[tuple[str, int], list[frozenset[str]]](list)
     for key, name in names.items():
@@ -79,15 +78,14 @@ def named_row(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: Ter
         name = own = asked.keys() & set(words.terms(f"{age} old"))  # "years" may name a column: "Per year"
     elif days & asked.keys() and (own <= days or spanned(cells[0])):
         name = own = days & asked.keys()
+    if name.isdisjoint(asked):
+        return -math.inf
+    about = _about(leaf, place, words)
+    if not (name <= asked.keys() or _is_half_said(own, asked, about)):
+        return -math.inf
     columns = column_names(header, len(cells))[1:] or header[1:]
     others = asked.keys() - name
-    if name.isdisjoint(asked) or not (name <= asked.keys() or _is_half_said(own, asked, _about(leaf, place, words))):
-        return -math.inf
-    if (
-        len(columns) > 1
-        and others.isdisjoint(words.terms(" ".join(columns)))
-        and not others <= _about(leaf, place, words)
-    ):
+    if len(columns) > 1 and others.isdisjoint(words.terms(" ".join(columns))) and not others <= about:
         return -math.inf
     return NAMED_ROW if name <= asked.keys() else PARTLY_NAMED_ROW
 

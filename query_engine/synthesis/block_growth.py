@@ -188,15 +188,15 @@ def _is_asked_singly(one: ReadUnit, asked: Asked) -> bool:
 
     The last step often says what all steps are for: only one under a condition is asked for by itself.
     """
-    units, known, own, others = one.leaf.layout.units, list[frozenset[str]](), set[str](), set[str]()
+    units, conditional = one.leaf.layout.units, limits(one.text)
+    if one.block.kind == "steps" and one.unit.item == units[one.block.units[-1]].item and not conditional:
+        return False
+    known, own, others = list[frozenset[str]](), set[str](), set[str]()
     for place in one.block.units:
         if item := asked.units.get(one.leaf.key_of(place)):
             known.append(item.known)
             (own if units[place].item == one.unit.item else others).update(item.held)
     common = frozenset.intersection(*known) if known else frozenset[str]()
-    conditional = limits(one.text)
-    if one.block.kind == "steps" and one.unit.item == units[one.block.units[-1]].item and not conditional:
-        return False
     least = SINGLE_STEP_WORDS if asked.much and not conditional else SINGLE_ITEM_WORDS
     return len(own - others - common) >= max(least, len(common) + 1, 2 * len(others - own - common))
 

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 
 from index.lexical.tantivy_index import STOP_WORDS
+from query_engine.text.spelt_numbers import SPELT_NUMBERS
 
 # Words that say nothing about what a sentence is about: those that a search leaves out, and more. A search keeps these,
 # because a question may turn on "before" or "most"; a claim's denials and opposites are read apart from its words.
@@ -27,13 +28,6 @@ _REPLY = re.compile(r"^\s*(?:yes|no)\s*[,.:;–—]\s*", re.IGNORECASE)
 _ADDRESS = re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)
 # Words are compared by their beginnings, so that "captured" supports "capture".
 _STEM_CHARS = 6
-_SPELT = {
-    word: str(number)
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen twenty".split()
-    )
-} | dict(zip("thirty forty fifty sixty seventy eighty ninety".split(), map(str, range(30, 100, 10)), strict=True))
 _SCALES = frozenset(
     "hundred hundreds thousand thousands million millions billion billions trillion trillions half third quarter "
     "twice double triple".split()
@@ -122,7 +116,7 @@ def read_claim(text: str) -> Claim:
     for position, (word, low) in enumerate(zip(plain, lower, strict=True)):
         if low in _DENIALS or low.endswith("n't"):
             open_denials = _DENIED_WORDS
-        if word[0].isdigit() or low in _STOP_WORDS or low in _FRAME_WORDS or low in _SPELT or low in _SCALES:
+        if word[0].isdigit() or low in _STOP_WORDS or low in _FRAME_WORDS or low in SPELT_NUMBERS or low in _SCALES:
             continue
         stem = stem_of(low)
         (denied if open_denials else affirmed).add(stem)
@@ -233,8 +227,8 @@ def _numbers(lower: list[str]) -> frozenset[str]:
         if word[0].isdigit():
             figure = re.sub(r",(?=\d{3}(?!\d))", "", word).replace(",", ".")
             found.add(figure.rstrip("0").rstrip(".") if "." in figure else figure)
-        elif word in _SPELT:
-            found.add(_SPELT[word])
+        elif word in SPELT_NUMBERS:
+            found.add(str(SPELT_NUMBERS[word]))
         elif word in _SCALES:
             found.add(stem_of(word))
     return frozenset(found)

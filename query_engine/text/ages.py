@@ -5,11 +5,11 @@ Flow: a question and the first cell of a row -> **here** -> `reader/named_rows.p
 
 import re
 
-_NUMBER_WORDS = (
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty"
-).split()
-_AGE = rf"(\d{{1,3}}|{'|'.join(_NUMBER_WORDS)})"
+from query_engine.text.spelt_numbers import SPELT_NUMBERS
+
+# Above twenty, ages are written in figures.
+_SPELT_AGES = {word: number for word, number in SPELT_NUMBERS.items() if 0 < number <= 20}
+_AGE = rf"(\d{{1,3}}|{'|'.join(_SPELT_AGES)})"
 _ASKED = re.compile(
     rf"\b{_AGE}[- ]?(?:years?|yrs?)[- ]?olds?\b|\baged? (?:of )?{_AGE}\b"
     rf"|\b(?:son|daughter|child|kid|boy|girl|she|he)(?: is|['’]s|, who is|,) {_AGE}\b"
@@ -40,7 +40,7 @@ def asked_age(question: str) -> int | None:
     if found is None:
         return None
     named = next(group for group in found.groups() if group).lower()
-    return _NUMBER_WORDS.index(named) + 1 if named in _NUMBER_WORDS else int(named)
+    return _SPELT_AGES[named] if named in _SPELT_AGES else int(named)
 
 
 def ages_in(cell: str) -> range:

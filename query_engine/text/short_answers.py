@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from query_engine.text.asked_kind import ASKS_WHEN
+from query_engine.text.spelt_numbers import SPELT_NUMBERS
 
 _MONTH = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
@@ -19,10 +20,7 @@ _DATE = re.compile(
     rf"|{_YEAR}s?|\d{{1,4}} (?:AD|BC|BCE|CE))\b(?! (?:per|percent|million|billion|%))"
 )
 _CENTURY = re.compile(r"\b\d{1,2}(?:st|nd|rd|th) century(?: BC)?", re.IGNORECASE)
-_NUMBER_WORD = (
-    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
-    r"|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
-)
+_NUMBER_WORD = rf"(?:{'|'.join(word for word, number in SPELT_NUMBERS.items() if number)})"
 _ONE_NUMBER = (
     r"(?:(?:[$€£¥]\s?)?\b\d+(?:[.,]\d+)*(?:\s?%|\s(?:per cent|percent|million|billion|trillion)\b)*"
     rf"|\b{_NUMBER_WORD}(?:[- ]{_NUMBER_WORD})?(?: (?:hundred|thousand|million|billion))*\b)"

@@ -37,7 +37,6 @@ _GOES_ON = re.compile(
     r"|jede[rs]? weitere[rs]?|danach|darüber hinaus|chaque \w+ supplémentaire|cada \w+ adicional)\b",
     re.I,
 )
-
 # "Yes, but not at once." answers a question of the document's own.
 _BARE_REPLY = re.compile(r"(?:yes|no|ja|nein|oui|non|sí)\b[^.!]{0,25}[.!]?", re.I)
 
