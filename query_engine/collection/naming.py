@@ -73,7 +73,7 @@ def find_named(corpus: Corpus, name: str, documents: Sequence[DocumentName]) -> 
     if not asked:
         return Named()
     # "The rescue team's finances" is no document about the team.
-    head = (index.query_terms(_AFTER_HEAD.split(name)[0]) or asked)[-1]
+    head = next((term for term in reversed(index.terms(_AFTER_HEAD.split(name)[0])) if term in asked), asked[0])
     fitting: list[tuple[float, DocumentName]] = []
     nearly: list[DocumentName] = []
     for document in documents:

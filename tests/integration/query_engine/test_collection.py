@@ -350,7 +350,7 @@ async def test_most_of_a_title_names_its_document_if_no_other_title_has_it(tmp_p
 
 
 async def test_one_word_may_be_missing_in_the_title_but_not_what_is_to_be_summed_up(tmp_path: Path) -> None:
-    texts = {"accident-report-print-workers.md": "A finisher cut a finger on the guillotine. He worked alone."}
+    texts = {"accident-report-print-workers.md": "A finisher cut a finger on the guillotine. The print workers saw it."}
     corpus = make_corpus(tmp_path / "house", texts, WordHashEmbedding())
     engine = Engine(
         corpus,
