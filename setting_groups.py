@@ -407,6 +407,9 @@ class AnswerSettings(Group):
         False, description="Over given pages, make each sentence a leaf; ingested documents are unaffected."
     )
     spelling: bool = Field(True, description="Read mistyped words of a question as the corpus's words; a step says so.")
+    narrow: bool = Field(
+        True, description="Ask the documents that a question names without their names; a step says so."
+    )
     sources: str | None = Field(
         None,
         pattern=r"^[a-z]+(\s*,\s*[a-z]+)*$",

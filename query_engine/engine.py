@@ -22,6 +22,8 @@ from typing import Any
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from index.corpus import Corpus
+from index.documents.span_tree import split_node_id
+from index.lexical.language import question_language
 from query_engine import steps
 from query_engine.answer_stream import answer_stream
 from query_engine.answerability.classifier import Confidence, assess
@@ -33,6 +35,7 @@ from query_engine.inquiry import Inquiry
 from query_engine.llms.helper import PromptHelper
 from query_engine.question.condense import Condenser
 from query_engine.question.decompose import ONE_PASS, Plan, Planner
+from query_engine.question.document_names import without_document_names
 from query_engine.question.framing import without_frame
 from query_engine.question.spelling import Correction, corrected
 from query_engine.question.validation import clean_question
@@ -42,7 +45,7 @@ from query_engine.retrieval.expansion.steering import Steering
 from query_engine.retrieval.hybrid import LeafRetriever
 from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.retrieval.merging.retriever import MergingRetriever
-from query_engine.retrieval.multi_part import Evidence, Gathering, SearchContext
+from query_engine.retrieval.multi_part import Evidence, Gathering, Narrowed, SearchContext
 from query_engine.retrieval.papers import PaperSearch
 from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.deadline import Deadline
@@ -53,6 +56,7 @@ from query_engine.schema.query import Query
 from query_engine.schema.retrieval_result import Retrieval
 from query_engine.synthesis.base import Synthesizer
 from query_engine.synthesis.fallback_chain import QUOTING_S, Answer, ms_since, write
+from query_engine.synthesis.narrowed import NarrowedSynthesizer
 from query_engine.synthesis.per_part import PerPartSynthesizer
 from query_engine.synthesis.quoting import QuotingSynthesizer
 from settings import VERSION, RetrievalSettings, Settings
@@ -61,7 +65,8 @@ logger = logging.getLogger(__name__)
 
 LOW_CONFIDENCE = AnswerWarning("low_confidence", "The passages are about this, but perhaps do not answer it.")
 NOT_STEERED = AnswerWarning("steering_skipped", "Only the search by meaning can be steered, and the mode is lexical.")
-
+# Of the documents found first, so many may be the one that a question names.
+NAMED_DOCUMENTS = 4
 
 Gather = Callable[[str, SearchContext], Evidence]
 """Finds the passages that a question is answered from."""
@@ -215,7 +220,8 @@ class Engine:
         if rows:
             yield from show_rows(rows, answer)
             return
-        confidence = gathering.confidence(judge(question, retrieval.passages))
+        read = gathering.narrowed.question if gathering.narrowed else question
+        confidence = gathering.confidence(judge(read, retrieval.passages))
         named = outcome is not None and outcome.named  # then the answer is where it is looked for
         if not named and confidence.value < self._settings.answer.min_confidence:
             yield steps.declined(confidence)
@@ -279,13 +285,30 @@ class Engine:
 
     def _search_context(
         self,
-        search: Callable[[str], Retrieval],
+        search: Callable[..., Retrieval],
         judge: Callable[[str, Sequence[Passage]], Confidence],
         options: RetrievalSettings,
         deadline: Deadline,
     ) -> SearchContext:
         least = self._settings.answer.min_confidence
-        return SearchContext(search, judge, self.corpus.lexical_index, least, options, deadline)
+        narrow = partial(self._narrowed, search=search)
+        return SearchContext(search, judge, self.corpus.lexical_index, least, options, deadline, narrow)
+
+    def _narrowed(
+        self, question: str, passages: Sequence[Passage], *, search: Callable[..., Retrieval]
+    ) -> Narrowed | None:
+        """Return the question as it is asked of the documents it names, of the first ones that were found."""
+        if not self._settings.answer.narrow or question_language(question) != "en":
+            return None
+        first = {one.doc_id: split_node_id(one.node_id)[0] for one in reversed(passages)}
+        versions = [*reversed(first.values())][:NAMED_DOCUMENTS]
+        documents = self.corpus.documents.get_versions(versions)
+        known = [documents[version] for version in versions if version in documents]
+        plain = without_document_names(question, known)
+        if plain is None:
+            return None
+        named = frozenset(one.version for one in known if one.doc_id in plain.documents)
+        return Narrowed(plain.question, plain.names, plain.documents, partial(search, versions=named))
 
     def _judge(self, question: str, passages: Sequence[Passage], *, leaves: int) -> Confidence:
         return assess(question, passages, self.corpus.lexical_index, self._embedder, self._reader, leaves=leaves)
@@ -295,6 +318,8 @@ class Engine:
         *models, quoting = self._synthesizers
         if outcome:
             return [*models, OutcomeSynthesizer(outcome)]
+        if gathering.narrowed and not gathering.apart and isinstance(quoting, QuotingSynthesizer):
+            return [*models, NarrowedSynthesizer(quoting, gathering.narrowed.question)]
         if not gathering.apart or not isinstance(quoting, QuotingSynthesizer):
             return self._synthesizers
         return [*models, PerPartSynthesizer(quoting, gathering.parts, 2 * self._settings.answer.max_words)]

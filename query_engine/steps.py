@@ -159,6 +159,12 @@ def found(passages: Sequence[Passage]) -> Iterator[Step]:
         yield Step("merged", "\n".join(lines))
 
 
+def narrowed(names: Sequence[str], question: str) -> Step:
+    """Say that the documents which the question names are asked without their names."""
+    told = " and ".join(f"*{as_text(name)}*" for name in names)
+    return Step("search", f"**Searching within** {told} for: “{_shortened(question)}”")
+
+
 def planned(plan: Plan) -> Step:
     """Say into which parts the question was taken apart, and by whom."""
     by = "by its grammar" if plan.by == "grammar" else "by the language model"

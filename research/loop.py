@@ -30,7 +30,7 @@ from query_engine import steps as engine_steps
 from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
 from query_engine.question.decompose_rules import Part
-from query_engine.retrieval.multi_part import SearchContext, merge
+from query_engine.retrieval.multi_part import Narrowed, SearchContext, merge
 from query_engine.retrieval.pipeline import Reranking
 from query_engine.runtime.threads import POLL_S, in_thread, start_thread
 from query_engine.schema.answer_warning import AnswerWarning
@@ -94,7 +94,10 @@ class Research:
         rounds: those that were finished.
         contradictions: that reviews found, each pair of documents once.
         stop: set when nobody waits for the answer any more.
+        narrowed: the question is read as it is.
     """
+
+    narrowed: Narrowed | None = None
 
     def __init__(self, question: str, context: SearchContext, tools: Tools) -> None:
         self.retrieval = Retrieval((), {})

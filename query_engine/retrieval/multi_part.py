@@ -1,11 +1,15 @@
 """Gather the evidence for a question that has parts: searched for side by side, judged, searched again, merged.
 
 Flow: `question/decompose.py` -> **here** -> the gate and the synthesizers, which read one list of passages. The
-whole question is searched for first. Where parts refer to each other and its passages cover them all, that was it.
+whole question is searched for first. If it names a document that was found, that document is searched again without
+the name, and judged; everything below is then about this narrower question.
+
+Where parts refer to each other and the passages of the whole question cover them all, that was it.
 Otherwise the list takes the first passage of the whole question, the first of each part, then the second of each, until
 the budget of one search is full: an answer gets no more to read than any other, but something for each of its parts.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -27,8 +31,27 @@ from query_engine.text.term_weights import CorpusWords
 from settings import RetrievalSettings
 
 MAX_ROUNDS = 3
+# No probability is nearer to 0 or 1.
+LEAST = 1e-4
 # Parts that differ by so few terms name things; others are questions of their own.
 MAX_NAME_TERMS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """A question as it is asked of the documents that it names.
+
+    Attributes:
+        question: without the names.
+        names: as typed.
+        documents: ids of those documents.
+        search: query -> what one search of these documents finds.
+    """
+
+    question: str
+    names: tuple[str, ...]
+    documents: frozenset[str]
+    search: Callable[[str], Retrieval]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +65,7 @@ class SearchContext:
         min_confidence: from this on a part is covered.
         options: `budget_chars` and `top_k` of the merged list.
         deadline: of the question.
+        narrow: question and what was found for it -> the narrower question; None where it names no document.
     """
 
     search: Callable[[str], Retrieval]
@@ -50,6 +74,7 @@ class SearchContext:
     min_confidence: float
     options: RetrievalSettings
     deadline: Deadline
+    narrow: Callable[[str, Sequence[Passage]], Narrowed | None] = lambda _question, _passages: None
 
 
 class Evidence(Protocol):
@@ -68,6 +93,11 @@ class Evidence(Protocol):
     @property
     def apart(self) -> bool:
         """Whether each part can be answered by itself."""
+        ...
+
+    @property
+    def narrowed(self) -> Narrowed | None:
+        """The question as it is read and judged, where it was asked of the documents that it names."""
         ...
 
     def steps(self) -> Iterator[Step]:
@@ -91,29 +121,34 @@ class Gathering:
         retrieval: one list of passages for all parts, once `steps` has ended; of a question without parts what one
             search found.
         parts: each part with its own evidence; none of a question without parts.
+        narrowed: the question as it is asked of the documents that it names, where these answer it.
     """
 
     def __init__(self, question: str, plan: Callable[[str, Deadline], Plan], context: SearchContext) -> None:
         self._question = question
         self._planned = plan
         self._context = context
+        self._search = context.search
+        self.narrowed: Narrowed | None = None
+        self._doubt: Confidence | None = None
         self.retrieval = Retrieval((), {})
         self.parts: list[PartEvidence] = []
         self._asked: tuple[Part, ...] = ()
         self._whole: Confidence | None = None
 
     def steps(self) -> Iterator[Step]:
-        """Plan, search, judge, search again; yield what is done, then what was left out."""
+        """Search, plan, judge, search again; yield what is done, then what was left out."""
+        whole = self._narrowly(self._context.search(self._question))
+        if self.narrowed:
+            yield steps.narrowed(self.narrowed.names, self._question)
         plan = self._planned(self._question, self._context.deadline)
         if not plan.parts:
-            whole = self._context.search(self._question)
             self.retrieval = replace(whole, warnings=plan.warnings + whole.warnings)
             yield from map(steps.left_out, self.retrieval.warnings)
             return
         started = time.perf_counter()
         self._asked = plan.parts
         yield steps.planned(plan)
-        whole = self._context.search(self._question)
         self._whole = self._context.judge(self._question, whole.passages)
         self.parts = [self._judged(part, whole.passages) for part in plan.parts]
         retrievals = [whole]
@@ -126,6 +161,23 @@ class Gathering:
         warnings = dict.fromkeys([*plan.warnings, *(warning for one in retrievals for warning in one.warnings)])
         self.retrieval = Retrieval(passages, timings_ms, tuple(warnings))
         yield from map(steps.left_out, self.retrieval.warnings)
+
+    def _narrowly(self, whole: Retrieval) -> Retrieval:
+        """Return what the documents that the question names hold, if they answer it; else what was found."""
+        narrowed = self._context.narrow(self._question, whole.passages)
+        if narrowed is None:
+            return whole
+        found = narrowed.search(narrowed.question)
+        confidence = self._context.judge(narrowed.question, found.passages)
+        if confidence.value >= self._context.min_confidence:
+            self.narrowed, self._question, self._search = narrowed, narrowed.question, narrowed.search
+            timings_ms = {name: found.timings_ms.get(name, 0.0) + spent for name, spent in whole.timings_ms.items()}
+            return replace(
+                found, timings_ms=timings_ms, warnings=tuple(dict.fromkeys((*whole.warnings, *found.warnings)))
+            )
+        if whole.passages[0].doc_id in narrowed.documents:
+            self._doubt = confidence
+        return whole
 
     def _search_parts(self, retrievals: list[Retrieval]) -> Iterator[Step]:
         """Search for the parts side by side, and again for those that are not covered; note what was retrieved."""
@@ -151,8 +203,12 @@ class Gathering:
     def confidence(self, merged: Confidence) -> Confidence:
         """Return the best of three judgements: of all passages, of the whole question's, of the least covered part's.
 
-        The last one counts only if all parts are covered.
+        The last one counts only if all parts are covered. Where the documents that the question names do not answer
+        the narrower question, that counts as much as all of it: the name may be part of what is asked, or make a
+        passage look like an answer.
         """
+        if self._doubt:
+            return replace(merged, value=_between(merged.value, self._doubt.value))
         judged = [merged, *([self._whole] if self._whole else [])]
         if self.parts and self._all_covered():
             judged.append(min((part.confidence for part in self.parts), key=lambda one: one.value))
@@ -162,7 +218,7 @@ class Gathering:
         return all(part.sufficient for part in self.parts)
 
     def _searched(self, queries: Iterable[str]) -> list[Retrieval]:
-        return side_by_side(partial(self._context.search, query) for query in queries)
+        return side_by_side(partial(self._search, query) for query in queries)
 
     def _judged(self, part: Part, passages: tuple[Passage, ...]) -> PartEvidence:
         return judge_part(part, self._asked, passages, self._context)
@@ -189,6 +245,12 @@ class Gathering:
             if wording:
                 found[at] = wording
         return found
+
+
+def _between(first: float, second: float) -> float:
+    """Return the probability whose log-odds lie in the middle between those of two others."""
+    odds = math.prod(max(one, LEAST) / max(1 - one, LEAST) for one in (first, second)) ** 0.5
+    return odds / (1 + odds)
 
 
 def judge_part(

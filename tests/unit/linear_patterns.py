@@ -255,22 +255,23 @@ def is_slow(found: Found, attack: tuple[str, str, str]) -> bool:
         if found.max_chars is not None:
             time_of(found, attack, found.max_chars)
             return False
-        if time_of(found, attack, LONG_CHARS) < MEASURABLE_S:
-            return False
-        # Other processes only ever add to a time, and may do so for as long as one round lasts: a pattern is slow if the
-        # least times of all rounds grow too fast in both steps.
-        short_s, long_s, longest_s = inf, inf, inf
-        for _ in range(ROUNDS):
-            short_s = min(short_s, time_of(found, attack, SHORT_CHARS))
-            long_s = min(long_s, time_of(found, attack, LONG_CHARS))
-            if long_s < MEASURABLE_S or long_s < MAX_GROWTH * short_s:
-                return False
-            longest_s = min(longest_s, time_of(found, attack, LONGEST_CHARS))
-            if longest_s <= MAX_GROWTH * long_s:
-                return False
-        return True
+        return time_of(found, attack, LONG_CHARS) >= MEASURABLE_S and _grows_too_fast(found, attack)
     except GivenUpError:
         return True
+
+
+def _grows_too_fast(found: Found, attack: tuple[str, str, str]) -> bool:
+    """Tell whether the least times of all rounds grow too fast in two steps: other processes only add to a time."""
+    short_s, long_s, longest_s = inf, inf, inf
+    for _ in range(ROUNDS):
+        short_s = min(short_s, time_of(found, attack, SHORT_CHARS))
+        long_s = min(long_s, time_of(found, attack, LONG_CHARS))
+        if long_s < max(MEASURABLE_S, MAX_GROWTH * short_s):
+            return False
+        longest_s = min(longest_s, time_of(found, attack, LONGEST_CHARS))
+        if longest_s <= MAX_GROWTH * long_s:
+            return False
+    return True
 
 
 def first_slow(found: Found) -> tuple[str, str, str] | None:
