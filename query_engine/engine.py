@@ -67,6 +67,8 @@ LOW_CONFIDENCE = AnswerWarning("low_confidence", "The passages are about this, b
 NOT_STEERED = AnswerWarning("steering_skipped", "Only the search by meaning can be steered, and the mode is lexical.")
 # Of the documents found first, so many may be the one that a question names.
 NAMED_DOCUMENTS = 4
+# With fewer leaves all of them are read anyway.
+NAMED_LEAVES = 4
 
 Gather = Callable[[str, SearchContext], Evidence]
 """Finds the passages that a question is answered from."""
@@ -303,7 +305,8 @@ class Engine:
         first = {one.doc_id: split_node_id(one.node_id)[0] for one in reversed(passages)}
         versions = [*reversed(first.values())][:NAMED_DOCUMENTS]
         documents = self.corpus.documents.get_versions(versions)
-        known = [documents[version] for version in versions if version in documents]
+        found = (documents[version] for version in versions if version in documents)
+        known = [document for document in found if len(document.tree.leaves) >= NAMED_LEAVES]
         plain = without_document_names(question, known)
         if plain is None:
             return None

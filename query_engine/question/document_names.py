@@ -1,10 +1,11 @@
 """Take the names of documents out of a question: "Who repairs the roof at Unit 6, Halden Yard?" asks who repairs it.
 
 Flow: the documents that a question finds first -> **here** -> `retrieval/multi_part.py` searches within those it names,
-with the question without their names. A name is in no sentence that answers; it draws search and reader to the title,
-the parties of a contract and the place of a meeting. English. Pure.
+with the question without their names. Such a name is in no sentence that answers; it draws search and reader to
+the title, the parties of a contract, the place of a meeting. English. Pure.
 
-A name is what a document always writes with a capital, and has in its title, its file's name or its first lines.
+A name is what a document always writes with a capital, has in its title, its file's name or its first lines, and seldom
+has below. Where the text repeats it ("Normans"), it stands in the sentences that answer.
 """
 
 import re
@@ -13,14 +14,14 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from index.documents.store import Document
-from query_engine.text.dictionary import dictionary
+from query_engine.text.dictionary import dictionary, in_dictionary
 from query_engine.text.light_words import is_light
 
-# A document also has names in its first lines. A word that stands there and often below is what it is about, or a
-# person who takes part.
+# A document is called by its first lines too. What stands there and often below is its subject, or a person who takes
+# part: a sentence that answers names it.
 TOP_CHARS, SELDOM = 400, 3
-# So many times as often with a capital as without is always: a heading or the start of a sentence may be an exception.
-CAPITALS = 5
+# So many times as often with a capital as without is always.
+CAPITALS = 2
 MAX_NAME_WORDS = 7
 # "in the Tessaly dental text message study" is left out whole, up to so many words behind the name.
 MAX_KIND_WORDS = 5
@@ -96,28 +97,29 @@ class _Called:
 
     def __init__(self, document: Document) -> None:
         self._text = document.text
+        self._lower = document.text.casefold()
         top = document.text[:TOP_CHARS]
         first = next((line for line in top.splitlines() if line.strip()), "")
-        titles = [_parts(text) for text in (document.title, PurePosixPath(document.doc_id).stem, first)]
-        lines = _parts(top)
-        lower = document.text.casefold()
-        rare = {part for part in lines if lower.count(part) <= SELDOM}
-        self._known = rare.union(*titles)
-        self._said = "\n".join(f" {' '.join(parts)} " for parts in (*titles, lines))
-
-    def has_name(self, word: _Typed) -> bool:
-        """Whether a word belongs to what the document is called, and it always writes it with a capital."""
-        return bool(word.parts) and all(self._is_name(part) for part in word.parts)
+        called = [_parts(text) for text in (document.title, PurePosixPath(document.doc_id).stem, first, top)]
+        self._said = "\n".join(f" {' '.join(parts)} " for parts in called)
 
     def says(self, words: Sequence[_Typed]) -> bool:
         """Whether it is called by these words, one after the other."""
-        return f" {' '.join(part for word in words for part in word.parts)} " in self._said
+        return f" {_joined(words)} " in self._said
+
+    def has_name(self, word: _Typed) -> bool:
+        """Whether a word is seldom in the text, always with a capital, and belongs to what the document is called."""
+        return bool(word.parts) and self.says([word]) and all(map(self._is_name, word.parts))
+
+    def says_seldom(self, words: Sequence[_Typed]) -> bool:
+        """Whether these words, one after the other, are seldom in the text."""
+        return self._lower.count(_joined(words)) <= SELDOM
 
     def _is_name(self, part: str) -> bool:
-        if part not in self._known or part in _NO_NAMES or not part.isalpha():
+        if part in _NO_NAMES or not part.isalpha():
             return False  # "E14", "P340": a code is what is asked for
-        capitals = self._text.count(part.capitalize()) + self._text.count(part.upper())
-        return capitals > 0 and capitals >= CAPITALS * self._text.count(part)
+        capitals, small = self._text.count(part.capitalize()) + self._text.count(part.upper()), self._text.count(part)
+        return capitals + small <= SELDOM and capitals >= CAPITALS * small
 
 
 def without_document_names(question: str, documents: Sequence[Document]) -> WithoutNames | None:
@@ -155,23 +157,27 @@ def _names(words: Sequence[_Typed], called: _Called) -> tuple[range, ...]:
     place = 0
     while place < len(words):
         name = _name_from(words, called, place, told=told)
-        if name:
+        if name and not _is_numbered(words, name.stop):
             found.append(name)
         place = name.stop if name else place + 1
     return tuple(found)
 
 
+def _is_numbered(words: Sequence[_Typed], place: int) -> bool:
+    """Whether a number or a code stands behind a name: "the MowBert 800" is another one than "the MowBert 450"."""
+    return place < len(words) and any(map(str.isdigit, words[place].text))
+
+
 def _name_from(words: Sequence[_Typed], called: _Called, place: int, *, told: bool) -> range:
     """Return the places of the longest name that begins with a word; none if none does."""
     longest = range(place, place)
-    last = min(len(words), place + MAX_NAME_WORDS)
-    for stop in range(place + 1, last + 1):
-        name = words[place:stop]
-        if told and not (name[-1].has_capital or name[-1].joins or name[-1].text.isdigit()):
+    for stop in range(place + 1, min(len(words), place + MAX_NAME_WORDS) + 1):
+        name, last = words[place:stop], words[stop - 1]
+        if not (last.joins or last.text.isdigit() or (last.has_capital if told else called.has_name(last))):
             break
         if not called.says(name):
             break
-        if not (name[0].joins or name[-1].joins) and _is_name(name, called, told=told):
+        if not (name[0].joins or last.joins) and _is_name(name, called, told=told and (place > 0 or len(name) > 1)):
             longest = range(place, stop)
     return longest
 
@@ -179,8 +185,10 @@ def _name_from(words: Sequence[_Typed], called: _Called, place: int, *, told: bo
 def _is_name(words: Sequence[_Typed], called: _Called, *, told: bool) -> bool:
     """Whether words that a document is called by are a name: one of them is, or several are told by their capitals."""
     if told:
-        return any(map(called.has_name, words)) or (len(words) > 1 and words[0].has_capital)
-    return any(called.has_name(word) and not all(part in dictionary("en") for part in word.parts) for word in words)
+        return any(map(called.has_name, words)) or (
+            len(words) > 1 and words[0].has_capital and called.says_seldom(words)
+        )
+    return any(called.has_name(word) and not all(in_dictionary(part, "en") for part in word.parts) for word in words)
 
 
 def _without(question: str, words: Sequence[_Typed], names: Sequence[range]) -> str | None:
@@ -252,6 +260,10 @@ def _head(question: str, words: Sequence[_Typed], name: range) -> int | None:
 def _has_all(document: Document, parts: Iterable[str]) -> bool:
     text = f"{document.title} {document.doc_id} {document.text}".casefold()
     return all(part in text for part in parts)
+
+
+def _joined(words: Iterable[_Typed]) -> str:
+    return " ".join(part for word in words for part in word.parts)
 
 
 def _parts(text: str) -> list[str]:
