@@ -34,6 +34,8 @@ SUMMARY_SENTENCES = 7
 LEAST_DATED = 3
 # A summary has two sentences, and one more for this many leaves.
 LEAVES_A_SENTENCE = 2
+# A topic of so many words may describe one document, among the first few that hold most of it.
+MIN_DESCRIBING_TERMS, DESCRIBED_DOCUMENTS = 3, 5
 TABLES = frozenset({"csv", "parquet"})
 
 # A text, or quotes that share a citation mark.
@@ -103,6 +105,8 @@ def _meant(corpus: Corpus, request: Request, names: Sequence[DocumentName]) -> S
     named = find_named(corpus, request.name, names)
     if not named.documents and request.is_document:
         return _about(corpus, request.name, names)
+    if not named.documents and request.kind == "summary":
+        return _described(corpus, request.name, names)
     surely = request.kind == "summary" or request.is_document or named.surely
     return named.documents if surely or (request.kind == "history" and len(named.documents) == 1) else ()
 
@@ -196,13 +200,33 @@ def _columns(document: StoredDocument, wording: Wording) -> str:
 
 def _about(corpus: Corpus, topic: str, names: Sequence[DocumentName]) -> Sequence[DocumentName]:
     """Return the document in whose text the words of a topic stand most, if it is in the catalogue."""
+    return _by_words(corpus, topic, names)[:1]
+
+
+def _described(corpus: Corpus, topic: str, names: Sequence[DocumentName]) -> Sequence[DocumentName]:
+    """Return the only document that has every word of a topic of several: "the cold room failure at the food bank"."""
+    index = corpus.lexical_index
+    asked = set(index.query_terms(topic))
+    if len(asked) < MIN_DESCRIBING_TERMS:
+        return ()
+    near = _by_words(corpus, topic, names)[:DESCRIBED_DOCUMENTS]
+    fitting = {
+        one.version
+        for one in _read(corpus, near)
+        if asked.issubset(index.terms(f"{one.title} {one.doc_id} {one.text}"))
+    }
+    return [name for name in near if name.version in fitting] if len(fitting) == 1 else ()
+
+
+def _by_words(corpus: Corpus, topic: str, names: Sequence[DocumentName]) -> list[DocumentName]:
+    """Return the documents that hold words of a topic, the one in whose text they stand most first."""
     index = corpus.lexical_index
     versions = {name.version: name for name in names}
     worth: dict[str, float] = {}
     for leaf, score in index.search({term: 1.0 for term in index.query_terms(topic)}, (), 20, list(versions)):
         version = leaf.rpartition(".")[0]
         worth[version] = worth.get(version, 0.0) + score
-    return [versions[max(worth, key=worth.__getitem__)]] if worth else ()
+    return [versions[version] for version in sorted(worth, key=worth.__getitem__, reverse=True)]
 
 
 def _read(corpus: Corpus, names: Iterable[DocumentName]) -> list[StoredDocument]:

@@ -109,7 +109,8 @@ def _rows(block: ChosenBlock, quoted: str) -> Iterator[str]:
         cells = split_row(line)
         names = column_names(split_row(header), len(cells)) if header else []
         if not names:
-            yield (": " if len(cells) == 2 else ", ").join(cell for cell in cells if cell)
+            between = " " if cells[0].endswith(":") else ": "
+            yield (between if len(cells) == 2 else ", ").join(cell for cell in cells if cell)
         else:
             yield ", ".join(
                 f"{name}: {cell}" if name and (place or not any(map(str.isalpha, cell))) else cell
