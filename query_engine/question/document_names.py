@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from index.documents.store import Document
-from query_engine.text.dictionary import dictionary, in_dictionary
+from query_engine.text.dictionary import in_dictionary
 from query_engine.text.light_words import is_light
 
 # A document is called by its first lines too. What stands there and often below is its subject, or a person who takes
@@ -115,6 +115,10 @@ class _Called:
         """Whether these words, one after the other, are seldom in the text."""
         return self._lower.count(_joined(words)) <= SELDOM
 
+    def writes_small(self, word: _Typed) -> bool:
+        """Whether a word also stands in the text without a capital, as the noun of the thing: "the museum"."""
+        return word.text.isalpha() and f" {word.lower}" in self._text
+
     def _is_name(self, part: str) -> bool:
         if part in _NO_NAMES or not part.isalpha():
             return False  # "E14", "P340": a code is what is asked for
@@ -133,26 +137,27 @@ def without_document_names(question: str, documents: Sequence[Document]) -> With
         None if it names none of them, or asks for nothing beside the name.
     """
     words = [_Typed.of(match) for match in _WORD.finditer(question)]
-    named = [(_names(words, _Called(document)), document) for document in documents]
-    names, document = max(named, key=lambda one: sum(map(len, one[0])), default=((), None))
-    if document is None or not names:
+    called = [_Called(document) for document in documents]
+    named = [_names(words, one) for one in called]
+    best = max(range(len(documents)), key=lambda place: sum(map(len, named[place])), default=None)
+    if best is None or not named[best]:
         return None
-    rest = _without(question, words, names)
+    names = named[best]
+    rest = _without(question, words, names, called[best])
     if rest is None:
         return None
     parts = {part for name in names for place in name for part in words[place].parts if part not in _JOINS}
     return WithoutNames(
         rest,
         tuple(question[words[name.start].start : words[name.stop - 1].end] for name in names),
-        frozenset(one.doc_id for one in documents if one is document or _has_all(one, parts)),
+        frozenset(one.doc_id for place, one in enumerate(documents) if place == best or _has_all(one, parts)),
     )
 
 
 def _names(words: Sequence[_Typed], called: _Called) -> tuple[range, ...]:
     """Return where in a question names of a document stand: the longest runs of words that it is called by."""
     # "what does halden yard charge" and "What Does Halden Yard Charge" do not tell names by their capitals.
-    capitals = sum(word.has_capital for word in words[1:])
-    told = 0 < capitals <= len(words) / 2
+    told = len({word.has_capital for word in words[1:] if word.text.isalpha()}) > 1
     found: list[range] = []
     place = 0
     while place < len(words):
@@ -173,69 +178,72 @@ def _name_from(words: Sequence[_Typed], called: _Called, place: int, *, told: bo
     longest = range(place, place)
     for stop in range(place + 1, min(len(words), place + MAX_NAME_WORDS) + 1):
         name, last = words[place:stop], words[stop - 1]
-        if not (last.joins or last.text.isdigit() or (last.has_capital if told else called.has_name(last))):
+        may_belong = last.joins or last.text.isdigit() or last.has_capital or not told
+        if not (may_belong and called.says(name)):
             break
-        if not called.says(name):
-            break
-        if not (name[0].joins or last.joins) and _is_name(name, called, told=told and (place > 0 or len(name) > 1)):
+        if last.lower not in _FUNCTION_WORDS and _is_name(name, called, told=told and (place > 0 or len(name) > 1)):
             longest = range(place, stop)
     return longest
 
 
 def _is_name(words: Sequence[_Typed], called: _Called, *, told: bool) -> bool:
     """Whether words that a document is called by are a name: one of them is, or several are told by their capitals."""
-    if told:
-        return any(map(called.has_name, words)) or (
-            len(words) > 1 and words[0].has_capital and called.says_seldom(words)
-        )
-    return any(called.has_name(word) and not all(in_dictionary(part, "en") for part in word.parts) for word in words)
+    first = words[0]
+    if told and first.has_capital:
+        return any(map(called.has_name, words)) or (len(words) > 1 and called.says_seldom(words))
+    return not told and called.has_name(first) and not all(in_dictionary(part, "en") for part in first.parts)
 
 
-def _without(question: str, words: Sequence[_Typed], names: Sequence[range]) -> str | None:
-    """Return the question without names, and the words that lead to them where nothing else follows; None if empty."""
-    dropped: set[int] = set()
-    instead: dict[int, str] = {}
+def _without(question: str, words: Sequence[_Typed], names: Iterable[range], called: _Called) -> str | None:
+    """Return the question without names, and without the words that lead to them; None if no subject is left."""
+    typed: dict[int, str] = {place: word.text for place, word in enumerate(words)}
+    subjects = {place for place, word in enumerate(words) if _names_a_subject(word)}
     for name in names:
-        dropped |= _dropped(question, words, name)
-        head = None if name.start - 1 in dropped else _head(question, words, name)
-        if head is not None:
-            dropped.discard(head)
-            article = "" if name.start and words[name.start - 1].lower in _DETERMINERS else "the "
-            instead[head] = article + words[head].lower
-    if not any(
-        word.parts and _names_a_subject(word)
-        for place, word in enumerate(words)
-        if place not in dropped | instead.keys()
-    ):
+        leading = next((place for place in range(name.start, 0, -1) if words[place - 1].lower not in _DETERMINERS), 0)
+        phrase = _phrase(question, words, name, leading)
+        last = words[name.stop - 1]
+        if phrase is None and called.writes_small(last):
+            phrase = range(name.start, name.stop - 1)
+            typed[name.stop - 1] = last.lower if leading < name.start else f"the {last.lower}"
+        elif phrase is None:
+            phrase = range(leading if _ends(question, words, name.stop - 1) else name.start, name.stop)
+        typed.update(dict.fromkeys(phrase, ""))
+        subjects.difference_update(phrase, name)
+    if not subjects:
         return None
     kept, end = "", 0
     for place, word in enumerate(words):
-        kept += question[end : word.start] + ("" if place in dropped else instead.get(place, word.text))
+        kept += question[end : word.start] + typed[place]
         end = word.end
     rest = " ".join((kept + question[end:]).split())
     return re.sub(r"[\s,]+(?=[,?!.;:])", "", rest).strip(" ,")
 
 
 def _names_a_subject(word: _Typed) -> bool:
-    return not is_light(word.text) and word.lower not in _FUNCTION_WORDS
+    return bool(word.parts) and not is_light(word.text) and word.lower not in _FUNCTION_WORDS
 
 
-def _dropped(question: str, words: Sequence[_Typed], name: range) -> set[int]:
-    """Return the places of a name and of what goes with it."""
-    before = name.start - 1
-    while before >= 0 and words[before].lower in _DETERMINERS:
-        before -= 1
-    led = before >= 0 and words[before].lower in _PREPOSITIONS
-    if led and before and words[before - 1].lower == "according":
-        before -= 1
+def _phrase(question: str, words: Sequence[_Typed], name: range, leading: int) -> range | None:
+    """Return where the phrase stands that a name ends and a preposition begins; None if another noun follows it.
+
+    Args:
+        question: as typed.
+        words: of the question.
+        name: places of the name.
+        leading: place of the first word before it that says which: "the", "our".
+    """
+    if not leading or words[leading - 1].lower not in _PREPOSITIONS or _OWNS.search(words[name.stop - 1].text):
+        return None
+    first = leading - 1
+    if first and words[first - 1].lower == "according":
+        first -= 1
     last = name.stop - 1
-    while last + 1 < len(words) and not _ends(question, words, last):
+    while not _ends(question, words, last):
         last += 1
-    if led and words[last].lower in _KINDS and last - name.stop < MAX_KIND_WORDS:
-        return {*range(before, last + 1)}
-    if led and not _OWNS.search(words[name.stop - 1].text) and _ends(question, words, name.stop - 1):
-        return {*range(before, name.stop)}
-    return {*name}
+    if words[last].lower in _KINDS and last - name.stop < MAX_KIND_WORDS:
+        return range(first, last + 1)
+    alone = leading == name.start  # "did people at Penhallow give up", not "at the Penhallow clinic"
+    return range(first, name.stop) if alone or last == name.stop - 1 else None
 
 
 def _ends(question: str, words: Sequence[_Typed], place: int) -> bool:
@@ -244,17 +252,6 @@ def _ends(question: str, words: Sequence[_Typed], place: int) -> bool:
         return True
     following = words[place + 1]
     return following.lower in _GO_ON or _STOPS.search(question[words[place].end : following.start]) is not None
-
-
-def _head(question: str, words: Sequence[_Typed], name: range) -> int | None:
-    """Return the place of the common noun that a name ends in and that can stand for it: "the Carrow Sands Lido"."""
-    last = words[name.stop - 1]
-    if _OWNS.search(last.text) or any(words[place].text == "&" for place in name):
-        return None
-    if last.has_capital and not _ends(question, words, name.stop - 1):
-        return None  # "the Carrow Sands pool" has another noun
-    nouns = [place for place in name if words[place].text.isalpha() and words[place].lower in dictionary("en")]
-    return nouns[-1] if nouns else None
 
 
 def _has_all(document: Document, parts: Iterable[str]) -> bool:

@@ -21,7 +21,7 @@ from query_engine.inquiry import Inquiry
 from query_engine.question.condense import Turn
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Event, Restarted, Retrieved, Step, Token
-from query_engine.synthesis.base import Synthesizer
+from query_engine.synthesis.base import Piece, Synthesizer
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import AnswerSettings, RetrievalSettings, Settings
 from tests.fakes.corpora import fill, make_corpus
@@ -335,6 +335,49 @@ async def test_a_polite_request_is_answered_like_the_plain_question(make: MakeEn
     told = [event.text for event in events if isinstance(event, Step) and event.kind == "question"]
     assert told == ["**Asked plainly**: “Who published the rotor limit in 1919?”"]
     assert (framed.answer, framed.warnings) == (plain.answer, plain.warnings)
+
+
+LEASE = "Lease of Unit 6, Halden Yard\n\nProperty: Unit 6, Halden Yard, Brixby\n\n" + "\n\n".join(
+    [
+        "The rent is nine hundred pounds a month. It is paid on the first day of each month by bank transfer. " * 6,
+        "The landlord repairs the roof and the walls.",
+        "No machine may run after ten in the evening. Vehicles may not be left overnight on the paved ground. " * 6,
+        "Three months of notice are needed. The keys are given back on the last day, and the rooms are clean. " * 6,
+    ]
+)
+
+
+async def test_a_named_document_is_asked_without_its_name(make: MakeEngine) -> None:
+    engine = make(texts={**TEXTS, "lease.md": LEASE})
+    events, done = await answer(engine, "Who repairs the roof and the walls at Unit 6, Halden Yard?")
+
+    told = [event.text for event in events if isinstance(event, Step) and "Searching within" in event.text]
+    assert told == ["**Searching within** *Unit 6, Halden Yard* for: “Who repairs the roof and the walls?”"]
+    assert done.answer == "The landlord repairs the roof and the walls. [1]"
+    assert {passage.doc_id for passage in done.passages} == {"lease.md"}
+
+
+async def test_a_language_model_is_asked_with_the_name(make: MakeEngine) -> None:
+    asked = []
+
+    class Model(ScriptedSynthesizer):
+        def write(self, question: str, *rest: Any) -> Iterator[Piece]:
+            asked.append(question)
+            return super().write(question, *rest)
+
+    engine = make(Model("The landlord repairs the roof.", "[cite]"), texts={"lease.md": LEASE})
+    _, done = await answer(engine, "Who repairs the roof and the walls at Halden Yard?")
+
+    assert asked == ["Who repairs the roof and the walls at Halden Yard?"]
+    assert done.synthesizer == "openai"
+
+
+async def test_names_stay_in_the_question_where_that_is_set(make: MakeEngine) -> None:
+    engine = make(texts={"lease.md": LEASE})
+    engine._settings = Settings(answer=AnswerSettings(narrow=False))
+    events, _ = await answer(engine, "Who repairs the roof and the walls at Halden Yard?")
+
+    assert not [event for event in events if isinstance(event, Step) and "Searching within" in event.text]
 
 
 async def test_spelling_can_be_switched_off(make: MakeEngine) -> None:

@@ -9,7 +9,7 @@ import pytest
 from query_engine.answerability.classifier import Confidence
 from query_engine.question.decompose import ONE_PASS, Plan
 from query_engine.question.decompose_rules import Part
-from query_engine.retrieval.multi_part import Gathering, SearchContext, merge
+from query_engine.retrieval.multi_part import Gathering, Narrowed, SearchContext, merge
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step
@@ -239,3 +239,58 @@ def test_the_merged_list_keeps_to_the_budget_of_one_search() -> None:
     assert [passage.doc_id for passage in merged] == ["a", "b"]
     assert len(merge([[at(start, "y") for start in range(9)]], options)) == 3
     assert len(merge([[at(0, "z" * 900)]], options)) == 1, "a first passage longer than the budget is returned alone"
+
+
+NARROW = "Which is larger?"
+
+
+class NarrowSearch(Search):
+    """Also narrows the question to the document `a`."""
+
+    def gathering(self, plan: Plan = ONE_PASS, deadline: Deadline | None = None) -> Gathering:
+        narrowed = Narrowed(NARROW, ("Sol",), frozenset({"a"}), self.search)
+        context = SearchContext(
+            self.search, self.judge, FakeWords(), 0.5, OPTIONS, deadline or Deadline(60), lambda *_: narrowed
+        )
+        return Gathering(WHOLE, lambda _question, _deadline: plan, context)
+
+
+def test_a_document_that_the_question_names_is_asked_without_the_name() -> None:
+    search = NarrowSearch({WHOLE: [at(0, "About Sol.")], NARROW: [at(50, "Venus.")]}, {"Venus.": sure(0.6)})
+    gathering = search.gathering()
+
+    (told,) = steps_of(gathering)
+
+    assert search.asked == [WHOLE, NARROW]
+    assert told.text == f"**Searching within** *Sol* for: “{NARROW}”"
+    assert gathering.narrowed
+    assert [passage.text for passage in gathering.retrieval.passages] == ["Venus."]
+    assert gathering.retrieval.timings_ms == {"retrieve": 2.0}
+    assert gathering.retrieval.warnings == (AnswerWarning("slow", "it was slow."),)
+    assert gathering.confidence(sure(0.6)).value == 0.6
+
+
+def test_parts_are_searched_for_within_it_too() -> None:
+    found = {NARROW: [at(0, "Planets.")], "mars": [at(50, "Mars.")], "venus": [at(90, "Venus.")]}
+    search = NarrowSearch({WHOLE: [at(200, "About Sol.")], **found}, {"Planets.": sure(0.9), "Mars.": sure(0.8)})
+    gathering = search.gathering(PLAN)
+
+    steps_of(gathering)
+
+    assert [passage.text for passage in gathering.retrieval.passages] == ["Planets.", "Mars.", "Venus."]
+
+
+@pytest.mark.parametrize(
+    ("doc_id", "narrow", "whole", "both"),
+    [("a", 0.2, 0.8, 0.5), ("a", 0.0, 1.0, 0.5), ("a", 0.45, 0.9, 0.73), ("b", 0.2, 0.8, 0.8)],
+)
+def test_where_it_does_not_answer_the_whole_question_counts_half(
+    doc_id: str, narrow: float, whole: float, both: float
+) -> None:
+    search = NarrowSearch({WHOLE: [at(0, "Sol.", doc_id)], NARROW: [at(50, "Venus.")]}, {"Venus.": sure(narrow)})
+    gathering = search.gathering()
+
+    assert steps_of(gathering) == []
+    assert gathering.narrowed is None
+    assert [passage.text for passage in gathering.retrieval.passages] == ["Sol."]
+    assert gathering.confidence(sure(whole)).value == pytest.approx(both, abs=0.005)

@@ -1,0 +1,115 @@
+"""Names of documents are told from what is asked of them, and only they are taken out of a question."""
+
+import pytest
+
+from index.documents.store import Document
+from query_engine.question.document_names import WithoutNames, without_document_names
+
+LEASE = Document(
+    "halden_yard_lease.txt",
+    "Extract from lease",
+    "EXTRACT FROM LEASE\n\nProperty: Unit 6, Halden Yard, Brixby\nTenant: Fenn & Daughter Limited\n\n"
+    "7.1 The Tenant must keep the inside of the Unit in good repair, and all doors of the Unit.\n"
+    "7.2 The Landlord is responsible for the roof of the Unit and of the yard. The Unit may not be sublet.",
+)
+MUSEUM = Document(
+    "tramway_visit.html",
+    "Plan your visit | Ellerby Tramway Museum",
+    "Ellerby Tramway Museum\n\nThe museum is open every day in August. A tramway ticket lets you ride all day. "
+    "The museum's own trams leave from the gate.",
+)
+STUDY = Document(
+    "reminders.txt",
+    "The wording of reminders",
+    "THE WORDING OF REMINDERS\n\nTessaly Dental Service\n\nA missed appointment was one without a notice. Patients of "
+    "the service got a text message.",
+)
+NORMANS = Document(
+    "Normans.txt",
+    "Normans",
+    "The Normans came to Normandy. The Normans spoke a dialect of French. The Normans exported horses. The Normans "
+    "built castles. The Normans were vassals.",
+)
+MOWERS = Document("mowbert.md", "MowBert 450", "The MowBert 450 mows lawns of up to an acre. It charges by itself.")
+
+
+def asked(question: str, *documents: Document) -> str | None:
+    found = without_document_names(question, documents)
+    return found.question if found else None
+
+
+@pytest.mark.parametrize(
+    ("question", "left"),
+    [
+        ("Which repairs is the landlord responsible for at Unit 6, Halden Yard?",
+         "Which repairs is the landlord responsible for?"),
+        ("Who pays for the roof of Unit 6 at Halden Yard?", "Who pays for the roof?"),
+        ("How does the tenant of Halden Yard ask for consent?", "How does the tenant ask for consent?"),
+        ("Is Fenn & Daughter allowed to sublet?", "Is allowed to sublet?"),
+        ("At Halden Yard, who paints the doors?", "who paints the doors?"),
+        ("What are Halden Yard's rules on noise?", "What are rules on noise?"),
+        ("who repairs the roof at halden yard", "who repairs the roof"),
+        ("How noisy is the Halden in summer?", "How noisy is in summer?"),
+    ],
+)  # fmt: skip
+def test_a_name_goes_with_the_words_that_lead_to_it(question: str, left: str) -> None:
+    assert asked(question, LEASE) == left
+
+
+@pytest.mark.parametrize(
+    ("question", "left"),
+    [
+        ("How much is parking at Ellerby Tramway Museum?", "How much is parking?"),
+        ("What does the Ellerby Tramway Museum sell?", "What does the museum sell?"),
+        ("Which trams run at the Ellerby museum in August?", "Which trams run at the museum in August?"),
+        ("Do our trams stop at the Ellerby Tramway Museum?", "Do our trams stop?"),
+    ],
+)
+def test_the_noun_of_a_name_stands_for_it_where_the_sentence_needs_one(question: str, left: str) -> None:
+    assert asked(question, MUSEUM) == left
+
+
+def test_the_kind_of_a_document_goes_with_its_name() -> None:
+    question = "What counted as missed in the Tessaly dental text message study?"
+
+    assert asked(question, STUDY) == "What counted as missed?"
+    assert asked("What counted as missed, according to the Tessaly study?", STUDY) == "What counted as missed?"
+
+
+@pytest.mark.parametrize(
+    ("question", "document"),
+    [
+        ("What did the Normans export?", NORMANS),  # the sentences that answer name them
+        ("How do trams work?", MUSEUM),
+        ("What may the tenant sublet?", LEASE),  # written with a capital, but on every line
+        ("What is Ellerby Tramway Museum?", MUSEUM),  # nothing is left
+        ("Where is Halden Yard?", LEASE),
+        ("Extract", LEASE),
+        ("What does the MowBert 800 cost?", MOWERS),  # another one than the document's
+        ("", MUSEUM),
+    ],
+)
+def test_what_is_asked_for_is_no_name(question: str, document: Document) -> None:
+    assert without_document_names(question, [document]) is None
+
+
+def test_months_and_days_are_no_names() -> None:
+    minutes = Document("minutes.md", "Minutes of March", "Minutes of March\n\nThe board met on a Monday.")
+
+    assert without_document_names("What was decided at the meeting in March?", [minutes]) is None
+
+
+def test_the_document_that_is_named_most_fully_is_meant_and_all_that_have_its_names() -> None:
+    rules = Document("rules.md", "House rules", "House rules\n\nThese rules hold for Halden Yard. Doors are locked.")
+
+    found = without_document_names("Who locks the doors at Halden Yard?", [MUSEUM, LEASE, rules])
+
+    assert found == WithoutNames(
+        "Who locks the doors?", ("Halden Yard",), frozenset({"halden_yard_lease.txt", "rules.md"})
+    )
+    assert without_document_names("Who locks the doors at Halden Yard?", []) is None
+
+
+def test_a_question_in_title_case_does_not_tell_names_by_its_capitals() -> None:
+    assert asked("What Does The Museum Sell In August", MUSEUM) is None
+    assert asked("Who Repairs The Roof At Halden Yard", LEASE) == "Who Repairs The Roof"
