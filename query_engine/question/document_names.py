@@ -162,15 +162,18 @@ def _names(words: Sequence[_Typed], called: _Called) -> tuple[range, ...]:
     place = 0
     while place < len(words):
         name = _name_from(words, called, place, told=told)
-        if name and not _is_numbered(words, name.stop):
+        if name and not _is_part(words, name, told=told):
             found.append(name)
         place = name.stop if name else place + 1
     return tuple(found)
 
 
-def _is_numbered(words: Sequence[_Typed], place: int) -> bool:
-    """Whether a number or a code stands behind a name: "the MowBert 800" is another one than "the MowBert 450"."""
-    return place < len(words) and any(map(str.isdigit, words[place].text))
+def _is_part(words: Sequence[_Typed], name: range, *, told: bool) -> bool:
+    """Whether a word beside a name makes it another one: "the MowBert 800" is not the document's "MowBert 450"."""
+    if name.stop < len(words) and any(map(str.isdigit, words[name.stop].text)):
+        return True
+    beside = (words[place] for place in (name.start - 1, name.stop) if 0 < place < len(words))
+    return told and any(word.has_capital and word.lower not in _NO_NAMES for word in beside)
 
 
 def _name_from(words: Sequence[_Typed], called: _Called, place: int, *, told: bool) -> range:

@@ -86,6 +86,7 @@ def test_the_kind_of_a_document_goes_with_its_name() -> None:
         ("Where is Halden Yard?", LEASE),
         ("Extract", LEASE),
         ("What does the MowBert 800 cost?", MOWERS),  # another one than the document's
+        ("What does the Ellerby Model Museum show?", MUSEUM),
         ("", MUSEUM),
     ],
 )
