@@ -22,13 +22,13 @@ from typing import Any
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from index.corpus import Corpus
-from index.documents.span_tree import split_node_id
 from index.lexical.language import question_language
 from query_engine import steps
 from query_engine.answer_stream import answer_stream
 from query_engine.answerability.classifier import Confidence, assess
 from query_engine.answerability.missing_words import missing_words
 from query_engine.collection.answers import answer_about_collection
+from query_engine.collection.extract import documents_of
 from query_engine.collection.outcomes import Outcome, OutcomeSynthesizer, find_outcome
 from query_engine.collection.rows import find_rows, show_rows
 from query_engine.inquiry import Inquiry
@@ -65,7 +65,7 @@ logger = logging.getLogger(__name__)
 
 LOW_CONFIDENCE = AnswerWarning("low_confidence", "The passages are about this, but perhaps do not answer it.")
 NOT_STEERED = AnswerWarning("steering_skipped", "Only the search by meaning can be steered, and the mode is lexical.")
-# Of the documents found first, so many may be the one that a question names.
+# Only the first documents that were found are checked for names that a question has.
 NAMED_DOCUMENTS = 4
 # With fewer leaves all of them are read anyway.
 NAMED_LEAVES = 4
@@ -299,13 +299,10 @@ class Engine:
     def _narrowed(
         self, question: str, passages: Sequence[Passage], *, search: Callable[..., Retrieval]
     ) -> Narrowed | None:
-        """Return the question as it is asked of the documents it names, of the first ones that were found."""
+        """Return the question as it is asked of the documents that it names; None if it names none."""
         if not self._settings.answer.narrow or question_language(question) != "en":
             return None
-        first = {one.doc_id: split_node_id(one.node_id)[0] for one in reversed(passages)}
-        versions = [*reversed(first.values())][:NAMED_DOCUMENTS]
-        documents = self.corpus.documents.get_versions(versions)
-        found = (documents[version] for version in versions if version in documents)
+        found = documents_of(passages, self.corpus.documents.get_versions)[:NAMED_DOCUMENTS]
         known = [document for document in found if len(document.tree.leaves) >= NAMED_LEAVES]
         plain = without_document_names(question, known)
         if plain is None:

@@ -31,7 +31,7 @@ from query_engine.text.term_weights import CorpusWords
 from settings import RetrievalSettings
 
 MAX_ROUNDS = 3
-# No probability is nearer to 0 or 1.
+# Probabilities are clamped this far from 0 and 1.
 LEAST = 1e-4
 # Parts that differ by so few terms name things; others are questions of their own.
 MAX_NAME_TERMS = 3
@@ -138,6 +138,7 @@ class Gathering:
 
     def steps(self) -> Iterator[Step]:
         """Search, plan, judge, search again; yield what is done, then what was left out."""
+        started = time.perf_counter()
         whole = self._narrowly(self._context.search(self._question))
         if self.narrowed:
             yield steps.narrowed(self.narrowed.names, self._question)
@@ -146,7 +147,6 @@ class Gathering:
             self.retrieval = replace(whole, warnings=plan.warnings + whole.warnings)
             yield from map(steps.left_out, self.retrieval.warnings)
             return
-        started = time.perf_counter()
         self._asked = plan.parts
         yield steps.planned(plan)
         self._whole = self._context.judge(self._question, whole.passages)
@@ -171,13 +171,13 @@ class Gathering:
         confidence = self._context.judge(narrowed.question, found.passages)
         if confidence.value >= self._context.min_confidence:
             self.narrowed, self._question, self._search = narrowed, narrowed.question, narrowed.search
-            timings_ms = {name: found.timings_ms.get(name, 0.0) + spent for name, spent in whole.timings_ms.items()}
-            return replace(
-                found, timings_ms=timings_ms, warnings=tuple(dict.fromkeys((*whole.warnings, *found.warnings)))
-            )
-        if whole.passages[0].doc_id in narrowed.documents:
-            self._doubt = confidence
-        return whole
+            passages = found.passages
+        else:
+            passages = whole.passages
+            self._doubt = confidence if whole.passages[0].doc_id in narrowed.documents else None
+        timings_ms = {name: whole.timings_ms.get(name, 0.0) + spent for name, spent in found.timings_ms.items()}
+        warnings = tuple(dict.fromkeys((*whole.warnings, *found.warnings)))
+        return replace(whole, passages=passages, timings_ms={**whole.timings_ms, **timings_ms}, warnings=warnings)
 
     def _search_parts(self, retrievals: list[Retrieval]) -> Iterator[Step]:
         """Search for the parts side by side, and again for those that are not covered; note what was retrieved."""
@@ -203,16 +203,18 @@ class Gathering:
     def confidence(self, merged: Confidence) -> Confidence:
         """Return the best of three judgements: of all passages, of the whole question's, of the least covered part's.
 
-        The last one counts only if all parts are covered. Where the documents that the question names do not answer
-        the narrower question, that counts as much as all of it: the name may be part of what is asked, or make a
-        passage look like an answer.
+        The last one counts only if all parts are covered. Otherwise, where the documents that the question names do
+        not answer the narrower question, the log-odds of both judgements are averaged: the name may be part of what is
+        asked, or make a passage look like an answer.
         """
-        if self._doubt:
-            return replace(merged, value=_between(merged.value, self._doubt.value))
         judged = [merged, *([self._whole] if self._whole else [])]
-        if self.parts and self._all_covered():
+        covered = bool(self.parts) and self._all_covered()
+        if covered:
             judged.append(min((part.confidence for part in self.parts), key=lambda one: one.value))
-        return max(judged, key=lambda one: one.value)
+        best = max(judged, key=lambda one: one.value)
+        if self._doubt is None or covered:
+            return best
+        return replace(best, value=_between(best.value, self._doubt.value))
 
     def _all_covered(self) -> bool:
         return all(part.sufficient for part in self.parts)

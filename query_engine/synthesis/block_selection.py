@@ -40,9 +40,7 @@ def choose(reading: Reading, max_words: int) -> list[ChosenBlock]:
     compared = _comparing(reading)
     for number, one in enumerate((*compared, *reading.units)):
         needed = not chosen or number < len(compared)
-        if one.key in quoted or any(_says_same(one.text, block.text()) for block in chosen):
-            continue
-        if not needed and not _adds(one, chosen, asked):
+        if one.key in quoted or not (needed or _adds(one, chosen, asked)):
             continue
         block = grown(_named_more(one, asked), asked, max_words, quoted)
         if not block.places or (not needed and block.words > room):
@@ -82,7 +80,7 @@ def _adds(one: ReadUnit, chosen: Sequence[ChosenBlock], asked: Asked) -> bool:
     return (
         one.worth >= least
         and _is_as_sure(one, chosen, asked)
-        and not any(_is_row_beside(one, block, asked) for block in chosen)
+        and not any(_says_same(one.text, block.text()) or _is_row_beside(one, block, asked) for block in chosen)
     )
 
 

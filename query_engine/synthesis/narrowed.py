@@ -1,7 +1,7 @@
 """Quote what answers the question as it is asked of the documents that it names.
 
 Flow: `retrieval/multi_part.py` narrowed the question -> **here** asks for quotes -> `quoting.py` writes them. A
-language model is asked the whole question: names do not mislead it, and its answer repeats them.
+language model that writes is asked the whole question: names do not mislead it, and its answer repeats them.
 """
 
 import threading

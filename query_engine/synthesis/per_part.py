@@ -39,7 +39,7 @@ class PerPartSynthesizer(QuotingSynthesizer):
             room = self._share
             for quote in self._quoting.quotes(part.part.query, _own(passages, part), stop):
                 length = len(quote.words.split())
-                repeated = any(quote.words in one for one in said)
+                repeated = any(f" {quote.words} " in f" {one} " for one in said)
                 if not repeated and room < self._share and length > room:
                     break
                 room -= length
