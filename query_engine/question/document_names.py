@@ -240,14 +240,14 @@ def _is_part(words: Sequence[_Typed], name: range, *, told: bool) -> bool:
 
 
 def _is_meant(words: Sequence[_Typed], name: range, called: _Called) -> bool:
-    """Whether a name says which document is meant; one beside the title only where a preposition leads to it.
+    """Whether a name says which document is meant; one beside the title only where "the" or a preposition leads to it.
 
     "What did Tom Reeve say?" asks for a person who was present.
     """
     if called.is_titled(words[name.start : name.stop]):
         return True
     leading = _leading(words, name)
-    return leading > 0 and words[leading - 1].lower in _PREPOSITIONS
+    return leading < name.start or (leading > 0 and words[leading - 1].lower in _PREPOSITIONS)
 
 
 def _without(question: str, words: Sequence[_Typed], names: Iterable[range], called: _Called) -> str | None:
