@@ -314,15 +314,20 @@ class Engine:
         return assess(question, passages, self.corpus.lexical_index, self._embedder, self._reader, leaves=leaves)
 
     def _writers(self, gathering: Evidence, outcome: Outcome | None) -> Sequence[Synthesizer]:
-        """Return the synthesizers; the last one, who quotes, is asked for each part that can be answered by itself."""
+        """Return the synthesizers; the last one, who quotes, is asked each part that can be answered by itself.
+
+        Where documents were named, it is asked without their names.
+        """
         *models, quoting = self._synthesizers
         if outcome:
             return [*models, OutcomeSynthesizer(outcome)]
-        if gathering.narrowed and not gathering.apart and isinstance(quoting, QuotingSynthesizer):
-            return [*models, NarrowedSynthesizer(quoting, gathering.narrowed.question)]
-        if not gathering.apart or not isinstance(quoting, QuotingSynthesizer):
+        if not isinstance(quoting, QuotingSynthesizer):
             return self._synthesizers
-        return [*models, PerPartSynthesizer(quoting, gathering.parts, 2 * self._settings.answer.max_words)]
+        if gathering.apart:
+            return [*models, PerPartSynthesizer(quoting, gathering.parts, 2 * self._settings.answer.max_words)]
+        if gathering.narrowed:
+            return [*models, NarrowedSynthesizer(quoting, gathering.narrowed.question)]
+        return self._synthesizers
 
     def _versions(self, filters: Mapping[str, Any] | None) -> frozenset[str] | None:
         return None if filters is None else self.corpus.catalogue.versions(filters)
