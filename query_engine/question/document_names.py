@@ -24,7 +24,7 @@ from query_engine.text.light_words import is_light, without_asking_words
 MAX_CHARS, MAX_DOCUMENT_CHARS = 300, 200_000
 # The first lines of a document, and how often it may have a name in all.
 TOP_CHARS, SELDOM = 400, 3
-# Capitals for each small letter at the beginning of a word from which it is always written with one.
+# A word that stands so many times as often with a capital as without is always written with one.
 CAPITALS = 2
 MAX_NAME_WORDS = 7
 # "in the Tessaly dental text message study" is left out whole, up to so many words behind the name.
@@ -163,25 +163,24 @@ def without_document_names(question: str, documents: Sequence[Document]) -> With
     if len(question) > MAX_CHARS:
         return None
     words = list(_words(question))
-    named = {
-        one.doc_id: (called, tuple(_names(words, called)))
+    called = {
+        one.doc_id: _Called(one)
         for one in documents
         if one.content_type not in TABLES and len(one.text) <= MAX_DOCUMENT_CHARS
-        for called in [_Called(one)]
     }
-    if not named:
+    named = {doc_id: tuple(_names(words, one)) for doc_id, one in called.items()}
+    best = max(named, key=lambda doc_id: sum(map(len, named[doc_id])), default=None)
+    if best is None or not (names := named[best]):
         return None
-    best = max(named, key=lambda doc_id: sum(map(len, named[doc_id][1])))
-    called, names = named[best]
     places = {place for name in names for place in name}
-    if not names or any(places.isdisjoint(name) for _, others in named.values() for name in others):
+    if any(places.isdisjoint(name) for others in named.values() for name in others):
         return None
-    rest = _without(question, words, names, called)
+    rest = _without(question, words, names, called[best])
     if rest is None:
         return None
     typed = [question[words[name.start].start : words[name.stop - 1].end] for name in names]
     phrases = [words[name.start : name.stop] for name in names]
-    meant = frozenset(doc_id for doc_id, (one, _) in named.items() if all(map(one.says, phrases)))
+    meant = frozenset(doc_id for doc_id, one in called.items() if all(map(one.says, phrases)))
     return WithoutNames(rest, tuple(dict.fromkeys(typed)), meant)
 
 
@@ -262,6 +261,7 @@ def _without(question: str, words: Sequence[_Typed], names: Iterable[range], cal
         elif phrase is None:
             phrase = range(_leading(words, name) if _ends(question, words, name.stop - 1) else name.start, name.stop)
         typed.update(dict.fromkeys(phrase, ""))
+    # A comma before what is cut would be left hanging before the stop behind it.
     rest, end, cut = "", 0, False
     for place, word in enumerate((*words, None)):
         between = question[end : word.start if word else None]
