@@ -22,8 +22,8 @@ from query_engine.text.light_words import is_light, without_asking_words
 
 # A longer question says more than one thing; a longer document repeats its names.
 MAX_CHARS, MAX_DOCUMENT_CHARS = 300, 200_000
-# The first lines of a document, and how often it may have a name in all.
-TOP_CHARS, SELDOM = 400, 3
+# Where the first lines of a document stand, how long one is that is no prose, and how often a name may be in the text.
+TOP_CHARS, LINE_CHARS, SELDOM = 400, 120, 3
 # A word that stands so many times as often with a capital as without is always written with one.
 CAPITALS = 2
 MAX_NAME_WORDS = 7
@@ -109,10 +109,10 @@ class _Called:
 
     def __init__(self, document: Document) -> None:
         self._text = document.text
-        first = next((line for line in document.text[:TOP_CHARS].splitlines() if line.strip()), "")
-        titles = (document.title, PurePosixPath(document.doc_id).stem, first)
-        self._titles = "\n".join(map(_spaced, titles))
-        self._top = _spaced(document.text[:TOP_CHARS])
+        top = [line for line in document.text[:TOP_CHARS].splitlines() if line.strip()]
+        lines = [_spaced(line) if len(line) <= LINE_CHARS else "" for line in top]
+        self._titles = "\n".join((_spaced(document.title), _spaced(PurePosixPath(document.doc_id).stem), *lines[:1]))
+        self._top = "\n".join(lines)
 
     def says(self, words: Sequence[_Typed]) -> bool:
         """Whether it is called by these words, one after the other."""
@@ -223,6 +223,8 @@ def _name_from(words: Sequence[_Typed], called: _Called, place: int, *, told: bo
 def _is_name(words: Sequence[_Typed], called: _Called, *, told: bool) -> bool:
     """Whether words that a document is called by are a name: one of them is, or several are told by their capitals."""
     first = words[0]
+    if first.lower in _NO_NAMES:
+        return False
     if told:
         return first.has_capital and (
             any(map(called.has_name, words)) or (len(words) > 1 and called.says_seldom(words))

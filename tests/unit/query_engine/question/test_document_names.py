@@ -108,6 +108,18 @@ def test_months_and_days_are_no_names() -> None:
     minutes = Document("minutes.md", "Minutes of March", "Minutes of March\n\nThe board met on a Monday.")
 
     assert without_document_names("What was decided at the meeting in March?", [minutes]) is None
+    assert without_document_names("How many came in March 2025?", [Document("a.md", "March 2025", "Few came.")]) is None
+
+
+def test_prose_at_the_top_is_no_header() -> None:
+    insects = Document(
+        "Insect.txt",
+        "Insect",
+        "Insects are a class of animals whose body has three parts and six legs; their name comes from Latin, in which "
+        "it means cut into, and from a Greek word that it translates.\n\nThey lay eggs.",
+    )
+
+    assert without_document_names("Who introduced the Latin word for these animals?", [insects]) is None
 
 
 def test_the_document_that_is_named_most_fully_is_meant_and_all_that_have_its_names() -> None:
