@@ -237,6 +237,15 @@ async def test_a_topic_finds_the_document_whose_text_is_about_it(engine: Engine)
     assert {citation.doc_id for citation in done.citations} == {"visit/lease-of-boats.md"}
 
 
+async def test_a_summary_finds_the_only_document_that_has_every_word_of_its_description(engine: Engine) -> None:
+    events, done = await ask(engine, "Give me a summary of the ticket price in the reading room")
+    of_two, _ = await ask(engine, "Give me a summary of the boiler and the firm of Finch")
+
+    assert "search" not in steps_of(events)
+    assert {citation.doc_id for citation in done.citations} == {"board/minutes-2026.md"}
+    assert "search" in steps_of(of_two)
+
+
 async def test_all_documents_are_described_by_a_sentence_each(engine: Engine) -> None:
     _, done = await ask(engine, "What are these about?")
 

@@ -205,6 +205,14 @@ Cargo bike | 30 | 45 | 400
 """
 
 
+def test_a_cell_that_ends_in_a_colon_gets_no_second_one() -> None:
+    text, _ = write(
+        "Who is the landlord?", [a_passage("a.md", "Landlord:   Marrick Estates\nTenant:     Fenn Limited")]
+    )
+
+    assert text == "Landlord: Marrick Estates [1]"
+
+
 def test_of_a_table_only_the_row_that_the_question_names_is_quoted() -> None:
     text, _ = write("How much is the deposit for a cargo bike?", [a_passage("a.md", PRICES)], max_words=60)
 

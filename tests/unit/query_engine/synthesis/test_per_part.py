@@ -87,6 +87,19 @@ def test_a_sentence_that_was_said_before_takes_no_number() -> None:
     assert written(Quoting(), *parts, passages=(MARS, AGAIN, VENUS)) == "Mars is red. [1] Venus is hot. [2]"
 
 
+def test_a_sentence_within_a_longer_quote_was_said_words_that_only_begin_alike_were_not() -> None:
+    longer = replace(a_passage("all.md", "Venus is hot. Mars is red."), node_id="a.1")
+    redder = replace(a_passage("red.md", "Mars is red.5 times as red."), node_id="r.1")
+
+    passages = (longer, redder, MARS)
+    assert (
+        written(Quoting(), covered("all", longer), covered("mars", MARS), passages=passages)
+        == "Venus is hot. Mars is red. [1]"
+    )
+    text = written(Quoting(), covered("red", redder), covered("mars", MARS), passages=passages)
+    assert text == "Mars is red.5 times as red. [1] Mars is red. [2]"
+
+
 def test_a_sentence_that_has_no_room_takes_no_number() -> None:
     parts = covered("mars", MARS, MOON), covered("venus", VENUS)
 
