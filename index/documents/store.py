@@ -36,6 +36,8 @@ Vectors = npt.NDArray[np.floating[Any]]
 
 # As many as a reader takes; a caller's own document may have more.
 MAX_TITLE_CHARS = 300
+# Content types of which every record is a row.
+TABLES = frozenset({"csv", "parquet"})
 CACHED_CHARS = 128_000_000
 CACHED_VECTOR_BYTES = 128_000_000
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from index.corpus import Corpus
 from index.documents.catalogue import DocumentName
-from index.documents.store import StoredDocument
+from index.documents.store import TABLES, StoredDocument
 from query_engine import steps
 from query_engine.collection.extract import Extract
 from query_engine.collection.naming import find_named
@@ -36,7 +36,6 @@ LEAST_DATED = 3
 LEAVES_A_SENTENCE = 2
 # A topic of so many words may describe one document, among the first few that hold most of it.
 MIN_DESCRIBING_TERMS, DESCRIBED_DOCUMENTS = 3, 5
-TABLES = frozenset({"csv", "parquet"})
 
 # A text, or quotes that share a citation mark.
 Piece = str | Sequence[Extract]

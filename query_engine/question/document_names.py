@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from index.documents.store import Document
+from index.documents.store import TABLES, Document
 from index.lexical.language import function_words
 from query_engine.text.dictionary import in_dictionary
 from query_engine.text.light_words import is_light, without_asking_words
@@ -29,7 +29,6 @@ CAPITALS = 2
 MAX_NAME_WORDS = 7
 # "in the Tessaly dental text message study" is left out whole, up to so many words behind the name.
 MAX_KIND_WORDS = 5
-TABLES = frozenset({"csv", "parquet"})
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*|&")
 _PART = re.compile(r"[^\W_]+")
 _OWNS = re.compile(r"['’]s\Z")
@@ -125,7 +124,7 @@ class _Called:
 
     def has_name(self, word: _Typed) -> bool:
         """Whether it is called by a word that it seldom has, and always with a capital."""
-        return self.says([word]) and all(map(self._is_name, word.parts))
+        return self.says([word]) and all(map(self._is_proper, word.parts))
 
     def says_seldom(self, words: Sequence[_Typed]) -> bool:
         """Whether its text seldom has these words, one after the other."""
@@ -135,7 +134,7 @@ class _Called:
         """Whether its text also has a word without a capital, as the noun of the thing: "the museum"."""
         return self._counts[word.lower, False] > 0
 
-    def _is_name(self, part: str) -> bool:
+    def _is_proper(self, part: str) -> bool:
         if part in _NO_NAMES or not part.isalpha():
             return False  # "E14", "P340": a code is what is asked for
         capitals, small = self._counts[part, True], self._counts[part, False]
