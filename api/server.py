@@ -1,22 +1,35 @@
-"""Run the application under uvicorn, and stop it without cutting answers.
+"""Run the application under uvicorn or gunicorn, and stop it without cutting answers.
 
-Flow: `main.py` has a bound socket and an application -> **here** -> connections, until a signal comes. Then the service
-is told: it cancels its jobs and gives its questions a few seconds (`dependencies.py`); every answer is sent to its end.
+Flow: `main.py` has an application -> **here** -> connections, until a signal comes. Then the service is told: it cancels
+its jobs and gives its questions a few seconds (`dependencies.py`); every answer is sent to its end.
 """
 
+import asyncio
 import signal
 import socket
 from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import uvicorn
 from fastapi import FastAPI
+from starlette.types import Receive, Scope, Send
+
+from errors import RagError, error_line
 
 # For what ignores its deadline; longer than the grace that `/run` gives its streams.
 SHUTDOWN_S = 30
 MAX_HEADER_BYTES = 64 * 1024
 BACKLOG = 2048
+# How uvicorn speaks HTTP. h11 bounds the size of headers, httptools does not.
+PROTOCOL: dict[str, Any] = {
+    "http": "h11",
+    "h11_max_incomplete_event_size": MAX_HEADER_BYTES,
+    "ws": "none",
+    "server_header": False,
+    "log_config": None,
+}
 
 
 def exit_on_sigterm() -> None:
@@ -36,17 +49,41 @@ def run_server(app: FastAPI, listener: socket.socket) -> None:
         KeyboardInterrupt: SIGINT came.
     """
     config = uvicorn.Config(
-        app,
-        # h11 bounds the size of headers, httptools does not.
-        http="h11",
-        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        server_header=False,
-        timeout_graceful_shutdown=SHUTDOWN_S,
+        app, lifespan="off", timeout_graceful_shutdown=SHUTDOWN_S, **PROTOCOL
     )
     _Server(config, app.state.service.stop).run(sockets=[listener])
+
+
+class HostedApplication:
+    """An application that opens when its server starts it, for servers that import an application by its name.
+
+    Args:
+        opened: opens the application and, at the end of the block, closes it.
+    """
+
+    def __init__(self, opened: Callable[[], AbstractContextManager[FastAPI]]) -> None:
+        self._opened = opened
+        self._app: FastAPI | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Open and close with the server's lifespan; in between, hand on every request."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif self._app is not None:
+            await self._app(scope, receive, send)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()
+        with ExitStack() as stack:
+            try:
+                app = self._app = stack.enter_context(self._opened())
+            except RagError as error:
+                await send({"type": "lifespan.startup.failed", "message": error_line(error, as_json=False).rstrip()})
+                return
+            _call_on_sigterm(app.state.service.stop)
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+        await send({"type": "lifespan.shutdown.complete"})
 
 
 class _Server(uvicorn.Server):
@@ -61,3 +98,15 @@ class _Server(uvicorn.Server):
 
 def _terminated(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise SystemExit(128 + signal.SIGTERM)
+
+
+def _call_on_sigterm(stop: Callable[[], None]) -> None:
+    """Call `stop` on the running loop when SIGTERM comes, before the server's own handler."""
+    loop, of_server = asyncio.get_running_loop(), signal.getsignal(signal.SIGTERM)
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        loop.call_soon_threadsafe(stop)
+        if callable(of_server):
+            of_server(number, frame)
+
+    signal.signal(signal.SIGTERM, handle)

@@ -3,7 +3,6 @@
 Flow: settings -> **here** -> a bound socket, before anything is loaded -> `main.py` serves on it.
 """
 
-import ipaddress
 import logging
 import socket
 
@@ -51,7 +50,11 @@ def bind(serve: ServeSettings) -> socket.socket:
 
 def url_of(listener: socket.socket) -> str:
     """Return the address under which this machine reaches the service."""
-    host, port = listener.getsockname()[:2]
-    if ipaddress.ip_address(host).is_unspecified:
+    return url_at(*listener.getsockname()[:2])
+
+
+def url_at(host: str, port: int) -> str:
+    """Return the address under which this machine reaches what listens on a host and port."""
+    if host in {"0.0.0.0", "::"}:  # noqa: S104  # every address of this machine, so loopback too
         host = "::1" if ":" in host else "127.0.0.1"
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
