@@ -94,5 +94,5 @@ baseline: regress-run  ## ask the sample questions, show what changed, and keep 
 torture: $(VENV)/.dev  ## kill ingestions and make them fail at every point, 200 times at random
 	@$(PY) -m tests.torture --json var/torture.json
 
-image-test:  ## build the image without an engine and try it offline (root, Debian)
+image-test: $(VENV)/.dev  ## build the image and a submission without an engine and try them offline (root, Debian)
 	@.ci/image-test
