@@ -14,7 +14,6 @@ from api.server import PROTOCOL, SHUTDOWN_S
 from errors import RagError, SettingsError, error_line
 from settings import ServeSettings, load_settings
 
-
 # The worker is silent while it loads its models.
 LOADING_S = 600
 

@@ -1,8 +1,8 @@
-"""Start the service: `python main.py`.
+"""Start the service: `python main.py`, or `gunicorn main:app` with gunicorn.conf.py.
 
-Flow: settings -> logging -> socket -> engines -> `api.app.create_app` -> server. Everything that can fail has failed
-before the first connection is accepted: a missing model or a refused index ends the program with one line. `app` is the
-same application for gunicorn, whose settings are in gunicorn.conf.py.
+Flow: settings -> logging -> socket -> `api.serve.application` -> server. Everything that can fail has failed before the
+first connection is accepted: a missing model or a refused index ends the program with one line. The libraries take
+seconds to load, so they are imported after what can be refused without them.
 
 One process with one worker: an embedded Chroma may be opened by one process only.
 """
@@ -11,27 +11,20 @@ import missing_packages  # noqa: F401, I001  # first, to tell which package the 
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fastapi import FastAPI
-
-from api.app import create_app
-from api.jobs.ingester import Ingester
-from api.jobs.queue import Jobs
 from api.logs import configure_logging
 from api.security.listen import bind, require_auth_or_loopback, url_at, url_of
 from api.server import BACKLOG, HostedApplication, exit_on_sigterm, run_server
-from errors import UnknownCorpusError, run_command
-from ingestion.console.watch import ingest_watched
-from pipelines.build import open_pipelines
-from query_engine.build import Engines
+from errors import run_command
 from query_engine.runtime.open_files import raise_limit
 from settings import Settings, load_settings
-from sources.build import build_source_engine
-from sources.engine import SourceEngine
-from sources.given_pages import PageAnswers, PageReaders
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 # The sample goes here even if the settings name another corpus, so that it is never mixed with a user's documents.
 SAMPLE_CORPUS = "default"
@@ -59,13 +52,15 @@ def serve(settings: Settings, folder: Path | None = None) -> int:
     """Ingest `folder` if there is one; listen, answer, and return after a signal, once running answers are finished."""
     prepare(settings)
     exit_on_sigterm()
-    if folder is not None:
-        # Here and not in a separate process, which would spend two seconds on importing the same libraries.
-        # What cannot be read is named, and is no reason not to serve the rest.
-        code = ingest_watched(folder, settings, corpus=SAMPLE_CORPUS)
-        if code > 1:
-            return code
     with bind(settings.serve) as listener:
+        from api.serve import application  # noqa: PLC0415
+        from ingestion.console.watch import ingest_watched  # noqa: PLC0415
+
+        if folder is not None:
+            # What cannot be read is named; the rest is served.
+            code = ingest_watched(folder, settings, corpus=SAMPLE_CORPUS)
+            if code > 1:
+                return code
         # Connections wait until the server takes them, so the printed address can be used at once.
         with application(settings, url_of(listener), folder, lambda: listener.listen(BACKLOG)) as opened:
             run_server(opened, listener)
@@ -84,71 +79,17 @@ def prepare(settings: Settings) -> None:
 
 
 @contextmanager
-def application(
-    settings: Settings, url: str, folder: Path | None = None, listen: Callable[[], None] = lambda: None
-) -> Iterator[FastAPI]:
-    """Yield the application with all that it answers from; close it at the end.
+def hosted_application() -> "Iterator[FastAPI]":
+    """Yield the application for another program's server, which listens where the settings say."""
+    from api.serve import application  # noqa: PLC0415
 
-    Args:
-        settings: all of them.
-        url: where the service is reached from this machine.
-        folder: what was ingested at the start; clients may have it ingested again.
-        listen: called as soon as nothing can fail any more.
-
-    Raises:
-        RagError: a model, the default corpus or the tasks cannot be opened.
-    """
-    with ExitStack() as stack:
-        engines = stack.enter_context(closing(Engines(settings, service_url=url)))
-        pipelines = stack.enter_context(closing(open_pipelines(engines, settings)))
-        readers = stack.enter_context(closing(PageReaders(settings)))
-        jobs = stack.enter_context(closing(Jobs()))
-        web = build_source_engine(engines, settings)
-        offer = describe(engines, web)
-        pipelines.resume()
-        listen()
-        print(f"{offer} on {url}", file=sys.stderr, flush=True)
-        app = create_app(
-            engines,
-            settings,
-            Ingester(engines, settings),
-            jobs,
-            folder,
-            web=web,
-            given=PageAnswers(engines, readers, settings),
-            pipelines_of_steps=pipelines,
-        )
-        service = app.state.service
-        for part in (service.study, service.recorder, service.page_renderer):
-            stack.callback(part.close)
-        yield app
-
-
-@contextmanager
-def hosted_application() -> Iterator[FastAPI]:
-    """Yield the application for a server of another maker, which has taken the port that the settings name."""
     settings = load_settings()
     prepare(settings)
     with application(settings, url_at(settings.serve.host, settings.serve.port)) as opened:
         yield opened
 
 
-# gunicorn main:app -w 1 -k uvicorn.workers.UvicornWorker
 app = HostedApplication(hosted_application)
-
-
-def describe(engines: Engines, web: SourceEngine | None = None) -> str:
-    """Open the default corpus and say what there is to answer from; a missing one is no reason not to start.
-
-    Raises:
-        CorpusError: it is locked, damaged, or was built with other settings.
-    """
-    try:
-        with engines.lease() as engine:
-            offer = f"Treeline serves corpus {engine.corpus.name!r} ({engine.corpus.documents.count()} documents)"
-    except UnknownCorpusError as error:
-        offer = f"Treeline serves no default corpus ({error})"
-    return offer if web is None else f"Treeline answers from {', '.join(web.sources)}. {offer}"
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Run the application under uvicorn or gunicorn, and stop it without cutting answers.
 
-Flow: `main.py` has an application -> **here** -> connections, until a signal comes. Then the service is told: it cancels
-its jobs and gives its questions a few seconds (`dependencies.py`); every answer is sent to its end.
+Flow: `main.py` has an application -> **here** -> connections, until a signal comes. Then the service cancels its jobs
+and gives its questions a few seconds (`dependencies.py`); every answer is sent to its end.
 """
 
 import asyncio
@@ -10,13 +10,15 @@ import socket
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from types import FrameType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import uvicorn
-from fastapi import FastAPI
-from starlette.types import Receive, Scope, Send
 
 from errors import RagError, error_line
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+    from starlette.types import Receive, Scope, Send
 
 # For what ignores its deadline; longer than the grace that `/run` gives its streams.
 SHUTDOWN_S = 30
@@ -37,7 +39,7 @@ def exit_on_sigterm() -> None:
     signal.signal(signal.SIGTERM, _terminated)
 
 
-def run_server(app: FastAPI, listener: socket.socket) -> None:
+def run_server(app: "FastAPI", listener: socket.socket) -> None:
     """Serve on a listening socket. After a signal: no new connections, running answers finish, the signal is raised.
 
     Args:
@@ -48,9 +50,7 @@ def run_server(app: FastAPI, listener: socket.socket) -> None:
         SystemExit: SIGTERM came.
         KeyboardInterrupt: SIGINT came.
     """
-    config = uvicorn.Config(
-        app, lifespan="off", timeout_graceful_shutdown=SHUTDOWN_S, **PROTOCOL
-    )
+    config = uvicorn.Config(app, lifespan="off", timeout_graceful_shutdown=SHUTDOWN_S, **PROTOCOL)
     _Server(config, app.state.service.stop).run(sockets=[listener])
 
 
@@ -61,18 +61,18 @@ class HostedApplication:
         opened: opens the application and, at the end of the block, closes it.
     """
 
-    def __init__(self, opened: Callable[[], AbstractContextManager[FastAPI]]) -> None:
+    def __init__(self, opened: Callable[[], AbstractContextManager["FastAPI"]]) -> None:
         self._opened = opened
         self._app: FastAPI | None = None
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Open and close with the server's lifespan; in between, hand on every request."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
         elif self._app is not None:
             await self._app(scope, receive, send)
 
-    async def _live(self, receive: Receive, send: Send) -> None:
+    async def _live(self, receive: "Receive", send: "Send") -> None:
         await receive()
         with ExitStack() as stack:
             try:

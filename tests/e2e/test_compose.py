@@ -1,6 +1,7 @@
-"""`compose.yaml`: sound by Compose's own check, and its three processes work together with the environment it gives them.
+"""`compose.yaml`: sound by Compose's own check, and its three processes work together.
 
-No container engine is needed: the processes run here, with the names of the containers replaced by addresses.
+No container engine is needed: they run here with the environment that the file gives them, addresses in place of the
+containers' names.
 """
 
 import shutil
@@ -41,10 +42,12 @@ def test_one_port_of_this_machine_is_published_and_everything_starts_again() -> 
     assert {service["restart"] for service in SERVICES.values()} == {"unless-stopped"}
     assert SERVICES["treeline"]["depends_on"].keys() == {"chroma", "postgres"}
     assert all("healthcheck" in SERVICES[name] for name in ("chroma", "postgres", "vllm"))
-    assert (REPOSITORY / "constraints.txt").read_text().count(f"\nchromadb=={SERVICES['chroma']['image'].split(':')[1]}")
+    assert (
+        (REPOSITORY / "constraints.txt").read_text().count(f"\nchromadb=={SERVICES['chroma']['image'].split(':')[1]}")
+    )
 
 
-def test_its_processes_answer_together(folder: Path, model_cache: Path, tmp_path: Path) -> None:
+def test_its_processes_answer_together(model_cache: Path, tmp_path: Path) -> None:
     documents = tmp_path / "data" / "corpus"
     documents.mkdir(parents=True)
     (documents / "solar.md").write_text("# Cells\n\nA perovskite tandem cell has two layers.\n", encoding="utf-8")
@@ -69,4 +72,6 @@ def test_its_processes_answer_together(folder: Path, model_cache: Path, tmp_path
 
             assert "two layers" in answer["answer"]
             assert len(postgres.schemas()) == 1
-            assert httpx.get(f"{chroma.url}/api/v2/tenants/default_tenant/databases/default_database/collections").json()
+            assert httpx.get(
+                f"{chroma.url}/api/v2/tenants/default_tenant/databases/default_database/collections"
+            ).json()

@@ -10,7 +10,9 @@ from settings import variables
 ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "data").glob("*.md")]
 GUIDES = [page for page in PAGES if page.parent.name != "adr" and page.name != "CHANGELOG.md"]
-FOLDERS = "api|bench|data|deploy|docs|eval|index|ingestion|pipelines|query_engine|research|sources|tests|training|treeline"
+FOLDERS = (
+    "api|bench|data|deploy|docs|eval|index|ingestion|pipelines|query_engine|research|sources|tests|training|treeline"
+)
 
 
 def name_of(page: Path) -> str:

@@ -19,7 +19,7 @@ def admitted() -> list[str]:
 
 
 def file_of(module: str) -> Path | None:
-    """Return the project's file of a module, relative to the root; None for a module of a package that pip installed."""
+    """Return the project's file of a module, relative to the root; None for an installed package."""
     path = ROOT / module.replace(".", "/")
     for file in (path / "__init__.py", path.with_suffix(".py"), ROOT / f"{module}.py"):
         if file.is_file():
@@ -37,11 +37,12 @@ def imported(file: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def reached(programs: list[str]) -> set[Path]:
+@pytest.fixture(scope="module")
+def reached() -> set[Path]:
     """Return the project's files that the programs import, directly or not."""
     files: set[Path] = set()
-    waiting = [file for program in programs if (file := file_of(program))]
-    assert len(waiting) == len(programs)
+    waiting = [file for program in PROGRAMS if (file := file_of(program))]
+    assert len(waiting) == len(PROGRAMS)
     while waiting:
         file = waiting.pop()
         if file not in files:
@@ -50,17 +51,17 @@ def reached(programs: list[str]) -> set[Path]:
     return files
 
 
-def test_every_file_that_the_image_imports_enters_it() -> None:
-    missing = [file for file in reached(PROGRAMS) if not any(file.is_relative_to(path) for path in admitted())]
+def test_every_file_that_the_image_imports_enters_it(reached: set[Path]) -> None:
+    missing = [file for file in reached if not any(file.is_relative_to(path) for path in admitted())]
 
     assert missing == []
 
 
 @pytest.mark.parametrize("left_out", ["errors.py", "loopback.py", "model_servers.py", "missing_packages.py", "index"])
-def test_a_file_that_is_left_out_would_be_noticed(left_out: str) -> None:
+def test_a_file_that_is_left_out_would_be_noticed(reached: set[Path], left_out: str) -> None:
     paths = [path for path in admitted() if path != left_out]
 
-    assert any(not any(file.is_relative_to(path) for path in paths) for file in reached(PROGRAMS))
+    assert any(not any(file.is_relative_to(path) for path in paths) for file in reached)
 
 
 def test_what_enters_exists() -> None:

@@ -75,7 +75,8 @@ def test_the_tests_have_what_the_evaluation_and_ray_need_and_the_service_has_not
     assert "treeline[eval,gunicorn,ray,training]" in EXTRAS["dev"]
     assert EXTRAS.keys() == {"eval", "gunicorn", "ray", "training", "dev"}
     assert (
-        not {"ragas", "langchain-community", "datasets", "deepeval", "gunicorn", "peft", "ray"} & LISTS["requirements.txt"].keys()
+        not {"ragas", "langchain-community", "datasets", "deepeval", "gunicorn", "peft", "ray"}
+        & LISTS["requirements.txt"].keys()
     )
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.exceptions import HTTPException
+from starlette.testclient import TestClient
 
 import errors
 from tests.fakes.engines import FakeEngine, a_done
@@ -199,10 +200,15 @@ FIELDS += (
 )
 
 
+@pytest.fixture(scope="module")
+def client() -> TestClient:
+    return client_of(FakeEngine([a_done()]))
+
+
 @pytest.mark.parametrize("path", NEEDED)
 @given(body=ANYTHING | st.dictionaries(st.sampled_from(FIELDS), ANYTHING))
-def test_no_json_makes_a_server_error(path: str, body: Any) -> None:
-    reply = client_of(FakeEngine([a_done()])).post(path, content=json.dumps(body), headers=JSON_TYPE)
+def test_no_json_makes_a_server_error(client: TestClient, path: str, body: Any) -> None:
+    reply = client.post(path, content=json.dumps(body), headers=JSON_TYPE)
 
     assert reply.status_code in {200, 202, 403, 404, 422}
 

@@ -1,0 +1,78 @@
+"""Open all that the service answers from, and close it again.
+
+Flow: `main.py` has settings and a socket -> **here** -> an application whose corpora, models and tasks are open. What
+cannot be opened is refused here, before the first connection.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+from fastapi import FastAPI
+
+from api.app import create_app
+from api.jobs.ingester import Ingester
+from api.jobs.queue import Jobs
+from errors import UnknownCorpusError
+from pipelines.build import open_pipelines
+from query_engine.build import Engines
+from settings import Settings
+from sources.build import build_source_engine
+from sources.engine import SourceEngine
+from sources.given_pages import PageAnswers, PageReaders
+
+
+@contextmanager
+def application(
+    settings: Settings, url: str, folder: Path | None = None, listen: Callable[[], None] = lambda: None
+) -> Iterator[FastAPI]:
+    """Yield the application with all that it answers from; close it at the end.
+
+    Args:
+        settings: all of them.
+        url: where the service is reached from this machine.
+        folder: what was ingested at the start; clients may have it ingested again.
+        listen: called as soon as nothing can fail any more.
+
+    Raises:
+        RagError: a model, the default corpus or the tasks cannot be opened.
+    """
+    with ExitStack() as stack:
+        engines = stack.enter_context(closing(Engines(settings, service_url=url)))
+        pipelines = stack.enter_context(closing(open_pipelines(engines, settings)))
+        readers = stack.enter_context(closing(PageReaders(settings)))
+        jobs = stack.enter_context(closing(Jobs()))
+        web = build_source_engine(engines, settings)
+        offer = describe(engines, web)
+        pipelines.resume()
+        listen()
+        sys.stderr.write(f"{offer} on {url}\n")
+        app = create_app(
+            engines,
+            settings,
+            Ingester(engines, settings),
+            jobs,
+            folder,
+            web=web,
+            given=PageAnswers(engines, readers, settings),
+            pipelines_of_steps=pipelines,
+        )
+        service = app.state.service
+        for part in (service.study, service.recorder, service.page_renderer):
+            stack.callback(part.close)
+        yield app
+
+
+def describe(engines: Engines, web: SourceEngine | None = None) -> str:
+    """Open the default corpus and say what there is to answer from; a missing one is no reason not to start.
+
+    Raises:
+        CorpusError: it is locked, damaged, or was built with other settings.
+    """
+    try:
+        with engines.lease() as engine:
+            offer = f"Treeline serves corpus {engine.corpus.name!r} ({engine.corpus.documents.count()} documents)"
+    except UnknownCorpusError as error:
+        offer = f"Treeline serves no default corpus ({error})"
+    return offer if web is None else f"Treeline answers from {', '.join(web.sources)}. {offer}"
