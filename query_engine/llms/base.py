@@ -69,3 +69,12 @@ def said(stream: ChatResponseGen) -> Iterator[str]:
         if thought := chunk.additional_kwargs.get(THINKING):
             yield Thought(thought)
         yield chunk.delta or ""
+
+
+def without_system(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Return the messages with a leading system message put before the text of the next one."""
+    first, *others = messages
+    if first.role != MessageRole.SYSTEM or not others:
+        return list(messages)
+    text = f"{first.content}\n\n{others[0].content}"
+    return [ChatMessage(role=others[0].role, content=text), *others[1:]]

@@ -19,11 +19,13 @@ from llama_index.core.base.llms.types import (
     MessageRole,
 )
 from llama_index.core.llms import CustomLLM
+from pydantic import PrivateAttr
 
 from errors import LLMError
-from query_engine.llms.base import chat_stream
+from query_engine.llms.base import chat_stream, without_system
 
 HEARTBEAT_S = 0.1
+_SAID = "Answer in one word."
 # Known to the templates of models that can reason; others ignore it. Quoting documents needs no reasoning.
 TEMPLATE_OPTIONS = {"enable_thinking": False}
 
@@ -85,6 +87,16 @@ def first_line(error: Exception) -> str:
 class LocalLLM(CustomLLM):
     """LlamaIndex's four ways to ask, all through one stream of pieces and the model's chat template."""
 
+    _has_system: bool = PrivateAttr(default=True)
+
+    def learn_roles(self) -> None:
+        """Find out whether the chat template has a system message; others refuse it or leave it out."""
+        chat = [ChatMessage(role=MessageRole.SYSTEM, content=_SAID), ChatMessage(role=MessageRole.USER, content="?")]
+        try:
+            self._has_system = _SAID in self.templated(chat)
+        except Exception:  # noqa: BLE001  # each template engine has its own
+            self._has_system = False
+
     @abstractmethod
     def templated(self, messages: Sequence[ChatMessage]) -> str:
         """Put messages into the form of the model's chat template, ready for its answer."""
@@ -95,7 +107,8 @@ class LocalLLM(CustomLLM):
 
     def stream_chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponseGen:
         """Stream an answer; closing the stream stops the model."""
-        return chat_stream(self, messages, self.pieces(self.templated(messages)))
+        heard = messages if self._has_system else without_system(messages)
+        return chat_stream(self, messages, self.pieces(self.templated(heard)))
 
     def chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponse:
         """Return a whole answer."""
