@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import openvino
 
 from index.embedding.model import EmbeddingModel, token_arrays
 from index.embedding.model_cache import converted_model
@@ -66,7 +65,7 @@ def _with_token_vectors(graph: Any) -> Any:
     pooling = (node for node in graph.get_ordered_ops() if node.get_friendly_name().startswith(POOLING))
     read = (port.get_source_output() for node in pooling for port in node.inputs())
     outside = (port for port in read if not port.get_node().get_friendly_name().startswith(POOLING))
-    graph.add_outputs(next(port for port in outside if port.get_element_type() == openvino.Type.f32 and _is_3d(port)))
+    graph.add_outputs(next(port for port in outside if port.get_element_type().is_real() and _is_3d(port)))
     return graph
 
 
