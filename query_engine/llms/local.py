@@ -22,10 +22,9 @@ from llama_index.core.llms import CustomLLM
 from pydantic import PrivateAttr
 
 from errors import LLMError
-from query_engine.llms.base import chat_stream, without_system
+from query_engine.llms.base import chat_stream, has_system, without_system
 
 HEARTBEAT_S = 0.1
-_SAID = "Answer in one word."
 # Known to the templates of models that can reason; others ignore it. Quoting documents needs no reasoning.
 TEMPLATE_OPTIONS = {"enable_thinking": False}
 
@@ -90,12 +89,8 @@ class LocalLLM(CustomLLM):
     _has_system: bool = PrivateAttr(default=True)
 
     def learn_roles(self) -> None:
-        """Find out whether the chat template has a system message; others refuse it or leave it out."""
-        chat = [ChatMessage(role=MessageRole.SYSTEM, content=_SAID), ChatMessage(role=MessageRole.USER, content="?")]
-        try:
-            self._has_system = _SAID in self.templated(chat)
-        except Exception:  # noqa: BLE001  # each template engine has its own
-            self._has_system = False
+        """Find out whether the chat template has a system message."""
+        self._has_system = has_system(self.templated)
 
     @abstractmethod
     def templated(self, messages: Sequence[ChatMessage]) -> str:
