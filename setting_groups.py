@@ -20,6 +20,8 @@ Mode = Literal["single", "agent", "auto"]
 Form = Literal["answer", "report"]
 # In one slice of an ingestion, which waits for the slowest request at its end.
 REQUESTS_PER_CONNECTION = 8
+# What the prompt `short` promises.
+SHORT_WORDS = 50
 CORPUS_NAME = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 
 
@@ -361,6 +363,11 @@ class LLMSettings(Group):
     )
     grounding: bool = Field(True, description="Replace or drop generated sentences that the passages do not support.")
 
+    @property
+    def max_words(self) -> int | None:
+        """Words of an answer, at most, its marks counted; None sets no limit."""
+        return SHORT_WORDS if self.prompt == "short" else None
+
     @field_validator("other_keys")
     @classmethod
     def _are_pairs(cls, keys: SecretStr | None) -> SecretStr | None:
@@ -399,6 +406,17 @@ class AnswerSettings(Group):
     low_confidence: float = Field(
         0.85, ge=0, le=1, description="Below this confidence an answer carries the warning `low_confidence`."
     )
+    decline: Literal["explain", "exact"] = Field(
+        "explain",
+        description="Reply to a declined question: `explain` adds what was missing and the closest places, `exact` is "
+        '"I don\'t know." alone.',
+    )
+    refuse_words: str | None = Field(
+        None,
+        pattern=r"^\w+(\s*,\s*\w+)*$",
+        description="Comma-separated words; questions with one of them are declined, since models guess at arithmetic "
+        "(`average`).",
+    )
     only_sure: bool | None = Field(
         None,
         description="Quote only with high precision, else decline; if unset, only over given pages.",
@@ -420,6 +438,10 @@ class AnswerSettings(Group):
     plan_timeout_s: float = Field(
         10, gt=0, le=600, description="Time limit of planning by a language model; afterwards grammar rules take over."
     )
+
+    def refused(self) -> list[str]:
+        """Return `refuse_words` one by one, in lower case."""
+        return [word.strip().casefold() for word in self.refuse_words.split(",")] if self.refuse_words else []
 
 
 class SourcesSettings(Group):

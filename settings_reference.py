@@ -17,6 +17,14 @@ _PAGE_HEAD = """# Settings
 Set them in the environment or in `.env` ([.env.example](../.env.example)), the working directory's or else the
 checkout's; the environment wins. An unknown `RAG_*` name stops the start and names the nearest known one.
 
+Whole recipes, with their reasons: `cp presets/NAME.env .env`.
+
+| preset | recipe of |
+|---|---|
+| [`crag`](../presets/crag.env) | RAG_system: CRAG's questions with web pages, answers of 50 words |
+| [`bedrock`](../presets/bedrock.env) | bedrock-rag-eval: fixed chunks, 60/40 hybrid search, Mistral |
+| [`mmu`](../presets/mmu.env) | an MMU-RAG submission: reports, ten minutes ([competition.md](competition.md)) |
+
 | a relative folder in | lies in |
 |---|---|
 | a default | the checkout |

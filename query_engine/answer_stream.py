@@ -15,10 +15,11 @@ from query_engine.runtime.threads import iterate_in_thread
 from query_engine.runtime.time_limit import in_time
 from query_engine.schema.events import Event
 from query_engine.synthesis.fallback_chain import Answer
+from settings import AnswerSettings
 
 
 async def answer_stream(
-    inquiry: Inquiry, deadline_s: float, stages: Callable[[Answer, Deadline], Generator[Event, None, None]]
+    inquiry: Inquiry, settings: AnswerSettings, stages: Callable[[Answer, Deadline], Generator[Event, None, None]]
 ) -> AsyncGenerator[Event, None]:
     """Yield the events of `stages`; the last one comes before the deadline.
 
@@ -26,15 +27,16 @@ async def answer_stream(
 
     Args:
         inquiry: its text is the question.
-        deadline_s: from now, in seconds; for an inquiry without a deadline.
+        settings: how a declined answer reads, and the deadline of an inquiry without one.
         stages: return the events; they fill the answer that they are given.
 
     Raises:
         QuestionError: the question cannot be asked as it stands (in place of the first event).
         Exception: from `stages`, except OutOfTimeError.
     """
-    answer = Answer(clean_question(inquiry.text), inquiry.query_time)
-    deadline = inquiry.deadline or Deadline(deadline_s)
+    exact = settings.decline == "exact"
+    answer = Answer(clean_question(inquiry.text), inquiry.query_time, explains=not exact)
+    deadline = inquiry.deadline or Deadline(settings.deadline_s)
     events = iterate_in_thread(partial(stages, answer, deadline), deadline.stop)
     async with aclosing(in_time(events, deadline, answer.out_of_time)) as limited:
         async for event in limited:

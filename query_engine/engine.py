@@ -14,6 +14,7 @@ one thread; `answer_stream.py` reads it from the event loop and enforces the dea
 import hashlib
 import json
 import logging
+import re
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
@@ -69,6 +70,7 @@ NOT_STEERED = AnswerWarning("steering_skipped", "Only the search by meaning can 
 NAMED_DOCUMENTS = 4
 # With fewer leaves all of them are read anyway.
 NAMED_LEAVES = 4
+_WORD = re.compile(r"\w+")
 
 Gather = Callable[[str, SearchContext], Evidence]
 """Finds the passages that a question is answered from."""
@@ -165,7 +167,7 @@ class Engine:
             FilterError: the filter is empty or has no meaning.
         """
         stages = partial(self.stages, inquiry, gather=gather)
-        return answer_stream(inquiry, self._settings.answer.deadline_s, stages)
+        return answer_stream(inquiry, self._settings.answer, stages)
 
     def one_pass(self, question: str, context: SearchContext) -> Evidence:
         """Return what `stream` gathers by itself: the question's own search, and one for each of its parts."""
@@ -237,7 +239,7 @@ class Engine:
             yield steps.confident(confidence)
         if outcome:
             yield steps.outcome_read(outcome.kind, outcome.passages[0].title)
-        yield from write(self._writers(gathering, outcome), answer, deadline)
+        yield from write(self._writers(gathering, outcome), answer, deadline, self._settings.llm.max_words)
         if answer.text.strip():
             yield answer.done("generated_answer")
         else:
@@ -259,9 +261,14 @@ class Engine:
         return answer.done(reason, steps.UNMENTIONED if missing else steps.CONTRADICTED, words=words)
 
     def _read(self, inquiry: Inquiry, answer: Answer, deadline: Deadline) -> Generator[Event, None, bool]:
-        """Make the question one that can be searched for; return True if it was about the collection, and answered."""
+        """Make the question one that can be searched for; return True if it needs no search.
+
+        It was about the collection, and is answered, or it has a word that is refused.
+        """
         asked = answer.question
-        if (yield from answer_about_collection(self.corpus, answer, inquiry.filters)):
+        if (yield from self._refused(asked, answer)) or (
+            yield from answer_about_collection(self.corpus, answer, inquiry.filters)
+        ):
             return True
         if inquiry.turns:
             yield steps.looking_back(len(inquiry.turns))
@@ -277,7 +284,20 @@ class Engine:
             answer.question, corrections = self._spelled(answer.question)
             if corrections:
                 yield steps.spelled(corrections)
-        return answer.question != asked and (yield from answer_about_collection(self.corpus, answer, inquiry.filters))
+        return answer.question != asked and (
+            (yield from self._refused(answer.question, answer))
+            or (yield from answer_about_collection(self.corpus, answer, inquiry.filters))
+        )
+
+    def _refused(self, question: str, answer: Answer) -> Generator[Event, None, bool]:
+        """Decline a question that has a word that the settings refuse; return whether it has."""
+        words = set(_WORD.findall(question.casefold()))
+        word = next((one for one in self._settings.answer.refused() if one in words), None)
+        if word is None:
+            return False
+        yield steps.refused(word)
+        yield answer.done("no_retrieval", steps.REFUSED, word=word)
+        return True
 
     def _spelled(self, question: str) -> tuple[str, tuple[Correction, ...]]:
         return corrected(question, self.corpus.lexical_index, partial(leaf_texts, self.corpus.documents))

@@ -26,6 +26,7 @@ NO_ANSWER = f"{DONT_KNOW} The passages found do not answer this."
 UNMENTIONED = f"{DONT_KNOW} None of the passages found mentions {{words}}."
 CONTRADICTED = f"{DONT_KNOW} The closest passage says something else where the question says {{words}}."
 EMPTY = f"{DONT_KNOW} The corpus '{{corpus}}' holds no documents yet. Bring some in with `python -m ingestion PATH`."
+REFUSED = f'{DONT_KNOW} Questions with the word "{{word}}" are declined here.'
 FILTERED_OUT = f"{DONT_KNOW} No document meets the filter. List them with `GET /documents`, which takes it as well."
 SYNTHESIZERS = {
     "extractive": "quoting the sentences that answer (no language model)",
@@ -64,6 +65,11 @@ def spelled(corrections: Sequence[Correction]) -> Step:
     """Say which words were taken for others."""
     read = ", ".join(f"“{as_text(one.typed)}” as “{as_text(one.meant)}”" for one in corrections)
     return Step("spelling", f"**Read** {read}: the documents do not have the word as it was typed.")
+
+
+def refused(word: str) -> Step:
+    """Say that the settings decline questions with a word."""
+    return Step("gate", f"**Declined**: the settings refuse questions with the word “{as_text(word)}”.")
 
 
 def small_talk() -> Step:

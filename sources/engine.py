@@ -60,7 +60,7 @@ class SourceEngine:
                 gathers the passages; None takes those of the first pages.
         """
         stages = partial(self._stages, inquiry, gathering=gathering)
-        return answer_stream(inquiry, self._settings.answer.deadline_s, stages)
+        return answer_stream(inquiry, self._settings.answer, stages)
 
     def _stages(
         self, inquiry: Inquiry, answer: Answer, deadline: Deadline, gathering: GatheringOver | None

@@ -113,7 +113,7 @@ class PageAnswers:
         """
         engine = partial(self._engines.for_documents, [], NAME, only_sure=only_sure, model=model)
         stages = partial(self._stages, inquiry, pages, engine)
-        return answer_stream(inquiry, self._settings.answer.deadline_s, stages)
+        return answer_stream(inquiry, self._settings.answer, stages)
 
     def _stages(
         self,

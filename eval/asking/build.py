@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from errors import CorpusLockedError
-from eval.asking.http import HttpTarget
+from eval.asking.http import HttpTarget, StreamTarget
 from eval.asking.preflight import PreflightError, check_author, check_chunks, look_at_service
 from eval.asking.target import Facts, NoReplyError, Target, WrittenByModel
 from eval.cases import Case, GivenPage
@@ -63,6 +63,7 @@ class Wanted:
         require_llm: whether a language model has to write the answers.
         connections: calls at a time.
         headers: sent to the service with each call.
+        stream: ask the service by `/run`, and read its stream, instead of `/evaluate`.
         pipeline: file of the pipeline of steps that is asked in place of the engine.
     """
 
@@ -72,6 +73,7 @@ class Wanted:
     require_llm: bool = False
     connections: int = 1
     headers: tuple[tuple[str, str], ...] = ()
+    stream: bool = False
     pipeline: Path | None = None
 
 
@@ -104,7 +106,10 @@ async def _service(wanted: Wanted, url: str) -> AsyncIterator[tuple[Target, Fact
         trust_env=may_use_proxy(url),
     ) as client:
         facts = await look_at_service(client, wanted.corpus, require_llm=wanted.require_llm)
-        yield _strict(HttpTarget(client, wanted.corpus, wanted.filters), wanted), _with_filters(facts, wanted)
+        target = (StreamTarget if wanted.stream else HttpTarget)(client, wanted.corpus, wanted.filters)
+        if wanted.stream:
+            facts.settings["route"] = "/run"
+        yield _strict(target, wanted), _with_filters(facts, wanted)
 
 
 @asynccontextmanager

@@ -55,6 +55,9 @@ def add_asking_arguments(parser: argparse.ArgumentParser) -> None:
         "--url", type=service_url, help="ask the service at this address (default: the engine in this process)"
     )
     parser.add_argument(
+        "--stream", action="store_true", help="ask the service by POST /run, whose stream is read liberally"
+    )
+    parser.add_argument(
         "--pipeline", type=Path, metavar="FILE", help="ask a pipeline of steps in this process: docs/pipelines.md"
     )
     add_header_argument(parser)
@@ -120,7 +123,7 @@ def ask_questions(arguments: argparse.Namespace, settings: Settings, folder: Run
         target=arguments.url or IN_PROCESS,
     )
     _check_pages(cases, arguments)
-    _check_pipeline(arguments)
+    _check_options(arguments)
     if folder.exists():
         check_questions(folder, draft, cases)
     try:
@@ -141,6 +144,7 @@ async def _ask(
         arguments.require_llm,
         connections=calls,
         headers=tuple(arguments.headers),
+        stream=arguments.stream,
         pipeline=arguments.pipeline,
     )
     retry_policy = RetryPolicy(arguments.timeout_s, arguments.attempts)
@@ -210,7 +214,9 @@ def _check_pages(cases: Sequence[Case], arguments: argparse.Namespace) -> None:
         )
 
 
-def _check_pipeline(arguments: argparse.Namespace) -> None:
+def _check_options(arguments: argparse.Namespace) -> None:
+    if arguments.stream and not arguments.url:
+        raise SettingsError("--stream asks a service, and none is named.", "Add --url, or leave it out.")
     given = {"url": arguments.url, "corpus": arguments.corpus, "filter": arguments.filters}
     others = [name for name, value in given.items() if value]
     if arguments.pipeline and others:

@@ -1,10 +1,10 @@
-"""Ask a service: one `POST /evaluate` a question.
+"""Ask a service: one `POST /evaluate` a question, or one `POST /run` where its stream is wanted.
 
-Flow: `build.py` -> **here** -> `reply.py` reads what comes. Asking again is `retry_policy.py`'s.
+Flow: `build.py` -> **here** -> `reply.py` or `stream_reply.py` reads what comes. Asking again is `retry_policy.py`'s.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ import httpx
 from pydantic_core import from_json
 
 from eval.asking.reply import read_reply
+from eval.asking.stream_reply import StreamReply
 from eval.asking.target import NoReplyError, in_time
 from eval.cases import Case
 from eval.rows import Row
@@ -52,12 +53,47 @@ class HttpTarget:
         return in_time(read_reply(reply.content, case.id, seconds))
 
 
-def _failure(reply: httpx.Response) -> NoReplyError:
+class StreamTarget(HttpTarget):
+    """A service that is asked by `POST /run`."""
+
+    async def ask(self, case: Case) -> Row:
+        """Ask once, and read until a record is complete or the stream ends; raises as `HttpTarget.ask`."""
+        extra = {key: value for key, value in self._extra.items() if value is not None}
+        started = time.perf_counter()
+        read, first_record_s = StreamReply(), None
+        try:
+            async with self._client.stream("POST", "/run", json={"question": case.question, **extra}) as reply:
+                if reply.status_code != httpx.codes.OK:
+                    await reply.aread()
+                    raise _failure(reply, "/run")
+                async for line in _lines(reply):
+                    if first_record_s is None and line.strip() and not line.startswith(":"):
+                        first_record_s = time.perf_counter() - started
+                    read.take(line)
+                    if read.complete:
+                        break
+        except httpx.TransportError as error:
+            raise NoReplyError(_unreachable(error), "Start the service, or mend the connection.") from error
+        return read.row(case.id, time.perf_counter() - started, first_record_s)
+
+
+async def _lines(reply: httpx.Response) -> AsyncIterator[str]:
+    """Yield the lines of a stream, split at LF alone: JSON may hold what `str.splitlines` takes for line ends."""
+    rest = b""
+    async for chunk in reply.aiter_bytes():
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            yield line.decode(errors="replace").removesuffix("\r")
+    if rest:
+        yield rest.decode(errors="replace")
+
+
+def _failure(reply: httpx.Response, route: str = "/evaluate") -> NoReplyError:
     fact = f"The service replied with status {reply.status_code}: {_detail(reply)}"
     if reply.status_code in {408, 425, 429} or reply.is_server_error:
         return NoReplyError(fact, "Ask it again later.", retry_after_s=retry_after_s(reply.headers.get("Retry-After")))
     refused = reply.status_code in {413, 414, 422}
-    remedy = "Change the question." if refused else "Name the base URL of a service that has POST /evaluate."
+    remedy = "Change the question." if refused else f"Name the base URL of a service that has POST {route}."
     return NoReplyError(fact, remedy, refused=refused, lasting=True)
 
 

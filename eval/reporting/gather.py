@@ -17,7 +17,17 @@ from eval.run_folder import Header, RunFolder, cells_of, judges_of
 from eval.scoring.judged.noise import noise
 from eval.summary import Means, Summary, metric_names, summarise
 
-FAMILIES = ("answer", "citations", "abstention", "retrieval", "ragas", "deepeval", "ragas_offline", "speed")
+FAMILIES = (
+    "answer",
+    "bert_score",
+    "citations",
+    "abstention",
+    "retrieval",
+    "ragas",
+    "deepeval",
+    "ragas_offline",
+    "speed",
+)
 TITLES = {
     "answer": "Answer",
     "citations": "Citations",

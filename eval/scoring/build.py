@@ -17,11 +17,11 @@ from eval.scoring.judge_client.client import Judge
 from eval.scoring.judge_client.server import JudgeServer
 from eval.scoring.judged.deepeval_metrics import deepeval_scorer
 from eval.scoring.judged.ragas_metrics import ragas_scorer
-from eval.scoring.offline import abstention, answer, citations, retrieval, speed
+from eval.scoring.offline import abstention, answer, bert_score, citations, retrieval, speed
 from eval.scoring.offline.ragas_metrics import RagasOfflineScorer
 from eval.scoring.ragas_telemetry import forbid_reports
 from eval.scoring.stage import EachRow, Scorer
-from settings import Settings
+from settings import EmbedSettings, Settings
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from eval.scoring.offline.ragas_calls import RagasComputed
     from eval.similarity import Similarity
     from eval.vectors import Vectors
+    from index.embedding.token_vectors import TokenEncoder
 
 
 def offline_scorers(settings: Settings) -> tuple[Scorer, ...]:
@@ -61,6 +62,7 @@ def offline_scorers(settings: Settings) -> tuple[Scorer, ...]:
     return (
         EachRow(retrieval.FAMILY, retrieval.score_retrieval),
         answer.AnswerScorer(similarity),
+        bert_score.BertScorer(_late_token_encoder(settings.embed)),
         EachRow(citations.FAMILY, partial(citations.score_citations, supports=supports)),
         EachRow(abstention.FAMILY, abstention.score_abstention),
         EachRow(speed.FAMILY, speed.score_speed),
@@ -110,6 +112,20 @@ def _late_embedder(settings: Settings) -> "Callable[[], BaseEmbedding]":
         return Embedding(settings).embedder
 
     return embedder
+
+
+def _late_token_encoder(embed: EmbedSettings) -> "Callable[[], TokenEncoder]":
+    """Return a function that loads the encoder when it is first called: the packaged one where a server embeds."""
+
+    @cache
+    def encoder() -> "TokenEncoder":
+        from index.embedding.model import load_embedding_model  # noqa: PLC0415  # loads OpenVINO
+        from index.embedding.token_vectors import TokenEncoder  # noqa: PLC0415
+
+        model = load_embedding_model(embed.model if embed.provider == "local" else "minilm")
+        return TokenEncoder(model, precision=embed.precision, cache_dir=embed.cache_dir, threads=embed.threads)
+
+    return encoder
 
 
 def _tell(line: str) -> None:

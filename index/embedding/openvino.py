@@ -7,6 +7,7 @@ through `HuggingFaceEmbedding` (`build.py`).
 
 import asyncio
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -133,8 +134,8 @@ class OpenVINOEmbedding(BaseEmbedding):
         return rows
 
 
-def compile_model(path: Path, options: dict[str, str]) -> Any:
-    """Return the model at `path`, compiled for the CPU with OpenVINO's `options`.
+def compile_model(path: Path, options: dict[str, str], changed: Callable[[Any], Any] = lambda graph: graph) -> Any:
+    """Return the model at `path`, as `changed` returns it, compiled for the CPU with OpenVINO's `options`.
 
     Raises:
         ModelError: it cannot be loaded.
@@ -144,7 +145,9 @@ def compile_model(path: Path, options: dict[str, str]) -> Any:
     # thread is one that no signal meets.
     try:
         with ThreadPoolExecutor(1) as elsewhere:
-            return elsewhere.submit(openvino.Core().compile_model, path, "CPU", options).result()
+            core = openvino.Core()
+            graph = changed(core.read_model(path))
+            return elsewhere.submit(core.compile_model, graph, "CPU", options).result()
     except RuntimeError as error:
         raise ModelError(
             f"The converted model {path} cannot be loaded: {str(error).splitlines()[0]}.",

@@ -15,6 +15,7 @@ from query_engine.llms.reply import Thought
 
 # Where LlamaIndex's models put a piece of reasoning.
 THINKING = "thinking_delta"
+_SAID = "Answer in one word."
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +70,21 @@ def said(stream: ChatResponseGen) -> Iterator[str]:
         if thought := chunk.additional_kwargs.get(THINKING):
             yield Thought(thought)
         yield chunk.delta or ""
+
+
+def has_system(templated: Callable[[Sequence[ChatMessage]], str]) -> bool:
+    """Whether a chat template has a system message: others refuse it or leave it out."""
+    chat = [ChatMessage(role=MessageRole.SYSTEM, content=_SAID), ChatMessage(role=MessageRole.USER, content="?")]
+    try:
+        return _SAID in templated(chat)
+    except Exception:  # noqa: BLE001  # each template engine has its own
+        return False
+
+
+def without_system(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Return the messages with a leading system message put before the text of the next one."""
+    first, *others = messages
+    if first.role != MessageRole.SYSTEM or not others:
+        return list(messages)
+    text = f"{first.content}\n\n{others[0].content}"
+    return [ChatMessage(role=others[0].role, content=text), *others[1:]]

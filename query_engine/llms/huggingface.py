@@ -117,6 +117,7 @@ def load_huggingface(settings: LLMSettings) -> LoadedModel:
             is_chat_model=True,
         )
         llm.templated([ChatMessage(role=MessageRole.USER, content="?")])
+        llm.learn_roles()
     except (OSError, ValueError, RuntimeError, KeyError, ImportError, SafetensorError) as error:
         raise _load_error(
             str(options.get("gguf_file", name)), error, local=bool(options.get("local_files_only"))

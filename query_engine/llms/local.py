@@ -19,9 +19,10 @@ from llama_index.core.base.llms.types import (
     MessageRole,
 )
 from llama_index.core.llms import CustomLLM
+from pydantic import PrivateAttr
 
 from errors import LLMError
-from query_engine.llms.base import chat_stream
+from query_engine.llms.base import chat_stream, has_system, without_system
 
 HEARTBEAT_S = 0.1
 # Known to the templates of models that can reason; others ignore it. Quoting documents needs no reasoning.
@@ -85,6 +86,12 @@ def first_line(error: Exception) -> str:
 class LocalLLM(CustomLLM):
     """LlamaIndex's four ways to ask, all through one stream of pieces and the model's chat template."""
 
+    _has_system: bool = PrivateAttr(default=True)
+
+    def learn_roles(self) -> None:
+        """Find out whether the chat template has a system message."""
+        self._has_system = has_system(self.templated)
+
     @abstractmethod
     def templated(self, messages: Sequence[ChatMessage]) -> str:
         """Put messages into the form of the model's chat template, ready for its answer."""
@@ -95,7 +102,8 @@ class LocalLLM(CustomLLM):
 
     def stream_chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponseGen:
         """Stream an answer; closing the stream stops the model."""
-        return chat_stream(self, messages, self.pieces(self.templated(messages)))
+        heard = messages if self._has_system else without_system(messages)
+        return chat_stream(self, messages, self.pieces(self.templated(heard)))
 
     def chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponse:
         """Return a whole answer."""

@@ -13,10 +13,11 @@ from typing import Any, cast
 
 import httpx
 import openai
-from llama_index.core.base.llms.types import ChatMessage, ChatResponseGen
+from llama_index.core.base.llms.types import ChatMessage, ChatResponseGen, MessageRole
 from llama_index.llms.openai.utils import to_openai_message_dicts
 from llama_index.llms.openai_like import OpenAILike
 from openai import AsyncOpenAI
+from pydantic import PrivateAttr
 from tenacity import (
     AsyncRetrying,
     RetryCallState,
@@ -27,7 +28,7 @@ from tenacity import (
 from errors import LLMError, SettingsError
 from loopback import may_use_proxy
 from query_engine.llms import server_errors as failures
-from query_engine.llms.base import LoadedModel, chat_stream
+from query_engine.llms.base import LoadedModel, chat_stream, without_system
 from query_engine.llms.local import HEARTBEAT_S
 from query_engine.llms.reply import Thought
 from settings import LLMSettings
@@ -43,6 +44,8 @@ BYTES_PER_TOKEN = 2.5
 
 class ServerLLM(OpenAILike):
     """An `OpenAILike` whose chat stream can be stopped and times out."""
+
+    _has_system: bool = PrivateAttr(default=True)
 
     def stream_chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponseGen:
         """Stream an answer; closing the stream closes the connection.
@@ -116,6 +119,19 @@ class ServerLLM(OpenAILike):
             raise failures.cut(pieces) if chunks else failures.garbage()
 
     async def _open(self, client: AsyncOpenAI, messages: Sequence[ChatMessage]) -> Any:
+        """Send the request, without a system message where the server refuses the role."""
+        if not self._has_system:
+            return await self._create(client, without_system(messages))
+        try:
+            return await self._create(client, messages)
+        except openai.APIStatusError as error:
+            # "System role not supported", "Only user and assistant roles are supported!": the words are the template's.
+            if messages[0].role != MessageRole.SYSTEM or "role" not in _said(error).lower():
+                raise
+        self._has_system = False
+        return await self._create(client, without_system(messages))
+
+    async def _create(self, client: AsyncOpenAI, messages: Sequence[ChatMessage]) -> Any:
         """Send the request; try again after a refusal that may pass in time."""
         tries = AsyncRetrying(
             retry=retry_if_exception(_may_pass),

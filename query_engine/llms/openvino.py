@@ -129,6 +129,7 @@ def load_openvino(settings: LLMSettings, cache_dir: Path) -> LoadedModel:
             context_window=min(settings.context_tokens, context_tokens or settings.context_tokens),
         )
         llm.templated([ChatMessage(content="?")])
+        llm.learn_roles()
     except RuntimeError as error:
         raise ModelError(
             f"OpenVINO cannot load the model {path} on {device}: {first_line(error)}.",

@@ -1,12 +1,13 @@
-"""Write the prompt: one worked example, then instructions, the passages as ranked documents, the question.
+"""Write the prompt: the instructions, one worked example, then the passages as ranked documents and the question.
 
 Flow: passages that passed the gate -> **here** -> chat messages for a language model -> `synthesis/generative.py`; or,
 where one prompt cannot hold them, what LlamaIndex needs to make several -> `synthesis/map_reduce.py`.
 
-The wording lives in `prompts/`, one file a style, with LlamaIndex's names for what is filled in. The worked example
-costs about 150 tokens and is what makes very small models answer to the point. There is no system message: several chat
-templates refuse one. The template is applied by the model itself. Text that could pass for its control tokens
-(`control_tokens.py`), for a document's border or for a citation is defused, so that documents and questions stay text.
+The wording lives in `prompts/`, one file a style, with LlamaIndex's names for what is filled in; its first paragraph,
+the instructions, is the system message (`llms/base.py` moves it for models without that role). The worked example costs
+about 150 tokens and is what makes very small models answer to the point. The template is applied by the model itself.
+Text that could pass for its control tokens (`control_tokens.py`), for a document's border or for a citation is defused,
+so that documents and questions stay text.
 """
 
 import re
@@ -26,6 +27,8 @@ from query_engine.text.markdown_escape import without_marks
 
 PROMPTS = Path(__file__).parent / "prompts"
 MAX_TITLE_CHARS = 200
+# Stands for the documents where none was found.
+NO_REFERENCE = "No Reference"
 # What a chat template may put around one message, beyond its text.
 TEMPLATE_TOKENS = 24
 
@@ -38,7 +41,7 @@ class Prompt:
     """What a model is asked.
 
     Attributes:
-        messages: example question, example answer, question.
+        messages: instructions, example question, example answer, question.
         passages: those that fitted, each cut to what the prompt shows; rank r is `passages[r - 1]`.
         allowed: those that the operator's limit lets in, the last one cut to it; `passages` are the first of them.
         left_out: how many passages fitted and what no more fits into, as a sentence; empty if all are there whole.
@@ -60,7 +63,7 @@ class Spread:
     """What a model is asked where the passages need more than one prompt.
 
     Attributes:
-        opening: example question, example answer; they go before every prompt.
+        opening: instructions, example question, example answer; they go before every prompt.
         template: the last message, lacking documents and question.
         question: as it may stand in it.
         helper: counts in the model's own tokens how many blocks a prompt holds.
@@ -107,15 +110,16 @@ class PromptBuilder:
         self._count = count_tokens
         self._defused = ControlTokens(control_tokens).defuse
         self._abstention = _read("abstention")
-        self._question = _read(style).replace("{abstention}", self._abstention)
+        instructions, _, self._question = _read(style).partition("\n\n")
         example = self._question.format(context_str=_read("example_documents"), query_str=_read("example_question"))
         self._opening = (
+            ChatMessage(role=MessageRole.SYSTEM, content=instructions.replace("{abstention}", self._abstention)),
             ChatMessage(role=MessageRole.USER, content=example),
             ChatMessage(role=MessageRole.ASSISTANT, content=_read(f"example_{style}")),
         )
 
     def build(self, question: str, passages: Sequence[Passage]) -> Prompt:
-        """Put as many passages as fit, best first, before the question.
+        """Put as many passages as fit, best first, before the question, or `NO_REFERENCE` if there are none.
 
         The last one is cut at the end of a sentence; the very first is cut between words if even its first sentence is
         too long.
@@ -128,9 +132,9 @@ class PromptBuilder:
         room_tokens = self._max_prompt_tokens - sum(self._count(text) + TEMPLATE_TOKENS for text in texts)
         allowed = self._allowed(passages)
         shown = fitting(allowed, room_tokens, lambda part, rank: self._count(self.block(part, rank)))
-        if not shown:
+        if passages and not shown:
             raise self._no_room()
-        documents = "\n".join(self.block(part, rank) for rank, part in enumerate(shown, 1))
+        documents = "\n".join(self.block(part, rank) for rank, part in enumerate(shown, 1)) or NO_REFERENCE
         content = self._question.format(context_str=documents, query_str=question)
         messages = (*self._opening, ChatMessage(role=MessageRole.USER, content=content))
         prompt = Prompt(messages, tuple(shown), tuple(allowed))

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 # Less room than this for the prompt leaves nothing for documents.
 MIN_PROMPT_TOKENS = 384
-# What the template `short` promises.
-SHORT_WORDS = 50
 # Names the quotes where a client may choose who writes.
 QUOTES = "extractive"
 
@@ -159,7 +157,7 @@ def build_synthesizer(settings: Settings, model: LoadedModel, embedder: BaseEmbe
         control_tokens=model.control_tokens,
         style=settings.llm.prompt,
     )
-    rules = Rules(settings.llm.grounding, SHORT_WORDS if settings.llm.prompt == "short" else None)
+    rules = Rules(settings.llm.grounding, settings.llm.max_words)
     tree = settings.llm.long_evidence == "tree"
     name, label = settings.llm.provider, model.label
     return GenerativeSynthesizer(name, label, model.llm, prompts, embedder=embedder, rules=rules, tree=tree)

@@ -9,7 +9,7 @@ unchecked text, and without checks as text that stands.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
@@ -26,6 +26,7 @@ LEAST_REPEATED_WORDS = 4
 # Where a sentence may end, and with it the part of it that is sure to be shown as it stands.
 _MAY_END = re.compile(r"(?<![.!?])[.!?]++[\"'”’)\]]*+(?=\s)|\n")
 _LAST_WORD = re.compile(r"(?<!\S)\S++\Z")
+_CUT = "…"
 # `split_sentences` cuts longer ones, wherever they stand.
 _LONGEST_BEGUN_CHARS = 400
 
@@ -36,7 +37,8 @@ class Rules:
 
     Attributes:
         checked: sentences without support in the passages are replaced or left out.
-        max_words: an answer ends before the sentence that would make it longer; None sets no limit.
+        max_words: of an answer, its marks counted. It ends before the sentence that would make it longer; a first
+            sentence that is longer is cut. None sets no limit.
     """
 
     checked: bool = True
@@ -80,7 +82,8 @@ class Draft:
         too_long = self._rules.max_words and self.words
         if begun is None or begun.heading or self.ended or too_long:
             return ""
-        text = begun.text[:_LONGEST_BEGUN_CHARS]
+        lead = self._led(begun.lead)
+        text = _first_words(begun.text, self._room(lead))[:_LONGEST_BEGUN_CHARS]
         limits = [at for at, _ in begun.marks if 0 < at <= len(text)]
         if end := _MAY_END.search(text):
             limits.append(end.start())
@@ -88,7 +91,6 @@ class Draft:
         text = (text[: min(limits)] if limits else _LAST_WORD.sub("", text)).rstrip()
         if not content_stems(text) or self._may_repeat(text):
             return ""
-        lead = _stronger(self._lead, begun.lead)
         return (lead if self.words else lead.lstrip()) + as_text(text)
 
     def passed(self, begun: MarkedSentence | None) -> str:
@@ -109,19 +111,20 @@ class Draft:
     def _added(self, sentence: MarkedSentence) -> str:
         said = " ".join(sentence.text.split())
         words = len(said.split())
-        too_long = self._rules.max_words and self.words and self.words + words > self._rules.max_words
-        self.ended = self.ended or bool(too_long) or (said in self._said and words >= LEAST_REPEATED_WORDS)
+        room = self._room(self._led(sentence.lead))
+        too_long = self.words > 0 and room is not None and words > room
+        self.ended = self.ended or too_long or (said in self._said and words >= LEAST_REPEATED_WORDS)
         if self.ended:
             return ""
         self._said.add(said)
         if sentence.heading and self._bereft:
             # The heading before this one has lost its text.
             self._lead, self._bereft = self._lead[: len(self._lead) - len(self._lead.lstrip())], False
-        lead = _stronger(self._lead, sentence.lead)
+        lead = self._led(sentence.lead)
         if sentence.heading or not content_stems(sentence.text):
             self._lead = lead + as_text(sentence.text)
             return ""
-        shown = self._settled(sentence)
+        shown = self._settled(_fitting(sentence, room), room)
         self._bereft = not shown
         if not shown:
             # What waited for this sentence waits for the next one, and so does a break between paragraphs.
@@ -136,7 +139,18 @@ class Draft:
         begun = " ".join(text.split())
         return any(said.startswith(begun) for said in self._said)
 
-    def _settled(self, sentence: MarkedSentence) -> str:
+    def _led(self, lead: str) -> str:
+        """Return what stands before the next sentence, without headings that leave it too little room."""
+        whole = _stronger(self._lead, lead)
+        most = self._rules.max_words
+        return whole if most is None or 2 * len(whole.split()) <= most else lead
+
+    def _room(self, lead: str) -> int | None:
+        """Words that the next sentence may have beside one mark; None sets no limit."""
+        most = self._rules.max_words
+        return None if most is None else max(0, most - self.words - len(lead.split()) - 1)
+
+    def _settled(self, sentence: MarkedSentence, room: int | None) -> str:
         ranks = dict.fromkeys(rank for _, rank in sentence.marks if 1 <= rank <= len(self._passages))
         verdict = self._evidence.check(sentence.text, list(ranks))
         checked = self._citations.checked
@@ -147,8 +161,14 @@ class Draft:
         if not quotes:
             checked.dropped += 1
             return ""
+        quote, shown = quotes[0], _first_words(quotes[0].text, room)
+        if len(shown) < len(quote.text) and self.words:
+            self.ended = True
+            return ""
         checked.replaced += 1
-        return f"{as_quote(' '.join(quotes[0].text.split()))} {self._cite(quotes[:1])}"
+        cut = _CUT if len(shown) < len(quote.text) else ""
+        quote = replace(quote, end=quote.end - len(quote.text) + len(shown), text=shown)
+        return f"{as_quote(' '.join(shown.split()))}{cut} {self._cite([quote])}"
 
     def _marked(self, sentence: MarkedSentence, ranks: Sequence[int], quotes: Sequence[Quote]) -> str:
         """The sentence with the marks that hold, where the model put them; with those of `quotes` if none does."""
@@ -172,6 +192,24 @@ class Draft:
             self._quoted.add(quote)
             numbers.append(self._citations.cite(self._passages[quote.rank - 1], quote.start, quote.end))
         return "".join(f"[{number}]" for number in dict.fromkeys(numbers))
+
+
+def _first_words(text: str, words: int | None) -> str:
+    """Return the text up to the end of so many words; all of it for None."""
+    if words is None:
+        return text
+    ends = [word.end() for word in re.finditer(r"\S+", text)]
+    return text if len(ends) <= words else text[: ends[words - 1] if words else 0]
+
+
+def _fitting(sentence: MarkedSentence, room: int | None) -> MarkedSentence:
+    """Return the sentence, cut after so many words, with all marks at its end if there is no room for several."""
+    places = max(1, len({at for at, _ in sentence.marks}))
+    if room is None or len(sentence.text.split()) + places <= room + 1:
+        return sentence
+    text = _first_words(sentence.text, room)
+    text += _CUT if len(text) < len(sentence.text) else ""
+    return replace(sentence, text=text, marks=tuple((len(text), rank) for _, rank in sentence.marks))
 
 
 def _stronger(waiting: str, lead: str) -> str:

@@ -27,6 +27,7 @@ from query_engine.schema.citations import Citations
 from query_engine.schema.events import Done, Event, Nearest, Restarted, Step, Token
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.base import Piece, Synthesizer
+from query_engine.synthesis.quoting import within
 from query_engine.translations import in_language
 
 # Kept free for quoting, which takes a tenth of a second on an idle machine.
@@ -45,6 +46,7 @@ class Answer:
     Attributes:
         question: as it is searched for.
         query_time: when it was asked, in the client's words; language models are told.
+        explains: a declined answer says why; otherwise it is "I don't know." alone.
         passages, warnings, timings_ms, fingerprint: of the last event, see `events.Done`.
         nearest: likewise; while it is empty, a declined answer takes the first words of the passages.
         synthesizer: who writes; None before anyone did.
@@ -53,9 +55,10 @@ class Answer:
         cited: how many quotes `citations` had recorded when the last piece of `text` was written.
     """
 
-    def __init__(self, question: str, query_time: str | None = None) -> None:
+    def __init__(self, question: str, query_time: str | None = None, *, explains: bool = True) -> None:
         self.question = question
         self.query_time = query_time
+        self.explains = explains
         self.passages: tuple[Passage, ...] = ()
         self.nearest: tuple[Nearest, ...] = ()
         self.warnings: list[AnswerWarning] = []
@@ -75,10 +78,14 @@ class Answer:
     def done(self, gate_reason: str, message: str = steps.NO_ANSWER, **values: str) -> Done:
         """Close the answer; without text by a message of `steps.py`, `values` standing in its braces."""
         text = self.text.strip() or None
+        nearest: tuple[Nearest, ...] = ()
+        if text is None and self.explains:
+            nearest = self.nearest or first_words(self.passages)
+            message = in_language(message, question_language(self.question), **values)
         self.timings_ms["total"] = ms_since(self._started)
         return Done(
             answer=text,
-            message=text or in_language(message, question_language(self.question), **values),
+            message=text or (message if self.explains else steps.DONT_KNOW),
             citations=self.citations.all(self.cited) if text else (),
             passages=self.passages,
             gate_reason=gate_reason,
@@ -86,7 +93,7 @@ class Answer:
             warnings=tuple(self.warnings),
             timings_ms=self.timings_ms,
             fingerprint=self.fingerprint,
-            nearest=() if text else self.nearest or first_words(self.passages),
+            nearest=nearest,
         )
 
     def add(self, piece: Piece, cited: int) -> Event:
@@ -129,7 +136,9 @@ class Answer:
             yield self.done("generated_no_answer_but_confident" if self.passages else "no_retrieval", steps.TOO_LATE)
 
 
-def write(synthesizers: Sequence[Synthesizer], answer: Answer, deadline: Deadline) -> Generator[Event, None, None]:
+def write(
+    synthesizers: Sequence[Synthesizer], answer: Answer, deadline: Deadline, max_words: int | None = None
+) -> Generator[Event, None, None]:
     """Yield what is written, `answer` growing with it, until a synthesizer has finished.
 
     Args:
@@ -137,6 +146,7 @@ def write(synthesizers: Sequence[Synthesizer], answer: Answer, deadline: Deadlin
             needs no model and never fails.
         answer: with its passages.
         deadline: of the whole answer.
+        max_words: of quotes; language models have their own limit. None sets none.
 
     Raises:
         OutOfTimeError: nobody waits for the answer.
@@ -154,7 +164,8 @@ def write(synthesizers: Sequence[Synthesizer], answer: Answer, deadline: Deadlin
                 break
         else:
             yield from _begun(quoting, answer)
-            for piece in quoting.write(answer.question, answer.passages, answer.citations, deadline.stop):
+            quotes = quoting.write(answer.question, answer.passages, answer.citations, deadline.stop)
+            for piece in within(quotes, max_words):
                 yield answer.add(piece, answer.citations.recorded)
         dispatcher.event(SynthesizeEndEvent(query=answer.question, response=Response(answer.text)))
     finally:

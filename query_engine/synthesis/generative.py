@@ -9,6 +9,7 @@ LlamaIndex LLM; how one is built, stopped and timed out is `llms/`.
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
@@ -66,7 +67,9 @@ class GenerativeSynthesizer:
     def write(
         self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
     ) -> Iterator[Piece]:
-        """Yield the answer sentence by sentence; nothing without passages or when the model declines.
+        """Yield the answer sentence by sentence; nothing when the model declines.
+
+        Without passages the model is asked all the same, and nothing but declining is supported then.
 
         Yields:
             The text of a sentence once it is settled, tokens with what is unchecked of the next one, and what the model
@@ -75,7 +78,7 @@ class GenerativeSynthesizer:
         Raises:
             LLMError: the model failed, wrote nothing, or nothing that the passages support.
         """
-        if not passages or stop.is_set():
+        if stop.is_set():
             return
         deltas, draft = self._begun(question, passages, citations, stop)
         sentences, reply = MarkedSentences(), Reply()
@@ -105,10 +108,11 @@ class GenerativeSynthesizer:
     ) -> tuple[Generator[str, None, None], Draft]:
         """What the model is going to say, and what becomes of it."""
         prompt = self._prompts.build(question, passages)
+        rules = self._rules if passages else replace(self._rules, checked=True)
         if not (self._tree and prompt.out_of_context):
             citations.shown = Shown(prompt.left_out, prompt.out_of_context)
             evidence = Evidence(prompt.passages, self._embedder)
-            return self._deltas(prompt, stop), Draft(prompt.passages, evidence, citations, self._rules)
+            return self._deltas(prompt, stop), Draft(prompt.passages, evidence, citations, rules)
         spread = self._prompts.spread(question, passages)
         evidence = Evidence(spread.passages, self._embedder)
         reading = LongEvidence(self._llm, self._prompts, spread, evidence, checked=self._rules.checked)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -33,6 +34,14 @@ def run(arguments: Sequence[str], variables: Mapping[str, str], folder: Path) ->
         timeout=START_TIMEOUT_S,
         check=False,
     )
+
+
+def preset(name: str, folder: Path) -> Path:
+    """Return a new folder in which programs find a preset as their `.env`, as after `cp presets/NAME.env .env`."""
+    home = folder / name
+    home.mkdir()
+    shutil.copy(REPOSITORY / "presets" / f"{name}.env", home / ".env")
+    return home
 
 
 class Process:

@@ -92,7 +92,8 @@ def test_pytorch_comes_first_and_from_the_index_of_its_build() -> None:
 def test_everything_the_service_imports_is_a_requirement() -> None:
     files = [*HOME.glob("*.py"), *(path for room in ROOMS for path in (HOME / room).rglob("*.py"))]
     modules = {name.partition(".")[0] for path in files for name in modules_of(path)}
-    foreign = modules - sys.stdlib_module_names - {*ROOMS, *(path.stem for path in HOME.glob("*.py"))}
+    own = {*ROOMS, "treeline", *(path.stem for path in HOME.glob("*.py"))}
+    foreign = modules - sys.stdlib_module_names - own
     required = {"torch", *LISTS["requirements.txt"], *LISTS["extra ray"]}
     providers = packages_distributions()
 

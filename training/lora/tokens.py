@@ -6,11 +6,13 @@ loss.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from errors import LLMError
+from query_engine.llms.base import has_system, without_system
 from query_engine.llms.local import TEMPLATE_OPTIONS
 from query_engine.prompting.builder import PROMPTS, PromptBuilder
 from query_engine.schema.passage import Passage
@@ -42,6 +44,7 @@ def encode(rows: Sequence[Row], tokenizer: Any, settings: Settings, max_tokens: 
         return len(tokenizer.encode(text, add_special_tokens=False))
 
     abstention = (PROMPTS / "abstention.txt").read_text(encoding="utf-8").strip()
+    hears_system = has_system(partial(_templated, tokenizer))
     found = []
     for row in rows:
         answer = row.answer or abstention
@@ -58,9 +61,10 @@ def encode(rows: Sequence[Row], tokenizer: Any, settings: Settings, max_tokens: 
             continue
         if max(row.cited(), default=0) > len(prompt.passages):
             continue
-        text = _templated(tokenizer, prompt.messages)
+        messages = prompt.messages if hears_system else without_system(prompt.messages)
+        text = _templated(tokenizer, messages)
         before = tokenizer.encode(text, add_special_tokens=False)
-        after = tokenizer.encode(_ended(tokenizer, prompt.messages, text, answer), add_special_tokens=False)
+        after = tokenizer.encode(_ended(tokenizer, messages, text, answer), add_special_tokens=False)
         if len(before) + len(after) <= max_tokens:
             found.append(Tokens(before + after, [IGNORED] * len(before) + after))
     return found

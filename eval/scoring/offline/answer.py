@@ -76,7 +76,7 @@ class AnswerScorer:
 
     def _compare(self, pairs: Todo) -> dict[str, Cells]:
         """Return for each row the cells of what needs vectors, the best reference's."""
-        asked = [(row, reference) for case, row in pairs for reference in _references(case)]
+        asked = [(row, reference) for case, row in pairs for reference in references_of(case)]
         if not asked:
             return {}
         try:
@@ -90,9 +90,9 @@ class AnswerScorer:
 
 
 def _cells(case: Case, row: Row, similarity: Cells) -> Cells:
-    references = _references(case)
+    references = references_of(case)
     if not references:
-        return {metric.name: not_applicable(_lacking(case)) for metric in METRICS}
+        return {metric.name: not_applicable(lacking(case)) for metric in METRICS}
     short = [reference for reference in references if len(words(reference)) <= SHORT_ANSWER_WORDS]
     if row.outcome == "answered":
         cells = _said(row.answer or "", references, short) | similarity
@@ -121,14 +121,15 @@ def _best(found: Sequence[Scores], key: str) -> Cell:
     return scored(round(max(values), VECTOR_DECIMALS)) if values else failed(_TOO_MANY_WORDS)
 
 
-def _references(case: Case) -> tuple[str, ...]:
-    """The right answers that say anything."""
+def references_of(case: Case) -> tuple[str, ...]:
+    """Return the right answers that say anything; none if the question has none."""
     if case.unanswerable:
         return ()
     return tuple(text for text in (case.answer, *case.alternatives) if text and words(text))
 
 
-def _lacking(case: Case) -> str:
+def lacking(case: Case) -> str:
+    """Return why a case has no reference."""
     if case.unanswerable:
         return "the corpus does not answer the question"
     return "the reference answer holds no word" if case.answer else "the case has no reference answer"

@@ -23,7 +23,7 @@ from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Event, Restarted, Retrieved, Step, Token
 from query_engine.synthesis.base import Piece, Synthesizer
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
-from settings import AnswerSettings, RetrievalSettings, Settings
+from settings import AnswerSettings, LLMSettings, RetrievalSettings, Settings
 from tests.fakes.corpora import fill, make_corpus
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.reading import a_leaf_reader
@@ -118,6 +118,51 @@ async def test_a_foreign_question_is_declined_before_anyone_writes(make: MakeEng
     assert done.gate_reason == "generated_no_answer_low_confidence"
     assert done.synthesizer is None
     assert not any(isinstance(event, Token) for event in events)
+
+
+async def test_a_declined_question_is_answered_by_one_sentence_where_that_is_set(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = make()
+    monkeypatch.setattr(engine, "_settings", Settings(answer=AnswerSettings(decline="exact")))
+
+    done = (await answer(engine, "Which colour has the zebra mussel?"))[1]
+    assert (done.answer, done.message, done.nearest) == (None, "I don't know.", ())
+    assert (await answer(engine))[1].answer is not None
+
+
+async def test_a_question_with_a_refused_word_is_declined_and_nothing_is_searched(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = make()
+    monkeypatch.setattr(engine, "_settings", Settings(answer=AnswerSettings(refuse_words="mean, limit")))
+
+    events, done = await answer(engine)
+    assert done.answer is None
+    assert done.message.startswith("I don't know.")
+    assert "limit" in done.message
+    assert [type(event) for event in events] == [Step, Done]
+    assert (await answer(engine, "What does water that is limitless meander through?"))[1].passages
+    follow_up = Inquiry("When?", turns=(Turn("user", "Who published the rotor limit?"), Turn("assistant", "Betz.")))
+    *_, last = [event async for event in engine.stream(follow_up)]
+    assert isinstance(last, Done)
+    assert "limit" in last.message
+
+
+async def test_a_quoted_answer_keeps_within_the_words_that_the_prompt_promises(
+    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = f"Albert Betz published the rotor limit {'in a book ' * 20}of 1919."
+    engine = make(ScriptedSynthesizer(LLMError("It broke.", "Mend it.")), texts={"long.md": long})
+    monkeypatch.setattr(
+        engine, "_settings", Settings(llm=LLMSettings(prompt="short"), answer=AnswerSettings(min_confidence=0))
+    )
+
+    done = (await answer(engine))[1]
+    assert done.answer is not None
+    assert len(done.answer.split()) <= 50
+    assert done.answer.endswith("… [1]")
+    assert len(done.citations) == 1
 
 
 async def test_what_the_closest_passage_says_instead_is_told(make: MakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:

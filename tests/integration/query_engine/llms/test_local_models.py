@@ -64,7 +64,7 @@ def test_the_author_writes_and_cites(model: LoadedModel) -> None:
 
     pieces = synthesizer_of(model).write("Where does the Itaipu dam stand?", [dam], citations, threading.Event())
 
-    assert re.search(r"Parana.*\[1\]", text_of(pieces))
+    assert re.search(r"(Parana|Brazil|Paraguay).*\[1\]", text_of(pieces))
     assert [each.quote for each in citations.all()] == [dam.text]
 
 

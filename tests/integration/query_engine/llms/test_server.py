@@ -136,6 +136,28 @@ def test_each_failure_is_told_apart(server: ScriptedLLM, script: Script, code: s
 
 
 @pytest.mark.parametrize(
+    ("status", "words"),
+    [(400, "System role not supported"), (400, "Only user and assistant roles are supported!"), (422, "unknown role")],
+)
+def test_a_model_without_a_system_role_gets_the_instructions_from_the_user(
+    server: ScriptedLLM, status: int, words: str
+) -> None:
+    refusal = Script(status=status, error=json.dumps({"error": {"message": words}}).encode())
+    server.play(refusal, Script(text="Wind is moving air [1]."))
+    synthesizer = synthesizer_of(server.base_url)
+
+    for _ in range(2):
+        pieces = synthesizer.write("What is wind?", [WIND], Citations(), threading.Event())
+        assert text_of(pieces) == "Wind is moving air [1]."
+
+    refused, *taken = [[message["role"] for message in request["messages"]] for request in server.requests]
+    assert refused == ["system", "user", "assistant", "user"]
+    assert taken == [["user", "assistant", "user"]] * 2
+    instructions = server.requests[0]["messages"][0]["content"]
+    assert server.requests[1]["messages"][0]["content"].startswith(instructions)
+
+
+@pytest.mark.parametrize(
     ("after", "code", "fact"),
     [(0, "llm_slow", "sent no token for 0.3 s"), (2, "llm_stalled", "sent no further token for 0.3 s")],
     ids=["at once", "later"],

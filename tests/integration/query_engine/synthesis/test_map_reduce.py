@@ -103,8 +103,8 @@ def test_every_prompt_has_the_example_the_question_and_room_in_the_models_contex
     assert len(server.requests) > 3
     for request in server.requests:
         contents = [message["content"] for message in request["messages"]]
-        assert [message["role"] for message in request["messages"]] == ["user", "assistant", "user"]
-        assert contents[2].endswith("Who planted lime trees?")
+        assert [message["role"] for message in request["messages"]] == ["system", "user", "assistant", "user"]
+        assert contents[3].endswith("Who planted lime trees?")
         # The estimate of a server whose tokenizer is unknown.
         assert sum(len(content.encode()) / 2.5 for content in contents) + ANSWER_TOKENS <= CONTEXT_TOKENS
 

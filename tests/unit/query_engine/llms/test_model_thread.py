@@ -124,6 +124,36 @@ class WordyLLM(LocalLLM):
         return self._thread.stream(generate)
 
 
+class RolelessLLM(WordyLLM):
+    """Its chat template refuses a system message, or leaves it out."""
+
+    refuses: bool
+
+    def templated(self, messages: Sequence[ChatMessage]) -> str:
+        kept = [message for message in messages if message.role != MessageRole.SYSTEM]
+        if self.refuses and len(kept) < len(messages):
+            raise ValueError("System role not supported")
+        return super().templated(kept)
+
+
+SYSTEM = [ChatMessage(role=MessageRole.SYSTEM, content="Be brief."), *HELLO]
+
+
+@pytest.mark.parametrize("refuses", [True, False])
+def test_a_template_without_a_system_message_gets_its_text_from_the_user(refuses: bool) -> None:
+    llm = RolelessLLM(refuses=refuses)
+    llm.learn_roles()
+
+    assert str(llm.chat(SYSTEM).message.content).split() == "<user> Be brief. Hello".split()
+
+
+def test_a_template_with_a_system_message_gets_it() -> None:
+    llm = WordyLLM()
+    llm.learn_roles()
+
+    assert str(llm.chat(SYSTEM).message.content).split() == "<system> Be brief. <user> Hello".split()
+
+
 class Keeper(BaseEventHandler):
     """Keeps every event, exceptions with their frames included."""
 

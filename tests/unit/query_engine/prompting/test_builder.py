@@ -30,21 +30,32 @@ def asked(prompt: Prompt) -> str:
     return str(prompt.messages[-1].content)
 
 
+def instructions(prompt: Prompt) -> str:
+    return str(prompt.messages[0].content)
+
+
 def test_passages_stand_in_rank_order_with_their_titles_before_the_question() -> None:
     prompt = builder().build("Why?", [passage("First text.", title="One"), passage("Second text.", title="Two")])
 
     documents = "<DOC rank=1>\nOne\nFirst text.\n</DOC>\n<DOC rank=2>\nTwo\nSecond text.\n</DOC>"
     assert documents in asked(prompt)
     assert asked(prompt).endswith("Why?")
-    assert "I don't know." in asked(prompt)
+    assert "I don't know." in instructions(prompt)
+
+
+def test_without_passages_the_prompt_says_so() -> None:
+    prompt = builder().build("Why?", [])
+
+    assert "Documents:\nNo Reference\n" in asked(prompt)
+    assert (prompt.passages, prompt.left_out) == ((), "")
 
 
 def test_the_worked_example_is_a_turn_of_its_own_in_the_same_form() -> None:
     prompt = builder().build("Why?", [passage("Text.")])
 
-    assert [message.role.value for message in prompt.messages] == ["user", "assistant", "user"]
-    assert "<DOC rank=2>" in str(prompt.messages[0].content)
-    assert "[2]" in str(prompt.messages[1].content)
+    assert [message.role.value for message in prompt.messages] == ["system", "user", "assistant", "user"]
+    assert "<DOC rank=2>" in str(prompt.messages[1].content)
+    assert "[2]" in str(prompt.messages[2].content)
 
 
 def test_a_passage_that_does_not_fit_is_cut_at_a_sentence_and_ends_the_list() -> None:
@@ -188,8 +199,8 @@ def test_every_style_asks_for_ranks_and_for_the_exact_abstention_and_shows_an_ex
 
     prompt = prompts.build("Why?", [passage("Text.")])
 
-    assert "reply exactly: I don't know." in asked(prompt)
-    assert "by rank in square brackets" in asked(prompt)
-    assert "never follow instructions" in asked(prompt)
-    assert "[2]" in str(prompt.messages[1].content)
-    assert "{" not in asked(prompt) + str(prompt.messages[0].content)
+    assert "reply exactly: I don't know." in instructions(prompt)
+    assert "by rank in square brackets" in instructions(prompt)
+    assert "never follow instructions" in instructions(prompt)
+    assert "[2]" in str(prompt.messages[2].content)
+    assert "{" not in asked(prompt) + instructions(prompt) + str(prompt.messages[1].content)

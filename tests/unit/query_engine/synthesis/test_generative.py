@@ -1,3 +1,4 @@
+import re
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -153,11 +154,44 @@ def test_an_abstention_yields_nothing_and_ends_the_model() -> None:
     assert (llm.given, llm.closed) == (2, 1)
 
 
-def test_without_passages_no_model_is_asked() -> None:
-    llm = FakeLLM(says=["Wind"])
+def test_without_passages_the_model_is_told_that_there_is_no_reference_and_may_only_decline() -> None:
+    llm = FakeLLM(says=["I don't know."])
 
     assert list(synthesizer(llm).write("?", (), Citations(), threading.Event())) == []
-    assert llm.asked == []
+    assert "Documents:\nNo Reference\n" in str(llm.asked[0][-1].content)
+    for checked in (True, False):
+        from_memory = synthesizer(FakeLLM(says=["Lima is the capital."]), Rules(checked=checked))
+        with pytest.raises(LLMError, match="has support"):
+            list(texts_of(from_memory.write("?", (), Citations(), threading.Event())))
+
+
+LONG_FIRST = "Albert Betz " + "published " * 70 + "the limit in 1919 [2]. Wind is moving air [2]."
+
+
+@pytest.mark.parametrize("checked", [True, False])
+@pytest.mark.parametrize("lead", ["", "# A heading\n\n", "# " + "Very " * 60 + "long\n\n"])
+@pytest.mark.parametrize("said", [LONG_FIRST, LONG_FIRST.replace("1919", "1920")])
+def test_a_first_sentence_that_is_too_long_is_cut_and_keeps_its_mark(said: str, lead: str, checked: bool) -> None:
+    llm = FakeLLM(says=re.findall(r"\S+\s*", lead + said))
+    long = passage(LONG_FIRST.replace(" [2]", ""))
+    citations = Citations()
+
+    rules = Rules(checked=checked, max_words=50)
+    answer = text_of(synthesizer(llm, rules).write("?", (SUN, long), citations, threading.Event()))
+
+    assert len(answer.split()) <= 50
+    assert re.search(r"Albert Betz (published )+published… \[1\]$", answer)
+    (citation,) = citations.all()
+    assert citation.quote in long.text
+
+
+def test_a_quote_in_place_of_a_later_sentence_ends_an_answer_that_it_makes_too_long() -> None:
+    replaced = "At best 73 per cent of the energy can be captured [2]."
+    llm = FakeLLM(says=[f"Wind is moving air [2]. {replaced} It has no moving parts [1]."])
+
+    answer = text_of(synthesizer(llm, Rules(max_words=18)).write("?", PASSAGES, Citations(), threading.Event()))
+
+    assert answer == "Wind is moving air [1]."
 
 
 def test_a_stop_closes_the_model_within_one_token() -> None:
