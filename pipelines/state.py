@@ -112,6 +112,10 @@ class PipelineState:
         )
         return replace(self, documents=documents, roles={**self.roles, name: roles})
 
+    def with_role(self, name: str, role: Role) -> "PipelineState":
+        """Return the state with a column that is for this alone."""
+        return replace(self, roles={**self.roles, name: (role,)})
+
     def with_rank(self, scores: Sequence[float], score_column: str) -> "PipelineState":
         """Return the state with the rank column of the next reranker, and ordered by it.
 
