@@ -117,6 +117,7 @@ def create_app(
     asking = (run, evaluate, query, research, chat, retrieve, tasks, pipelines)
     for module in (*asking, catalogue, uploads, documents, pages, ingest, feedback, runs, study, page):
         app.include_router(module.router, dependencies=[KeyRequired])
+    app.include_router(page.at_root, dependencies=[KeyRequired])
     if given is not None:
         for module in (answer, task_chats):
             app.include_router(module.router, dependencies=[KeyRequired])
