@@ -45,7 +45,8 @@ STATUS: dict[type[RagError], int] = {
     errors.UnknownJobError: 404,
     errors.UnknownTaskError: 404,
     errors.UnknownPipelineError: 404,
-    errors.UnknownChatError: 404,
+    # As mosaicRAG documents it; a setting says otherwise.
+    errors.UnknownChatError: 500,
     errors.UnfinishedTaskError: 409,
     errors.UnknownRunError: 404,
     errors.CorpusBusyError: 409,
@@ -107,7 +108,7 @@ class ErrorReply(BaseModel):
 NOT_JSON = ErrorDetail(code=INVALID, field="body", detail="The body is not valid JSON in UTF-8.")
 
 
-def install(app: FastAPI, pages: Pages, unknown_chat_status: int = 404) -> None:
+def install(app: FastAPI, pages: Pages, unknown_chat_status: int = 500) -> None:
     """Register the handlers of every failure a route can end in.
 
     Args:

@@ -25,7 +25,7 @@ SEA = (
     "At sea the wind is steady all year. A turbine at sea yields more energy than one on land. "
     "Ships carry its parts to the place. Repairs are expensive when the waves are high."
 )
-SALT = "Salt stores heat. Hot salt drives a turbine at night. The tank is large. It stands beside the tower."
+SALT = "Salt stores energy as heat. Hot salt drives a turbine at night. The tank is large. It stands beside the tower."
 QUERY = "wind energy"
 TEXT = {"input_column": "full-text"}
 LANGUAGE = {"language_column": "language"}
