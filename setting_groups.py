@@ -9,7 +9,7 @@ here.
 import json
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
@@ -45,6 +45,13 @@ class ServeSettings(Group):
         description="Comma-separated hosts, `NAME` or `NAME:PORT`, that clients may ask the service by and web pages "
         "may write from, beside loopback names, `RAG_SERVE__HOST` and the host of `RAG_SERVE__PUBLIC_URL`. The name "
         "asked by is checked on loopback without keys, and wherever this is set.",
+    )
+    title: str = Field(
+        "Treeline",
+        min_length=1,
+        max_length=100,
+        description="Name that the web page shows; `APP_TITLE` means the same.",
+        json_schema_extra={"alias": "APP_TITLE"},
     )
     open: bool = Field(False, description="Listen beyond loopback without keys (a competition container needs it).")
     keys: SecretStr | None = Field(
@@ -565,12 +572,53 @@ class PipelinesSettings(Group):
     )
     max_documents: int = Field(10_000, ge=1, le=1_000_000, description="Documents in a pipeline's table, at most.")
     max_column_mb: int = Field(32, ge=1, le=10_000, description="Size of a column of the table, at most.")
+    max_table_mb: int = Field(
+        256, ge=1, le=10_000, description="Size of the table in memory, and of all tables of a task on disk, at most."
+    )
+    disk_mb: int = Field(
+        2000,
+        ge=1,
+        le=1_000_000,
+        description="Size of all ended tasks' tables on disk, at most; what ended first is deleted first.",
+    )
+    max_reply_mb: int = Field(
+        16,
+        ge=1,
+        le=1000,
+        description="Size of `data` in a reply, at most; what it lacks is told and comes by `GET /task/table`.",
+    )
+    unknown_model: Literal["warn", "refuse"] = Field(
+        "warn",
+        description="Steps and chats that name a model which is not served go on without a language model, or with the "
+        "service's embedding model, and warn; or they are refused with 422.",
+    )
+    unknown_chat_status: Literal[500, 404] = Field(
+        500, description="Status of a message to an unknown chat; clients of mosaicRAG take 404 for an unknown task."
+    )
+    default: dict[str, Any] | None = Field(
+        None,
+        description="Pipeline that the web page begins with, as JSON; `APP_DEFAULT_PIPELINE` means the same.",
+        json_schema_extra={"alias": "APP_DEFAULT_PIPELINE"},
+    )
     chat_documents: int = Field(
         50, ge=1, le=1000, description="Documents that a chat over a task's results reads, the first of its table."
     )
     steps_dir: Path | None = Field(
         None, description="Folder with `*.py` files of your own steps; they run as part of the service."
     )
+
+    @field_validator("unknown_chat_status", mode="before")
+    @classmethod
+    def _is_number(cls, status: object) -> object:
+        return int(status) if isinstance(status, str) and status.isdecimal() else status
+
+    @field_validator("default", mode="before")
+    @classmethod
+    def _is_object(cls, pipeline: object) -> object:
+        try:
+            return json.loads(pipeline) if isinstance(pipeline, str) else pipeline
+        except ValueError as error:
+            raise ValueError('write a JSON object, as in {"1": {"id": "corpus_datasource"}}') from error
 
 
 class JudgeSettings(Group):

@@ -130,11 +130,9 @@ def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | Non
         SettingsError: a `RAG_*` name is unknown, or a value is malformed or out of range.
     """
     environ = os.environ if environ is None else environ
-    given = {
-        name: value
-        for name, value in {**_from_file(env_file), **environ}.items()
-        if name.startswith(PREFIX) and value is not None and value != ""
-    }
+    written = {name: value for name, value in {**_from_file(env_file), **environ}.items() if value}
+    given = {variable: written[alias] for alias, variable in _aliases().items() if alias in written}
+    given |= {name: value for name, value in written.items() if name.startswith(PREFIX)}
     known = variables()
     groups = _default_folders()
     for name, value in given.items():
@@ -150,6 +148,16 @@ def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | Non
         variable = PREFIX + "__".join(str(part) for part in first["loc"][:2]).upper()
         message = first["msg"].removeprefix("Value error, ")
         raise SettingsError(f"{variable} is not valid: {message}.", f"It means: {known[variable][2]}") from error
+
+
+def _aliases() -> dict[str, str]:
+    """Return what clients of mosaicRAG call a variable -> its name here."""
+    return {
+        str(field.json_schema_extra["alias"]): f"{PREFIX}{group_name}__{name}".upper()
+        for group_name, group in Settings.model_fields.items()
+        for name, field in type(group.default).model_fields.items()
+        if isinstance(field.json_schema_extra, dict) and "alias" in field.json_schema_extra
+    }
 
 
 def _from_file(env_file: Path | None) -> dict[str, str | None]:

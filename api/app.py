@@ -113,10 +113,11 @@ def create_app(
         app.add_middleware(StudyNotes, study=study_notes)
     app.add_middleware(BodyLimit, max_bytes_at={**MAX_BYTES_AT, "/documents": settings.ingest.max_upload_bytes})
     app.add_middleware(SameOrigin, serve=settings.serve)  # the last one added is the first one asked
-    errors.install(app, templates)
+    errors.install(app, templates, settings.pipelines.unknown_chat_status)
     asking = (run, evaluate, query, research, chat, retrieve, tasks, pipelines)
     for module in (*asking, catalogue, uploads, documents, pages, ingest, feedback, runs, study, page):
         app.include_router(module.router, dependencies=[KeyRequired])
+    app.include_router(page.at_root, dependencies=[KeyRequired])
     if given is not None:
         for module in (answer, task_chats):
             app.include_router(module.router, dependencies=[KeyRequired])

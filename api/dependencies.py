@@ -4,13 +4,15 @@ Flow: `app.create_app` makes one `Service` -> **here** -> routes. What loads mod
 that the HTTP layer runs without it; nothing here opens a corpus or writes an answer.
 """
 
+import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Protocol, TypeVar
 
 from fastapi import Depends, Request
+from starlette.concurrency import run_in_threadpool
 
 from api.admission import AdmissionQueue
 from api.jobs.queue import Jobs, Result
@@ -39,6 +41,8 @@ from sources.given_pages import GivenPage
 
 # For running questions when the service stops: those who stop it often wait for ten seconds and then kill it.
 STOP_WITHIN_S = 8.0
+
+T = TypeVar("T")
 
 
 class Papers(Protocol):
@@ -182,6 +186,7 @@ class Service:
         recorder: gives answers their ids, and notes them for feedback.
         study: notes what people do, if that is turned on.
         disk_look: runs `engines.look_at_disk` for the probes.
+        tables: held while the table of a task is read.
     """
 
     engines: Engines
@@ -200,12 +205,18 @@ class Service:
     recorder: Recorder = field(default_factory=Recorder.off)
     study: Study = field(default_factory=Study.off)
     disk_look: SharedThread = field(default_factory=SharedThread)
+    tables: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def stop(self) -> None:
         """Cancel jobs, interrupt tasks, let questions end within seconds; return immediately. On the loop only."""
         self.jobs.stop()
         self.pipelines.stop()
         self.slots.stop(STOP_WITHIN_S)
+
+    async def reading_table(self, make: Callable[[], T]) -> T:
+        """Make a reply in a thread, one at a time: each has the whole table of a task in memory."""
+        async with self.tables:
+            return await run_in_threadpool(make)
 
     def sources_for(self, corpus: str | None) -> SourceAnswers | None:
         """Return what answers a question from sources; None if it is for a corpus.

@@ -45,7 +45,8 @@ STATUS: dict[type[RagError], int] = {
     errors.UnknownJobError: 404,
     errors.UnknownTaskError: 404,
     errors.UnknownPipelineError: 404,
-    errors.UnknownChatError: 404,
+    # As mosaicRAG documents it; a setting says otherwise.
+    errors.UnknownChatError: 500,
     errors.UnfinishedTaskError: 409,
     errors.UnknownRunError: 404,
     errors.CorpusBusyError: 409,
@@ -107,8 +108,15 @@ class ErrorReply(BaseModel):
 NOT_JSON = ErrorDetail(code=INVALID, field="body", detail="The body is not valid JSON in UTF-8.")
 
 
-def install(app: FastAPI, pages: Pages) -> None:
-    """Register the handlers of every failure a route can end in."""
+def install(app: FastAPI, pages: Pages, unknown_chat_status: int = 500) -> None:
+    """Register the handlers of every failure a route can end in.
+
+    Args:
+        app: gets the handlers.
+        pages: draws failures for browsers.
+        unknown_chat_status: of a message to a chat over a task's results that is not there.
+    """
+    statuses = {**STATUS, errors.UnknownChatError: unknown_chat_status}
 
     def reply(request: Request, status: int, error: ErrorDetail, headers: Mapping[str, str] | None = None) -> Response:
         if request.url.path.startswith(openai_errors.PREFIX):
@@ -123,7 +131,7 @@ def install(app: FastAPI, pages: Pages) -> None:
 
     @app.exception_handler(RagError)
     async def foreseen(request: Request, error: RagError) -> Response:
-        status = next(STATUS[cls] for cls in type(error).__mro__ if cls in STATUS)
+        status = next(statuses[cls] for cls in type(error).__mro__ if cls in statuses)
         return reply(request, status, ErrorDetail(code=error.code, detail=str(error)), _headers(request, error))
 
     @app.exception_handler(RequestValidationError)

@@ -4,6 +4,7 @@ Flow: a body of `/task/run`, a saved pipeline or a file -> **here** -> `running.
 `parameters` for the sources, and the steps under "1", "2" and so on, plain or wrapped in {"pipeline": ...}.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -19,6 +20,7 @@ from query_engine.question.validation import clean_question
 Policy = Literal["stop", "continue"]
 MAX_STEPS = 50
 MAX_DIGITS = 4
+MAX_CHARS = 100_000
 SHAPE = 'Write {"query": "...", "1": {"id": "corpus_datasource", "parameters": {}}, "2": {...}}.'
 
 
@@ -103,6 +105,8 @@ def read_plan(body: object, registry: Registry, services: Services, *, query: st
         _check_services(planned, services)
     kept = {"query": query, **({"parameters": defaults} if defaults else {})}
     kept |= {str(number): raw for number, raw in enumerate(numbered, start=1)}
+    if (chars := len(json.dumps(kept))) > MAX_CHARS:
+        raise PipelineError(f"The pipeline has {chars:,} characters.", f"At most {MAX_CHARS:,} are taken.")
     return Plan(query, steps, kept)
 
 

@@ -12,7 +12,7 @@ from pipelines.state import PipelineState
 
 DEPTHS = (5, 10, 20)
 MOST_MOVES = 5
-_NAMES = ("id", "doc_id", "title")
+NAMES = ("id", "doc_id", "title")
 
 
 def compare(state: PipelineState) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def compare(state: PipelineState) -> dict[str, Any]:
     """
     columns = state.rank_columns
     places = {name: _places(state.values(name)) for name in columns}
-    named = state.rows([name for name in _NAMES if name in state.columns])
+    named = state.rows([name for name in NAMES if name in state.columns])
     documents = [
         {**(named[row] if named else {}), "ranks": {name: places[name][row] for name in columns}}
         for row in range(state.count)
@@ -42,7 +42,7 @@ def _pair(first: Sequence[int | None], second: Sequence[int | None], documents: 
         "kendall_tau": _tau([a for a, _, _ in both], [b for _, b, _ in both]),
         "overlap": {str(k): _overlap(first, second, k) for k in DEPTHS if len(both) > k},
         "moves": [
-            {**{name: documents[row].get(name) for name in _NAMES}, "from": a, "to": b} for a, b, row in moves if a != b
+            {**{name: documents[row].get(name) for name in NAMES}, "from": a, "to": b} for a, b, row in moves if a != b
         ],
     }
 

@@ -20,6 +20,7 @@ from pipelines.services import Services
 KEY_BYTES = 16
 # Told at most so often in a step: a message costs more than a short row.
 MOST_MESSAGES = 100
+MOST_MESSAGE_CHARS = 1000
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +92,7 @@ class StepHandler:
     def warn(self, text: str) -> None:
         """Add a warning: something was lowered or left out; the pipeline goes on."""
         if len(self.warnings) < MOST_MESSAGES:
-            self.warnings.append(text)
+            self.warnings.append(text[:MOST_MESSAGE_CHARS])
 
     def each(
         self,

@@ -17,6 +17,8 @@ from errors import PipelineError
 
 MAX_NAME_CHARS = 100
 MAX_TEXT_CHARS = 8000
+# One line, without control characters.
+NAME_FORM = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$"
 
 Use = Literal["reads", "writes"]
 _YES_NO = {"yes": True, "no": False}
@@ -29,8 +31,8 @@ class StepParameters(BaseModel):
 
 
 Text = Annotated[str, Field(max_length=MAX_TEXT_CHARS)]
-ColumnName = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS, pattern=r"^[^\x00-\x1f\x7f]+$")]
-OptionalColumn = Annotated[str, Field(max_length=MAX_NAME_CHARS, pattern=r"^[^\x00-\x1f\x7f]*$")]
+ColumnName = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS, pattern=NAME_FORM)]
+OptionalColumn = Annotated[str, Field(max_length=MAX_NAME_CHARS, pattern=NAME_FORM)]
 YesNo = Annotated[
     bool, BeforeValidator(lambda value: _YES_NO.get(value.lower(), value) if isinstance(value, str) else value)
 ]
@@ -58,6 +60,7 @@ def parameter(
     *,
     column: Use | None = None,
     offered: tuple[Any, ...] = (),
+    also: tuple[str, ...] = (),
     **limits: Any,
 ) -> Any:
     """Declare a parameter.
@@ -66,12 +69,29 @@ def parameter(
         default: its value where a client leaves it out; `...` if it may not be left out.
         title: for people.
         description: a sentence for people.
-        column: it names a column that the step reads or writes; an empty name stands for none.
+        column: it names a column that the step reads or writes: one line of 100 characters at most. An empty name, to
+            read, stands for none.
         offered: values to choose from, beside which others are allowed; a `Literal` allows no others.
+        also: other names that clients write.
         limits: of the value, as in pydantic's `Field`: `ge`, `le`, `max_length` and so on.
     """
-    extra: dict[str, Any] = {"column": column, "offered": list(offered)}
+    extra: dict[str, Any] = {"column": column, "offered": list(offered), "also": list(also)}
+    if column:
+        limits = {"max_length": MAX_NAME_CHARS, "pattern": NAME_FORM, **limits}
+    if column == "writes":
+        limits = {"min_length": 1, **limits}
     return Field(default, title=title, description=description, json_schema_extra=extra, **limits)
+
+
+def embedding_parameter() -> Any:
+    """Declare which embedding model a step uses."""
+    return parameter(
+        "",
+        "Model",
+        "The service's embedding model, by its name; empty stands for it. Another name: the service's is used with a "
+        "warning, or the step refused, as RAG_PIPELINES__UNKNOWN_MODEL says.",
+        also=("embedding_model",),
+    )
 
 
 def columns(parameters: StepParameters, use: Use) -> list[str]:
@@ -111,9 +131,7 @@ def read_parameters(parameters: type[StepParameters], given: object, where: str)
     """
     if not isinstance(given, dict):
         raise PipelineError(f"{where}: `parameters` is no object.", 'Write {"name": value, ...}, or leave it out.')
-    for name in given:
-        if name not in parameters.model_fields:
-            raise unknown(f"{where}: there is no parameter", name, list(parameters.model_fields))
+    given = _renamed(parameters, given, where)
     try:
         return parameters.model_validate(given)
     except ValidationError as error:
@@ -122,6 +140,22 @@ def read_parameters(parameters: type[StepParameters], given: object, where: str)
         message = first["msg"].removeprefix("Value error, ").rstrip(".")
         meaning = (parameters.model_fields[name].description or "") if name in parameters.model_fields else ""
         raise PipelineError(f"{where}: parameter {name!r} is not valid: {message}.", f"It means: {meaning}") from error
+
+
+def _renamed(parameters: type[StepParameters], given: dict[str, Any], where: str) -> dict[str, Any]:
+    """Return the values by the declared names.
+
+    Raises:
+        PipelineError: a name is unknown, or a parameter is given twice.
+    """
+    known = {other: name for name, declared in parameters.model_fields.items() for other in _extra(declared)["also"]}
+    known |= {name: name for name in parameters.model_fields}
+    for name in given:
+        if name not in known:
+            raise unknown(f"{where}: there is no parameter", name, list(parameters.model_fields))
+        if known[name] != name and known[name] in given:
+            raise PipelineError(f"{where}: {name!r} and {known[name]!r} mean the same.", "Leave one of them out.")
+    return {known[name]: value for name, value in given.items()}
 
 
 def unknown(fact: str, name: object, known: list[str]) -> PipelineError:
@@ -149,7 +183,7 @@ def _described(declared: FieldInfo) -> dict[str, Any]:
         "type": kind,
         "enforce-limit": enforced,
         "required": declared.is_required(),
-        "supported-values": supported,
+        "supported-values": list(map(str, supported)),
         "default": default,
     }
     for limit in declared.metadata:
@@ -170,4 +204,4 @@ def _kinds(annotation: Any) -> list[Any]:
 
 def _extra(declared: FieldInfo) -> dict[str, Any]:
     extra = declared.json_schema_extra
-    return dict(extra) if isinstance(extra, dict) else {}
+    return {"also": [], **(extra if isinstance(extra, dict) else {})}

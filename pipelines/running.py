@@ -4,6 +4,7 @@ Flow: `body.py` has checked the plan -> **here**, step by step -> a `Watcher` (a
 happened, and may keep it. A run can continue from the state kept after any step.
 """
 
+import json
 import logging
 import threading
 import time
@@ -65,12 +66,15 @@ class Runner:
         cache: of rows; None computes every row.
         settings: limits of a table.
         clock: seconds that never go back.
+        keeps_tables: the history holds the table after every step; False: of the last one alone, for a watcher that
+            keeps them elsewhere. Fifty of them can take fifty times the memory of one.
     """
 
     services: Services
     cache: RowCache | None
     settings: PipelinesSettings
     clock: Callable[[], float] = field(default=time.perf_counter)
+    keeps_tables: bool = True
 
     def run(
         self, plan: Plan, watcher: Watcher, stop: threading.Event, state: PipelineState | None = None
@@ -132,7 +136,8 @@ class Runner:
             handler.looked_up,
             handler.found,
         )
-        return replace(result, history=(*state.history, snapshot))
+        past = state.history if self.keeps_tables else [one.without_table() for one in state.history]
+        return replace(result, history=(*past, snapshot))
 
     def _checked(self, planned: PlannedStep, state: PipelineState, handler: StepHandler) -> PipelineState:
         missing = [name for name in planned.step.reads() if name not in state.columns]
@@ -144,11 +149,19 @@ class Runner:
                 f"The table has {result.count:,} documents; {self.settings.max_documents:,} are allowed.",
                 "Ask for fewer, or raise RAG_PIPELINES__MAX_DOCUMENTS.",
             )
+        sizes = result.column_bytes()
         most = self.settings.max_column_mb * 1_000_000
-        for name, size in result.column_bytes().items():
+        said = len(json.dumps(result.aggregated, default=str))
+        for name, size in [*((f"Column {name!r}", size) for name, size in sizes.items()), ("Aggregated data", said)]:
             if size > most:
                 raise StepError(
-                    f"Column {name!r} takes {size:,} bytes; {most:,} are allowed.",
+                    f"{name} takes {size:,} bytes; {most:,} are allowed.",
                     "Ask for fewer or shorter documents, or raise RAG_PIPELINES__MAX_COLUMN_MB.",
                 )
+        most = self.settings.max_table_mb * 1_000_000
+        if (whole := sum(sizes.values())) > most:
+            raise StepError(
+                f"The table takes {whole:,} bytes; {most:,} are allowed.",
+                "Ask for fewer documents or columns, or raise RAG_PIPELINES__MAX_TABLE_MB.",
+            )
         return result

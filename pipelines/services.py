@@ -80,15 +80,28 @@ class Services:
     model: Callable[[], LoadedModel | None]
     reader: Callable[[], PassageReader]
 
-    def refuse_other_embedder(self, model: str) -> None:
-        """Return if `model` is empty or the embedding model that is loaded.
+    def refuse_unknown_model(self, fact: str, remedy: str) -> None:
+        """Refuse a model that a client names and that is not served, if the settings want that.
 
         Raises:
-            PipelineError: it is another one.
+            PipelineError: they do.
         """
+        if self.settings.pipelines.unknown_model == "refuse":
+            raise PipelineError(fact, f"{remedy} RAG_PIPELINES__UNKNOWN_MODEL=warn goes on without it.")
+
+    def other_embedder(self, model: str) -> str:
+        """Return a warning that an embedding model is not the loaded one; empty if it is, or for no name."""
         loaded = self.settings.embed.model
-        if model not in {"", loaded}:
-            raise PipelineError(
-                f"The embedding model {model!r} is not loaded.",
-                f"Leave `model` out to use {loaded!r}, or start the service with RAG_EMBED__MODEL set to it.",
-            )
+        if model in {"", loaded}:
+            return ""
+        return f"The embedding model {model!r} is not served; {loaded!r} is, and was used."
+
+    def refuse_other_embedder(self, model: str) -> None:
+        """Refuse an embedding model that is not loaded, if the settings want that.
+
+        Raises:
+            PipelineError: they do.
+        """
+        if self.other_embedder(model):
+            loaded = self.settings.embed.model
+            self.refuse_unknown_model(f"The embedding model {model!r} is not loaded.", f"Name {loaded!r}, or none.")

@@ -1,18 +1,21 @@
 """What travels from step to step: a table of documents and the roles of its columns. Each step's copy is kept.
 
 Flow: `running.py` begins with an empty one -> steps return changed ones -> **here** -> `tasks/store.py` keeps each
-copy, `tasks/view.py` shows the last. The only file that knows Arrow. Its tables are immutable, so a copy costs nothing:
-all copies share the columns that no step changed.
+copy, `tasks/view.py` shows the last. The only file that knows Arrow. Its tables are immutable: all copies share the
+columns that no step changed.
 """
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
+
+# Converted together.
+ROWS_AT_ONCE = 50
 
 Role = Literal["text", "rank", "chip"]
 Row = Mapping[str, Any]
@@ -29,7 +32,7 @@ class Snapshot:
     Attributes:
         step: its number, from 1.
         name: its id.
-        documents: the table.
+        documents: the table; an empty one where somebody else keeps it, see `Runner.keeps_tables`.
         roles: what the columns are for.
         seconds: how long the step took.
         warnings: what it lowered or left out.
@@ -45,6 +48,10 @@ class Snapshot:
     warnings: tuple[str, ...] = ()
     looked_up: int = 0
     found: int = 0
+
+    def without_table(self) -> "Snapshot":
+        """Return it with an empty table."""
+        return replace(self, documents=pa.table({}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +119,10 @@ class PipelineState:
         )
         return replace(self, documents=documents, roles={**self.roles, name: roles})
 
+    def with_role(self, name: str, role: Role) -> "PipelineState":
+        """Return the state with a column that is for this alone."""
+        return replace(self, roles={**self.roles, name: (role,)})
+
     def with_rank(self, scores: Sequence[float], score_column: str) -> "PipelineState":
         """Return the state with the rank column of the next reranker, and ordered by it.
 
@@ -170,6 +181,22 @@ def records(table: pa.Table) -> list[dict[str, Any]]:
     return [{name: _finite(value) for name, value in row.items()} for row in table.to_pylist()]
 
 
+def each_record(table: pa.Table) -> Iterator[dict[str, Any]]:
+    """Yield the rows as `records` returns them, with few of them in memory beside the table."""
+    for start in range(0, table.num_rows, ROWS_AT_ONCE):
+        yield from records(table.slice(start, ROWS_AT_ONCE))
+
+
+def unchanged(name: str, before: PipelineState, after: PipelineState) -> bool:
+    """Say whether a column, which both states have, is the same."""
+    return bool(before.documents.column(name).equals(after.documents.column(name)))
+
+
+def joined(names: Sequence[str], parts: Mapping[str, pa.Table]) -> pa.Table:
+    """Return a table of these columns, each taken from the part of its name."""
+    return pa.table({name: parts[name].column(name) for name in names})
+
+
 def to_bytes(table: pa.Table) -> bytes:
     """Return a table as an Arrow stream, compressed."""
     sink = pa.BufferOutputStream()
@@ -178,9 +205,16 @@ def to_bytes(table: pa.Table) -> bytes:
     return bytes(sink.getvalue().to_pybytes())
 
 
-def from_bytes(stored: bytes) -> pa.Table:
-    """Read what `to_bytes` wrote."""
+def from_bytes(stored: bytes, columns: Collection[str] | None = None) -> pa.Table:
+    """Read what `to_bytes` wrote; of it these columns alone, None meaning all."""
     with pa.ipc.open_stream(stored) as reader:
+        wanted = [place for place, name in enumerate(reader.schema.names) if columns is None or name in columns]
+        if len(wanted) == len(reader.schema.names):
+            return reader.read_all()
+    # Of no columns the option would read all.
+    if not wanted:
+        return pa.table({})
+    with pa.ipc.open_stream(stored, options=pa.ipc.IpcReadOptions(included_fields=wanted)) as reader:
         return reader.read_all()
 
 
@@ -197,8 +231,14 @@ def write_parquet(state: PipelineState, folder: Path) -> list[Path]:
     return written
 
 
-def to_facts(state: PipelineState, snapshot: Snapshot) -> str:
-    """Return all of a state but its table and history, and all of its last snapshot but the table, as JSON."""
+def to_facts(state: PipelineState, snapshot: Snapshot, columns: Mapping[str, int]) -> str:
+    """Return all of a state but its table and history, and all of its last snapshot but the table, as JSON.
+
+    Args:
+        state: after the step.
+        snapshot: the step's.
+        columns: of the table, in order, with the step that they are kept with.
+    """
     return json.dumps(
         {
             "query": state.query,
@@ -211,41 +251,40 @@ def to_facts(state: PipelineState, snapshot: Snapshot) -> str:
             "warnings": list(snapshot.warnings),
             "looked_up": snapshot.looked_up,
             "found": snapshot.found,
+            "columns": dict(columns),
         }
     )
 
 
-def from_facts(kept: Iterable[tuple[str, bytes]], query: str) -> PipelineState:
-    """Return the state that was kept, step by step; a new one for nothing.
+def from_facts(kept: Sequence[Mapping[str, Any]], table: pa.Table) -> PipelineState:
+    """Return the state that was kept; its history has no tables but the last one.
 
     Args:
-        kept: what `to_facts` and `to_bytes` wrote after each step, in order.
-        query: of a new one.
+        kept: what `to_facts` wrote after each step, read, in order; not empty.
+        table: after the last one.
     """
-    state = PipelineState(query)
-    for text, stored in kept:
-        facts = json.loads(text)
-        table = from_bytes(stored)
-        roles = {name: tuple(given) for name, given in facts["roles"].items()}
-        snapshot = Snapshot(
+    history = [
+        Snapshot(
             facts["step"],
             facts["name"],
-            table,
-            roles,
+            pa.table({}),
+            {name: tuple(given) for name, given in facts["roles"].items()},
             facts["seconds"],
             tuple(facts["warnings"]),
             facts["looked_up"],
             facts["found"],
         )
-        state = PipelineState(
-            query=facts["query"],
-            documents=table,
-            roles=roles,
-            aggregated=tuple(facts["aggregated"]),
-            enhancements=tuple(facts["enhancements"]),
-            history=(*state.history, snapshot),
-        )
-    return state
+        for facts in kept
+    ]
+    last = replace(history[-1], documents=table)
+    return PipelineState(
+        query=kept[-1]["query"],
+        documents=table,
+        roles=last.roles,
+        aggregated=tuple(kept[-1]["aggregated"]),
+        enhancements=tuple(kept[-1]["enhancements"]),
+        history=(*history[:-1], last),
+    )
 
 
 def _array(values: Sequence[Any]) -> pa.Array:

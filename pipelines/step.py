@@ -5,15 +5,17 @@ Flow: `registry.py` knows the classes -> `body.py` makes one from a client's par
 `docs/steps.md` shows how to add one.
 """
 
+import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Literal
 
+from errors import StepError
 from pipelines import parameters as declarations
 from pipelines.handler import StepHandler
 from pipelines.parameters import ColumnName, StepParameters, Text, parameter
 from pipelines.services import Services
-from pipelines.state import PipelineState, Role
+from pipelines.state import ROLES, PipelineState, Role
 from query_engine.schema.passage import Passage
 
 Category = Literal[
@@ -120,13 +122,21 @@ class RowStep(Step):
     def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
         """Add the column."""
         rows = self.inputs(state)
+        compute = self._by_data if self._takes_data() else self.transform_rows
         name = [self.id, self.version, declarations.values_that_count(self.given), self.fingerprint(handler)]
         name.append(state.query if self.reads_query() else "")
-        values = handler.each(rows, name, lambda some: self.transform_rows(some, state, handler), cached=self.cached)
-        return self.outcome(state, values)
+        values = handler.each(rows, name, lambda some: compute(some, state, handler), cached=self.cached)
+        if not self._takes_data():
+            return self.outcome(state, values)
+        named = [role for _, role in values if role in ROLES]
+        changed = self.outcome(state, [value for value, _ in values])
+        return changed.with_role(self.given.output_column, named[-1]) if named else changed
 
     def transform_row(self, text: Any, state: PipelineState, handler: StepHandler) -> Any:
         """Return what becomes of one row, JSON-ready.
+
+        mosaicRAG's `transform_row(self, data, handler)` runs as well: it returns the value, and the role of the column
+        or None for that of the class.
 
         Args:
             text: of the input column, or what `inputs` returned for the row.
@@ -139,6 +149,20 @@ class RowStep(Step):
         """Yield the result for each row; override it where batches are faster."""
         for row in rows:
             yield self.transform_row(row, state, handler)
+
+    def _takes_data(self) -> bool:
+        return len(inspect.signature(self.transform_row).parameters) == len(("data", "handler"))
+
+    def _by_data(self, rows: list[Any], _state: PipelineState, handler: StepHandler) -> Iterator[list[Any]]:
+        row_of: Callable[[Any, StepHandler], Any] = self.transform_row  # type: ignore[assignment]  # has two parameters
+        for row in rows:
+            made = row_of(row, handler)
+            if not (isinstance(made, tuple) and len(made) == len(("value", "role"))):
+                raise StepError(
+                    f"`transform_row(data, handler)` of {self.id} returns no pair.",
+                    "Return the value, and `text`, `chip`, `rank` or None.",
+                )
+            yield list(made)
 
     def inputs(self, state: PipelineState) -> Sequence[Any]:
         """Return what decides each row's outcome, JSON-ready: the text of the input column by default."""

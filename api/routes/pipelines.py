@@ -6,7 +6,7 @@ Flow: a request -> **here** -> `pipelines/`: the registry, the store, `comparing
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body
+from fastapi import APIRouter, Body, Query
 from starlette.responses import PlainTextResponse
 
 from api.dependencies import ServiceDep
@@ -14,13 +14,15 @@ from api.views.negotiation import JSONReply
 from errors import PipelineError
 from pipelines.body import plain, read_plan
 from pipelines.build import Pipelines
-from pipelines.comparing import compare
+from pipelines.comparing import NAMES, compare
 from pipelines.examples import examples
 from pipelines.tasks.store import SavedPipeline
 
 router = APIRouter()
 
 MAX_NAME_CHARS = 200
+MAX_ID_CHARS = 100
+LISTED, MAX_LISTED = 100, 1000
 # Stands for the query while a pipeline without one is checked.
 ANY_QUERY = "query"
 
@@ -61,22 +63,40 @@ def save(body: Annotated[Any, Body()], service: ServiceDep) -> PlainTextResponse
 @router.get("/pipeline/restore/{pipeline_id}")
 def restore(pipeline_id: str, service: ServiceDep) -> JSONReply:
     """Return a saved pipeline, in its plain form."""
-    return JSONReply(service.pipelines.tasks.store.pipeline(pipeline_id).body)
+    return JSONReply(service.pipelines.tasks.store.pipeline(pipeline_id))
 
 
 @router.get("/pipeline/list")
-def saved(service: ServiceDep) -> JSONReply:
-    """List the saved pipelines, the newest first."""
-    return JSONReply({"pipelines": [_brief(one) for one in service.pipelines.tasks.store.pipelines()]})
+def saved(
+    service: ServiceDep,
+    limit: Annotated[int, Query(ge=1, le=MAX_LISTED)] = LISTED,
+    after: Annotated[str | None, Query(max_length=MAX_ID_CHARS)] = None,
+) -> JSONReply:
+    """List saved pipelines, the newest first; `next` is the following page's `after`."""
+    found = service.pipelines.tasks.store.pipelines(limit + 1, after)
+    there_is_more = len(found) > limit
+    shown = found[:limit]
+    return JSONReply({"pipelines": list(map(_brief, shown)), "next": shown[-1].id if there_is_more else None})
+
+
+@router.delete("/pipeline/{pipeline_id}")
+def delete(pipeline_id: str, service: ServiceDep) -> JSONReply:
+    """Delete a saved pipeline."""
+    service.pipelines.tasks.store.delete_pipeline(pipeline_id)
+    return JSONReply({"deleted": pipeline_id})
 
 
 @router.get("/pipeline/compare/{task_id}")
-def compared(task_id: str, service: ServiceDep) -> JSONReply:
+async def compared(task_id: str, service: ServiceDep) -> JSONReply:
     """Put the rankings of a task side by side, as far as it has come."""
-    return JSONReply(compare(service.pipelines.tasks.state_of(task_id)))
+    tasks = service.pipelines.tasks
+
+    def reply() -> JSONReply:
+        return JSONReply(compare(tasks.state_of(task_id, columns={*NAMES, *tasks.rank_columns(task_id)})))
+
+    return await service.reading_table(reply)
 
 
 def _brief(one: SavedPipeline) -> dict[str, Any]:
-    steps = [one.body[number]["id"] for number in sorted((key for key in one.body if key.isdigit()), key=int)]
     created = datetime.fromtimestamp(one.created_s, UTC).isoformat(timespec="seconds")
-    return {"id": one.id, "name": one.name, "query": one.body.get("query"), "steps": steps, "created_at": created}
+    return {"id": one.id, "name": one.name, "query": one.query, "steps": one.steps, "created_at": created}

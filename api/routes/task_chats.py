@@ -5,6 +5,7 @@ Flow: a message -> the task's documents and the turns before (`pipelines/tasks/c
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -20,7 +21,7 @@ from errors import UnknownModelError
 from pipelines.parameters import MAX_NAME_CHARS
 from pipelines.tasks.chats import Chat
 from query_engine.inquiry import Inquiry
-from query_engine.synthesis.build import writer_names
+from query_engine.synthesis.build import QUOTES, writer_names
 from sources.given_pages import GivenPage
 
 router = APIRouter()
@@ -38,9 +39,10 @@ def begin(
 ) -> PlainTextResponse:
     """Begin a chat over a column of a finished task's table, and return its id."""
     known = writer_names(service.settings.llm)
-    if model not in known:
+    if model not in known and service.settings.pipelines.unknown_model == "refuse":
         raise UnknownModelError.of(model, known, "Choose another.")
-    return PlainTextResponse(service.pipelines.tasks.chats.begin(task_id, column, model))
+    chat_id = service.pipelines.tasks.chats.begin(task_id, column, model)
+    return PlainTextResponse(chat_id, headers=warning_header(_unserved(service, model)))
 
 
 @router.get("/task/chat/{chat_id}", response_class=PlainTextResponse)
@@ -53,21 +55,33 @@ async def say(
     *,
     task_id: Id | None = None,
 ) -> PlainTextResponse:
-    """Answer a message from the documents alone; the header `Warning` tells what lowers the answer."""
+    """Answer a message from the documents alone; the header `Warning` tells what lowers the answer.
+
+    A model that is not served is answered for by quotes.
+    """
     given = service.given
     assert given is not None, "a service with this route has it"
-    chat, pages = await run_in_threadpool(_opened, service, chat_id, task_id)
+    chat, pages = await service.reading_table(partial(_opened, service, chat_id, task_id))
+    unserved = _unserved(service, chat.model)
+    model = QUOTES if unserved else chat.model
     inquiry = Inquiry(message, turns=chat.turns)
     asked = runner.answer_outside(
         given.name,
         # What a pipeline searched for is quoted as a corpus is.
-        lambda deadline: given.stream(replace(inquiry, deadline=deadline), pages, model=chat.model, only_sure=False),
+        lambda deadline: given.stream(replace(inquiry, deadline=deadline), pages, model=model, only_sure=False),
     )
     done = await finish(asked.events, request)
     text = to_chat_text(done, message)
     if is_whole(done):
         await run_in_threadpool(service.pipelines.tasks.chats.add, chat_id, message, text)
-    return PlainTextResponse(text, headers=warning_header(done))
+    return PlainTextResponse(text, headers=warning_header([*unserved, *map(str, done.warnings)]))
+
+
+def _unserved(service: Service, model: str) -> list[str]:
+    """Return what to tell of a chat's model; nothing where it is served."""
+    known = writer_names(service.settings.llm)
+    served = f"served are {', '.join(known)}" if len(known) > 1 else "this service has no language model"
+    return [] if model in known else [f"The model {model!r} is not served: {served}. Answers quote the documents."]
 
 
 def _opened(service: Service, chat_id: str, task_id: str | None) -> tuple[Chat, list[GivenPage]]:

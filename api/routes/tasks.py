@@ -30,13 +30,15 @@ async def run(body: PipelineBody, service: ServiceDep) -> JSONReply:
     """Run a pipeline and answer when it has ended; a client that leaves does not stop it."""
     task_id, ended = await run_in_threadpool(_submit, service, body)
     await asyncio.wait({asyncio.wrap_future(ended)})
-    address = {"Location": f"/task/progress/{task_id}"}
-    shown = await run_in_threadpool(_progress, service, task_id)
-    if not shown["has_finished"]:
+    address = f"/task/progress/{task_id}"
+    task, _ = await run_in_threadpool(service.pipelines.tasks.get, task_id)
+    if not task.has_ended:
         raise TasksUnavailableError(
-            "The service is being stopped; the task goes on at its next start.", f"Ask GET {address['Location']} then."
+            "The service is being stopped; the task goes on at its next start.", f"Ask GET {address} then."
         )
-    return JSONReply(shown, headers=address)
+    reply = await progress(task_id, service)
+    reply.headers["Location"] = address
+    return reply
 
 
 @router.post("/task/enqueue", response_class=PlainTextResponse)
@@ -46,9 +48,19 @@ def enqueue(body: PipelineBody, service: ServiceDep) -> PlainTextResponse:
 
 
 @router.get("/task/progress/{task_id}")
-def progress(task_id: str, service: ServiceDep) -> JSONReply:
+async def progress(task_id: str, service: ServiceDep) -> JSONReply:
     """Say how far a task is, and at its end what it found."""
-    return JSONReply(_progress(service, task_id))
+    tasks, most_bytes = service.pipelines.tasks, _most_bytes(service)
+    task, live = await run_in_threadpool(tasks.get, task_id)
+
+    def shown() -> JSONReply:
+        state = tasks.state_of(task_id) if task.state == "finished" else None
+        facts = tasks.store.facts(task_id)
+        return JSONReply(
+            view.progress(task, live, facts, state, registry=service.pipelines.registry, most_bytes=most_bytes)
+        )
+
+    return await (service.reading_table(shown) if task.state == "finished" else run_in_threadpool(shown))
 
 
 class RowsWanted(BaseModel):
@@ -62,15 +74,19 @@ class RowsWanted(BaseModel):
 
 
 @router.get("/task/table/{task_id}/{step}")
-def table(
+async def table(
     task_id: str,
     step: Annotated[int, Path(ge=1, le=MAX_STEPS)],
     wanted: Annotated[RowsWanted, Query()],
     service: ServiceDep,
 ) -> JSONReply:
     """Return rows of the table that a step left, even while later steps run."""
-    snapshot = service.pipelines.tasks.table_after(task_id, step)
-    return JSONReply(view.table(snapshot, wanted.offset, wanted.limit, wanted.cell_chars))
+
+    def page() -> JSONReply:
+        snapshot = service.pipelines.tasks.state_of(task_id, step).history[-1]
+        return JSONReply(view.table(snapshot, _most_bytes(service), **wanted.model_dump()))
+
+    return await service.reading_table(page)
 
 
 @router.get("/task/cancel/{task_id}", response_class=PlainTextResponse)
@@ -86,8 +102,5 @@ def _submit(service: Service, body: object) -> tuple[str, "Future[None]"]:
     return task_id, tasks.end_of(task_id)
 
 
-def _progress(service: Service, task_id: str) -> dict[str, Any]:
-    tasks = service.pipelines.tasks
-    task, live = tasks.get(task_id)
-    state = tasks.state_of(task_id) if task.state == "finished" else None
-    return view.progress(task, live, tasks.store.facts(task_id), state, service.pipelines.registry)
+def _most_bytes(service: Service) -> int:
+    return service.settings.pipelines.max_reply_mb * 1_000_000

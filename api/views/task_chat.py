@@ -3,6 +3,8 @@
 Flow: the `Done` of `sources/given_pages.py` -> **here** -> `GET /task/chat/{chat_id}`. Pure.
 """
 
+from collections.abc import Sequence
+
 from errors import OutOfTimeError
 from index.lexical.language import question_language
 from query_engine import steps
@@ -37,11 +39,11 @@ def is_whole(done: Done) -> bool:
     return done.answer is not None or all(warning.code != OutOfTimeError.code for warning in done.warnings)
 
 
-def warning_header(done: Done) -> dict[str, str]:
+def warning_header(warnings: Sequence[str]) -> dict[str, str]:
     """Return the header that tells what lowered the quality; none where nothing did."""
-    if not done.warnings:
+    if not warnings:
         return {}
-    told = " ".join(" ".join(map(str, done.warnings)).split())[:MAX_HEADER_CHARS]
+    told = " ".join(" ".join(warnings).split())[:MAX_HEADER_CHARS]
     quoted = told.encode("ascii", "replace").decode().replace("\\", "/").replace('"', "'")
     return {"Warning": f'{WARN_CODE} - "{quoted}"'}
 

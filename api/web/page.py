@@ -1,4 +1,4 @@
-"""`GET /ui`: the web page, with its modules, styles and start-up facts.
+"""`GET /ui`: the web page, with its modules, styles and start-up facts; `GET /app_config` and `GET /<file>` of it.
 
 Flow: a browser -> **here** -> `static/` unchanged. There is no build step: the browser loads our modules and, from
 `static/vendor/`, the libraries. All data comes through the routes that every client uses.
@@ -6,7 +6,7 @@ Flow: a browser -> **here** -> `static/` unchanged. There is no build step: the 
 The page loads nothing from elsewhere and runs no inline script; its content security policy says so to the browser.
 """
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import get_args
 
@@ -17,6 +17,7 @@ from api.dependencies import ServiceDep
 from api.views.negotiation import JSONReply
 from errors import UnknownPathError
 from ingestion.reading.files import COMPRESSIONS, FORMATS
+from pipelines.steps.corpus_source import CorpusSource
 from settings import VERSION, Mode
 
 STATIC = Path(__file__).parent / "static"
@@ -31,6 +32,8 @@ HEADERS = {
 TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 router = APIRouter(prefix="/ui", include_in_schema=False)
+at_root = APIRouter(include_in_schema=False)
+"""What clients of mosaicRAG expect at the root."""
 
 
 @router.get("")
@@ -52,6 +55,8 @@ def config(service: ServiceDep) -> JSONReply:
     return JSONReply(
         {
             "version": VERSION,
+            "title": settings.serve.title,
+            "pipeline": settings.pipelines.default,
             "default_corpus": settings.index.corpus,
             "corpora": service.engines.names(),
             "synthesizer": settings.llm.provider,
@@ -63,6 +68,24 @@ def config(service: ServiceDep) -> JSONReply:
             "can_ingest": bool(service.ingest_roots),
             "runs": settings.serve.runs is not None,
             "upload": {"max_bytes": settings.ingest.max_upload_bytes, "formats": [*FORMATS, *COMPRESSIONS]},
+        }
+    )
+
+
+@at_root.get("/app_config")
+def app_config(service: ServiceDep, request: Request) -> JSONReply:
+    """Return what a front end of mosaicRAG asks for at its start."""
+    settings = service.settings
+    return JSONReply(
+        {
+            "colorTheme": "system",
+            "title": settings.serve.title,
+            "subTitle": "",
+            "pipelineConfigAllowed": True,
+            "logsAllowed": True,
+            "pipeline": settings.pipelines.default or {"1": {"id": CorpusSource.id}},
+            "aboutLinkText": f"About {settings.serve.title}",
+            "aboutLinkURL": f"{(settings.serve.public_url or str(request.base_url)).rstrip('/')}/ui",
         }
     )
 
@@ -86,3 +109,8 @@ def _file(name: str, request: Request) -> Response:
     if request.headers.get("if-none-match") == response.headers["etag"]:
         return Response(status_code=304, headers={**HEADERS, "etag": response.headers["etag"]})
     return response
+
+
+# One route a file: a pattern would take the addresses of all others, and their 405s.
+for _name in _files():
+    at_root.add_api_route(f"/{_name}", partial(_file, _name))

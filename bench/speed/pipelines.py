@@ -20,9 +20,10 @@ from pipelines.registry import Registry
 from pipelines.row_cache import RowCache
 from pipelines.running import Runner
 from pipelines.services import Services
-from pipelines.state import ORIGINAL_RANK, PipelineState, to_bytes, to_facts
+from pipelines.state import ORIGINAL_RANK, PipelineState
 from pipelines.step import FULL_TEXT, RowStep, SourceStep
 from pipelines.tasks.store import TaskStore
+from pipelines.tasks.tables import TableKeeper
 
 SIZES = (100, 10_000)
 LIMITS_MS = {100: 5.0, 10_000: 60.0}
@@ -157,9 +158,10 @@ def _measured(services: Services, rows: int, repeats: int) -> Overhead:
             store = TaskStore(Path(folder))
             task = store.add(plan.body, 1)
 
-            def keep(state: PipelineState, store: TaskStore = store, task: str = task) -> None:
-                snapshot = state.history[-1]
-                store.keep(task, snapshot.step, to_facts(state, snapshot), to_bytes(snapshot.documents), [])
+            keeper = TableKeeper(store, task, services.settings.pipelines.max_table_mb * 1_000_000)
+
+            def keep(state: PipelineState, keeper: TableKeeper = keeper) -> None:
+                keeper.keep(state, [])
 
             kept += _run(services, plan, cache, keep)
             cache.close()

@@ -18,7 +18,7 @@ from pipelines.parameters import ColumnName, parameter
 from pipelines.services import Services
 from pipelines.state import PipelineState
 from pipelines.step import RowStep
-from pipelines.steps.language_model import ModelCalls, check_method
+from pipelines.steps.language_model import ModelCalls, check_model
 from pipelines.steps.lemmatizing import dictionary_form
 from query_engine.llms.helper import PromptHelper
 from query_engine.runtime.deadline import Deadline
@@ -72,7 +72,8 @@ class EmotionStep(RowStep):
 
     def check(self, services: Services) -> None:
         """Refuse the model where there is none."""
-        check_method(services, self.given.method, "")
+        if self.given.method == "model":
+            check_model(services, "")
 
     def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
         """Add the column; texts of which nothing can be said are a warning."""
@@ -93,7 +94,7 @@ class EmotionStep(RowStep):
         if self.given.method == "lexicon":
             yield from map(by_lexicon, rows)
             return
-        calls = ModelCalls(handler, "")
+        calls = ModelCalls(handler)
         yield from (by_model(calls.helper, text, calls.deadline()) if text.strip() else NONE for text in rows)
 
 

@@ -7,12 +7,12 @@ Flow: `sources/`, which knows the services -> **here** -> one row a page. Which 
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from errors import PipelineError, SettingsError, UnreadableError
 from index.documents.store import Document
 from pipelines.handler import StepHandler
-from pipelines.parameters import ColumnName, StepParameters, Text, parameter
+from pipelines.parameters import ColumnName, StepParameters, Text, embedding_parameter, parameter
 from pipelines.services import Services
 from pipelines.state import ORIGINAL_RANK, PipelineState, Role
 from pipelines.step import FULL_TEXT, SourceStep
@@ -32,9 +32,12 @@ OFFERED = (5, 10, 20, 50, 100)
 
 Url = Annotated[str, Field(max_length=2000, pattern=r"^(https?://[^\s]+)?$")]
 
-SERVER_URL: Any = parameter(
-    "", "Server URL", "Address of the server; empty: that of the settings. Others must be allowed there."
-)
+SERVER_URL_MEANING = "Address of the server; empty: that of the settings. Others must be allowed there."
+
+
+def _with_scheme(url: object) -> object:
+    """Return an address with its scheme: mosaicRAG's clients write `host:port`."""
+    return f"http://{url}" if isinstance(url, str) and url and "://" not in url else url
 
 
 def _limit(most: int) -> Any:
@@ -172,7 +175,7 @@ class MeiliSource(_ForeignSource):
     class Parameters(_ForeignSource.Parameters):
         """Which server, which index, how much."""
 
-        url: Url = SERVER_URL
+        url: Url = parameter("", "Server URL", SERVER_URL_MEANING)
         index: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,512}$")] = parameter(
             "", "Index", "Index that is searched; empty: that of the settings."
         )
@@ -191,19 +194,28 @@ class ChromaSource(_ForeignSource):
     class Parameters(_ForeignSource.Parameters):
         """Which server, which collection, which model, how much."""
 
-        url: Url = SERVER_URL
+        url: Annotated[Url, BeforeValidator(_with_scheme)] = parameter(
+            "", "Server URL", SERVER_URL_MEANING, also=("chromadb_url",)
+        )
         collection: Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]{1,510}[A-Za-z0-9])?$")] = parameter(
-            "", "Collection", "Collection that is searched; empty: that of the settings."
+            "",
+            "Collection",
+            "Collection that is searched; empty: that of the settings.",
+            also=("chromadb_collection",),
         )
-        model: Text = parameter(
-            "", "Model", "Embedding model that made the collection: the service's own, for which empty stands."
-        )
+        model: Text = embedding_parameter()
         limit: int = _limit(MAX_PAGES)
 
     def check(self, services: Services) -> None:
-        """Refuse what is not set up or not allowed, and a model that is not loaded."""
+        """Refuse what is not set up or not allowed, and a model that is not loaded, if the settings want that."""
         super().check(services)
         services.refuse_other_embedder(self.given.model)
+
+    def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
+        """Add one row a record."""
+        if warning := handler.services.other_embedder(self.given.model):
+            handler.warn(warning)
+        return super().transform(state, handler)
 
 
 class ClueWebSource(_ForeignSource):

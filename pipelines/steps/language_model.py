@@ -1,10 +1,14 @@
 """Ask the language model of the service from a step: which model, how long, and what counts as no reply.
 
+A step may name a model that the service does not have. `RAG_PIPELINES__UNKNOWN_MODEL` decides: the step goes on without
+a language model and warns, or the pipeline is refused.
+
 Flow: `language_model_reranking.py`, `model_marking.py`, `model_summaries.py`, `emotion.py` -> **here** ->
 `query_engine/llms/`, which bounds prompts and replies. A call ends when the task is cancelled. A model that fails fails
 the step; a reply that says nothing of use is the step's to judge.
 """
 
+from pathlib import Path
 from typing import Any
 
 from errors import LLMError, PipelineError
@@ -14,6 +18,7 @@ from pipelines.services import Services
 from query_engine.llms.base import LoadedModel
 from query_engine.llms.helper import PromptHelper
 from query_engine.runtime.deadline import Deadline
+from query_engine.synthesis.build import QUOTES
 
 SETTINGS = "RAG_LLM__PROVIDER or RAG_LLM__QUERY_MODEL"
 # The model answered, and nothing of what it wrote is of use: no failure of the server.
@@ -22,51 +27,101 @@ NOTHING_OF_USE = frozenset({"llm_empty", "llm_reasoning", "llm_unsupported"})
 
 def model_parameter() -> Any:
     """Declare which language model a step asks."""
-    return parameter("", "LLM model", "The service's language model; empty stands for it.")
+    return parameter(
+        "",
+        "LLM model",
+        "The service's language model, by its name; empty stands for it. Another name: the step goes on without a "
+        "language model and warns, or is refused, as RAG_PIPELINES__UNKNOWN_MODEL says.",
+    )
 
 
-def check_model(services: Services, wanted: str) -> LoadedModel:
+def loaded_model(services: Services) -> LoadedModel:
     """Return the language model of the service.
 
-    Args:
-        services: of the service.
-        wanted: the model's name, which must be that of the loaded one; empty stands for it.
-
     Raises:
-        PipelineError: there is none, or another one.
+        PipelineError: there is none.
     """
     model = services.model()
     if model is None:
         raise PipelineError(
-            "This service has no language model.", f"Start it with {SETTINGS} set, or leave the step out."
-        )
-    # A label is the name, a space, and the place.
-    if wanted and wanted != model.label and not model.label.startswith(f"{wanted} "):
-        raise PipelineError(
-            f"The language model {wanted!r} is not loaded.",
-            f"Leave `model` out to ask the one that is, or start the service with {SETTINGS} naming it.",
+            "This service has no language model.",
+            f"Start it with {SETTINGS} set, or leave out the step or its `method`.",
         )
     return model
 
 
-def check_method(services: Services, method: str, wanted: str) -> None:
-    """Refuse a method `model` without its model, and a model that another method would pass over.
+def check_model(services: Services, wanted: str) -> None:
+    """Refuse a step that needs the language model, before any work begins.
+
+    Args:
+        services: of the service.
+        wanted: the parameter `model`.
+
+    Raises:
+        PipelineError: there is no model, or not the wanted one and the settings refuse that.
+    """
+    if not wanted:
+        loaded_model(services)
+    elif not _is_served(services.model(), wanted):
+        services.refuse_unknown_model(_unserved(services, wanted), "Leave `model` out, or name the one that is.")
+
+
+def has_model(handler: StepHandler, wanted: str, instead: str) -> bool:
+    """Say whether the step asks the language model; where it cannot, a warning says what is done instead.
+
+    Args:
+        handler: of the step.
+        wanted: the parameter `model`; empty stands for the model that is there.
+        instead: what the step does without one, as a sentence.
+    """
+    if _is_served(handler.services.model(), wanted):
+        return True
+    handler.warn(f"{_unserved(handler.services, wanted)} {instead}")
+    return False
+
+
+def asks_model(given: Any) -> bool:
+    """Say whether the parameters of a step with a `method` want the language model.
+
+    `auto` does where `model` or `summarize_prompt` is set, as clients of mosaicRAG, which has no `method`, write it.
+    """
+    told = given.model or getattr(given, "summarize_prompt", "")
+    return given.method == "model" or (given.method == "auto" and bool(told) and given.model != QUOTES)
+
+
+def check_method(services: Services, given: Any) -> None:
+    """Refuse what the method cannot do: no model, another model, or a model that the method passes over.
+
+    Args:
+        services: of the service.
+        given: the parameters: `method`, `model` and perhaps `summarize_prompt`.
 
     Raises:
         PipelineError: says which.
     """
-    if method == "model":
-        if services.model() is None:
-            raise PipelineError(
-                "This service has no language model.",
-                f"Choose another `method`, or start the service with {SETTINGS} set.",
-            )
-        check_model(services, wanted)
-    elif wanted:
+    if given.method == "auto" and asks_model(given) and not given.model and services.model() is None:
+        services.refuse_unknown_model("This service has no language model.", "Leave `summarize_prompt` out.")
+    elif asks_model(given):
+        check_model(services, given.model)
+    elif given.method != "auto" and given.model not in {"", QUOTES}:
         raise PipelineError(
-            f"The method {method!r} asks no language model, yet `model` names {wanted!r}.",
-            "Set `method` to `model`, or leave `model` out.",
+            f"The method {given.method!r} asks no language model, yet `model` names {given.model!r}.",
+            "Leave `method` or `model` out.",
         )
+
+
+def _is_served(model: LoadedModel | None, wanted: str) -> bool:
+    if model is None or not wanted:
+        return model is not None
+    # A label is the name, ` at ` or ` on `, and the place.
+    name = model.label.rpartition(" at ")[0] or model.label.rpartition(" on ")[0]
+    return wanted in {model.label, name, Path(name).name}
+
+
+def _unserved(services: Services, wanted: str) -> str:
+    model = services.model()
+    there = "the service has no language model" if model is None else f"the language model is {model.label!r}"
+    return f"The model {wanted!r} is not served: {there}." if wanted else "The service has no language model."
 
 
 class ModelCalls:
@@ -74,15 +129,14 @@ class ModelCalls:
 
     Args:
         handler: of the step.
-        wanted: the parameter `model` of the step.
 
     Attributes:
         name: of the model and its place; part of the row cache's keys.
         helper: bounds what goes into a prompt.
     """
 
-    def __init__(self, handler: StepHandler, wanted: str) -> None:
-        model, self._settings = check_model(handler.services, wanted), handler.services.settings
+    def __init__(self, handler: StepHandler) -> None:
+        model, self._settings = loaded_model(handler.services), handler.services.settings
         self._stop = handler.stop
         self.name = model.label
         self.helper = PromptHelper(model, self._settings.llm.max_new_tokens)

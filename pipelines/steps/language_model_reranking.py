@@ -9,6 +9,7 @@ Rankers with Pairwise Ranking Prompting", arXiv:2306.17563). Window: RankGPT, se
 """
 
 import re
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, Literal
@@ -18,7 +19,8 @@ from pipelines.handler import StepHandler
 from pipelines.parameters import Text, YesNo, parameter
 from pipelines.services import Services
 from pipelines.step import RerankerStep
-from pipelines.steps.language_model import ModelCalls, check_model, model_parameter
+from pipelines.steps.language_model import ModelCalls, check_model, has_model, model_parameter
+from pipelines.steps.model_reranking import by_embedding
 from query_engine.llms.helper import PromptHelper
 from query_engine.retrieval.reranking.listwise import (
     TOKENS_PER_NUMBER,
@@ -56,6 +58,16 @@ class _ModelReranker(RerankerStep):
         """Refuse where there is no such model."""
         check_model(services, self.given.model)
 
+    def scores(self, query: str, texts: list[str], handler: StepHandler) -> Sequence[float]:
+        """Return the model's scores; where it is not the wanted one, those of the embedding model."""
+        if has_model(handler, self.given.model, "The embedding model ranks instead."):
+            return self.model_scores(query, texts, handler)
+        return by_embedding(query, texts, handler)
+
+    @abstractmethod
+    def model_scores(self, query: str, texts: list[str], handler: StepHandler) -> Sequence[float]:
+        """Return what the language model says; see `RerankerStep.scores`."""
+
 
 class TournamentReranker(_ModelReranker):
     """Ranks by comparing two documents at a time."""
@@ -87,7 +99,7 @@ class TournamentReranker(_ModelReranker):
             "count as a tie. Doubles the calls.",
         )
 
-    def scores(self, query: str, texts: list[str], handler: StepHandler) -> Sequence[float]:
+    def model_scores(self, query: str, texts: list[str], handler: StepHandler) -> Sequence[float]:
         """Return the round that a document reached, from 1, or the number of its wins, a tie being half of one.
 
         Those that took no part get -1.
@@ -132,9 +144,9 @@ class GroupReranker(_ModelReranker):
                 "Lower `window_size`, or raise the setting.",
             )
 
-    def scores(self, query: str, texts: list[str], handler: StepHandler) -> Sequence[float]:
+    def model_scores(self, query: str, texts: list[str], handler: StepHandler) -> Sequence[float]:
         """Return 1 / rank."""
-        calls = ModelCalls(handler, self.given.model)
+        calls = ModelCalls(handler)
         size, stride = self.given.window_size, max(1, self.given.window_size // 2)
         total = len(list(windows(len(texts), size, stride)))
         name = [self.id, self.version, calls.name, query]
@@ -178,7 +190,7 @@ class _Table:
     def __init__(
         self, step: TournamentReranker, query: str, texts: Sequence[str], handler: StepHandler, pairs: int
     ) -> None:
-        self._calls = ModelCalls(handler, step.given.model)
+        self._calls = ModelCalls(handler)
         self._query = query
         self._texts = texts
         self._handler = handler

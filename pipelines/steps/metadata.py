@@ -19,7 +19,7 @@ from pipelines.parameters import ColumnName, StepParameters, Text, parameter
 from pipelines.services import Services
 from pipelines.state import PipelineState
 from pipelines.step import FULL_TEXT, RowStep, Step
-from pipelines.steps.language_model import check_method, model_parameter
+from pipelines.steps.language_model import asks_model, check_method, has_model, model_parameter
 from pipelines.steps.model_marking import MARK, model_marks
 from query_engine.reader.layout import lay_out
 from query_engine.reader.model import SHIPPED, PassageReader
@@ -30,6 +30,7 @@ WINDOW_CHARS = 850
 # Log-odds from which a sentence counts as an answer.
 MARKED_FROM = 0.0
 MOST_MARKED = 3
+READER_INSTEAD = "The service's reader marked instead."
 
 
 class WordCounter(RowStep):
@@ -98,17 +99,17 @@ class RelevanceMarking(Step):
             column="writes",
         )
         query: Text = parameter("", "Optional query", "Query of this step alone; empty: the pipeline's.")
-        method: Literal["reader", "model"] = parameter(
-            "reader",
+        method: Literal["auto", "reader", "model"] = parameter(
+            "auto",
             "Method",
             "The service's reader chooses sentences; or the language model marks passages in a copy, which must "
-            "reproduce the text.",
+            "reproduce the text. `auto`: the model where `model` names it.",
         )
         model: Text = model_parameter()
 
     def check(self, services: Services) -> None:
         """Refuse a language model that is not there."""
-        check_method(services, self.given.method, self.given.model)
+        check_method(services, self.given)
 
     def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
         """Add the marked text and the places of the marks."""
@@ -121,8 +122,8 @@ class RelevanceMarking(Step):
             for text in some:
                 yield relevant_spans(reader, query, text)
 
-        if self.given.method == "model":
-            spans: list[Any] = model_marks(texts, query, self.given.model, handler, name=name)
+        if asks_model(self.given) and has_model(handler, self.given.model, READER_INSTEAD):
+            spans: list[Any] = model_marks(texts, query, handler, name=name)
         else:
             spans = handler.each(texts, [*name, _reader_name(), query], compute)
         marked = state.with_column(

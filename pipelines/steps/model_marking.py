@@ -56,15 +56,12 @@ class ModelMarks:
     unmarked: int
 
 
-def model_marks(
-    texts: list[str], query: str, wanted: str, handler: StepHandler, *, name: list[Any]
-) -> list[list[Span]]:
+def model_marks(texts: list[str], query: str, handler: StepHandler, *, name: list[Any]) -> list[list[Span]]:
     """Return the spans that the language model marks in each text; warns of what stays unmarked.
 
     Args:
         texts: one a row.
         query: what is relevant.
-        wanted: name of the model; empty stands for the service's.
         handler: of the step.
         name: of the step, for the row cache.
 
@@ -72,7 +69,7 @@ def model_marks(
         LLMError: the model failed.
         OutOfTimeError: a call took too long.
     """
-    calls = ModelCalls(handler, wanted)
+    calls = ModelCalls(handler)
 
     def compute(some: list[Any]) -> Iterator[list[Any]]:
         for text in some:

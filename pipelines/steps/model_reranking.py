@@ -12,7 +12,7 @@ import numpy as np
 from errors import PipelineError, StepError
 from index.embedding.batch import embed_documents
 from pipelines.handler import StepHandler
-from pipelines.parameters import Text, parameter
+from pipelines.parameters import Text, embedding_parameter
 from pipelines.services import Services
 from pipelines.step import RerankerStep
 from query_engine.runtime.deadline import Deadline
@@ -30,22 +30,30 @@ class EmbeddingReranker(RerankerStep):
     class Parameters(RerankerStep.Parameters):
         """Which model."""
 
-        model: Text = parameter("", "Model", "The service's embedding model; empty stands for it.")
+        model: Text = embedding_parameter()
 
     def check(self, services: Services) -> None:
-        """Refuse a model that is not loaded."""
+        """Refuse a model that is not loaded, if the settings want that."""
         services.refuse_other_embedder(self.given.model)
 
     def scores(self, query: str, texts: list[str], handler: StepHandler) -> Sequence[float]:
         """Return cosines, -1..1."""
-        embedder = handler.services.embedder()
+        if warning := handler.services.other_embedder(self.given.model):
+            handler.warn(warning)
+        return by_embedding(query, texts, handler)
 
-        def compute(some: list[Any]) -> Iterable[float]:
-            wanted = np.asarray(embedder.get_query_embedding(query), np.float32)
-            for start in range(0, len(some), BATCH_TEXTS):
-                yield from map(float, embed_documents(embedder, some[start : start + BATCH_TEXTS]) @ wanted)
 
-        return handler.each(texts, [self.id, self.version, handler.services.embedding_name(), query], compute)
+def by_embedding(query: str, texts: list[str], handler: StepHandler) -> list[float]:
+    """Return the cosine of each text's vector and the query's, -1..1."""
+    embedder = handler.services.embedder()
+
+    def compute(some: list[Any]) -> Iterable[float]:
+        wanted = np.asarray(embedder.get_query_embedding(query), np.float32)
+        for start in range(0, len(some), BATCH_TEXTS):
+            yield from map(float, embed_documents(embedder, some[start : start + BATCH_TEXTS]) @ wanted)
+
+    name = [EmbeddingReranker.id, EmbeddingReranker.version, handler.services.embedding_name(), query]
+    return handler.each(texts, name, compute)
 
 
 class CrossEncoderReranker(RerankerStep):

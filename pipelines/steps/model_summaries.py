@@ -13,7 +13,7 @@ from typing import Any
 from errors import LLMError, OutOfTimeError
 from pipelines.handler import StepHandler
 from pipelines.state import Row
-from pipelines.steps.language_model import NOTHING_OF_USE, ModelCalls, check_model
+from pipelines.steps.language_model import NOTHING_OF_USE, ModelCalls, loaded_model
 from query_engine.runtime.threads import BackgroundIterator
 from query_engine.schema.citations import Citations
 from query_engine.schema.events import Citation, Step, Token
@@ -55,18 +55,16 @@ class SummaryWriter:
 
     Args:
         handler: of the step.
-        wanted: the parameter `model` of the step.
         sentences: of a summary, at most.
 
     Attributes:
         name: of the model and its place, with what else decides a summary; for the row cache.
     """
 
-    def __init__(self, handler: StepHandler, wanted: str, sentences: int) -> None:
+    def __init__(self, handler: StepHandler, sentences: int) -> None:
         self._handler = handler
-        self._wanted = wanted
         self._sentences = sentences
-        self._calls = ModelCalls(handler, wanted)
+        self._calls = ModelCalls(handler)
         settings = handler.services.settings
         # Of the settings, what decides the text beside model and prompt.
         self.name = [self._calls.name, PROMPT, settings.llm.grounding, settings.answer.max_context_chars, sentences]
@@ -89,8 +87,7 @@ class SummaryWriter:
         services = self._handler.services
         llm = services.settings.llm.model_copy(update={"prompt": PROMPT})
         settings = services.settings.model_copy(update={"llm": llm})
-        model = check_model(services, self._wanted)
-        writer = build_synthesizer(settings, model, services.embedder())
+        writer = build_synthesizer(settings, loaded_model(services), services.embedder())
         for request, documents in rows:
             yield asdict(self._one(writer, request, documents))
 

@@ -2,7 +2,7 @@
 
 Flow: a text column -> sentences, embedded -> **here** chooses those near to the whole and far from each other, as
 `query_engine/collection/summary.py` does for a document of a corpus: no language model, and every sentence is in the
-documents. Where the method is `model`, `model_summaries.py` lets the language model write.
+documents. Where a model is asked for, `model_summaries.py` lets the language model write.
 """
 
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ from pipelines.parameters import ColumnName, StepParameters, Text, parameter
 from pipelines.services import Services
 from pipelines.state import PipelineState, Row
 from pipelines.step import FULL_TEXT, RowStep, Step
-from pipelines.steps.language_model import check_method, model_parameter
+from pipelines.steps.language_model import asks_model, check_method, has_model, model_parameter
 from pipelines.steps.model_summaries import SummaryWriter
 from query_engine.collection.summary import diverse
 from query_engine.text.sentences import split_sentences
@@ -28,12 +28,16 @@ MOST_SENTENCES = 60
 MOST_OF_ALL = 300
 # What the model is asked about a document without a title.
 WHOLE_DOCUMENT = "the whole document"
+QUOTED_INSTEAD = "The summary quotes the documents instead."
 
 
 def method_parameter() -> Any:
     """Declare how a summary is made."""
     return parameter(
-        "extractive", "Method", "The documents' own sentences, or what the language model writes and they support."
+        "auto",
+        "Method",
+        "The documents' own sentences, or what the language model writes and they support; `auto` has the model write "
+        "where `model` or an instruction is set.",
     )
 
 
@@ -52,7 +56,7 @@ class DocumentSummarizer(RowStep):
 
         output_column: ColumnName = parameter("summary", "Output column", "Column that is added.", column="writes")
         sentences: int = parameter(3, "Sentences", "Sentences of a summary, at most.", ge=1, le=20)
-        method: Literal["extractive", "model"] = method_parameter()
+        method: Literal["auto", "extractive", "model"] = method_parameter()
         model: Text = model_parameter()
         summarize_prompt: Text = parameter(
             "",
@@ -62,18 +66,18 @@ class DocumentSummarizer(RowStep):
 
     def check(self, services: Services) -> None:
         """Refuse a language model that is not there, and instructions that nobody reads."""
-        check_method(services, self.given.method, self.given.model)
-        if self.given.summarize_prompt and self.given.method != "model":
+        check_method(services, self.given)
+        if self.given.summarize_prompt and self.given.method == "extractive":
             raise PipelineError(
                 "`summarize_prompt` is for the language model, which the method 'extractive' does not ask.",
-                "Set `method` to `model`, or leave `summarize_prompt` out.",
+                "Leave `method` or `summarize_prompt` out.",
             )
 
     def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
         """Add the column."""
-        if self.given.method == "extractive":
+        if not (asks_model(self.given) and has_model(handler, self.given.model, QUOTED_INSTEAD)):
             return super().transform(state, handler)
-        writer = SummaryWriter(handler, self.given.model, self.given.sentences)
+        writer = SummaryWriter(handler, self.given.sentences)
         documents = _documents(state, self.given.input_column)
         rows = [[self.given.summarize_prompt or one[2] or WHOLE_DOCUMENT, [one]] for one in documents]
         written = writer.summaries(rows, [self.id, self.version])
@@ -117,17 +121,17 @@ class ResultsSummarizer(Step):
         output_column: ColumnName = parameter("Summary", "Title", "Title of the summary among the aggregated data.")
         sentences: int = parameter(5, "Sentences", "Sentences of the summary, at most.", ge=1, le=20)
         query: Text = parameter("", "Optional query", "Query of this step alone; empty: the pipeline's.")
-        method: Literal["extractive", "model"] = method_parameter()
+        method: Literal["auto", "extractive", "model"] = method_parameter()
         model: Text = model_parameter()
 
     def check(self, services: Services) -> None:
         """Refuse a language model that is not there."""
-        check_method(services, self.given.method, self.given.model)
+        check_method(services, self.given)
 
     def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
         """Add the summary to the aggregated data, with the places that it quotes or rests on."""
         query = self.given.query or state.query
-        if self.given.method == "model":
+        if asks_model(self.given) and has_model(handler, self.given.model, QUOTED_INSTEAD):
             return self._by_model(query, state, handler)
         rows = state.rows([name for name in ("doc_id", "title", "start") if name in state.columns])
         texts = state.texts(self.given.input_column)
@@ -154,7 +158,7 @@ class ResultsSummarizer(Step):
         return state.with_aggregated(self.given.output_column, text, citations)
 
     def _by_model(self, query: str, state: PipelineState, handler: StepHandler) -> PipelineState:
-        writer = SummaryWriter(handler, self.given.model, self.given.sentences)
+        writer = SummaryWriter(handler, self.given.sentences)
         documents = _documents(state, self.given.input_column)
         if not any(text.strip() for *_, text in documents):
             handler.warn("There is nothing to summarise.")

@@ -11,8 +11,9 @@ from uuid import uuid4
 
 from errors import TooManyTasksError, UnfinishedTaskError, UnknownChatError
 from pipelines.parameters import unknown
-from pipelines.state import PipelineState, from_facts
+from pipelines.state import PipelineState
 from pipelines.tasks.store import TaskStore
+from pipelines.tasks.tables import read_state
 from query_engine.question.condense import Turn
 from sources.given_pages import GivenPage
 
@@ -68,9 +69,10 @@ class Chats:
             raise UnfinishedTaskError(
                 f"The task is {task.state}: it has no results.", "Ask GET /task/progress until it has finished."
             )
-        table = self._table(task_id)
-        if table.count and column not in table.columns:
-            raise unknown("The results have no column", column, table.columns)
+        if column not in read_state(self._store, task_id, "", columns={column}).columns:
+            table = read_state(self._store, task_id, "")
+            if table.count:
+                raise unknown("The results have no column", column, table.columns)
         chat_id = uuid4().hex
         with self._store.changing() as database:
             if database.execute("SELECT COUNT(*) FROM chats").fetchone()[0] >= MOST_CHATS:
@@ -118,10 +120,8 @@ class Chats:
 
     def pages(self, chat: Chat) -> list[GivenPage]:
         """Return the documents, named `Doc 1` and so on by their place in the table; rows without text are left out."""
-        return pages_of(self._table(chat.task_id), chat.column, self._documents)
-
-    def _table(self, task_id: str) -> PipelineState:
-        return from_facts(self._store.last_snapshot(task_id), "")
+        table = read_state(self._store, chat.task_id, "", columns={chat.column, TITLE})
+        return pages_of(table, chat.column, self._documents)
 
 
 def pages_of(state: PipelineState, column: str, most: int) -> list[GivenPage]:

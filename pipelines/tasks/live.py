@@ -8,11 +8,14 @@ import threading
 from collections import defaultdict
 from collections.abc import Sequence
 
+from errors import StepError
 from pipelines.body import PlannedStep
-from pipelines.state import PipelineState, to_bytes, to_facts
-from pipelines.tasks.store import TaskStore
+from pipelines.running import FailedStepError
+from pipelines.state import PipelineState
+from pipelines.tasks.tables import TableKeeper
 
 MOST_LINES = 1000
+MOST_LINE_CHARS = 1000
 
 
 class LiveTask:
@@ -20,7 +23,7 @@ class LiveTask:
 
     Args:
         task_id: names it.
-        store: keeps each step's copy.
+        keeper: keeps each step's copy.
         log: lines of an earlier run that was cut off.
 
     Attributes:
@@ -31,7 +34,7 @@ class LiveTask:
         step_log: lines of each step, by its id.
     """
 
-    def __init__(self, task_id: str, store: TaskStore, log: Sequence[str]) -> None:
+    def __init__(self, task_id: str, keeper: TableKeeper, log: Sequence[str]) -> None:
         self.task_id = task_id
         self.stop = threading.Event()
         self.step: PlannedStep | None = None
@@ -39,7 +42,7 @@ class LiveTask:
         self.total = 0
         self.log = list(log)
         self.step_log: defaultdict[str, list[str]] = defaultdict(list)
-        self._store = store
+        self._keeper = keeper
 
     def began(self, planned: PlannedStep) -> None:
         """Note the step."""
@@ -54,16 +57,23 @@ class LiveTask:
         """Note a line of the step."""
         step = self.step.step.id if self.step else ""
         if len(self.step_log[step]) < MOST_LINES:
-            self.step_log[step].append(text)
+            self.step_log[step].append(text[:MOST_LINE_CHARS])
         self.note(text)
 
     def ended(self, planned: PlannedStep, state: PipelineState) -> None:
-        """Keep the step's copy."""
+        """Keep the step's copy.
+
+        Raises:
+            FailedStepError: there is no room for it.
+        """
         snapshot = state.history[-1]
         self.note(f"Finished {planned.label}: {state.count} documents in {snapshot.seconds:.3f} seconds")
-        self._store.keep(self.task_id, snapshot.step, to_facts(state, snapshot), to_bytes(snapshot.documents), self.log)
+        try:
+            self._keeper.keep(state, self.log)
+        except StepError as error:
+            raise FailedStepError(planned, error) from error
 
     def note(self, text: str) -> None:
         """Add a line to the log."""
         if len(self.log) < MOST_LINES:
-            self.log.append(text)
+            self.log.append(text[:MOST_LINE_CHARS])

@@ -8,6 +8,7 @@ finished step at the next start.
 import logging
 import threading
 import time
+from collections.abc import Collection
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
@@ -16,10 +17,11 @@ from errors import RagError, TaskCancelledError, TasksUnavailableError, UnknownT
 from pipelines.body import read_plan
 from pipelines.registry import Registry
 from pipelines.running import FailedStepError, Runner
-from pipelines.state import PipelineState, Snapshot, from_facts
+from pipelines.state import PipelineState
 from pipelines.tasks.chats import Chats
 from pipelines.tasks.live import LiveTask
 from pipelines.tasks.store import Task, TaskStore
+from pipelines.tasks.tables import TableKeeper, read_state
 from settings import PipelinesSettings
 
 CANCELLED = "TaskCancelledError: The task was cancelled."
@@ -54,7 +56,7 @@ class TaskQueue:
         self._awaited: dict[str, Future[None]] = {}
         self._threads: list[threading.Thread] = []
         self._stopping = False
-        store.expire(time.time() - settings.ttl_s)
+        self._expire()
         if store.recover():
             with self._changed:
                 self._start_threads()
@@ -69,7 +71,7 @@ class TaskQueue:
             TasksUnavailableError: it cannot be kept.
         """
         plan = read_plan(body, self._registry, self._runner.services)
-        self.store.expire(time.time() - self._settings.ttl_s)
+        self._expire()
         with self._changed:
             task_id = self.store.add(plan.body, self._settings.queue)
             self._start_threads()
@@ -112,32 +114,29 @@ class TaskQueue:
                 live.stop.set()
             self._resolve(task_id)
 
-    def state_of(self, task_id: str) -> PipelineState:
-        """Return the tables of a task as far as it has come.
-
-        Raises:
-            UnknownTaskError: there is none of this id.
-        """
-        task = self.store.get(task_id)
-        return from_facts(self.store.snapshots(task_id), task.body["query"])
-
-    def table_after(self, task_id: str, step: int) -> Snapshot:
-        """Return how things stood after a step.
+    def state_of(self, task_id: str, step: int | None = None, columns: Collection[str] | None = None) -> PipelineState:
+        """Return how things stand with a task that may still run.
 
         Args:
-            task_id: of a task that may still run.
-            step: its number, from 1.
+            task_id: of the task.
+            step: the number of the one after which they are looked at; None: the last one that has ended.
+            columns: of the table that are read; None: all.
 
         Raises:
             UnknownTaskError: there is no such task, or it has not finished the step.
         """
-        self.store.get(task_id)
-        state = from_facts(self.store.snapshots(task_id, step), "")
-        if not state.history:
+        task = self.store.get(task_id)
+        state = read_state(self.store, task_id, task.body["query"], step, columns)
+        if step is not None and not state.history:
             raise UnknownTaskError(
                 f"The task has not finished a step {step}.", "Ask GET /task/progress/ID how far it is."
             )
-        return state.history[-1]
+        return state
+
+    def rank_columns(self, task_id: str) -> list[str]:
+        """Return the columns of a task's last table that rank."""
+        facts = self.store.facts(task_id)
+        return [name for name, roles in facts[-1]["roles"].items() if "rank" in roles] if facts else []
 
     def stop(self) -> None:
         """Tell running tasks to stop at their next check, to continue at the next start; return immediately."""
@@ -177,7 +176,8 @@ class TaskQueue:
                     logger.warning("No task can be taken: %s", error)
                     task = None
                 if task is not None:
-                    live = self._live[task.id] = LiveTask(task.id, self.store, task.log)
+                    keeper = TableKeeper(self.store, task.id, self._settings.max_table_mb * 1_000_000)
+                    live = self._live[task.id] = LiveTask(task.id, keeper, task.log)
                     return task, live
                 self._changed.wait()
         return None
@@ -205,15 +205,20 @@ class TaskQueue:
 
     def _steps(self, task: Task, live: LiveTask) -> None:
         plan = read_plan(task.body, self._registry, self._runner.services)
-        kept = self.store.snapshots(task.id)
-        live.note(f"Executing pipeline with ID: {task.id}" if not kept else f"Going on after step {len(kept)}")
+        state = read_state(self.store, task.id, plan.query)
+        done = len(state.history)
+        live.note(f"Going on after step {done}" if done else f"Executing pipeline with ID: {task.id}")
         live.note(f"Running pipeline. Query: {plan.query}")
-        self._runner.run(plan, live, live.stop, from_facts(kept, plan.query))
+        self._runner.run(plan, live, live.stop, state)
 
     def _end(self, live: LiveTask, state: Any, error: str, step: str) -> None:
         live.note(error or "Finished the task.")
         with suppress(TasksUnavailableError):  # then it is run again at the next start
             self.store.end(live.task_id, state, error, step, live.log)
+            self._expire()
+
+    def _expire(self) -> None:
+        self.store.expire(time.time() - self._settings.ttl_s, self._settings.disk_mb * 1_000_000)
 
     def _resolve(self, task_id: str) -> None:
         future = self._awaited.pop(task_id, None)

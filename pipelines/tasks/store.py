@@ -12,7 +12,7 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ from errors import TasksUnavailableError, TooManyTasksError, UnknownPipelineErro
 
 FILE_NAME, LOCK_NAME = "tasks.sqlite", "lock"
 MOST_PIPELINES = 10_000
+EXPIRED = "Ended tasks expire after RAG_PIPELINES__TTL_S seconds, or when RAG_PIPELINES__DISK_MB is full."
 
 State = Literal["queued", "running", "finished", "failed", "cancelled"]
 
@@ -37,7 +38,7 @@ CREATE TABLE IF NOT EXISTS snapshots (
     PRIMARY KEY (task_id, step));
 CREATE TABLE IF NOT EXISTS pipelines (
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, body TEXT NOT NULL,
-    created_s REAL NOT NULL);
+    created_s REAL NOT NULL, brief TEXT);
 CREATE TABLE IF NOT EXISTS chats (
     id TEXT PRIMARY KEY, task_id TEXT NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
     model TEXT NOT NULL, text_column TEXT NOT NULL, created_s REAL NOT NULL);
@@ -81,11 +82,17 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class SavedPipeline:
-    """A pipeline that a client saved."""
+    """A pipeline that a client saved, without its body.
+
+    Attributes:
+        query: None if it has none.
+        steps: their ids.
+    """
 
     id: str
     name: str
-    body: dict[str, Any]
+    query: str | None
+    steps: tuple[str, ...]
     created_s: float
 
 
@@ -111,6 +118,7 @@ class TaskStore:
             self._database.execute("PRAGMA synchronous=NORMAL")
             self._database.execute("PRAGMA foreign_keys=ON")  # a chat goes with its task
             self._database.executescript(_TABLES)
+            self._add_briefs()
 
     def add(self, body: dict[str, Any], most_queued: int) -> str:
         """Put a task in line and return its id.
@@ -174,7 +182,7 @@ class TaskStore:
         with self.reading() as database:
             row = database.execute("SELECT * FROM tasks WHERE id = ?", [task_id]).fetchone()
         if row is None:
-            raise UnknownTaskError("Task id not found.", "Finished tasks expire after RAG_PIPELINES__TTL_S seconds.")
+            raise UnknownTaskError("Task id not found.", EXPIRED)
         return _task(row)
 
     def facts(self, task_id: str) -> list[dict[str, Any]]:
@@ -183,29 +191,47 @@ class TaskStore:
             rows = database.execute("SELECT facts FROM snapshots WHERE task_id = ? ORDER BY step", [task_id]).fetchall()
         return [json.loads(row["facts"]) for row in rows]
 
-    def snapshots(self, task_id: str, step: int | None = None) -> list[tuple[str, bytes]]:
-        """Return facts and table after each step, or after one alone, in order, as they were kept."""
-        with self.reading() as database:
-            rows = database.execute(
-                "SELECT facts, documents FROM snapshots WHERE task_id = ? AND step = COALESCE(?, step) ORDER BY step",
-                [task_id, step],
-            ).fetchall()
-        return [(row["facts"], row["documents"]) for row in rows]
+    def columns_of(self, task_id: str, step: int) -> bytes:
+        """Return the columns that are kept with a step, as they were kept.
 
-    def last_snapshot(self, task_id: str) -> list[tuple[str, bytes]]:
-        """Return facts and table after the last step alone, as they were kept; nothing before the first."""
+        Raises:
+            UnknownTaskError: there are none.
+        """
         with self.reading() as database:
-            rows = database.execute(
-                "SELECT facts, documents FROM snapshots WHERE task_id = ? ORDER BY step DESC LIMIT 1", [task_id]
-            ).fetchall()
-        return [(row["facts"], row["documents"]) for row in rows]
+            row = database.execute(
+                "SELECT documents FROM snapshots WHERE task_id = ? AND step = ?", [task_id, step]
+            ).fetchone()
+        if row is None:  # the task has been deleted meanwhile
+            raise UnknownTaskError("Task id not found.", EXPIRED)
+        return bytes(row["documents"])
 
-    def expire(self, before_s: float) -> None:
-        """Forget the tasks that ended before a moment, in seconds since 1970, and their chats."""
+    def size(self, task_id: str) -> int:
+        """Return the bytes that a task's tables take."""
+        with self.reading() as database:
+            row = database.execute("SELECT SUM(LENGTH(documents)) FROM snapshots WHERE task_id = ?", [task_id])
+            return int(row.fetchone()[0] or 0)
+
+    def expire(self, before_s: float, most_bytes: int) -> None:
+        """Forget ended tasks and their chats.
+
+        Args:
+            before_s: seconds since 1970; all that ended earlier are forgotten.
+            most_bytes: that the tables of the others may take; what ended first is forgotten first.
+        """
         with self.changing() as database:
-            old = "SELECT id FROM tasks WHERE ended_s < ?"
-            database.execute(f"DELETE FROM snapshots WHERE task_id IN ({old})", [before_s])  # noqa: S608
-            database.execute("DELETE FROM tasks WHERE ended_s < ?", [before_s])
+            old = [row["id"] for row in database.execute("SELECT id FROM tasks WHERE ended_s < ?", [before_s])]
+            sizes = database.execute(
+                "SELECT id, SUM(LENGTH(documents)) AS bytes FROM snapshots JOIN tasks ON id = task_id "
+                "WHERE ended_s >= ? GROUP BY id ORDER BY ended_s DESC",
+                [before_s],
+            )
+            total = 0
+            for row in sizes:
+                total += row["bytes"]
+                if total > most_bytes:
+                    old.append(row["id"])
+            for table, name in (("snapshots", "task_id"), ("tasks", "id")):
+                database.executemany(f"DELETE FROM {table} WHERE {name} = ?", [[one] for one in old])  # noqa: S608
 
     def save_pipeline(self, body: dict[str, Any], name: str) -> str:
         """Keep a pipeline and return its id.
@@ -216,29 +242,58 @@ class TaskStore:
         pipeline_id = uuid4().hex
         with self.changing() as database:
             if database.execute("SELECT COUNT(*) FROM pipelines").fetchone()[0] >= MOST_PIPELINES:
-                raise TooManyTasksError(f"{MOST_PIPELINES} pipelines are saved.", "Delete RAG_PIPELINES__DIR's file.")
+                raise TooManyTasksError(f"{MOST_PIPELINES} pipelines are saved.", "Delete one: DELETE /pipeline/ID.")
             database.execute(
-                "INSERT INTO pipelines (id, name, body, created_s) VALUES (?, ?, ?, ?)",
-                [pipeline_id, name, json.dumps(body), time.time()],
+                "INSERT INTO pipelines (id, name, body, created_s, brief) VALUES (?, ?, ?, ?, ?)",
+                [pipeline_id, name, json.dumps(body), time.time(), _brief(body)],
             )
         return pipeline_id
 
-    def pipeline(self, pipeline_id: str) -> SavedPipeline:
-        """Return a saved pipeline.
+    def pipeline(self, pipeline_id: str) -> dict[str, Any]:
+        """Return the body of a saved pipeline.
 
         Raises:
             UnknownPipelineError: there is none of this id.
         """
         with self.reading() as database:
-            row = database.execute("SELECT * FROM pipelines WHERE id = ?", [pipeline_id]).fetchone()
+            row = database.execute("SELECT body FROM pipelines WHERE id = ?", [pipeline_id]).fetchone()
         if row is None:
-            raise UnknownPipelineError("There is no such pipeline.", "GET /pipeline/list names those that are saved.")
-        return _pipeline(row)
+            raise _unknown_pipeline()
+        body: dict[str, Any] = json.loads(row["body"])
+        return body
 
-    def pipelines(self) -> list[SavedPipeline]:
-        """Return the saved pipelines, the newest first."""
+    def pipelines(self, most: int, after: str | None = None) -> list[SavedPipeline]:
+        """Return saved pipelines, the newest first.
+
+        Args:
+            most: of them.
+            after: id of the one before them; None begins with the newest.
+
+        Raises:
+            UnknownPipelineError: there is none of the id `after`.
+        """
         with self.reading() as database:
-            return [_pipeline(row) for row in database.execute("SELECT * FROM pipelines ORDER BY number DESC")]
+            last = database.execute("SELECT number FROM pipelines WHERE id = ?", [after]).fetchone()
+            if after is not None and last is None:
+                raise _unknown_pipeline()
+            rows = database.execute(
+                "SELECT id, name, created_s, brief FROM pipelines WHERE number < ? ORDER BY number DESC LIMIT ?",
+                [last["number"] if last else 2**62, most],
+            )
+            return [
+                SavedPipeline(row["id"], row["name"], brief["query"], tuple(brief["steps"]), row["created_s"])
+                for row, brief in ((row, json.loads(row["brief"])) for row in rows)
+            ]
+
+    def delete_pipeline(self, pipeline_id: str) -> None:
+        """Delete a saved pipeline.
+
+        Raises:
+            UnknownPipelineError: there is none of this id.
+        """
+        with self.changing() as database:
+            if database.execute("DELETE FROM pipelines WHERE id = ?", [pipeline_id]).rowcount == 0:
+                raise _unknown_pipeline()
 
     def close(self) -> None:
         """Close the file and let others have it."""
@@ -246,6 +301,16 @@ class TaskStore:
             self._database.close()
         if self._held is not None:
             self._held.close()
+
+    def _add_briefs(self) -> None:
+        """Bring a file of an earlier version up to this one: it listed pipelines by reading all of their bodies."""
+        names = [row["name"] for row in self._database.execute("PRAGMA table_info(pipelines)")]
+        if "brief" not in names:
+            self._database.execute("ALTER TABLE pipelines ADD COLUMN brief TEXT")
+        for row in self._database.execute("SELECT id FROM pipelines WHERE brief IS NULL").fetchall():
+            body = self._database.execute("SELECT body FROM pipelines WHERE id = ?", [row["id"]]).fetchone()["body"]
+            values = [_brief(json.loads(body)), row["id"]]
+            self._database.execute("UPDATE pipelines SET brief = ? WHERE id = ?", values)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -309,5 +374,11 @@ def _task(row: sqlite3.Row) -> Task:
     )
 
 
-def _pipeline(row: sqlite3.Row) -> SavedPipeline:
-    return SavedPipeline(row["id"], row["name"], json.loads(row["body"]), row["created_s"])
+def _brief(body: Mapping[str, Any]) -> str:
+    """Return what a list says of a pipeline, as JSON."""
+    numbers = sorted((name for name in body if name.isdigit()), key=int)
+    return json.dumps({"query": body.get("query"), "steps": [body[number]["id"] for number in numbers]})
+
+
+def _unknown_pipeline() -> UnknownPipelineError:
+    return UnknownPipelineError("There is no such pipeline.", "GET /pipeline/list names those that are saved.")

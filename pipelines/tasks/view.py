@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from pipelines.registry import Registry
-from pipelines.state import ROLES, PipelineState, Snapshot, records
+from pipelines.state import ROLES, PipelineState, Snapshot, each_record
 from pipelines.tasks.live import LiveTask
 from pipelines.tasks.store import Task
 
@@ -16,7 +16,13 @@ WAITING = "Waiting"
 
 
 def progress(
-    task: Task, live: LiveTask | None, facts: list[dict[str, Any]], state: PipelineState | None, registry: Registry
+    task: Task,
+    live: LiveTask | None,
+    facts: list[dict[str, Any]],
+    state: PipelineState | None,
+    *,
+    registry: Registry,
+    most_bytes: int,
 ) -> dict[str, Any]:
     """Return all that a client may know of a task.
 
@@ -24,8 +30,9 @@ def progress(
         task: as it stands in the store.
         live: how far it is, if it runs.
         facts: what was kept after each step, in order.
-        state: its tables; None while it has not ended.
+        state: how things stand at its end; None if it has not come to it.
         registry: for the names of the steps.
+        most_bytes: of the rows; a warning says that some are left out.
     """
     ids = [task.body[str(number)]["id"] for number in range(1, _steps(task.body) + 1)]
     total, done = len(ids), len(facts)
@@ -42,7 +49,13 @@ def progress(
             step_log.setdefault(name, []).extend(lines)
         if live.step is not None and live.total and not task.has_ended:
             step_log.setdefault(live.step.step.id, []).append(f"{live.done}/{live.total}")
-    finished = task.state == "finished"
+    warnings = [f"Step {one['step']} ({one['name']}): {text}" for one in facts for text in one["warnings"]]
+    rows = _rows(state, most_bytes) if state else []
+    if state and len(rows) < state.count:
+        warnings.append(
+            f"`data` holds the first {len(rows)} of {state.count} documents: RAG_PIPELINES__MAX_REPLY_MB allows no "
+            f"more. GET /task/table/{task.id}/{total} has all."
+        )
     return {
         "has_finished": task.has_ended,
         "progress": {
@@ -55,32 +68,32 @@ def progress(
             "log": list(live.log if live else task.log),
             "step_output": {str(one["step"]): _output(one) for one in facts},
             "step_progress": step_log,
-            "warnings": [f"Step {one['step']} ({one['name']}): {text}" for one in facts for text in one["warnings"]],
+            "warnings": warnings,
         },
-        "result": result(state if finished else None, facts) if task.has_ended else None,
+        "result": _result(state, facts, rows) if task.has_ended else None,
     }
 
 
-def result(state: PipelineState | None, facts: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the last table and what is said of it; an empty one for None: a task that did not come to its end."""
+def _result(state: PipelineState | None, facts: list[dict[str, Any]], rows: list[str]) -> dict[str, str]:
     count = state.count if state else 0
     seconds = sum(one["seconds"] for one in facts)
     looked_up = sum(one["looked_up"] for one in facts)
     hits = sum(one["found"] for one in facts) / looked_up if looked_up else 0.0
     description = f"Retrieved {count} documents in {_rounded(seconds)} seconds. {hits:.0%} cache hits."
     return {
-        "data": _json(state.rows() if state else []),
+        "data": f"[{', '.join(rows)}]",
         "result_description": description,
         "aggregated_data": _json(list(state.aggregated) if state else []),
         "metadata": _json(state.metadata() if state else []),
     }
 
 
-def table(snapshot: Snapshot, offset: int, limit: int, cell_chars: int) -> dict[str, Any]:
+def table(snapshot: Snapshot, most_bytes: int, *, offset: int, limit: int, cell_chars: int) -> dict[str, Any]:
     """Return a page of the table after a step, for people to look at.
 
     Args:
         snapshot: the step's.
+        most_bytes: of the rows; the page has fewer of them where they are larger, and one at least.
         offset: rows that are left out at the beginning.
         limit: rows, at most.
         cell_chars: of a text; a longer one is cut and ends with `…`.
@@ -93,15 +106,35 @@ def table(snapshot: Snapshot, offset: int, limit: int, cell_chars: int) -> dict[
         {"id": name, **{role: role in snapshot.roles.get(name, ()) for role in ROLES}}
         for name in snapshot.documents.column_names
     ]
-    rows, cut = records(snapshot.documents.slice(offset, limit)), 0
-    for row in rows:
+    rows: list[dict[str, Any]] = []
+    cut = size = 0
+    for row in each_record(snapshot.documents.slice(offset, limit)):
+        cut_before = cut
         for name, value in row.items():
             text = value if value is None or isinstance(value, int | float | str) else _json(value)
             if isinstance(text, str) and len(text) > cell_chars:
                 text, cut = text[:cell_chars] + "…", cut + 1
             row[name] = text
+        size += len(_json(row).encode())
+        if rows and size > most_bytes:
+            cut = cut_before
+            break
+        rows.append(row)
     count = int(snapshot.documents.num_rows)
     return {"step": snapshot.step, "id": snapshot.name, "count": count, "columns": columns, "rows": rows, "cut": cut}
+
+
+def _rows(state: PipelineState, most_bytes: int) -> list[str]:
+    """Return the first rows as JSON, up to one that has no more room."""
+    found: list[str] = []
+    size = 0
+    for row in each_record(state.documents):
+        text = _json(row)
+        size += len(text.encode())
+        if size > most_bytes:
+            break
+        found.append(text)
+    return found
 
 
 def _output(one: dict[str, Any]) -> dict[str, Any]:

@@ -357,6 +357,10 @@ def test_pipelines_are_saved_opened_imported_and_exported(page: Page, service: P
     page.get_by_label("Id of a pipeline").fill(kept["id"])
     page.get_by_role("button", name="Open", exact=True).click()
     expect(cards(page)).to_have_count(2)
+    page.get_by_role("button", name="Delete: mine").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_role("button", name="mine", exact=True)).to_have_count(0)
+    assert httpx.get(f"{service.url}/pipeline/restore/{kept['id']}").status_code == 404
 
     wrapped = {"pipeline": {"query": "x", "parameters": {"limit": 7}, "1": SOURCE}}
     (tmp_path / "own.json").write_text(json.dumps(wrapped))
@@ -446,9 +450,12 @@ def test_a_real_report_works_in_its_frame(page: Page, service: Program, home: tu
     expect(page.locator(".runs tr", has_text="real")).to_contain_text("two.jsonl1")
 
 
-def test_a_service_without_runs_names_the_setting(browser: Browser, home: tuple[Path, dict[str, str]]) -> None:
+def test_a_service_without_runs_names_the_setting_and_one_with_a_title_and_a_pipeline_shows_them(
+    browser: Browser, home: tuple[Path, dict[str, str]]
+) -> None:
     folder, settings = home
     own = {name: value for name, value in settings.items() if name != "RAG_SERVE__RUNS"}
+    own |= {"APP_TITLE": "My library", "APP_DEFAULT_PIPELINE": json.dumps({"1": SOURCE, "2": {"id": "explain"}})}
     with Program(
         [MAIN], {**own, "RAG_INDEX__DIR": str(folder / "other"), "RAG_PIPELINES__DIR": str(folder / "others")}, folder
     ) as program:
@@ -456,6 +463,12 @@ def test_a_service_without_runs_names_the_setting(browser: Browser, home: tuple[
         page = context.new_page()
         page.goto(f"{program.url}/ui#evaluate")
         expect(page.get_by_text("RAG_SERVE__RUNS")).to_be_visible()
+        expect(page).to_have_title("My library")
+        page.goto(f"{program.url}/ui#pipelines")
+        expect(cards(page)).to_have_count(2)
+        page.get_by_role("button", name="Clear").click()
+        page.reload()
+        expect(page.get_by_text("No steps yet.")).to_be_visible()
         context.close()
 
 

@@ -1,6 +1,7 @@
 """What clients of the source documents send, exactly as these write it, and what they are promised to get."""
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ import pytest
 from tests.e2e.arena import Arena, violations
 from tests.e2e.conftest import BETZ, MAIN, WIND
 from tests.e2e.program import Program, preset
+from tests.servers.mosaic import MosaicServer, hit
 from tests.servers.scripted_llm import Script, ScriptedLLM
 from tests.servers.scripted_models import ScriptedModels
 
@@ -156,3 +158,195 @@ def test_mmu_an_answer_is_written_by_the_model_and_cites_an_address(mmu: Program
 
 def test_mmu_health_is_what_the_organisers_tester_asks_first(mmu: Program) -> None:
     assert httpx.get(f"{mmu.url}/health").status_code == 200
+
+
+WAIT_S = 120
+
+# mosaicRAG: tasks of steps over a MOSAIC service, their progress, chats over their results.
+
+STORM = (
+    "The wind turbine turns in the storm. Strong wind turns its blades quickly and yields much energy. "
+    "Engineers were afraid of the terrible storm. The rotor stops when the wind is too strong."
+)
+SEA = (
+    "At sea the wind is steady all year. A turbine at sea yields more energy than one on land. "
+    "Ships carry its parts to the place. Repairs are expensive when the waves are high."
+)
+SALT = "Salt stores energy as heat. Hot salt drives a turbine at night. The tank is large. It stands beside the tower."
+QUERY = "wind energy"
+TEXT = {"input_column": "full-text"}
+LANGUAGE = {"language_column": "language"}
+GEMMA = {"model": "gemma2"}
+RERANKED = "_reranking_rank_1_"
+
+
+@pytest.fixture(scope="module")
+def mosaic() -> Iterator[MosaicServer]:
+    with MosaicServer({"simplewiki": [hit("1", STORM), hit("2", SEA), hit("3", SALT)]}) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def mosaic_client(
+    mosaic: MosaicServer, tmp_path_factory: pytest.TempPathFactory, model_cache: Path
+) -> Iterator[httpx.Client]:
+    folder = tmp_path_factory.mktemp("mosaic")
+    settings = {
+        "RAG_INDEX__DIR": str(folder / "index"),
+        "RAG_PIPELINES__DIR": str(folder / "tasks"),
+        "RAG_EMBED__CACHE_DIR": str(model_cache),
+        "RAG_SERVE__PORT": "0",
+        "RAG_SOURCES__MOSAIC_URL": mosaic.url,
+        "APP_TITLE": "My mosaic",
+    }
+    with Program([MAIN], settings, folder) as program, httpx.Client(base_url=program.url, timeout=WAIT_S) as client:
+        yield client
+
+
+def source(mosaic: MosaicServer, **more: str) -> dict[str, Any]:
+    """Return the data source, with its parameters as the documentation names them."""
+    parameters = {"output_column": "full-text", "url": mosaic.url, "limit": "10", "search_index": "simplewiki"}
+    return {"id": "mosaic_datasource", "parameters": parameters | more}
+
+
+def pipeline(*steps: dict[str, Any], **beside: Any) -> dict[str, Any]:
+    return {"query": QUERY, **beside, **{str(number): step for number, step in enumerate(steps, start=1)}}
+
+
+def step(step_id: str, **parameters: str) -> dict[str, Any]:
+    return {"id": step_id, "parameters": parameters}
+
+
+def completed(client: httpx.Client, body: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    reply = client.post("/task/run", json=body)
+    assert reply.status_code == 200, reply.text
+    shown: dict[str, Any] = reply.json()
+    assert shown["has_finished"] is True
+    assert shown["progress"]["pipeline_error"] == ""
+    return shown, json.loads(shown["result"]["data"])
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_task_runs_with_query_parameters_and_numbered_steps(
+    mosaic_client: httpx.Client, mosaic: MosaicServer, wrapped: bool
+) -> None:
+    body = pipeline(source(mosaic), step("word_counter", **TEXT, output_column="words"), parameters={"limit": "10"})
+
+    shown, rows = completed(mosaic_client, {"pipeline": body} if wrapped else body)
+
+    assert [row["words"] for row in rows] == [len(text.split()) for text in (STORM, SEA, SALT)]
+    assert shown["result"]["result_description"].startswith("Retrieved 3 documents in ")
+    assert {"id": "words", "rank": False, "text": False, "chip": True} in json.loads(shown["result"]["metadata"])
+    assert json.loads(shown["result"]["aggregated_data"]) == []
+
+
+def test_a_task_is_enqueued_watched_and_cancelled(mosaic_client: httpx.Client, mosaic: MosaicServer) -> None:
+    enqueued = mosaic_client.post("/task/enqueue", json=pipeline(source(mosaic)))
+    end_s = time.monotonic() + WAIT_S
+    while not (shown := mosaic_client.get(f"/task/progress/{enqueued.text}").json())["has_finished"]:
+        assert time.monotonic() < end_s
+
+    assert enqueued.headers["content-type"].startswith("text/plain")
+    progress = shown["progress"]
+    assert (progress["current_step"], progress["current_step_index"]) == ("MosaicDataSource", "1")
+    assert (progress["pipeline_progress"], progress["pipeline_percentage"]) == ("1/1", 1.0)
+    assert all(isinstance(line, str) for line in progress["log"])
+    assert isinstance(progress["step_output"], dict)
+    assert list(progress["step_progress"]) == ["mosaic_datasource"]
+    assert all(isinstance(value, str) for value in shown["result"].values())
+    cancelled = mosaic_client.get(f"/task/cancel/{enqueued.text}")
+    assert (cancelled.text, cancelled.headers["content-type"]) == ("Success", "text/plain; charset=utf-8")
+
+
+def test_every_documented_step_runs_with_its_documented_parameters(
+    mosaic_client: httpx.Client, mosaic: MosaicServer
+) -> None:
+    steps = [
+        source(mosaic),
+        step("content_extractor", **TEXT, output_column="extracted"),
+        step("stopword_removal", **TEXT, output_column="no-stopwords", **LANGUAGE),
+        step("punctuation_removal", **TEXT, output_column="no-punctuation", process_query="Yes"),
+        step("text_stemmer", **TEXT, output_column="stems", **LANGUAGE),
+        step("text_lemmatization", **TEXT, output_column="lemmas", **LANGUAGE),
+        step("word_counter", **TEXT, output_column="words"),
+        step("basic_sentiment_analysis", **TEXT, output_column="emotion"),
+        step("embedding_reranker", **TEXT, query="", model="Snowflake/snowflake-arctic-embed-s"),
+        step("tf_idf_reranker", **TEXT, query="salt", similarity_metric="BM25"),
+        step("reduction_step", ranking_column=RERANKED, k="2", reset_index="Yes"),
+        step("llm_summarizer", **GEMMA, **TEXT, output_column="summary", summarize_prompt="Summarise in one sentence."),
+        step("all_results_summarizer", **GEMMA, **TEXT, output_column="Summary"),
+    ]
+
+    shown, rows = completed(mosaic_client, pipeline(*steps))
+
+    assert len(rows) == 2
+    for name in ("extracted", "no-stopwords", "no-punctuation", "stems", "lemmas", "words", "emotion", "summary"):
+        assert rows[0][name] not in {None, ""}
+    assert sorted(row[RERANKED] for row in rows) == [1, 2]
+    (said,) = json.loads(shown["result"]["aggregated_data"])
+    assert (said["title"], said["data"] != "") == ("Summary", True)
+    # Neither model is served here: each step says so, and what it did instead.
+    told = [warning for warning in shown["progress"]["warnings"] if "is not served" in warning]
+    assert [warning.split(":")[0] for warning in told] == [
+        "Step 9 (embedding_reranker)",
+        "Step 12 (llm_summarizer)",
+        "Step 13 (all_results_summarizer)",
+    ]
+
+
+@pytest.mark.parametrize("metric", ["cosine-similarity", "euclidean distance", "manhattan distance", "BM25"])
+def test_every_documented_measure_ranks(mosaic_client: httpx.Client, mosaic: MosaicServer, metric: str) -> None:
+    ranking = step("tf_idf_reranker", **TEXT, query="salt heat tank", similarity_metric=metric)
+
+    _, rows = completed(mosaic_client, pipeline(source(mosaic), ranking))
+
+    assert rows[0]["full-text"] == SALT
+
+
+def test_a_chat_is_begun_over_a_column_and_goes_on(mosaic_client: httpx.Client, mosaic: MosaicServer) -> None:
+    task_id = mosaic_client.post("/task/enqueue", json=pipeline(source(mosaic))).text
+    end_s = time.monotonic() + WAIT_S
+    while not mosaic_client.get(f"/task/progress/{task_id}").json()["has_finished"]:
+        assert time.monotonic() < end_s
+
+    new = mosaic_client.get("/task/chat/new", params={"model": "gemma2", "column": "full-text", "task_id": task_id})
+    said = mosaic_client.get(f"/task/chat/{new.text}", params={"message": "What does hot salt drive?"})
+
+    assert (new.status_code, said.status_code) == (200, 200)
+    assert said.headers["content-type"].startswith("text/plain")
+    assert "drives a turbine at night" in said.text
+    assert "'gemma2' is not served" in said.headers["Warning"]
+
+
+def test_what_is_unknown_has_the_documented_status(mosaic_client: httpx.Client) -> None:
+    begun = {"model": "gemma2", "column": "full-text", "task_id": "none"}
+
+    assert mosaic_client.get("/task/progress/none").status_code == 404
+    cancelled = mosaic_client.get("/task/cancel/none")
+    assert (cancelled.status_code, "Task id not found" in cancelled.text) == (404, True)
+    assert mosaic_client.get("/task/chat/new", params=begun).status_code == 404
+    unknown = mosaic_client.get("/task/chat/none", params={"message": "Is there anybody?"})
+    assert (unknown.status_code, unknown.json()["error"]["code"]) == (500, "unknown_chat")
+
+
+def test_the_steps_declare_themselves_as_documented(mosaic_client: httpx.Client) -> None:
+    info = mosaic_client.get("/pipeline/info").json()
+
+    assert {"mosaic_datasource", "llm_summarizer", "all_results_summarizer", "tf_idf_reranker"} <= set(info)
+    for declared in info.values():
+        assert {"name", "category", "description", "parameters"} <= set(declared)
+        for one in declared["parameters"].values():
+            assert isinstance(one["enforce-limit"], bool)
+            assert isinstance(one["required"], bool)
+            assert all(isinstance(value, str) for value in one["supported-values"])
+            assert all(isinstance(one[name], str) for name in ("title", "description", "type"))
+            assert "default" in one
+
+
+def test_the_page_and_its_files_are_served_at_the_root(mosaic_client: httpx.Client) -> None:
+    page = mosaic_client.get("/", headers={"Accept": "text/html"}, follow_redirects=True)
+
+    assert "<!doctype html>" in page.text
+    assert mosaic_client.get("/index.html").text == page.text
+    assert mosaic_client.get("/app.js").headers["content-type"].startswith("text/javascript")
+    assert mosaic_client.get("/app_config").json()["title"] == "My mosaic"

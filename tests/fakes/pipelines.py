@@ -182,9 +182,9 @@ def a_server_model(server: ScriptedLLM) -> LoadedModel:
     return connect_openai(llm)
 
 
-def a_model(reply: Callable[[str], str], *, context_tokens: int = 4096) -> LoadedModel:
+def a_model(reply: Callable[[str], str], *, context_tokens: int = 4096, label: str = "fake at home") -> LoadedModel:
     """Return a model that makes its reply of the prompt; its tokens are words."""
-    return LoadedModel(ReplyingLLM(reply=reply), "fake at home", context_tokens, lambda text: len(text.split()))
+    return LoadedModel(ReplyingLLM(reply=reply), label, context_tokens, lambda text: len(text.split()))
 
 
 def a_handler(services: Services | None = None) -> StepHandler:

@@ -31,6 +31,7 @@ function App() {
     get("ui/config").then(
       (found) => {
         setConfig(found);
+        document.title = found.title;
         setCorpus((kept) => (found.corpora.includes(kept) ? kept : found.default_corpus));
       },
       (error) => setFailure(error.message),
@@ -57,8 +58,8 @@ function App() {
   return html`
     <a class="skip" href="#content" onClick=${skip}>${t("skip")}</a>
     <header class="bar">
-      <a class="brand" href="#ask"><img src="ui/static/icon.svg" alt="" width="22" height="22" />Treeline</a>
-      <nav aria-label="Treeline">
+      <a class="brand" href="#ask"><img src="ui/static/icon.svg" alt="" width="22" height="22" />${config.title}</a>
+      <nav aria-label=${config.title}>
         ${Object.keys(VIEWS).map(
           (name) => html`<a href="#${name}" aria-current=${name === view ? "page" : undefined}>${t(name)}</a>`,
         )}
@@ -71,7 +72,7 @@ function App() {
       <button class="quiet icon" title=${t("help")} aria-label=${t("help")} onClick=${() => keys.current.showModal()}>?</button>
     </header>
     <div class=${shown ? "room two" : "room"}>
-      <main id="content" tabindex="-1"><h1 class="hidden">Treeline: ${t(view)}</h1><${View} key=${corpus} ...${{ config, corpus, query, show, shown }} /></main>
+      <main id="content" tabindex="-1"><h1 class="hidden">${config.title}: ${t(view)}</h1><${View} key=${corpus} ...${{ config, corpus, query, show, shown }} /></main>
       ${shown && html`<${Evidence} key=${`${shown.doc_id} ${shown.start}`} place=${shown} corpus=${corpus} close=${close} />`}
     </div>
     <dialog ref=${keys} aria-label=${t("help")}>

@@ -92,7 +92,7 @@ function Health({ counted, corpus, done }) {
     ${job && html`<${Job} job=${job} />`}</section>`;
 }
 
-function Confirm({ text, yes, no }) {
+export function Confirm({ text, yes, no }) {
   const dialog = useRef(null);
   useEffect(() => dialog.current.showModal(), []);
   return html`<dialog ref=${dialog} onClose=${no} aria-label=${t("remove")}>

@@ -1,8 +1,9 @@
 // Keeping pipelines: on the service, by id, and as JSON in files.
-// Flow: pipelines.js -> here -> /pipeline/save, /list, /restore; pipeline_body.js reads what comes in.
+// Flow: pipelines.js -> here -> /pipeline/save, /list, /restore, DELETE; pipeline_body.js reads what comes in.
 
+import { Confirm } from "./documents.js";
 import { toBody } from "./pipeline_body.js";
-import { get, postForText } from "./service.js";
+import { get, postForText, remove } from "./service.js";
 import { size, t } from "./texts.js";
 import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
 
@@ -16,6 +17,7 @@ export function Shelf({ draft, info, load, rename }) {
   const [text, setText] = useState("");
   const [failure, setFailure] = useState("");
   const [said, setSaid] = useState("");
+  const [doomed, setDoomed] = useState(null);
   const file = useRef(null);
 
   const attempt = async (what) => {
@@ -27,7 +29,7 @@ export function Shelf({ draft, info, load, rename }) {
       setFailure(error.message);
     }
   };
-  const list = () => get("pipeline/list").then((found) => setSaved(found.pipelines));
+  const list = () => get("pipeline/list", { limit: MOST_LISTED }).then((found) => setSaved(found.pipelines));
   useEffect(() => {
     if (open) attempt(list);
   }, [open]);
@@ -45,6 +47,11 @@ export function Shelf({ draft, info, load, rename }) {
   const restore = (wanted, name) => attempt(async () => {
     const steps = load(await get(`pipeline/restore/${encodeURIComponent(wanted)}`), name);
     setSaid(t("imported", { n: steps }));
+  });
+  const deleted = () => attempt(async () => {
+    setDoomed(null);
+    await remove(`pipeline/${encodeURIComponent(doomed.id)}`);
+    await list();
   });
   const read = (given) => attempt(async () => {
     let body;
@@ -76,9 +83,10 @@ export function Shelf({ draft, info, load, rename }) {
       <button type="submit" disabled=${!draft.steps.length}>${t("savePipeline")}</button></form>
     <h3>${t("savedPipelines")}</h3>
     ${saved && !saved.length && html`<p class="note">${t("noSaved")}</p>`}
-    ${saved?.length > 0 && html`<ul class="saved">${saved.slice(0, MOST_LISTED).map((one) => html`<li key=${one.id}>
+    ${saved?.length > 0 && html`<ul class="saved">${saved.map((one) => html`<li key=${one.id}>
       <button class="link" onClick=${() => restore(one.id, one.name)}>${one.name || t("unnamed")}</button>
-      <small>${one.steps.map((step) => info[step]?.name ?? step).join(" · ")}</small></li>`)}</ul>`}
+      <small>${one.steps.map((step) => info[step]?.name ?? step).join(" · ")}</small>
+      <button class="quiet icon" aria-label="${t("remove")}: ${one.name || t("unnamed")}" onClick=${() => setDoomed(one)}>×</button></li>`)}</ul>`}
     <form class="line" onSubmit=${(event) => { event.preventDefault(); restore(id.trim(), ""); }}><label class="hidden" for="pipeline-id">${t("pipelineId")}</label>
       <input id="pipeline-id" value=${id} placeholder=${t("pipelineId")} onInput=${({ target }) => setId(target.value)} />
       <button type="submit" disabled=${!id.trim()}>${t("openPipeline")}</button></form>
@@ -89,5 +97,6 @@ export function Shelf({ draft, info, load, rename }) {
       <button onClick=${saveFile} disabled=${!draft.steps.length}>${t("exportFile")}</button></p>
     <input ref=${file} type="file" hidden accept=".json,application/json" onChange=${bring} />
     ${failure && html`<p class="problem" role="alert">${failure}</p>`}
+    ${doomed && html`<${Confirm} text=${t("removePipeline", { name: doomed.name || t("unnamed") })} yes=${deleted} no=${() => setDoomed(null)} />`}
     <p class="note" role="status">${said}</p></details>`;
 }

@@ -19,6 +19,7 @@ export function Pipelines({ config, corpus, show, shown }) {
   const [info, setInfo] = useState(null);
   const [examples, setExamples] = useState([]);
   const [draft, setDraft] = useState(() => recall("pipeline", EMPTY));
+  const [first] = useState(() => recall("pipeline", null) === null);
   const [run, setRun] = useState(() => recall("task", null)); // {task, keys, ids, …progress}
   const [refused, setRefused] = useState(null); // {key, text} of what was not taken
   const [failure, setFailure] = useState("");
@@ -30,7 +31,10 @@ export function Pipelines({ config, corpus, show, shown }) {
   const busy = sending || Boolean(run && !run.has_finished);
   useEffect(() => {
     const told = (error) => setFailure(error.message);
-    get("pipeline/info").then(setInfo, told);
+    get("pipeline/info").then((found) => {
+      setInfo(found);
+      if (first && config.pipeline) setDraft({ ...fromBody(config.pipeline, found), name: "" });
+    }).catch(told);
     get("pipeline/examples").then((found) => setExamples(found.examples), told);
     if (run) watch(run);
     return () => watching.current?.abort();

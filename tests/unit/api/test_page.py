@@ -105,6 +105,29 @@ def test_the_page_is_told_what_there_is_to_ask() -> None:
     assert {".pdf", ".gz"} <= set(config["upload"]["formats"])
 
 
+def test_the_page_s_files_stand_at_the_root_as_well_and_take_no_other_address() -> None:
+    client = client_of(FakeEngine())
+
+    assert "<title>Treeline</title>" in client.get("/index.html").text
+    assert client.get("/vendor/htm-preact.js").content == client.get("/ui/static/vendor/htm-preact.js").content
+    assert (client.get("/retrieve").status_code, client.get("/absent.js").status_code) == (405, 404)
+
+
+def test_a_front_end_of_mosaicrag_finds_its_configuration() -> None:
+    own = {"1": {"id": "corpus_datasource", "parameters": {"limit": 5}}}
+    plain = client_of(FakeEngine()).get("/app_config").json()
+    client = client_of(FakeEngine(), serve={"title": "My library"}, pipelines={"default": own})
+
+    assert set(plain) == {
+        *("colorTheme", "title", "subTitle", "pipelineConfigAllowed", "logsAllowed", "pipeline"),
+        *("aboutLinkText", "aboutLinkURL"),
+    }
+    assert (plain["title"], plain["pipeline"]) == ("Treeline", {"1": {"id": "corpus_datasource"}})
+    for path in ("/app_config", "/ui/config"):
+        config = client.get(path).json()
+        assert (config["title"], config["pipeline"]) == ("My library", own)
+
+
 def test_both_languages_have_the_texts_that_the_modules_ask_for_and_no_others() -> None:
     english, german = texts_of("en"), texts_of("de")
     code = "".join(path.read_text(encoding="utf-8") for path in OWN_MODULES if path.name != "texts.js")

@@ -109,9 +109,15 @@ def test_a_query_may_be_given_beside_the_body() -> None:
             "Step 1 (query_enhancement): The method 'hyde' needs a lan",
         ),
         (
-            body_of("corpus_datasource", ("embedding_reranker", {"model": "Snowflake/snowflake-arctic-embed-s"})),
-            "'Snowflake/snowflake-arctic-embed-s' is not loaded. Leave `model` out to use 'minilm'",
+            body_of("corpus_datasource", ("text_stemmer", {"output_column": "a\u2028b"})),
+            "parameter 'output_column' is not valid",
         ),
+        (
+            body_of("corpus_datasource", ("text_stemmer", {"output_column": "x" * 101})),
+            "parameter 'output_column' is not valid",
+        ),
+        (body_of("corpus_datasource", ("text_stemmer", {"output_column": ""})), "'output_column' is not valid"),
+        (body_of("corpus_datasource", ("word_counter", {"input_column": ""})), "'input_column' is not valid"),
         (body_of(*["corpus_datasource"] * 51), "has 51 steps"),
     ],
 )

@@ -1,4 +1,5 @@
 import threading
+from typing import Any
 
 import pytest
 
@@ -6,6 +7,7 @@ from errors import TaskCancelledError
 from pipelines.body import read_plan
 from pipelines.row_cache import RowCache
 from pipelines.running import FailedStepError, Runner
+from pipelines.step import RowStep
 from settings import PipelinesSettings
 from tests.fakes.pipelines import TEXTS, Noting, a_registry, body_of, fake_services, run_body, scripted
 
@@ -59,6 +61,38 @@ def test_a_column_that_only_shows_while_it_runs_to_be_missing_fails_the_step() -
 
     with pytest.raises(FailedStepError, match=r"StepError in step 3 \(word_counter\): There is no column 'result'"):
         run_body(body_of("fake_source", failing, ("word_counter", {"input_column": "result"})), scripted(broken))
+
+
+def test_a_step_may_have_mosaicrags_signature() -> None:
+    class Initial(RowStep):
+        id, name, category = "initial", "Initial", "Metadata Analysis"
+        description = "For tests."
+        rows = 0
+
+        def transform_row(self, data: Any, handler: Any) -> Any:  # type: ignore[override]
+            handler.log(data)
+            type(self).rows += 1
+            return data[0], "chip"
+
+    cache, noting = RowCache(None, 1_000_000), Noting()
+    first = run_body(body_of("fake_source", "initial"), Initial, cache=cache, watcher=noting)
+    again = run_body(body_of("fake_source", "initial"), Initial, cache=cache)
+
+    assert first.values("result") == again.values("result") == ["W", "T", "R"]
+    assert first.roles["result"] == again.roles["result"] == ("chip",)
+    assert (Initial.rows, noting.lines) == (3, list(TEXTS))
+
+
+def test_a_step_of_that_signature_returns_a_pair() -> None:
+    class Bare(RowStep):
+        id, name, category = "bare", "Bare", "Metadata Analysis"
+        description = "For tests."
+
+        def transform_row(self, data: Any, handler: Any) -> Any:  # type: ignore[override]  # noqa: ARG002
+            return data
+
+    with pytest.raises(FailedStepError, match="returns no pair"):
+        run_body(body_of("fake_source", "bare"), Bare)
 
 
 def test_what_is_cancelled_stops_at_the_next_row_and_runs_no_further_step() -> None:

@@ -1,3 +1,5 @@
+import json
+
 import pyarrow as pa
 import pytest
 
@@ -39,7 +41,8 @@ def test_what_was_kept_is_the_same_again() -> None:
     state = a_state().with_column("score", [0.5, float("nan"), float("inf")]).with_aggregated("Sum", "up", [{"n": 1}])
     snapshot = Snapshot(1, "fake", state.documents, state.roles, 0.25, ("careful",), 3, 1)
 
-    again = from_facts([(to_facts(state, snapshot), to_bytes(state.documents))], "")
+    facts = json.loads(to_facts(state, snapshot, dict.fromkeys(state.columns, 1)))
+    again = from_facts([facts], from_bytes(to_bytes(state.documents)))
 
     assert again.query == "What?"
     assert again.rows() == state.rows()

@@ -109,12 +109,26 @@ def test_what_lowers_an_answer_stands_in_a_header(client: TestClient, given: Fak
     assert say(client, begun(client, run(client)).text).headers["Warning"] == "299 - \"llm: It said 'n? '.\""
 
 
-def test_the_model_is_not_ignored(client: TestClient, given: FakePageAnswers) -> None:
-    task = run(client)
-    refused = begun(client, task, "gemma2")
+def test_a_model_that_is_not_served_quotes_and_says_so_each_time(client: TestClient, given: FakePageAnswers) -> None:
+    new = begun(client, run(client), "gemma2")
+    reply = say(client, new.text)
+
+    assert given.models == ["extractive"]
+    assert "'gemma2' is not served" in new.headers["Warning"]
+    assert "'gemma2' is not served" in reply.headers["Warning"]
+
+
+def test_the_settings_may_refuse_a_model_that_is_not_served(given: FakePageAnswers) -> None:
+    client = client_of(an_engine(), given=given, pipelines={"unknown_model": "refuse"})
+
+    refused = begun(client, run(client), "gemma2")
 
     assert (refused.status_code, refused.json()["error"]["code"]) == (422, "unknown_model")
     assert "Known names: extractive." in refused.json()["error"]["detail"]
+    client.app.state.service.pipelines.close()  # type: ignore[attr-defined]
+
+
+def test_the_model_is_not_ignored(given: FakePageAnswers) -> None:
     other = client_of(
         an_engine(), given=given, llm={"provider": "openai", "model": "gemma2", "base_url": "http://x/v1"}
     )
@@ -141,14 +155,19 @@ def test_results_without_documents_can_be_asked_and_answer_nothing(given: FakePa
     client.app.state.service.pipelines.close()  # type: ignore[attr-defined]
 
 
-def test_what_is_not_there_is_not_found(client: TestClient) -> None:
+@pytest.mark.parametrize("settings", [{}, {"unknown_chat_status": 404}])
+def test_an_unknown_task_is_404_and_an_unknown_chat_what_the_settings_say(
+    given: FakePageAnswers, settings: dict[str, int]
+) -> None:
+    client = client_of(an_engine(), given=given, pipelines=settings)
     first, second = run(client), run(client)
     chat = begun(client, first).text
 
     unknown = [begun(client, "x"), say(client, "x"), say(client, chat, task_id=second), say(client, chat, task_id="x")]
 
-    assert [reply.status_code for reply in unknown] == [404] * 4
+    assert [reply.status_code for reply in unknown] == [404, *[settings.get("unknown_chat_status", 500)] * 3]
     assert [reply.json()["error"]["code"] for reply in unknown] == ["unknown_task", *["unknown_chat"] * 3]
+    client.app.state.service.pipelines.close()  # type: ignore[attr-defined]
 
 
 def test_a_task_that_failed_has_nothing_to_talk_about(client: TestClient) -> None:

@@ -108,6 +108,30 @@ def test_a_pipeline_can_be_saved_listed_and_restored(client: TestClient) -> None
     assert client.get("/pipeline/restore/x").status_code == 404
 
 
+def test_a_saved_pipeline_can_be_deleted_and_the_list_has_pages(client: TestClient) -> None:
+    ids = [client.post("/pipeline/save", json=BODY).text for _ in range(3)]
+
+    first = client.get("/pipeline/list", params={"limit": 2}).json()
+    second = client.get("/pipeline/list", params={"limit": 2, "after": first["next"]}).json()
+
+    assert [one["id"] for one in [*first["pipelines"], *second["pipelines"]]] == ids[::-1]
+    assert second["next"] is None
+    assert client.delete(f"/pipeline/{ids[0]}").json() == {"deleted": ids[0]}
+    assert client.delete(f"/pipeline/{ids[0]}").status_code == 404
+    assert client.get(f"/pipeline/restore/{ids[0]}").status_code == 404
+    assert client.get("/pipeline/list", params={"after": "x"}).status_code == 404
+
+
+def test_a_pipeline_of_a_book_s_length_is_refused(client: TestClient) -> None:
+    long = {"id": "embedding_reranker", "parameters": {"query": "x" * 8000}}
+    body = {"query": "q", "1": {"id": "corpus_datasource"}, **{str(number): long for number in range(2, 20)}}
+
+    for route in ("/task/run", "/pipeline/save"):
+        reply = client.post(route, json=body)
+        assert reply.status_code == 422
+        assert "100,000" in reply.json()["error"]["detail"]
+
+
 def test_the_steps_declare_themselves(client: TestClient) -> None:
     info = client.get("/pipeline/info").json()
 
@@ -127,6 +151,9 @@ def test_the_steps_declare_themselves(client: TestClient) -> None:
     value = info["metadata_filter"]["parameters"]["value"]  # of any kind: a form must not offer two words alone
     assert (value["type"], value["enforce-limit"], value["supported-values"]) == ("text", False, [])
     assert info["corpus_datasource"]["parameters"]["max_per_document"]["type"] == "number"
+    parameters = [one for step in info.values() for one in step["parameters"].values()]
+    assert all(isinstance(value, str) for one in parameters for value in one["supported-values"])
+    assert info["corpus_datasource"]["parameters"]["limit"]["supported-values"] == ["10", "20", "50", "100"]
 
 
 def test_rankings_are_put_side_by_side(client: TestClient) -> None:

@@ -167,6 +167,23 @@ def test_what_cannot_work_is_refused_before_anything_runs(step: str, given: dict
         run((step, given))
 
 
-def test_another_embedding_model_is_refused() -> None:
-    with pytest.raises(PipelineError, match=r"Step 1 \(chroma_datasource\): The embedding model 'jina' is not loaded"):
-        run(("chroma_datasource", {"model": "jina"}), chroma_url="http://chroma:8000", chroma_collection="notes")
+def test_chroma_takes_mosaicrags_names_and_warns_of_another_embedding_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def opened(*_: Any, **where: str) -> FakeSource:
+        calls.append(where)
+        return FakeSource("chroma", [SourcePage("7", "Salt", "", "Salt.")])
+
+    monkeypatch.setattr(foreign_sources, "open_source", opened)
+
+    state = run(
+        (
+            "chroma_datasource",
+            {"chromadb_url": "chroma:8000", "chromadb_collection": "arts", "embedding_model": "mxbai", "limit": "10"},
+        ),
+    )
+
+    assert calls[-1] == {"url": "http://chroma:8000", "part": "arts"}
+    assert "'mxbai' is not served; 'minilm' is" in state.history[0].warnings[0]
+    with pytest.raises(PipelineError, match="mean the same"):
+        run(("chroma_datasource", {"collection": "arts", "chromadb_collection": "arts"}))

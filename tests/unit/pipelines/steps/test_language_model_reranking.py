@@ -220,12 +220,6 @@ def test_without_a_model_the_setting_is_named_before_anything_runs(step: str) ->
         run_body(body_of("fake_source", step), services=fake_services())
 
 
-def test_another_model_than_the_loaded_one_is_refused() -> None:
-    assert grades_of(ranked([1, 2], ("tournament_llm_reranker", {"model": "fake"}))) == [2, 1]
-    with pytest.raises(PipelineError, match=r"'gemma2' is not loaded.*Leave `model` out"):
-        ranked([1, 2], ("tournament_llm_reranker", {"model": "gemma2"}))
-
-
 def test_a_window_that_the_reply_has_no_room_for_is_refused() -> None:
     with pytest.raises(PipelineError, match=r"Ordering 50 documents takes 400 tokens.*Lower `window_size`"):
         ranked([1, 2], ("group_llm_reranker", {"window_size": 50}))

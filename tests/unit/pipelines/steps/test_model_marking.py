@@ -179,7 +179,7 @@ def test_a_model_is_needed_only_where_it_is_wanted() -> None:
     with pytest.raises(PipelineError, match=r"Step 2 .*no language model.*RAG_LLM__PROVIDER"):
         run_body(body_of("fake_source", ("relevance_marking_step", MODEL)))
     with pytest.raises(PipelineError, match="'reader' asks no language model, yet `model` names 'gemma2'"):
-        run_body(body_of("fake_source", ("relevance_marking_step", {"model": "gemma2"})))
+        run_body(body_of("fake_source", ("relevance_marking_step", {"method": "reader", "model": "gemma2"})))
 
 
 @pytest.mark.parametrize(

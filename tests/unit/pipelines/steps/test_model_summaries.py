@@ -146,12 +146,12 @@ def test_a_model_is_needed_only_where_it_is_wanted(step: str) -> None:
     with pytest.raises(PipelineError, match=rf"Step 2 \({step}\): .*no language model.*RAG_LLM__PROVIDER"):
         run_body(body_of("fake_source", (step, MODEL)))
     with pytest.raises(PipelineError, match="'extractive' asks no language model, yet `model` names 'gemma2'"):
-        run_body(body_of("fake_source", (step, {"model": "gemma2"})))
+        run_body(body_of("fake_source", (step, {"method": "extractive", "model": "gemma2"})))
 
 
 def test_an_instruction_that_nobody_reads_is_refused() -> None:
     with pytest.raises(PipelineError, match="`summarize_prompt` is for the language model"):
-        run_body(body_of("fake_source", ("llm_summarizer", {"summarize_prompt": "Be brief."})))
+        run_body(body_of("fake_source", ("llm_summarizer", {"method": "extractive", "summarize_prompt": "Be brief."})))
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_a_chat_expires_with_its_task(pipelines: Pipelines) -> None:
     chat = tasks.chats.begin(finished(pipelines), "full-text", "extractive")
     tasks.chats.add(chat, "a", "b")
 
-    tasks.store.expire(time.time() + 1)
+    tasks.store.expire(time.time() + 1, 1_000_000)
 
     with pytest.raises(UnknownChatError):
         tasks.chats.get(chat)

@@ -50,7 +50,7 @@ def ended(tasks: TaskQueue, task_id: str) -> dict[str, Any]:
 def shown(tasks: TaskQueue, task_id: str) -> dict[str, Any]:
     task, live = tasks.get(task_id)
     state = tasks.state_of(task_id) if task.state == "finished" else None
-    return view.progress(task, live, tasks.store.facts(task_id), state, tasks._registry)
+    return view.progress(task, live, tasks.store.facts(task_id), state, registry=tasks._registry, most_bytes=1_000_000)
 
 
 def test_a_task_runs_to_its_end() -> None:
