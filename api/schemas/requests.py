@@ -30,6 +30,7 @@ MAX_TURNS, MAX_TURN_CHARS = 100, 20_000
 MAX_PAGES = 50
 MAX_TITLE_CHARS = 1000
 MAX_URL_CHARS = 8000
+CHUNK_SIZES = ("chunk_size", "chunk_overlap")
 # It stands in every sub-question.
 MAX_TOPIC_CHARS = 1000
 
@@ -290,7 +291,21 @@ class IngestBody(StrictBody):
     dry_run: StrictBool = False
     prune: StrictBool = False
     retry: StrictBool = False
-    wait: StrictBool = False
+    wait: StrictBool | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_sizes(cls, body: Any) -> Any:
+        """Clients of bedrock-rag-eval may send sizes, or null for its defaults."""
+        if not isinstance(body, dict):
+            return body
+        if any(body.get(name) is not None for name in CHUNK_SIZES):
+            raise PydanticCustomError(
+                "contradiction",
+                "The sizes of passages belong to the corpus, and passages do not overlap. Leave out `chunk_size` and "
+                "`chunk_overlap`; set RAG_CHUNK__LEAF_TOKENS and ingest with --rebuild to change them",
+            )
+        return {name: value for name, value in body.items() if name not in CHUNK_SIZES}
 
     @model_validator(mode="after")
     def _path_or_retry(self) -> Self:
