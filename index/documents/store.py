@@ -100,6 +100,15 @@ class StoredDocument(Document):
         values["title"] = document.title[:MAX_TITLE_CHARS]
         return cls(**values, version=version, tree=tree)
 
+    def origin(self, start: int) -> dict[str, Any]:
+        """Return where a passage that begins at `start` is from, by the names under which clients read it."""
+        return {
+            "source_path": self.source,
+            "content_type": self.content_type,
+            "chunk_index": self.tree.ordinal_at(start),
+            "metadata": self.metadata,
+        }
+
 
 class DocumentStore:
     """The documents of one corpus. Safe to read from many threads; one process writes.

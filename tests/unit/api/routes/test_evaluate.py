@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from errors import LLMError
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step, Token
-from tests.fakes.engines import FakeEngine, a_done, a_nearest, a_passage
+from tests.fakes.engines import ORIGIN, FakeEngine, a_done, a_nearest, a_passage
 from tests.fakes.http import client_of, records_in
 
 STEPS = (Step("search", "**Searching**"), Step("found", "**Found**"))
@@ -42,6 +42,7 @@ def test_the_reply_carries_the_answer_and_what_an_evaluation_needs() -> None:
                 "end": 28,
                 "pages": [0],
                 "score": 0.9,
+                **ORIGIN,
             }
         ],
         "answered": True,

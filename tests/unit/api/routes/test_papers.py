@@ -30,9 +30,10 @@ def test_the_root_answers_a_ping() -> None:
 
 
 @pytest.mark.parametrize("path", ROUTES)
-def test_a_paragraph_comes_with_the_promised_fields_and_no_other(path: str) -> None:
+def test_a_paragraph_comes_with_the_promised_fields_and_where_it_is_from(path: str) -> None:
     terms = ["SIDARTHE", "eight stages", "Not Here"]
-    engine = finding({"paper_id": "p1", "doc_type": "figure", "cosmos_object_id": "o7", "paragraph_terms": terms})
+    metadata: Metadata = {"paper_id": "p1", "doc_type": "figure", "cosmos_object_id": "o7", "paragraph_terms": terms}
+    engine = finding(metadata)
 
     assert client_of(engine).post(path, json=ASK).json() == [
         {
@@ -43,6 +44,10 @@ def test_a_paragraph_comes_with_the_promised_fields_and_no_other(path: str) -> N
             "cosmos_object_id": "o7",
             "article_terms": [],
             "paragraph_terms": ["SIDARTHE", "eight stages"],
+            "source_path": "p1.txt",
+            "content_type": "",
+            "chunk_index": 0,
+            "metadata": metadata,
         }
     ]
 
