@@ -136,6 +136,7 @@ class RunBody(BaseModel):
     """What `POST /run` takes."""
 
     question: Question
+    top_k: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
     corpus: CorpusName | None = None
     filters: Filters | None = None
     steering: SteeringBody | None = None
@@ -149,6 +150,7 @@ class EvaluateBody(BaseModel):
 
     query: Question
     iid: str
+    top_k: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
     corpus: CorpusName | None = None
     filters: Filters | None = None
     steering: SteeringBody | None = None

@@ -64,6 +64,7 @@ class Wanted:
         connections: calls at a time.
         headers: sent to the service with each call.
         pipeline: file of the pipeline of steps that is asked in place of the engine.
+        top_k: passages that an answer is written from, at most; None leaves it to the settings.
     """
 
     url: str | None
@@ -73,6 +74,7 @@ class Wanted:
     connections: int = 1
     headers: tuple[tuple[str, str], ...] = ()
     pipeline: Path | None = None
+    top_k: int | None = None
 
 
 def open_target(
@@ -104,7 +106,8 @@ async def _service(wanted: Wanted, url: str) -> AsyncIterator[tuple[Target, Fact
         trust_env=may_use_proxy(url),
     ) as client:
         facts = await look_at_service(client, wanted.corpus, require_llm=wanted.require_llm)
-        yield _strict(HttpTarget(client, wanted.corpus, wanted.filters), wanted), _with_filters(facts, wanted)
+        target = HttpTarget(client, corpus=wanted.corpus, filters=wanted.filters, top_k=wanted.top_k)
+        yield _strict(target, wanted), _with_options(facts, wanted)
 
 
 @asynccontextmanager
@@ -116,9 +119,9 @@ async def _engine(wanted: Wanted, cases: Sequence[Case], settings: Settings) -> 
     check_author(llm, ready=True, reason="", required=wanted.require_llm)
     with ExitStack() as stack:
         engine, library, facts = await in_thread(partial(_load, wanted, cases, settings, stack))
-        target = InProcess(engine, library, wanted.filters)
+        target = InProcess(engine, library, wanted.filters, wanted.top_k)
         await _warm_up(target, engine, library)
-        yield _strict(target, wanted), _with_filters(facts, wanted)
+        yield _strict(target, wanted), _with_options(facts, wanted)
 
 
 @asynccontextmanager
@@ -268,9 +271,11 @@ def _strict(target: Target, wanted: Wanted) -> Target:
     return WrittenByModel(target) if wanted.require_llm else target
 
 
-def _with_filters(facts: Facts, wanted: Wanted) -> Facts:
+def _with_options(facts: Facts, wanted: Wanted) -> Facts:
     if wanted.filters is not None:
         facts.settings["filters"] = dict(wanted.filters)
+    if wanted.top_k is not None:
+        facts.settings["top_k"] = wanted.top_k
     return facts
 
 

@@ -4,7 +4,6 @@ Flow: `build.py` -> **here** -> `reply.py` reads what comes. Asking again is `re
 """
 
 import time
-from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -24,15 +23,12 @@ class HttpTarget:
 
     Args:
         client: with the service's base URL, and without a time limit.
-        corpus: sent with each question; None leaves it out.
-        filters: sent with each question; None leaves them out.
+        options: `corpus`, `filters`, `top_k`, sent with each question; those that are None are left out.
     """
 
-    def __init__(
-        self, client: httpx.AsyncClient, corpus: str | None = None, filters: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, client: httpx.AsyncClient, **options: Any) -> None:
         self._client = client
-        self._extra = {"corpus": corpus, "filters": filters}
+        self._extra = {name: value for name, value in options.items() if value is not None}
 
     async def ask(self, case: Case) -> Row:
         """Ask once.
@@ -40,10 +36,9 @@ class HttpTarget:
         Raises:
             NoReplyError: the service cannot be reached, refuses, fails, or replies with something else.
         """
-        extra = {key: value for key, value in self._extra.items() if value is not None}
         started = time.perf_counter()
         try:
-            reply = await self._client.post("/evaluate", json={"query": case.question, "iid": case.id, **extra})
+            reply = await self._client.post("/evaluate", json={"query": case.question, "iid": case.id, **self._extra})
         except httpx.TransportError as error:
             raise NoReplyError(_unreachable(error), "Start the service, or mend the connection.") from error
         seconds = time.perf_counter() - started

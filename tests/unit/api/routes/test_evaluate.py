@@ -55,6 +55,14 @@ def test_the_reply_carries_the_answer_and_what_an_evaluation_needs() -> None:
     }
 
 
+@pytest.mark.parametrize("sent", [{"top_k": 4}, {}])
+def test_the_answer_is_written_from_as_many_passages_as_are_wanted(sent: dict[str, int]) -> None:
+    engine = FakeEngine([*STEPS, a_done()])
+
+    assert client_of(engine).post("/evaluate", json={"query": "What?", "iid": "7", **sent}).status_code == 200
+    assert [inquiry.top_k for inquiry in engine.inquiries] == [sent.get("top_k")]
+
+
 def test_a_declined_question_gets_a_sentence_and_is_marked() -> None:
     declined = a_done(None, nearest=(a_nearest(),))
     reply = client_of(FakeEngine([*STEPS, declined])).post("/evaluate", json={"query": "What?", "iid": "7"}).json()
