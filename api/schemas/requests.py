@@ -243,8 +243,8 @@ class RetrieveBody(StrictBody):
     steering: SteeringBody | None = None
 
 
-class VectorBody(SteeringBody):
-    """What `POST /vector` takes; null means the same as leaving a field out."""
+class PapersBody(SteeringBody):
+    """What `POST /vector` and `POST /hybrid` take; null means the same as leaving a field out."""
 
     question: Question
     top_k: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
@@ -255,16 +255,11 @@ class VectorBody(SteeringBody):
     paper_ids: Annotated[list[Name], Field(min_length=1, max_length=1000)] | None = None
     paragraph_terms: Annotated[list[Name], Field(min_length=1, max_length=100)] | None = None
     article_terms: list[Name] | None = None
+    screening_top_k: Annotated[int, Field(strict=True, ge=1, le=1000)] | None = None
     corpus: CorpusName | None = None
 
 
-class HybridBody(VectorBody):
-    """What `POST /hybrid` takes."""
-
-    screening_top_k: Annotated[int, Field(strict=True, ge=1, le=1000)] | None = None
-
-
-class ReactBody(HybridBody):
+class ReactBody(PapersBody):
     """What `POST /react` and `POST /react_streaming` take."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"question": "What is SIDARTHE model?", "top_k": 5}]})

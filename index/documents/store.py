@@ -71,6 +71,11 @@ class Document:
         parts = (self.doc_id, self.title, self.text, self.url, self.pages, self.metadata, self.source, pipeline)
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:20]
 
+    @property
+    def is_paper(self) -> bool:
+        """Whether it is a paper, or an object of one, and so found by paragraph."""
+        return "paper_id" in self.metadata
+
     def pages_of(self, start: int, end: int) -> tuple[int, ...]:
         """Zero-based indices of the pages that the text `[start, end)` touches; empty for unpaged documents."""
         ends = (*self.pages[1:], len(self.text) + 1)

@@ -149,8 +149,16 @@ def test_numbers_that_are_none_are_refused() -> None:
     assert client_of(finding()).post("/vector", content=content).status_code == 422
 
 
-def test_screening_belongs_to_hybrid_alone() -> None:
-    assert client_of(finding()).post("/vector", json=ASK | {"screening_top_k": 9}).status_code == 422
+def test_screening_is_not_used_by_vector_which_says_so() -> None:
+    engine = finding()
+    vector = client_of(engine).post("/vector", json=ASK | {"screening_top_k": 9, "article_terms": ["old"]})
+    hybrid = client_of(engine).post("/hybrid", json=ASK | {"screening_top_k": 9})
+
+    assert (vector.status_code, hybrid.status_code) == (200, 200)
+    assert [question.screening_top_k for question in engine.paper_search.questions] == [None, 9]
+    assert "screening_top_k" in vector.headers["warning"]
+    assert "article_terms" in vector.headers["warning"]
+    assert "warning" not in hybrid.headers
 
 
 def test_an_unknown_corpus_is_404() -> None:
