@@ -233,6 +233,12 @@ class IngestSettings(Group):
     max_document_chars: int = Field(
         20_000_000, ge=1000, le=1_000_000_000, description="Longer documents are skipped and reported."
     )
+    paper_words: int = Field(
+        250,
+        ge=20,
+        le=2000,
+        description="Words of a paragraph of a paper, at most; papers are cut evenly, and by the model's window.",
+    )
     parse_timeout_s: float = Field(
         120, gt=0, le=3600, description="Time limit for parsing one file, or one batch of its records."
     )

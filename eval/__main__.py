@@ -16,7 +16,7 @@ from errors import run_command
 from settings import load_settings
 
 COMMANDS = {
-    "run": ("eval.asking.command", "ask every question and score the answers"),
+    "run": ("eval.run_command", "ask every question and score the answers"),
     "score": ("eval.score_command", "score a run again, e.g. by a judge"),
     "compare": ("eval.comparing.command", "tell whether run B is better than run A"),
     "report": ("eval.reporting.command", "write a run as one HTML file, Markdown, CSV and JSON"),

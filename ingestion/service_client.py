@@ -105,7 +105,7 @@ class ServiceClient:
         return self._ask("POST", "/documents/delete", {"corpus": corpus, "filter": filters, "dry_run": dry_run})
 
     def _job(self, body: dict[str, Any], on_progress: Tell, stop: threading.Event) -> Summary:
-        job = self._ask("POST", "/ingest", body)
+        job = self._ask("POST", "/ingest", body | {"wait": False})
         address, cancelled, told = f"/ingest/{job['job']}", False, None
         while job["state"] not in FINAL:
             if cancelled:

@@ -48,7 +48,14 @@ async def ask_in_form(
     if scope.filters is not None:
         where(scope.filters)
     mode = scope.mode or settings.answer.mode
-    inquiry = Inquiry(question, scope.filters, steering_of(scope.steering), query_time=scope.query_time, mode=mode)
+    inquiry = Inquiry(
+        question,
+        scope.filters,
+        steering_of(scope.steering),
+        top_k=scope.top_k,
+        query_time=scope.query_time,
+        mode=mode,
+    )
 
     def events(engine: Engine, deadline: Deadline) -> AsyncGenerator[Event, None]:
         ask = partial(_by_mode, engine, service)

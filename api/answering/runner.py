@@ -63,6 +63,11 @@ class Scope(Protocol):
         ...
 
     @property
+    def top_k(self) -> int | None:
+        """Passages that the answer is written from, at most; None leaves it to the settings."""
+        ...
+
+    @property
     def filters(self) -> Mapping[str, Any] | None:
         """Which documents may be found."""
         ...
@@ -132,6 +137,7 @@ class QuestionRunner:
             question,
             scope.filters,
             steering_of(scope.steering),
+            top_k=scope.top_k,
             query_time=scope.query_time,
             mode=scope.mode or settings.answer.mode,
         )

@@ -73,12 +73,13 @@ class Job:
         """Why it failed, or None."""
         return None if self._without_value() else self._future.exception()
 
-    async def finished(self) -> None:
-        """Wait for its end. Cancelling the wait does not stop the job."""
+    async def finished(self, wait_s: float | None = None) -> bool:
+        """Wait for its end, at most `wait_s`, and say whether it came. A wait that ends does not stop the job."""
         end = asyncio.wrap_future(self._future)
-        await asyncio.wait({end})
-        if not end.cancelled():
-            end.exception()  # looked at, so that asyncio does not report it as forgotten
+        # Looked at, so that asyncio does not report it as forgotten.
+        end.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        await asyncio.wait({end}, timeout=wait_s)
+        return end.done()
 
     def _without_value(self) -> bool:
         return self.finished_at is None or self._future.cancelled()

@@ -19,17 +19,20 @@ from api.views.negotiation import JSONReply
 from errors import SettingsError
 from ingestion.schema import Progress
 
+# Clients of bedrock-rag-eval send a path and read the counts from the reply.
+REPLY_WITHIN_S = 10.0
+
 router = APIRouter()
 
 
 @router.post("/ingest")
 async def ingest(body: IngestBody, service: ServiceDep) -> JSONReply:
-    """Start a job: 202 and its address at once, or with `wait` 200 and what it did.
+    """Start a job: 200 and what it did if it ends within 10 seconds, else 202 and its address.
 
-    A client that waits and leaves does not stop the job.
+    With `wait` the reply comes at the end, without it (`false`) at once. A client that leaves does not stop the job.
     """
     job = await run_in_threadpool(_submit, service, body)
-    return await reply_of(job, wait=body.wait)
+    return await reply_of(job, {True: None, False: 0.0, None: REPLY_WITHIN_S}[body.wait])
 
 
 @router.get("/ingest")
@@ -51,11 +54,15 @@ def cancel(job_id: str, service: ServiceDep) -> JSONReply:
     return JSONReply(show(job), 200 if job.finished_at else 202)
 
 
-async def reply_of(job: Job, *, wait: bool) -> JSONReply:
-    """Reply 202 and the job's address, or with `wait` 200 and what it did at its end; raises its error."""
-    if not wait:
+async def reply_of(job: Job, wait_s: float | None) -> JSONReply:
+    """Reply 200 and what the job did, or raise its error, if it ends in time; else reply 202 and its address.
+
+    Args:
+        job: just submitted.
+        wait_s: how long to wait for its end; 0 replies 202 at once, None waits without limit.
+    """
+    if wait_s == 0 or not await job.finished(wait_s):
         return JSONReply(show(job), 202, {"Location": f"/ingest/{job.id}"})
-    await job.finished()
     if job.error:
         raise job.error
     return JSONReply(show(job))

@@ -4,11 +4,13 @@ Flow: key and body -> `answering/runner.py` -> `query_engine/retrieval/papers.py
 an empty one.
 """
 
+from collections.abc import Iterable
+
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api.answering.runner import QuestionRunner, RunnerDep
-from api.schemas.requests import HybridBody, VectorBody
+from api.schemas.requests import PapersBody
 from api.security.auth import AskXddKeyRequired
 from api.views.negotiation import JSONReply, prefers_html
 from api.views.papers import shown
@@ -18,8 +20,8 @@ from query_engine.retrieval.papers import PaperQuestion
 
 TOP_K = 5
 SCREENING_TOP_K = 100
-# The warn code 299 of RFC 7234: of no particular kind, and to last.
-OBSOLETE = '299 - "article_terms is obsolete and was not used."'
+OBSOLETE = "article_terms is obsolete and was not used."
+NOT_SCREENED = "screening_top_k belongs to /hybrid and was not used: /vector searches all papers."
 
 router = APIRouter()
 
@@ -31,18 +33,27 @@ def ping(request: Request) -> Response:
 
 
 @router.post("/vector", dependencies=[AskXddKeyRequired])
-async def vector(body: VectorBody, request: Request, runner: RunnerDep) -> JSONReply:
+async def vector(body: PapersBody, request: Request, runner: RunnerDep) -> JSONReply:
     """Return the paragraphs nearest to the question."""
-    return await _found(runner, request, body, None)
+    notices = [] if body.screening_top_k is None else [NOT_SCREENED]
+    return await _found(runner, request, body, None, notices)
 
 
 @router.post("/hybrid", dependencies=[AskXddKeyRequired])
-async def hybrid(body: HybridBody, request: Request, runner: RunnerDep) -> JSONReply:
+async def hybrid(body: PapersBody, request: Request, runner: RunnerDep) -> JSONReply:
     """Return the paragraphs nearest to the question, of the papers that fit it best by their words."""
-    return await _found(runner, request, body, body.screening_top_k or SCREENING_TOP_K)
+    return await _found(runner, request, body, body.screening_top_k or SCREENING_TOP_K, [])
 
 
-def paper_question(body: VectorBody, screening_top_k: int | None) -> PaperQuestion:
+def warned(body: PapersBody, notices: Iterable[str]) -> dict[str, str]:
+    """Return the header that says what of a body was not used; none where all was."""
+    told = [*notices, *([] if body.article_terms is None else [OBSOLETE])]
+    # The warn code 299 of RFC 7234: of no particular kind, and to last. A header is ASCII; a model's name need not be.
+    values = (notice.encode("ascii", "replace").decode().replace('"', "'") for notice in told)
+    return {"Warning": ", ".join(f'299 - "{value}"' for value in values)} if told else {}
+
+
+def paper_question(body: PapersBody, screening_top_k: int | None) -> PaperQuestion:
     """Return what a body asks for, with the defaults of what it leaves out."""
     return PaperQuestion(
         text=body.question,
@@ -58,7 +69,9 @@ def paper_question(body: VectorBody, screening_top_k: int | None) -> PaperQuesti
     )
 
 
-async def _found(runner: QuestionRunner, request: Request, body: VectorBody, screening_top_k: int | None) -> JSONReply:
+async def _found(
+    runner: QuestionRunner, request: Request, body: PapersBody, screening_top_k: int | None, notices: list[str]
+) -> JSONReply:
     question = paper_question(body, screening_top_k)
     found = await runner.search(request, body.corpus, lambda engine, _: engine.papers().search(question))
     if not found:
@@ -66,5 +79,4 @@ async def _found(runner: QuestionRunner, request: Request, body: VectorBody, scr
             "No paragraph meets what was asked.",
             "Ask with fewer conditions or a larger distance; `GET /documents` shows the topics and types there are.",
         )
-    headers = None if body.article_terms is None else {"Warning": OBSOLETE}
-    return JSONReply([shown(paragraph) for paragraph in found], headers=headers)
+    return JSONReply([shown(paragraph) for paragraph in found], headers=warned(body, notices))

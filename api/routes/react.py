@@ -5,6 +5,8 @@ Flow: key and body -> `answering/runner.py` -> `research/react.py` -> **here** -
 """
 
 import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
@@ -13,16 +15,20 @@ from api.answering.lines import stream_lines
 from api.answering.runner import QuestionRunner, RunnerDep, StartedAnswer
 from api.answering.sse import finish
 from api.dependencies import Service, ServiceDep
-from api.routes.papers import OBSOLETE, SCREENING_TOP_K, paper_question
+from api.routes.papers import SCREENING_TOP_K, paper_question, warned
 from api.schemas.requests import ReactBody
 from api.security.auth import AskXddKeyRequired
 from api.views.negotiation import JSONReply
 from api.views.react import error_record, records_of, to_react_reply
 from errors import NothingFoundError, UnknownModelError
+from query_engine.schema.events import Event, Step
 from query_engine.synthesis.build import public_name
 from research.react import PaperTrail
 from research.react import react as answer_from_papers
 from settings import LLMSettings
+
+# ASK-xDD's default, which its clients send.
+DEFAULT_MODEL = "gpt-4"
 
 router = APIRouter()
 
@@ -30,7 +36,8 @@ router = APIRouter()
 @router.post("/react", dependencies=[AskXddKeyRequired])
 async def react(body: ReactBody, request: Request, service: ServiceDep, runner: RunnerDep) -> JSONReply:
     """Answer from paragraphs of papers; `[n]` in the answer is the nth of `used_docs`."""
-    trail = _trail(body, service)
+    notices = model_notices(body, service.settings.llm)
+    trail = _trail(body)
     asked = await _asked(trail, body, service, runner)
     done = await finish(asked.events, request)
     if done.answer is None and not done.passages:
@@ -38,7 +45,7 @@ async def react(body: ReactBody, request: Request, service: ServiceDep, runner: 
             "No paragraph meets what was asked.",
             "Ask with fewer conditions or a larger distance; `GET /documents` shows the topics and types there are.",
         )
-    return JSONReply(to_react_reply(done, trail), headers=_warned(body))
+    return JSONReply(to_react_reply(done, trail, notices), headers=warned(body, notices))
 
 
 @router.post("/react_streaming", dependencies=[AskXddKeyRequired])
@@ -46,10 +53,12 @@ async def react_streaming(
     body: ReactBody, request: Request, service: ServiceDep, runner: RunnerDep
 ) -> StreamingResponse:
     """Stream `thoughts` and `used_docs` as they come, then `answer`: one JSON object a line."""
-    trail = _trail(body, service)
+    notices = model_notices(body, service.settings.llm)
+    trail = _trail(body)
     asked = await _asked(trail, body, service, runner)
-    lines = stream_lines(asked.events, request, lambda event: records_of(event, trail), error_record)
-    headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no", **_warned(body)}
+    events = with_notices(asked.events, notices)
+    lines = stream_lines(events, request, lambda event: records_of(event, trail), error_record)
+    headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no", **warned(body, notices)}
     return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
 
 
@@ -60,23 +69,30 @@ async def _asked(trail: PaperTrail, body: ReactBody, service: Service, runner: Q
     )
 
 
-def _trail(body: ReactBody, service: Service) -> PaperTrail:
-    """Return where the paragraphs will be noted.
-
-    Raises:
-        UnknownModelError: the body names a model that is not the one that writes here.
-    """
-    known = model_names(service.settings.llm)
-    if body.model_name is not None and body.model_name not in known:
-        raise UnknownModelError.of(body.model_name, known)
+def _trail(body: ReactBody) -> PaperTrail:
+    """Return where the paragraphs will be noted."""
     return PaperTrail(paper_question(body, body.screening_top_k or SCREENING_TOP_K))
 
 
-def model_names(llm: LLMSettings) -> list[str]:
-    """Return the names by which a client may mean the model that writes; none where none is named."""
-    name = public_name(llm)
-    return [] if name is None else [name]
+def model_notices(body: ReactBody, llm: LLMSettings) -> list[str]:
+    """Return what to say of the model that a body names: ASK-xDD's default is answered by what is set here.
+
+    Raises:
+        UnknownModelError: the body names any other model that is not the one that writes here.
+    """
+    name, served = body.model_name, public_name(llm)
+    if name is None or name == served:
+        return []
+    if name != DEFAULT_MODEL:
+        raise UnknownModelError.of(name, [] if served is None else [served])
+    unnamed = "quotes, without a language model" if llm.provider == "extractive" else "the packaged model"
+    return [f"This service does not use {DEFAULT_MODEL}. The answer is by {served or unnamed}."]
 
 
-def _warned(body: ReactBody) -> dict[str, str]:
-    return {} if body.article_terms is None else {"Warning": OBSOLETE}
+async def with_notices(events: AsyncGenerator[Event, None], notices: Sequence[str]) -> AsyncGenerator[Event, None]:
+    """Yield each notice as a step, then the events; closing it closes `events`."""
+    async with aclosing(events):
+        for notice in notices:
+            yield Step("warning", notice)
+        async for event in events:
+            yield event

@@ -47,7 +47,7 @@ async def upload(
         folder = await run_in_threadpool(staging.enter_context, uploads.staging())
         names = await receive_files(request, folder)
         job = await run_in_threadpool(_submit, service, uploads, folder, names, name)
-    return await reply_of(job, wait=wait)
+    return await reply_of(job, None if wait else 0)
 
 
 def _submit(service: Service, uploads: Uploads, staged: Path, names: list[str], corpus: str) -> Job:

@@ -30,6 +30,7 @@ MAX_TURNS, MAX_TURN_CHARS = 100, 20_000
 MAX_PAGES = 50
 MAX_TITLE_CHARS = 1000
 MAX_URL_CHARS = 8000
+CHUNK_SIZES = ("chunk_size", "chunk_overlap")
 # It stands in every sub-question.
 MAX_TOPIC_CHARS = 1000
 
@@ -135,6 +136,7 @@ class RunBody(BaseModel):
     """What `POST /run` takes."""
 
     question: Question
+    top_k: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
     corpus: CorpusName | None = None
     filters: Filters | None = None
     steering: SteeringBody | None = None
@@ -148,6 +150,7 @@ class EvaluateBody(BaseModel):
 
     query: Question
     iid: str
+    top_k: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
     corpus: CorpusName | None = None
     filters: Filters | None = None
     steering: SteeringBody | None = None
@@ -240,8 +243,8 @@ class RetrieveBody(StrictBody):
     steering: SteeringBody | None = None
 
 
-class VectorBody(SteeringBody):
-    """What `POST /vector` takes; null means the same as leaving a field out."""
+class PapersBody(SteeringBody):
+    """What `POST /vector` and `POST /hybrid` take; null means the same as leaving a field out."""
 
     question: Question
     top_k: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
@@ -252,16 +255,11 @@ class VectorBody(SteeringBody):
     paper_ids: Annotated[list[Name], Field(min_length=1, max_length=1000)] | None = None
     paragraph_terms: Annotated[list[Name], Field(min_length=1, max_length=100)] | None = None
     article_terms: list[Name] | None = None
+    screening_top_k: Annotated[int, Field(strict=True, ge=1, le=1000)] | None = None
     corpus: CorpusName | None = None
 
 
-class HybridBody(VectorBody):
-    """What `POST /hybrid` takes."""
-
-    screening_top_k: Annotated[int, Field(strict=True, ge=1, le=1000)] | None = None
-
-
-class ReactBody(HybridBody):
+class ReactBody(PapersBody):
     """What `POST /react` and `POST /react_streaming` take."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"question": "What is SIDARTHE model?", "top_k": 5}]})
@@ -290,7 +288,21 @@ class IngestBody(StrictBody):
     dry_run: StrictBool = False
     prune: StrictBool = False
     retry: StrictBool = False
-    wait: StrictBool = False
+    wait: StrictBool | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_sizes(cls, body: Any) -> Any:
+        """Clients of bedrock-rag-eval may send sizes, or null for its defaults."""
+        if not isinstance(body, dict):
+            return body
+        if any(body.get(name) is not None for name in CHUNK_SIZES):
+            raise PydanticCustomError(
+                "contradiction",
+                "The sizes of passages belong to the corpus, and passages do not overlap. Leave out `chunk_size` and "
+                "`chunk_overlap`; set RAG_CHUNK__LEAF_TOKENS and ingest with --rebuild to change them",
+            )
+        return {name: value for name, value in body.items() if name not in CHUNK_SIZES}
 
     @model_validator(mode="after")
     def _path_or_retry(self) -> Self:

@@ -17,8 +17,8 @@ def locate(roots: Sequence[Path], given: str) -> Path:
 
     Args:
         roots: the folders that may be read; none when ingestion over HTTP is off.
-        given: relative to a root, of which the first that holds such a path counts, or absolute below one. Taken as it
-            stands: `%2e` is no dot.
+        given: absolute, or relative to a root or to the working directory: the first of these that exists counts.
+            Taken as it stands: `%2e` is not a dot.
 
     Raises:
         IngestRefusedError: ingestion is off, or the path leads out of the roots.
@@ -31,7 +31,8 @@ def locate(roots: Sequence[Path], given: str) -> Path:
         )
     try:
         homes = [root.resolve() for root in roots]
-        inside = [path for home in homes if (path := (home / given).resolve()).is_relative_to(home)]
+        named = [(folder / given).resolve() for folder in (*homes, Path.cwd())]
+        inside = [path for path in named if any(map(path.is_relative_to, homes))]
         if not inside:
             raise IngestRefusedError(
                 "The path leads out of the folders that may be ingested.",
@@ -43,6 +44,7 @@ def locate(roots: Sequence[Path], given: str) -> Path:
         there = []  # too long, not encodable, a loop of links: no file can have such a name
     if not there:
         raise UnknownPathError(
-            "There is nothing at this path.", "Name a file or folder by its path below RAG_INGEST__ROOT."
+            "There is nothing at this path.",
+            "Name a file or folder by its path below RAG_INGEST__ROOT or the folder of --ingest.",
         )
     return there[0]

@@ -86,4 +86,15 @@ def _source_of(passage: Passage) -> dict[str, Any]:
         "end": passage.end,
         "pages": passage.pages,
         "score": passage.score,
+        **origin_of(passage),
+    }
+
+
+def origin_of(passage: Passage) -> dict[str, Any]:
+    """Return what is known of the document that a passage is from, as JSON-ready values."""
+    return {
+        "source_path": passage.source_path,
+        "content_type": passage.content_type,
+        "chunk_index": passage.chunk_index,
+        "metadata": passage.metadata,
     }

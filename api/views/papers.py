@@ -9,7 +9,7 @@ from query_engine.retrieval.papers import PARAGRAPH, Paragraph
 
 
 def shown(paragraph: Paragraph) -> dict[str, Any]:
-    """Return a paragraph with the fields that clients of ASK-xDD read."""
+    """Return a paragraph with the fields that clients of ASK-xDD read, and where it is from."""
     metadata = paragraph.document.metadata
     return {
         "paper_id": paragraph.paper_id,
@@ -19,4 +19,5 @@ def shown(paragraph: Paragraph) -> dict[str, Any]:
         "cosmos_object_id": metadata.get("cosmos_object_id"),
         "article_terms": metadata.get("article_terms", []),
         "paragraph_terms": paragraph.terms,
+        **paragraph.document.origin(paragraph.document.tree[paragraph.position].start),
     }

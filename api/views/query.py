@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from api.views.deltas import DeltaView, sse
-from api.views.evaluate import citation_of, message_of, nearest_of
+from api.views.evaluate import citation_of, message_of, nearest_of, origin_of
 from api.views.links import Links
 from query_engine.schema.events import Done, Step
 from query_engine.schema.passage import Passage
@@ -101,4 +101,5 @@ def retrieved_of(passage: Passage) -> dict[str, Any]:
         "start": passage.start,
         "end": passage.end,
         "pages": passage.pages,
+        **origin_of(passage),
     }

@@ -10,7 +10,7 @@ Flow: events of `research/react.py` -> **here** -> JSON, or one JSON object a li
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from api.views.evaluate import message_of
@@ -24,10 +24,17 @@ _MARKS = re.compile(r"(?:\[\d{1,3}\])+")
 _NUMBER = re.compile(r"\d+")
 
 
-def to_react_reply(done: Done, trail: PaperTrail) -> dict[str, Any]:
-    """Return `answer` and the paragraphs it was written from, cited ones first; none of a declined question."""
+def to_react_reply(done: Done, trail: PaperTrail, notices: Sequence[str] = ()) -> dict[str, Any]:
+    """Return `answer`, the paragraphs it was written from, cited ones first, and `warnings`.
+
+    Args:
+        done: the finished answer; a declined one has no paragraphs.
+        trail: the paragraphs that were found.
+        notices: warnings about the request.
+    """
+    warnings = [*notices, *map(str, done.warnings)]
     if done.answer is None:
-        return {"answer": message_of(done), "used_docs": []}
+        return {"answer": message_of(done), "used_docs": [], "warnings": warnings}
     order = _cited_first(done)
     places = {passage.node_id: place for place, passage in enumerate(order, 1)}
     held = {
@@ -44,6 +51,7 @@ def to_react_reply(done: Done, trail: PaperTrail) -> dict[str, Any]:
     return {
         "answer": _MARKS.sub(renumbered, message_of(done)),
         "used_docs": [shown(paragraph) for paragraph in trail.paragraphs(order)],
+        "warnings": warnings,
     }
 
 

@@ -65,6 +65,7 @@ class Wanted:
         headers: sent to the service with each call.
         stream: ask the service by `/run`, and read its stream, instead of `/evaluate`.
         pipeline: file of the pipeline of steps that is asked in place of the engine.
+        top_k: passages that an answer is written from, at most; None leaves it to the settings.
     """
 
     url: str | None
@@ -75,6 +76,7 @@ class Wanted:
     headers: tuple[tuple[str, str], ...] = ()
     stream: bool = False
     pipeline: Path | None = None
+    top_k: int | None = None
 
 
 def open_target(
@@ -106,10 +108,11 @@ async def _service(wanted: Wanted, url: str) -> AsyncIterator[tuple[Target, Fact
         trust_env=may_use_proxy(url),
     ) as client:
         facts = await look_at_service(client, wanted.corpus, require_llm=wanted.require_llm)
-        target = (StreamTarget if wanted.stream else HttpTarget)(client, wanted.corpus, wanted.filters)
+        ask = StreamTarget if wanted.stream else HttpTarget
+        target = ask(client, corpus=wanted.corpus, filters=wanted.filters, top_k=wanted.top_k)
         if wanted.stream:
             facts.settings["route"] = "/run"
-        yield _strict(target, wanted), _with_filters(facts, wanted)
+        yield _strict(target, wanted), _with_options(facts, wanted)
 
 
 @asynccontextmanager
@@ -121,9 +124,9 @@ async def _engine(wanted: Wanted, cases: Sequence[Case], settings: Settings) -> 
     check_author(llm, ready=True, reason="", required=wanted.require_llm)
     with ExitStack() as stack:
         engine, library, facts = await in_thread(partial(_load, wanted, cases, settings, stack))
-        target = InProcess(engine, library, wanted.filters)
+        target = InProcess(engine, library, wanted.filters, wanted.top_k)
         await _warm_up(target, engine, library)
-        yield _strict(target, wanted), _with_filters(facts, wanted)
+        yield _strict(target, wanted), _with_options(facts, wanted)
 
 
 @asynccontextmanager
@@ -273,9 +276,11 @@ def _strict(target: Target, wanted: Wanted) -> Target:
     return WrittenByModel(target) if wanted.require_llm else target
 
 
-def _with_filters(facts: Facts, wanted: Wanted) -> Facts:
+def _with_options(facts: Facts, wanted: Wanted) -> Facts:
     if wanted.filters is not None:
         facts.settings["filters"] = dict(wanted.filters)
+    if wanted.top_k is not None:
+        facts.settings["top_k"] = wanted.top_k
     return facts
 
 

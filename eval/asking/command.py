@@ -52,7 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_asking_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what says who is asked, how, and where the replies are kept."""
     parser.add_argument(
-        "--url", type=service_url, help="ask the service at this address (default: the engine in this process)"
+        "--url",
+        "--api-url",
+        type=service_url,
+        help="ask the service at this address (default: the engine in this process)",
     )
     parser.add_argument(
         "--stream", action="store_true", help="ask the service by POST /run, whose stream is read liberally"
@@ -75,6 +78,9 @@ def add_asking_arguments(parser: argparse.ArgumentParser) -> None:
         type=filter_value,
         metavar="JSON",
         help="search only documents that meet this filter",
+    )
+    parser.add_argument(
+        "--top-k", type=whole_number, metavar="N", help="write each answer from N passages (default: the settings')"
     )
     parser.add_argument("--timeout-s", type=seconds, default=300.0, help="of one call (default: %(default)g)")
     parser.add_argument(
@@ -146,6 +152,7 @@ async def _ask(
         headers=tuple(arguments.headers),
         stream=arguments.stream,
         pipeline=arguments.pipeline,
+        top_k=arguments.top_k,
     )
     retry_policy = RetryPolicy(arguments.timeout_s, arguments.attempts)
     async with open_target(wanted, cases, settings) as (target, facts):
@@ -217,12 +224,12 @@ def _check_pages(cases: Sequence[Case], arguments: argparse.Namespace) -> None:
 def _check_options(arguments: argparse.Namespace) -> None:
     if arguments.stream and not arguments.url:
         raise SettingsError("--stream asks a service, and none is named.", "Add --url, or leave it out.")
-    given = {"url": arguments.url, "corpus": arguments.corpus, "filter": arguments.filters}
+    given = {"url": arguments.url, "corpus": arguments.corpus, "filter": arguments.filters, "top-k": arguments.top_k}
     others = [name for name, value in given.items() if value]
     if arguments.pipeline and others:
         raise SettingsError(
             f"--pipeline runs in this process, over what its sources name; --{others[0]} is not read.",
-            "Write corpus and filter as parameters of the pipeline's source, and leave the option out.",
+            "Write it as a parameter of the pipeline's source, and leave the option out.",
         )
 
 

@@ -4,7 +4,7 @@ Flow: `build.py` -> **here** -> `reply.py` or `stream_reply.py` reads what comes
 """
 
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -25,15 +25,12 @@ class HttpTarget:
 
     Args:
         client: with the service's base URL, and without a time limit.
-        corpus: sent with each question; None leaves it out.
-        filters: sent with each question; None leaves them out.
+        options: `corpus`, `filters`, `top_k`, sent with each question; those that are None are left out.
     """
 
-    def __init__(
-        self, client: httpx.AsyncClient, corpus: str | None = None, filters: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, client: httpx.AsyncClient, **options: Any) -> None:
         self._client = client
-        self._extra = {"corpus": corpus, "filters": filters}
+        self._extra = {name: value for name, value in options.items() if value is not None}
 
     async def ask(self, case: Case) -> Row:
         """Ask once.
@@ -41,10 +38,9 @@ class HttpTarget:
         Raises:
             NoReplyError: the service cannot be reached, refuses, fails, or replies with something else.
         """
-        extra = {key: value for key, value in self._extra.items() if value is not None}
         started = time.perf_counter()
         try:
-            reply = await self._client.post("/evaluate", json={"query": case.question, "iid": case.id, **extra})
+            reply = await self._client.post("/evaluate", json={"query": case.question, "iid": case.id, **self._extra})
         except httpx.TransportError as error:
             raise NoReplyError(_unreachable(error), "Start the service, or mend the connection.") from error
         seconds = time.perf_counter() - started
@@ -58,11 +54,10 @@ class StreamTarget(HttpTarget):
 
     async def ask(self, case: Case) -> Row:
         """Ask once, and read until a record is complete or the stream ends; raises as `HttpTarget.ask`."""
-        extra = {key: value for key, value in self._extra.items() if value is not None}
         started = time.perf_counter()
         read, first_record_s = StreamReply(), None
         try:
-            async with self._client.stream("POST", "/run", json={"question": case.question, **extra}) as reply:
+            async with self._client.stream("POST", "/run", json={"question": case.question, **self._extra}) as reply:
                 if reply.status_code != httpx.codes.OK:
                     await reply.aread()
                     raise _failure(reply, "/run")

@@ -57,14 +57,20 @@ class InProcess:
         engine: of the corpus; None where every question comes with pages.
         library: None where no question does.
         filters: which documents of the corpus may be found; None allows all.
+        top_k: passages that an answer is written from, at most; None leaves it to the settings.
     """
 
     def __init__(
-        self, engine: Answers | None, library: Library | None = None, filters: Mapping[str, Any] | None = None
+        self,
+        engine: Answers | None,
+        library: Library | None = None,
+        filters: Mapping[str, Any] | None = None,
+        top_k: int | None = None,
     ) -> None:
         self._engine = engine
         self._library = library
         self._filters = filters
+        self._top_k = top_k
         self._reading = asyncio.Lock()
 
     async def ask(self, case: Case) -> Row:
@@ -78,7 +84,8 @@ class InProcess:
 
     async def _in_corpus(self, case: Case) -> Row:
         assert self._engine is not None, "a question without pages is asked of a corpus"
-        return await ask_engine(self._engine, case, time.perf_counter(), self._filters)
+        inquiry = Inquiry(case.question, self._filters, top_k=self._top_k)
+        return await ask_engine(self._engine, inquiry, case.id, time.perf_counter())
 
     async def _over_pages(self, case: Case) -> Row:
         assert self._library is not None, "a question with pages is asked of a library"
@@ -86,7 +93,7 @@ class InProcess:
         # Who is cancelled, as by a time limit, waits for the thread: the next question may use what it uses.
         async with self._reading:
             documents, unread = await in_thread(partial(self._library.read, case.pages))
-            row = await ask_about(self._library.open_engine, documents, case, started)
+            row = await ask_about(self._library.open_engine, documents, case, started, self._top_k)
         notes = tuple(f"page_unread: {reason}" for reason in unread)
         return row.model_copy(update={"fingerprint": self._library.fingerprint, "warnings": (*row.warnings, *notes)})
 
@@ -116,26 +123,28 @@ def as_no_reply(case: Case, what: str) -> Iterator[None]:
         raise NoReplyError(fact, "See the traceback on stderr.", lasting=True) from error
 
 
-async def ask_about(open_engine: OpenEngine, documents: Sequence[Document], case: Case, started: float) -> Row:
+async def ask_about(
+    open_engine: OpenEngine, documents: Sequence[Document], case: Case, started: float, top_k: int | None = None
+) -> Row:
     """Return the row of an answer from these documents alone; see `ask_engine`. Callers allow one call at a time."""
     stack = ExitStack()
     try:
         engine = await in_thread(partial(stack.enter_context, open_engine(documents)))
-        return await ask_engine(engine, case, started)
+        return await ask_engine(engine, Inquiry(case.question, top_k=top_k), case.id, started)
     finally:
         await in_thread(stack.close)
 
 
-async def ask_engine(engine: Answers, case: Case, started: float, filters: Mapping[str, Any] | None = None) -> Row:
+async def ask_engine(engine: Answers, inquiry: Inquiry, case_id: str, started: float) -> Row:
     """Return the row of an answer; `started` is a reading of `time.perf_counter`."""
     first_record_s: float | None = None
     done: Event | None = None
-    async with aclosing(engine.stream(Inquiry(case.question, filters))) as events:
+    async with aclosing(engine.stream(inquiry)) as events:
         async for event in events:
             first_record_s = first_record_s or time.perf_counter() - started
             done = event
     assert isinstance(done, Done), "a stream ends in Done"
-    return in_time(row_of(done, case.id, time.perf_counter() - started, first_record_s))
+    return in_time(row_of(done, case_id, time.perf_counter() - started, first_record_s))
 
 
 def row_of(done: Done, case_id: str, seconds: float, first_record_s: float | None) -> Row:

@@ -14,12 +14,29 @@ from eval.questions.reading import NAMES, read_questions
 
 def add_question_arguments(parser: argparse.ArgumentParser, *, limit: bool = True) -> None:
     """Add `questions`, `--format`, `--split` and, for commands that may ask a part of them, `--limit`."""
-    parser.add_argument("questions", type=Path, metavar="QUESTIONS", help="a file of questions, or a BEIR folder")
+    named = parser.add_mutually_exclusive_group(required=True)
+    named.add_argument(
+        "questions",
+        type=Path,
+        nargs="?",
+        action=_Given,
+        metavar="QUESTIONS",
+        help="a file of questions, or a BEIR folder",
+    )
+    named.add_argument("--dataset", dest="questions", type=Path, metavar="QUESTIONS", help="the same")
     parser.add_argument("--format", choices=NAMES, help="of the questions (default: told by their columns)")
     parser.add_argument("--split", help=f"of a BEIR folder (default: {beir.DEFAULT_SPLIT})")
     parser.set_defaults(limit=None)
     if limit:
         parser.add_argument("--limit", type=whole_number, metavar="N", help="ask only the first N questions")
+
+
+class _Given(argparse.Action):
+    """Store what was given: where nothing was, argparse would put None over the value of `--dataset`."""
+
+    def __call__(self, _parser: object, namespace: argparse.Namespace, value: object, _option: object = None) -> None:
+        if value is not None:
+            setattr(namespace, self.dest, value)
 
 
 def questions_of(arguments: argparse.Namespace) -> tuple[Case, ...]:

@@ -50,23 +50,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, _settings: Settings) -> int:
     """Write the files and print where they are."""
-    folder = RunFolder(arguments.run)
+    out = arguments.out or arguments.run
+    gathered, files = report(RunFolder(arguments.run), out, arguments.against, arguments.history)
+    print("\n".join([*_summary(gathered), "", *(f"  {path}" for path in files)]))
+    return 0
+
+
+def report(
+    folder: RunFolder, out: Path, against: Path | None = None, earlier: Path | None = None
+) -> tuple[Gathered, list[Path]]:
+    """Write the files of a run into `out`, and return the run's figures and the paths.
+
+    Args:
+        folder: of the run.
+        out: is made if it does not exist.
+        against: folder of another run, whose figures are shown beside.
+        earlier: folder of earlier runs; None means the one that the run is in.
+
+    Raises:
+        RunFolderError: there is no run, or a damaged one.
+        NothingToReportError: it has no scores.
+        NoHistoryError: there is no folder of earlier runs.
+        NotWrittenError: `out` cannot be written.
+    """
     gathered = gather(folder, METRICS)
-    other = gather(RunFolder(arguments.against), METRICS) if arguments.against else None
-    if arguments.history and not arguments.history.is_dir():
-        raise NoHistoryError(f"{arguments.history} is no folder.", "Name a folder that holds runs with --history.")
+    other = gather(RunFolder(against), METRICS) if against else None
+    if earlier and not earlier.is_dir():
+        raise NoHistoryError(f"{earlier} is not a folder.", "Name a folder that holds runs with --history.")
     print("Reading the runs of the same questions ...", file=sys.stderr)
-    history = read_history(folder, arguments.history or arguments.run.resolve().parent)
+    history = read_history(folder, earlier or folder.path.resolve().parent)
     files = {
         PAGE: render_page(gathered, history, other),
         MARKDOWN: render_markdown(gathered, history),
         RESULTS: results_json(gathered),
         QUESTIONS: questions_csv(gathered),
     }
-    out = arguments.out or arguments.run
     write(out, files)
-    print("\n".join([*_summary(gathered), "", *(f"  {out / name}" for name in files)]))
-    return 0
+    return gathered, [out / name for name in files]
 
 
 def write(out: Path, files: dict[str, str]) -> None:

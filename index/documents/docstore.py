@@ -17,7 +17,7 @@ from llama_index.core.schema import (
 )
 from llama_index.core.storage.docstore.simple_docstore import SimpleDocumentStore
 
-from index.documents.span_tree import LEVEL_NAMES, NO_PARENT, node_id, split_node_id
+from index.documents.span_tree import LEVEL_NAMES, NO_PARENT, chunk_id, node_id, split_node_id
 from index.documents.store import DocumentStore, StoredDocument
 
 
@@ -80,7 +80,14 @@ def make_node(document: StoredDocument, position: int) -> TextNode:
     Its metadata are for programs; of them a language model is shown the title, and an embedding model nothing.
     """
     span = document.tree[position]
-    metadata = {"doc_id": document.doc_id, "title": document.title, "level": LEVEL_NAMES[span.level]}
+    origin = document.origin(span.start)
+    metadata = origin.pop("metadata") | {
+        "doc_id": document.doc_id,
+        "chunk_id": chunk_id(document.doc_id, origin["chunk_index"]),
+        "title": document.title,
+        "level": LEVEL_NAMES[span.level],
+        **origin,
+    }
     return TextNode(
         id_=node_id(document.version, position),
         text=document.text[span.start : span.end],
@@ -88,7 +95,7 @@ def make_node(document: StoredDocument, position: int) -> TextNode:
         end_char_idx=span.end,
         metadata=metadata,
         excluded_embed_metadata_keys=list(metadata),
-        excluded_llm_metadata_keys=["doc_id", "level"],
+        excluded_llm_metadata_keys=[name for name in metadata if name != "title"],
         relationships=relationships_of(document, position),
     )
 

@@ -11,9 +11,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from index.documents.blocks import BlockCutter, parts
+from index.documents.paragraphs import paragraph_spans
 from index.documents.span_tree import LEAF, LEVEL_NAMES, NO_PARENT, Span, SpanTree
 from index.documents.store import StoredDocument
-from settings import ChunkSettings
+from settings import ChunkSettings, IngestSettings
 
 if TYPE_CHECKING:
     from llama_index.core.node_parser import HierarchicalNodeParser
@@ -32,12 +33,23 @@ class TreeSplitter:
         chunk: sizes of the three levels, in tokens.
         count_tokens: the embedding model's token count of a text.
         window_tokens: longest text the embedding model reads.
+        paper_words: of a paragraph of a paper, at most.
     """
 
-    def __init__(self, chunk: ChunkSettings, count_tokens: Callable[[str], int], window_tokens: int) -> None:
+    def __init__(
+        self,
+        chunk: ChunkSettings,
+        count_tokens: Callable[[str], int],
+        window_tokens: int,
+        paper_words: int = IngestSettings().paper_words,
+    ) -> None:
         self._count_tokens = count_tokens
+        self._paper_words = paper_words
         self._title_tokens = max(0, min(TITLE_TOKENS, window_tokens - chunk.leaf_tokens))
         self._sizes = (chunk.root_tokens, chunk.middle_tokens, chunk.leaf_tokens)
+        # With its title before it, the model still reads all of a paragraph.
+        self._paper_sizes = (chunk.root_tokens, chunk.middle_tokens, window_tokens - self._title_tokens)
+        self._cutter = BlockCutter()
 
     @cached_property
     def _parser(self) -> "HierarchicalNodeParser":
@@ -46,11 +58,10 @@ class TreeSplitter:
 
         from index.documents.level_splitter import LevelSplitter  # noqa: PLC0415
 
-        cutter = BlockCutter()
         return HierarchicalNodeParser.from_defaults(
             node_parser_ids=list(LEVEL_NAMES),
             node_parser_map={
-                name: LevelSplitter(cutter, self._count_tokens, size, self._sizes[LEAF], MAX_CHARS_PER_TOKEN)
+                name: LevelSplitter(self._cutter, self._count_tokens, size, self._sizes[LEAF], MAX_CHARS_PER_TOKEN)
                 for name, size in zip(LEVEL_NAMES, self._sizes, strict=True)
             },
             include_metadata=False,
@@ -79,16 +90,31 @@ class TreeSplitter:
         """Load the parser and its libraries now."""
         self.split("One sentence. " * self._sizes[-1])
 
-    def split(self, text: str) -> SpanTree:
-        """Return the tree of `text`; every non-blank text has at least one root, middle and leaf."""
-        return joined([tree for tree, _ in self.parts(text)])
+    def split(self, text: str, *, paper: bool = False) -> SpanTree:
+        """Return the tree of `text`; every non-blank text has at least one root, middle and leaf.
 
-    def parts(self, text: str) -> Iterator[tuple[SpanTree, int]]:
+        Args:
+            text: of a document.
+            paper: its leaves are paragraphs, see `paragraphs.py`.
+        """
+        return joined([tree for tree, _ in self.parts(text, paper=paper)])
+
+    def parts(self, text: str, *, paper: bool = False) -> Iterator[tuple[SpanTree, int]]:
         """Yield the trees of parts of `text`, with offsets in `text`, and where each part ends; see `joined`."""
         for start, end in parts(text, PART_CHARS):
-            spans = self._split_part(text[start:end])
+            spans = self._paragraphs(text[start:end]) if paper else self._split_part(text[start:end])
             moved = [span._replace(start=start + span.start, end=start + span.end) for span in spans]
             yield SpanTree(moved), end
+
+    def _paragraphs(self, text: str) -> list[Span]:
+        return paragraph_spans(
+            text,
+            self._cutter,
+            self._count_tokens,
+            max_words=self._paper_words,
+            sizes=self._paper_sizes,
+            chars_per_token=MAX_CHARS_PER_TOKEN,
+        )
 
     def _split_part(self, text: str) -> list[Span]:
         from llama_index.core.schema import Document as LlamaDocument  # noqa: PLC0415  # see `_parser`

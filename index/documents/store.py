@@ -71,6 +71,11 @@ class Document:
         parts = (self.doc_id, self.title, self.text, self.url, self.pages, self.metadata, self.source, pipeline)
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:20]
 
+    @property
+    def is_paper(self) -> bool:
+        """Whether it is a paper, or an object of one, and so found by paragraph."""
+        return "paper_id" in self.metadata
+
     def pages_of(self, start: int, end: int) -> tuple[int, ...]:
         """Zero-based indices of the pages that the text `[start, end)` touches; empty for unpaged documents."""
         ends = (*self.pages[1:], len(self.text) + 1)
@@ -99,6 +104,15 @@ class StoredDocument(Document):
         values = {item.name: getattr(document, item.name) for item in fields(Document)}
         values["title"] = document.title[:MAX_TITLE_CHARS]
         return cls(**values, version=version, tree=tree)
+
+    def origin(self, start: int) -> dict[str, Any]:
+        """Return where a passage that begins at `start` is from, by the names under which clients read it."""
+        return {
+            "source_path": self.source,
+            "content_type": self.content_type,
+            "chunk_index": self.tree.ordinal_at(start),
+            "metadata": self.metadata,
+        }
 
 
 class DocumentStore:

@@ -26,8 +26,8 @@ Cut = SpanTree | UnreadableError
 class TreeCutter(Protocol):
     """Makes trees, here or elsewhere."""
 
-    def trees(self, texts: Sequence[str]) -> list[Cut]:
-        """Return the tree of each text, or the reason why it has none."""
+    def trees(self, texts: Sequence[str], papers: Sequence[bool] = ()) -> list[Cut]:
+        """Return the tree of each text, or the reason why it has none; `papers` says which texts are papers."""
         ...
 
 
@@ -35,7 +35,7 @@ class Cutter:
     """Cuts texts; owns the child process, so use it as a context manager. For one thread at a time.
 
     Args:
-        settings: limits of time and memory.
+        settings: limits of time and memory, and of a paper's paragraphs.
         chunk: sizes of the passages.
         model: the embedding model, whose tokens are counted.
         window_tokens: longest text the embedding model reads.
@@ -56,6 +56,7 @@ class Cutter:
             "estimated": model.estimated,
             "chunk": chunk.model_dump(),
             "window_tokens": window_tokens,
+            "paper_words": settings.paper_words,
         }
         self._sandbox = Sandbox(
             "ingestion.pipeline.cutter:cutting",
@@ -72,18 +73,23 @@ class Cutter:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def trees(self, texts: Sequence[str]) -> list[Cut]:
+    def trees(self, texts: Sequence[str], papers: Sequence[bool] = ()) -> list[Cut]:
         """Return the tree of each text, or the reason why it has none; a text at fault costs itself only.
+
+        Args:
+            texts: of documents.
+            papers: for each of them whether it is a paper; none is if left out.
 
         Raises:
             RunStopped: the run shall end.
         """
+        papers = papers or [False] * len(texts)
         try:
-            return list(_trees(self._sandbox.items({"texts": texts}))) if texts else []
+            return list(_trees(self._sandbox.items({"texts": texts, "papers": papers}))) if texts else []
         except UnreadableError as error:
             if len(texts) == 1:
                 return [error]
-        return [tree for text in texts for tree in self.trees([text])]
+        return [tree for text, paper in zip(texts, papers, strict=True) for tree in self.trees([text], [paper])]
 
     def close(self) -> None:
         """End the child process."""
@@ -107,16 +113,16 @@ def _trees(items: Iterable[Mapping[str, Any]]) -> Iterator[SpanTree]:
 
 
 def cutting(argument: str) -> Task:
-    """Return the child's task: a request `{"texts"}` is answered by the parts of each text's tree, in order."""
+    """Return the child's task: `{"texts", "papers"}` is answered by the parts of each text's tree, in order."""
     given = json.loads(argument)
     count_tokens = token_counter(given["tokenizer"], estimated=given["estimated"])
-    splitter = TreeSplitter(ChunkSettings(**given["chunk"]), count_tokens, given["window_tokens"])
+    splitter = TreeSplitter(ChunkSettings(**given["chunk"]), count_tokens, given["window_tokens"], given["paper_words"])
     splitter.load()
 
     def cut(request: Mapping[str, Any]) -> Items:
-        for text in request["texts"]:
+        for text, paper in zip(request["texts"], request["papers"], strict=True):
             begin = 0
-            for tree, end in splitter.parts(text):
+            for tree, end in splitter.parts(text, paper=paper):
                 yield {"spans": b64encode(tree.to_bytes()).decode(), "last": end == len(text)}, end - begin
                 begin = end
 

@@ -23,6 +23,7 @@ from index.documents.span_tree import SpanTree
 from index.documents.store import Document, StoredDocument
 from ingestion.reading.files import Skipped, SourceFile, open_plain
 from ingestion.reading.kind import check_size
+from ingestion.reading.paper import paper_name
 from ingestion.schema import RunOptions
 
 # Raised whenever the same bytes give another text, tree or embedded form, so that known files are read again.
@@ -40,6 +41,11 @@ class FileReader(Protocol):
     @property
     def max_file_bytes(self) -> int:
         """Larger files are refused, unless they are streamed record by record."""
+        ...
+
+    @property
+    def paper_words(self) -> int:
+        """Words of a paper's paragraphs, at most: papers are read again when this changes."""
         ...
 
     def read(self, file: SourceFile) -> Iterator[Document | LeftOut | UnreadableError]:
@@ -320,6 +326,8 @@ class Comparison:
                 digest.update(piece)
         if self._options.metadata:
             digest.update(json.dumps(self._options.metadata, sort_keys=True).encode())
+        if paper_name(file.doc_id, anything="topic" in self._options.metadata):
+            digest.update(f"{self._reader.paper_words} words".encode())
         return f"{digest.hexdigest()[:32]}/{self._fingerprint}"
 
 

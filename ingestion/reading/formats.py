@@ -93,12 +93,8 @@ def _document(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Docu
         case "markdown":
             return read_markdown(data, doc_id)
         case _:
-            return _text(data, doc_id, anything=options.papers)
-
-
-def _text(data: bytes, doc_id: str, *, anything: bool) -> Document:
-    paper = paper_name(doc_id, anything=anything)
-    return read_paper(data, doc_id, *paper) if paper else read_plain_text(data, doc_id)
+            paper = paper_name(doc_id, anything=options.papers)
+            return read_paper(data, doc_id, *paper, options.paper_words) if paper else read_plain_text(data, doc_id)
 
 
 def _finished(document: Document, kind: str, max_chars: int) -> Items:

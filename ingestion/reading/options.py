@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from settings import IngestSettings
+
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
@@ -11,8 +13,10 @@ class ReadOptions:
         max_bytes: of a file that is read as a whole, decompressed.
         max_chars: of one document's text.
         papers: every text file is a paper or an object of one, by any name.
+        paper_words: of a paper's paragraphs, at most; they are cut later.
     """
 
     max_bytes: int
     max_chars: int
     papers: bool = False
+    paper_words: int = IngestSettings().paper_words

@@ -17,6 +17,7 @@ from index.documents.store import Document, Metadata
 from ingestion.reading.files import inner_name
 from ingestion.reading.plain_text import leading_title
 from ingestion.reading.text import clean_body, decode, one_line
+from settings import VERSION
 
 _NAME = re.compile(r"(?P<paper>[^.]+)(?:\.(?P<object>[^.]+))?\.te?xt", re.IGNORECASE)
 _PLAIN_ID = re.compile(r"[0-9a-f]{24}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -48,14 +49,21 @@ def paper_name(doc_id: str, *, anything: bool = False) -> tuple[str, str | None]
     return None
 
 
-def read_paper(data: bytes, doc_id: str, paper_id: str, object_id: str | None) -> Document:
-    """Return the document, with `paper_id`, `cosmos_object_id`, `doc_type` and `paragraph_terms` as metadata.
+def read_paper(data: bytes, doc_id: str, paper_id: str, object_id: str | None, paper_words: int) -> Document:
+    """Return the document.
+
+    Its metadata are `paper_id`, `cosmos_object_id`, `doc_type`, `paragraph_terms`, and `preprocessor_id`, which names
+    the release that read it and the size of its paragraphs.
 
     Raises:
         UnreadableError: no text, or binary data.
     """
     text = clean_body(without_references(without_running_lines(clean_body(decode(data)))))
-    metadata: Metadata = {"paper_id": paper_id, "doc_type": "paragraph"}
+    metadata: Metadata = {
+        "paper_id": paper_id,
+        "doc_type": "paragraph",
+        "preprocessor_id": f"treeline-{VERSION}-{paper_words}-words",
+    }
     if object_id:
         metadata["cosmos_object_id"] = object_id
     if terms := salient_terms(text):

@@ -43,7 +43,7 @@ class Reader:
         parser: str = PARSER,
         stop: threading.Event | None = None,
     ) -> None:
-        self._options = ReadOptions(settings.max_file_bytes, settings.max_document_chars, papers)
+        self._options = ReadOptions(settings.max_file_bytes, settings.max_document_chars, papers, settings.paper_words)
         self._sandbox = Sandbox(
             "ingestion.reading.child:reading",
             parser,
@@ -63,6 +63,11 @@ class Reader:
     def max_file_bytes(self) -> int:
         """Larger files are refused, unless they are streamed record by record."""
         return self._options.max_bytes
+
+    @property
+    def paper_words(self) -> int:
+        """Words of a paper's paragraphs, at most: papers are read again when this changes."""
+        return self._options.paper_words
 
     def read(self, file: SourceFile) -> Iterator[Document | LeftOut | UnreadableError]:
         """Yield the documents of a file, in order; what cannot be read is yielded as the reason why.

@@ -106,6 +106,7 @@ class Paragraph:
             scores={"dense": cosine},
             text=self.text,
             hits=(LeafHit(name, cosine, {"dense": cosine}, {"dense": rank}, span.start, span.end),),
+            **document.origin(span.start),
         )
 
     def holds(self, term: str) -> bool:

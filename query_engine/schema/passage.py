@@ -6,6 +6,7 @@ Flow: made by `retrieval/merging/group.py`, read by everything after it. A pure 
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from index.documents.store import Metadata
 from query_engine.schema.hit import LeafHit
 
 
@@ -26,6 +27,10 @@ class Passage:
         hits: the leaves it was chosen for, best first, each with what speaks for it.
         merged: why it is larger than one leaf, for people; empty for a leaf.
         alone: why it was not joined with the passage beside it, for people; empty where there is none.
+        source_path: the document's file, relative to the ingested folder.
+        content_type: name of the format that it was read from.
+        chunk_index: ordinal of the passage's first leaf in the document, from 0.
+        metadata: the document's own.
     """
 
     node_id: str
@@ -43,6 +48,10 @@ class Passage:
     hits: tuple[LeafHit, ...] = field(default=())
     merged: str = ""
     alone: str = ""
+    source_path: str = ""
+    content_type: str = ""
+    chunk_index: int = 0
+    metadata: Metadata = field(default_factory=dict)
 
     def overlaps(self, other: "Passage") -> bool:
         """Whether both hold some text of the same document in common."""

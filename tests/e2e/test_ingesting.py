@@ -206,7 +206,7 @@ def test_a_stop_ends_a_job_in_order_and_the_same_request_goes_on_from_there(
         httpx.Client(base_url=program.url, timeout=TIMEOUT_S) as client,
         ThreadPoolExecutor(1) as pool,
     ):
-        address = client.post("/ingest", json={"path": "long"}).headers["location"]
+        address = client.post("/ingest", json={"path": "long", "wait": False}).headers["location"]
         waiting = pool.submit(ingest, client, path="long")
         committed = first_commit(client, address)
         program.signal(signal.SIGTERM)

@@ -81,7 +81,7 @@ def test_probes_are_answered_while_questions_and_an_ingestion_run(tmp_path: Path
         httpx.post(f"{program.url}/ingest", json={"path": ".", "wait": True}, timeout=TIMEOUT_S).raise_for_status()
         for number in range(40):
             (library / f"{number}.md").write_text(f"# Part {number}\n\n" + WIND * 20)
-        job = httpx.post(f"{program.url}/ingest", json={"path": "."}, timeout=TIMEOUT_S).json()["job"]
+        job = httpx.post(f"{program.url}/ingest", json={"path": ".", "wait": False}, timeout=TIMEOUT_S).json()["job"]
         replies = [clients.submit(ask, program.url) for _ in range(8)]
         while not all(reply.done() for reply in replies):
             assert httpx.get(f"{program.url}/health", timeout=TIMEOUT_S).status_code == 200

@@ -20,12 +20,12 @@ class DirectCutter:
     def __exit__(self, *exception: object) -> None:
         pass
 
-    def trees(self, texts: Sequence[str]) -> list[Cut]:
+    def trees(self, texts: Sequence[str], papers: Sequence[bool] = ()) -> list[Cut]:
         """Return the tree of each text, or why it has none."""
-        return [self._tree(text) for text in texts]
+        return [self._tree(text, paper) for text, paper in zip(texts, papers or [False] * len(texts), strict=True)]
 
-    def _tree(self, text: str) -> Cut:
+    def _tree(self, text: str, paper: bool) -> Cut:
         try:
-            return self._splitter.split(text)
+            return self._splitter.split(text, paper=paper)
         except UnreadableError as error:
             return error

@@ -31,6 +31,14 @@ Script = Sequence[Event | Exception | asyncio.Event | Callable[[], None]]
 """What an engine does in turn: emit an event, raise, wait until an event is set, or call something."""
 
 
+ORIGIN: dict[str, Any] = {
+    "source_path": "guide/wind.md",
+    "content_type": "markdown",
+    "chunk_index": 2,
+    "metadata": {"language": "en", "tags": ["air"]},
+}
+
+
 def a_passage(doc_id: str = "guide/wind.md", text: str = "Wind turns blades.", url: str | None = None) -> Passage:
     return Passage(
         node_id="0a1b2c.4",
@@ -46,6 +54,7 @@ def a_passage(doc_id: str = "guide/wind.md", text: str = "Wind turns blades.", u
         scores={"dense": 0.8, "fused": 0.9},
         text=text,
         hits=(LeafHit("0a1b2c.4", 0.9, {"dense": 0.8}, {"dense": 1}),),
+        **ORIGIN,
     )
 
 

@@ -34,7 +34,11 @@ class OwnReader(Reader):
 
 
 class Library:
-    """A folder of files, a corpus, and the means to bring one into the other; close it."""
+    """A folder of files, a corpus, and the means to bring one into the other; close it.
+
+    Attributes:
+        reader: reads the files; may be replaced between two ingestions.
+    """
 
     def __init__(self, folder: Path, reader: Reader | None = None, chunk: ChunkSettings | None = None) -> None:
         self.files = folder / "files"
@@ -42,7 +46,7 @@ class Library:
         self.folder = folder / "books"
         self.corpus = open_folder(self.folder, MANIFEST, create=True)
         self.embedder = WordHashEmbedding()
-        self._reader = reader or OwnReader(IngestSettings())
+        self.reader = reader or OwnReader(IngestSettings())
         self._chunk = chunk or ChunkSettings()
 
     def ingest(self, root_name: str = "", files: Path | None = None, **options: Any) -> Summary:
@@ -56,7 +60,7 @@ class Library:
 
     def ingest_step_by_step(self) -> list[str]:
         """Ingest the folder with each step committed before the next one is compared; return why records failed."""
-        comparison = Comparison(self.corpus, self._reader, str(self.files), RunOptions())
+        comparison = Comparison(self.corpus, self.reader, str(self.files), RunOptions())
         failures: list[str] = []
         for step in comparison.steps(list_files(self.files)):
             list(stages(iter([step]), self.corpus, self._preparation(), threading.Event()))
@@ -69,7 +73,7 @@ class Library:
 
     def pipeline(self) -> Pipeline:
         """Return a run that has not begun."""
-        return Pipeline(self.corpus, self._reader, self._preparation())
+        return Pipeline(self.corpus, self.reader, self._preparation())
 
     def _preparation(self) -> LocalPreparation:
         splitter = TreeSplitter(self._chunk, lambda text: len(text.split()), 254)

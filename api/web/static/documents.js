@@ -87,7 +87,7 @@ function Health({ counted, corpus, done }) {
     <p class="note">${kinds}${newest && html` · ${t("newest")} <time datetime=${newest}>${newest.slice(0, 16).replace("T", " ")}</time>`}${!total && ` · ${t("allRead")}`}</p>
     ${total > 0 && html`<details class="unread"><summary class="problem">${t("unread", { n: number(total) })}</summary>
       <ul>${failed.map((one) => html`<li><strong dir="auto">${one.source}</strong> ${one.reasons.join(" ")}</li>`)}</ul>
-      <button disabled=${unfinished(job)} onClick=${() => start(() => post("ingest", { retry: true, corpus }))}>${t("readAgain")}</button></details>`}
+      <button disabled=${unfinished(job)} onClick=${() => start(() => post("ingest", { retry: true, corpus, wait: false }))}>${t("readAgain")}</button></details>`}
     ${failure && html`<p class="problem" role="alert">${failure}</p>`}
     ${job && html`<${Job} job=${job} />`}</section>`;
 }
@@ -163,7 +163,7 @@ function Bring({ config, corpus, done }) {
   if (!config.can_ingest) return html`<p class="note">${t("ingestOff")}</p>`;
   const begin = (event) => {
     event.preventDefault();
-    start(() => post("ingest", { path: path.trim(), corpus }));
+    start(() => post("ingest", { path: path.trim(), corpus, wait: false }));
   };
   return html`<details class="bring"><summary>${t("ingest")}</summary>
     <form class="line" onSubmit=${begin}><label class="hidden" for="path">${t("path")}</label>

@@ -68,6 +68,7 @@ class Group:
             hits=tuple(self._placed(hit) for hit in self.hits),
             merged=self.merged,
             alone=self.alone,
+            **document.origin(self.start),
         )
 
     def _placed(self, hit: LeafHit) -> LeafHit:

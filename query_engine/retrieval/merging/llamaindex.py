@@ -4,7 +4,7 @@ Flow: `retriever.py` -> **here**. Nothing else in Treeline reads these nodes.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
@@ -58,8 +58,10 @@ def groups_of(merged: Sequence[NodeWithScore], leaves: Sequence[Group]) -> list[
 def to_node(group: Group) -> NodeWithScore:
     """Return a passage as a node; its metadata is hidden from models but for title and address."""
     passage = group.passage()
-    shown = ("chunk_id", "doc_id", "title", "url", "level", "pages", "scores", "hits", "merged", "alone")
-    metadata = {name: getattr(passage, name) for name in shown}
+    own = ("node_id", "text", "start", "end", "score", "metadata")
+    metadata = passage.metadata | {
+        item.name: getattr(passage, item.name) for item in fields(passage) if item.name not in own
+    }
     node = TextNode(
         id_=passage.node_id,
         text=passage.text,

@@ -55,7 +55,7 @@ def test_the_service_is_asked_for_what_the_command_was_asked_for() -> None:
 
     assert summary == Summary("books", new=2, leaves=6)
     asked = {"path": "/docs", "corpus": "books", "root": "r", "metadata": {"year": 2024}, "limit": 3, "dry_run": True}
-    assert service.asked[0] == ("POST", "/ingest", asked)
+    assert service.asked[0] == ("POST", "/ingest", asked | {"wait": False})
 
 
 def test_the_first_key_is_sent_if_there_is_one() -> None:

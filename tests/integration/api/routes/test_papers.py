@@ -76,7 +76,7 @@ def test_the_example_of_its_readme_finds_the_paper(client: TestClient, path: str
 
     assert hits[0]["paper_id"] == MODEL
     assert "SIDARTHE" in hits[0]["paragraph_terms"]
-    assert all(hit.keys() == FIELDS for hit in hits)
+    assert all(hit.keys() > FIELDS for hit in hits)
     assert [hit["distance"] for hit in hits] == sorted(hit["distance"] for hit in hits)
 
 

@@ -76,7 +76,7 @@ def test_the_answer_numbers_the_documents_that_it_used(client: TestClient) -> No
     found = reply.json()
     assert "SIDARTHE model of the epidemic has eight stages" in found["answer"]
     assert "[1]" in found["answer"]
-    assert all(set(document) == FIELDS for document in found["used_docs"])
+    assert all(set(document) > FIELDS for document in found["used_docs"])
     assert found["used_docs"][0]["paper_id"] == MODEL
     assert "eight stages" in found["used_docs"][0]["text"]
 

@@ -94,7 +94,7 @@ def test_a_run_that_shall_end_does_not_hash_a_large_file_to_its_end(
         assert len(reads) < 3
 
     watch(monkeypatch, on_read)
-    pipeline = Pipeline(library.corpus, library._reader, library._preparation(), stop=stop)
+    pipeline = Pipeline(library.corpus, library.reader, library._preparation(), stop=stop)
 
     summary = pipeline.run(list_files(library.files), str(library.files))
 

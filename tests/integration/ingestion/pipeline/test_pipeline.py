@@ -54,6 +54,18 @@ def test_a_changed_file_replaces_its_old_version(library: Library) -> None:
     assert len(leaves_with(library.corpus.lexical_index, "canals", 5)) == 1
 
 
+def test_papers_alone_are_read_again_when_their_paragraphs_change(library: Library) -> None:
+    (library.files / f"{'5e7b1f2a' * 3}.txt").write_text("The SIDARTHE model has eight stages.\n")
+    library.ingest()
+    with Reader(IngestSettings(paper_words=100)) as other:
+        library.reader = other
+        changed = library.ingest()
+
+    assert (changed.changed, changed.unchanged) == (1, 2)
+    (found,) = (one for one in library.corpus.documents.each() if one.is_paper)
+    assert "100" in str(found.metadata["preprocessor_id"])
+
+
 def test_a_touched_file_with_the_same_text_is_not_embedded_again(library: Library) -> None:
     library.ingest()
     (library.files / "water.txt").write_bytes(b"Dams hold water back.\r\n")
@@ -236,10 +248,10 @@ def test_a_run_stopped_half_way_goes_on_where_it_was(library: Library) -> None:
 def test_a_text_that_cannot_be_cut_costs_itself_only(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     split = TreeSplitter.split
 
-    def give_up(self: TreeSplitter, text: str) -> SpanTree:
+    def give_up(self: TreeSplitter, text: str, *, paper: bool) -> SpanTree:
         if "water" in text:
             raise UnreadableError("The text cannot be cut into sentences (TimeoutError).", "Look at it.")
-        return split(self, text)
+        return split(self, text, paper=paper)
 
     with monkeypatch.context() as patched:
         patched.setattr(TreeSplitter, "split", give_up)
@@ -258,10 +270,10 @@ def test_a_version_that_cannot_be_cut_leaves_the_old_one_and_keeps_nothing_else(
     library.ingest()
     split = TreeSplitter.split
 
-    def give_up(self: TreeSplitter, text: str) -> SpanTree:
+    def give_up(self: TreeSplitter, text: str, *, paper: bool) -> SpanTree:
         if "Gamma" in text:
             raise UnreadableError("The text cannot be cut into sentences (TimeoutError).", "Look at it.")
-        return split(self, text)
+        return split(self, text, paper=paper)
 
     monkeypatch.setattr(TreeSplitter, "split", give_up)
     rows.write_text(records({"id": "a", "text": "Gamma text."}))

@@ -49,7 +49,7 @@ def told(library: Library, monkeypatch: pytest.MonkeyPatch) -> list[Progress]:
 
     monkeypatch.setattr(ingestion.pipeline.embed, "embed_documents", slowly)
     size = sum(path.stat().st_size for path in library.files.iterdir())
-    pipeline = Pipeline(library.corpus, library._reader, library._preparation(), on_progress=tell)
+    pipeline = Pipeline(library.corpus, library.reader, library._preparation(), on_progress=tell)
     pipeline.run(list_files(library.files), str(library.files), totals=(1, size))
     return seen
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from errors import LLMError
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step, Token
-from tests.fakes.engines import FakeEngine, a_done, a_nearest, a_passage
+from tests.fakes.engines import ORIGIN, FakeEngine, a_done, a_nearest, a_passage
 from tests.fakes.http import client_of, records_in
 
 STEPS = (Step("search", "**Searching**"), Step("found", "**Found**"))
@@ -42,6 +42,7 @@ def test_the_reply_carries_the_answer_and_what_an_evaluation_needs() -> None:
                 "end": 28,
                 "pages": [0],
                 "score": 0.9,
+                **ORIGIN,
             }
         ],
         "answered": True,
@@ -52,6 +53,14 @@ def test_the_reply_carries_the_answer_and_what_an_evaluation_needs() -> None:
         "fingerprint": "0123456789abcdef",
         "answer_id": None,
     }
+
+
+@pytest.mark.parametrize("sent", [{"top_k": 4}, {}])
+def test_the_answer_is_written_from_as_many_passages_as_are_wanted(sent: dict[str, int]) -> None:
+    engine = FakeEngine([*STEPS, a_done()])
+
+    assert client_of(engine).post("/evaluate", json={"query": "What?", "iid": "7", **sent}).status_code == 200
+    assert [inquiry.top_k for inquiry in engine.inquiries] == [sent.get("top_k")]
 
 
 def test_a_declined_question_gets_a_sentence_and_is_marked() -> None:

@@ -42,7 +42,7 @@ def ingest(folder: Path, ingester: FakeIngester, **body: Any) -> httpx2.Response
 def test_a_job_is_accepted_at_once_and_can_be_watched_and_cancelled(root: Path) -> None:
     ingester = FakeIngester(held=True)
     with service(root, ingester) as client:
-        accepted = client.post("/ingest", json={"path": "docs"})
+        accepted = client.post("/ingest", json={"path": "docs", "wait": False})
         assert accepted.status_code == 202
         assert ingester.began.wait(10)
 
@@ -54,17 +54,20 @@ def test_a_job_is_accepted_at_once_and_can_be_watched_and_cancelled(root: Path) 
         assert running["progress"]["files_total"] == 4
         assert [job["job"] for job in client.get("/ingest").json()["jobs"]] == [running["job"]]
 
-        waiting = client.post("/ingest", json={"path": "docs"}).headers["location"]
+        waiting = client.post("/ingest", json={"path": "docs", "wait": False}).headers["location"]
         assert client.delete(waiting).json()["state"] == "cancelled"
         stopping = client.delete(address)
         assert stopping.status_code == 202 or stopping.json()["state"] == "cancelled"
 
 
-def test_a_client_that_waits_gets_what_an_evaluation_client_reads(root: Path) -> None:
+@pytest.mark.parametrize("wait", [True, None])
+def test_a_client_that_waits_or_whose_job_is_short_gets_what_an_evaluation_client_reads(
+    root: Path, wait: bool | None
+) -> None:
     failed = [{"source": "bad.pdf", "reason": "It is damaged."}]
     summary = Summary("default", new=2, unchanged=1, leaves=8, duration_s=1.5, failed=failed)
 
-    reply = ingest(root, FakeIngester(summary))
+    reply = ingest(root, FakeIngester(summary), wait=wait)
 
     assert reply.status_code == 200
     body = reply.json()
@@ -79,6 +82,46 @@ def test_a_client_that_waits_gets_what_an_evaluation_client_reads(root: Path) ->
         "duration_sec": 1.5,
         "errors": failed,
     }.items() <= body.items()
+
+
+def test_a_job_that_takes_longer_is_a_202(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.routes.ingest.REPLY_WITHIN_S", 0.01)
+    with service(root, FakeIngester(held=True)) as client:
+        reply = client.post("/ingest", json={"path": "docs"})
+
+        assert reply.status_code == 202
+        assert reply.headers["location"] == f"/ingest/{reply.json()['job']}"
+
+
+def test_a_short_job_that_fails_answers_with_its_own_status(root: Path) -> None:
+    reply = ingest(root, FakeIngester(failure=StorageError("The disk is full.", "Free some space.")), wait=None)
+
+    assert (reply.status_code, reply.json()["error"]["code"]) == (503, "storage_full")
+
+
+@pytest.mark.parametrize(
+    "size", [{"chunk_size": 800}, {"chunk_overlap": 120}, {"chunk_size": 800, "chunk_overlap": None}]
+)
+def test_sizes_per_request_are_refused_with_the_setting(root: Path, size: dict[str, int | None]) -> None:
+    ingester = FakeIngester()
+    reply = ingest(root, ingester, **size)
+
+    assert reply.status_code == 422
+    assert "RAG_CHUNK__LEAF_TOKENS" in reply.json()["error"]["detail"]
+    assert ingester.asked == []
+
+
+def test_sizes_that_are_null_are_left_out(root: Path) -> None:
+    assert ingest(root, FakeIngester(), chunk_size=None, chunk_overlap=None).status_code == 200
+
+
+def test_the_folder_of_the_start_is_named_as_it_was_then(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    ingester = FakeIngester()
+    with service(None, ingester, ingested=Path("docs")) as client:
+        assert client.post("/ingest", json={"path": "docs"}).status_code == 200
+
+    assert [path for _, path, _ in ingester.asked] == [root / "docs"]
 
 
 def test_every_option_reaches_the_ingestion(root: Path) -> None:
@@ -147,9 +190,9 @@ def test_the_path_is_checked_again_when_the_job_begins(root: Path, tmp_path_fact
     ingester = FakeIngester(held=True)
     outside = tmp_path_factory.mktemp("outside")
     with service(root, ingester) as client:
-        client.post("/ingest", json={"path": "docs"})
+        client.post("/ingest", json={"path": "docs", "wait": False})
         assert ingester.began.wait(10)
-        waiting = client.post("/ingest", json={"path": "docs"}).headers["location"]
+        waiting = client.post("/ingest", json={"path": "docs", "wait": False}).headers["location"]
         (root / "docs").rename(root / "moved")
         (root / "docs").symlink_to(outside)
         ingester.go.set()
@@ -200,10 +243,10 @@ def test_a_corpus_that_cannot_be_opened_is_refused_before_a_job_begins(root: Pat
 def test_a_full_line_is_told_with_the_time_to_come_back(root: Path) -> None:
     ingester = FakeIngester(held=True)
     with service(root, ingester) as client:
-        client.post("/ingest", json={"path": "docs"})
+        client.post("/ingest", json={"path": "docs", "wait": False})
         assert ingester.began.wait(10)
-        statuses = [client.post("/ingest", json={"path": "docs"}).status_code for _ in range(MAX_QUEUED)]
-        full = client.post("/ingest", json={"path": "docs"})
+        statuses = [client.post("/ingest", json={"path": "docs", "wait": False}).status_code for _ in range(MAX_QUEUED)]
+        full = client.post("/ingest", json={"path": "docs", "wait": False})
 
     assert set(statuses) == {202}
     assert (full.status_code, full.json()["error"]["code"]) == (429, "too_many_jobs")
@@ -223,7 +266,7 @@ def test_an_unknown_job_is_a_404_that_says_what_became_of_it(method: str, job: s
 def test_probes_are_answered_while_a_job_runs(root: Path) -> None:
     ingester = FakeIngester(held=True)
     with service(root, ingester) as client:
-        client.post("/ingest", json={"path": "docs"})
+        client.post("/ingest", json={"path": "docs", "wait": False})
         assert ingester.began.wait(10)
 
         assert client.get("/health").json()["status"] == "ok"

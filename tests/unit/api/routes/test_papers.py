@@ -30,9 +30,10 @@ def test_the_root_answers_a_ping() -> None:
 
 
 @pytest.mark.parametrize("path", ROUTES)
-def test_a_paragraph_comes_with_the_promised_fields_and_no_other(path: str) -> None:
+def test_a_paragraph_comes_with_the_promised_fields_and_where_it_is_from(path: str) -> None:
     terms = ["SIDARTHE", "eight stages", "Not Here"]
-    engine = finding({"paper_id": "p1", "doc_type": "figure", "cosmos_object_id": "o7", "paragraph_terms": terms})
+    metadata: Metadata = {"paper_id": "p1", "doc_type": "figure", "cosmos_object_id": "o7", "paragraph_terms": terms}
+    engine = finding(metadata)
 
     assert client_of(engine).post(path, json=ASK).json() == [
         {
@@ -43,6 +44,10 @@ def test_a_paragraph_comes_with_the_promised_fields_and_no_other(path: str) -> N
             "cosmos_object_id": "o7",
             "article_terms": [],
             "paragraph_terms": ["SIDARTHE", "eight stages"],
+            "source_path": "p1.txt",
+            "content_type": "",
+            "chunk_index": 0,
+            "metadata": metadata,
         }
     ]
 
@@ -144,8 +149,16 @@ def test_numbers_that_are_none_are_refused() -> None:
     assert client_of(finding()).post("/vector", content=content).status_code == 422
 
 
-def test_screening_belongs_to_hybrid_alone() -> None:
-    assert client_of(finding()).post("/vector", json=ASK | {"screening_top_k": 9}).status_code == 422
+def test_screening_is_not_used_by_vector_which_says_so() -> None:
+    engine = finding()
+    vector = client_of(engine).post("/vector", json=ASK | {"screening_top_k": 9, "article_terms": ["old"]})
+    hybrid = client_of(engine).post("/hybrid", json=ASK | {"screening_top_k": 9})
+
+    assert (vector.status_code, hybrid.status_code) == (200, 200)
+    assert [question.screening_top_k for question in engine.paper_search.questions] == [None, 9]
+    assert "screening_top_k" in vector.headers["warning"]
+    assert "article_terms" in vector.headers["warning"]
+    assert "warning" not in hybrid.headers
 
 
 def test_an_unknown_corpus_is_404() -> None:

@@ -10,7 +10,7 @@ from query_engine.retrieval.expansion.steering import Steering
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Restarted, Retrieved, Step, Token
-from tests.fakes.engines import FakeEngine, a_done, a_nearest, a_passage
+from tests.fakes.engines import ORIGIN, FakeEngine, a_done, a_nearest, a_passage
 from tests.fakes.http import client_of
 
 STEPS = (Step("search", "**Searching**"), Retrieved((a_passage(),)))
@@ -74,6 +74,7 @@ def test_the_reply_is_the_one_that_clients_of_bedrock_rag_eval_read() -> None:
         "start": 10,
         "end": 28,
         "pages": [0],
+        **ORIGIN,
     }
     assert found["contexts"] == ["Wind turns blades."]
     assert {"answered", "message", "synthesizer", "warnings", "timings_ms", "fingerprint"} < found.keys()

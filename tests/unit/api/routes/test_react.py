@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from errors import LLMError
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Nearest, Retrieved, Step, Token
 from research.schema import FoundDocument, Review, Round
 from research.steps import round_done
@@ -33,7 +34,8 @@ def test_the_reply_is_an_answer_and_the_paragraphs_it_was_written_from() -> None
     reply = client_of(FakeEngine(SCRIPT)).post("/react", json=ASK)
 
     assert reply.status_code == 200
-    assert reply.json() == {"answer": "Wind turns blades. [1]", "used_docs": []}  # the script searched nothing
+    # The script searched nothing.
+    assert reply.json() == {"answer": "Wind turns blades. [1]", "used_docs": [], "warnings": []}
 
 
 def test_a_stream_tells_thoughts_then_documents_then_the_answer() -> None:
@@ -53,6 +55,7 @@ def test_a_declined_question_says_so_without_documents() -> None:
     assert client_of(engine).post("/react", json=ASK).json() == {
         "answer": "I don't know. The passages found do not answer this.",
         "used_docs": [],
+        "warnings": [],
     }
 
 
@@ -60,17 +63,45 @@ def test_a_declined_question_says_so_without_documents() -> None:
 def test_a_model_that_is_not_configured_is_refused_by_its_name(route: str) -> None:
     engine = FakeEngine(SCRIPT)
 
-    reply = client_of(engine).post(route, json={**ASK, "model_name": "gpt-4"})
+    reply = client_of(engine).post(route, json={**ASK, "model_name": "gpt-5"})
 
     assert reply.status_code == 422
     assert reply.json()["error"]["code"] == "unknown_model"
-    assert "'gpt-4'" in reply.json()["error"]["detail"]
+    assert "'gpt-5'" in reply.json()["error"]["detail"]
     assert engine.questions == []
 
 
-def test_the_configured_model_may_be_named_and_left_out() -> None:
-    llm = {"provider": "openai", "base_url": "http://localhost:1/v1", "model": "Qwen/Qwen3-8B"}
+QWEN = {"provider": "openai", "base_url": "http://localhost:1/v1", "model": "Qwen/Qwen3-8B"}
+
+
+@pytest.mark.parametrize(("llm", "writer"), [({}, "quotes"), (QWEN, "Qwen/Qwen3-8B")])
+def test_the_default_of_ask_xdd_is_answered_by_what_is_set_here_and_told(llm: dict[str, str], writer: str) -> None:
     client = client_of(FakeEngine(SCRIPT), llm=llm)
+    whole, streamed = (client.post(route, json=ASK | {"model_name": "gpt-4"}) for route in ROUTES)
+
+    assert whole.json()["answer"] == "Wind turns blades. [1]"
+    (warning,) = whole.json()["warnings"]
+    assert "gpt-4" in warning
+    assert writer in warning
+    assert lines_of(streamed.text)[0] == {"thoughts": warning}
+    assert all(warning in reply.headers["warning"] for reply in (whole, streamed))
+
+
+def test_what_lowered_the_quality_of_an_answer_is_told() -> None:
+    done = a_done(warnings=(AnswerWarning("llm_failed", "The model broke."),))
+
+    assert client_of(FakeEngine([done])).post("/react", json=ASK).json()["warnings"] == ["llm_failed: The model broke."]
+
+
+def test_a_model_that_is_called_like_the_default_is_used_without_a_word() -> None:
+    client = client_of(FakeEngine(SCRIPT), llm=QWEN | {"model": "gpt-4"})
+    reply = client.post("/react", json=ASK | {"model_name": "gpt-4"})
+
+    assert (reply.json()["warnings"], "warning" in reply.headers) == ([], False)
+
+
+def test_the_configured_model_may_be_named_and_left_out() -> None:
+    client = client_of(FakeEngine(SCRIPT), llm=QWEN)
 
     assert client.post("/react", json=ASK | {"model_name": "Qwen/Qwen3-8B"}).status_code == 200
     assert client.post("/react", json=ASK | {"model_name": None}).status_code == 200

@@ -6,7 +6,7 @@ import pytest
 from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
 from query_engine.schema.hit import LeafHit
 from settings import RerankSettings, RetrievalSettings
-from tests.fakes.engines import FakeEngine, a_passage
+from tests.fakes.engines import ORIGIN, FakeEngine, a_passage
 from tests.fakes.http import client_of
 from tests.fakes.reranking import LengthReranker
 
@@ -30,6 +30,7 @@ def test_passages_come_with_the_promised_keys() -> None:
                 "score": 0.9,
                 "scores": {"dense": 0.8, "fused": 0.9},
                 "text": "Wind turns blades.",
+                **ORIGIN,
             }
         ],
         "timings_ms": {"retrieve": 3.0},

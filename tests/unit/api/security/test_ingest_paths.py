@@ -145,6 +145,19 @@ def test_of_two_roots_the_first_that_holds_a_relative_path_counts(root: Path, tm
         locate([root, other], str(tmp_path / "docs-private"))
 
 
+def test_a_path_relative_to_the_working_directory_is_found_below_a_root_alone(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root.parent)
+
+    assert locate([root], "docs") == root
+    assert locate([root], "docs-private/../docs/wind") == root / "wind"
+    with pytest.raises(UnknownPathError):
+        locate([root], "docs-private/key.md")
+    monkeypatch.chdir(root / "wind")
+    assert locate([root], "wind/onshore.md") == root / "wind" / "onshore.md"
+
+
 def test_without_a_root_everything_is_refused_with_the_remedy() -> None:
     with pytest.raises(IngestRefusedError, match="Set RAG_INGEST__ROOT"):
         locate([], "wind")

@@ -78,6 +78,24 @@ def test_a_run_is_asked_kept_and_told(tried: Tried) -> None:
     assert (header.target, header.corpus, header.questions) == (service.url, None, "questions.jsonl")
 
 
+def test_the_arguments_of_bedrock_rag_eval_mean_the_same(tried: Tried) -> None:
+    asked: list[Asked] = []
+
+    def script(question: Asked, call: int) -> Reply:
+        del call
+        asked.append(question)
+        return a_reply(question)
+
+    with EvaluatedService(script) as service:
+        given = ["--dataset", str(tried.questions), "--api-url", service.url, "--top-k", "4", "--no-scores"]
+        code = main(["run", *given, "--out", str(tried.out)])
+
+    assert code == 0
+    assert {question["top_k"] for question in asked} == {4}
+    header = RunFolder(tried.out).header()
+    assert (header.questions, header.target, header.settings["top_k"]) == ("questions.jsonl", service.url, 4)
+
+
 def test_what_failed_is_told_with_exit_code_1_and_asked_again_by_the_same_command(tried: Tried) -> None:
     def down_once(asked: Asked, call: int) -> Reply:
         return a_reply(asked) if call else down(asked, call)
@@ -299,11 +317,21 @@ def test_a_run_without_a_name_gets_the_same_one_each_time(tried: Tried) -> None:
         ["--timeout-s", "-1"],
         ["--timeout-s", "nan"],
         ["--filter", "{"],
+        ["--top-k", "0"],
+        ["--dataset", "other.jsonl"],
     ],
 )
 def test_arguments_that_mean_nothing_are_a_usage_error(tried: Tried, arguments: list[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["run", str(tried.questions), *arguments])
+
+
+def test_a_run_needs_questions_and_for_reports_scores(tried: Tried, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["run", "--url", "http://127.0.0.1:1"])
+
+    assert main(["run", str(tried.questions), "--no-scores", "--reports", "reports"]) == 1
+    assert "--no-scores" in capsys.readouterr().err
 
 
 def test_a_filter_that_has_no_meaning_is_refused_before_anything_is_asked(tried: Tried) -> None:

@@ -152,7 +152,7 @@ def test_a_run_where_nothing_went_wrong_shows_its_weakest_answers(tmp_path: Path
 
 def test_a_history_that_is_not_there_is_an_error(folder: RunFolder, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(folder.path), "--history", "nowhere"]) == 1
-    assert "nowhere is no folder. Name a folder that holds runs" in capsys.readouterr().err
+    assert "[no_history]: nowhere" in capsys.readouterr().err
 
 
 def test_a_judge_that_disagrees_with_itself_is_told_beside_the_mean(folder: RunFolder) -> None:

@@ -36,6 +36,18 @@ def test_trees_are_those_that_this_process_would_make() -> None:
     ]
 
 
+def test_papers_are_cut_into_paragraphs_and_their_neighbours_are_not() -> None:
+    here = TreeSplitter(CHUNK, MODEL.count_tokens, 254, 60)
+
+    with cutter(paper_words=60) as there:
+        paper, other = there.trees([PROSE, PROSE], [True, False])
+
+    assert not isinstance(paper, UnreadableError)
+    assert not isinstance(other, UnreadableError)
+    assert paper.to_bytes() == here.split(PROSE, paper=True).to_bytes()
+    assert other.to_bytes() == here.split(PROSE).to_bytes()
+
+
 def test_a_text_that_takes_too_long_costs_itself_only() -> None:
     with cutter(parse_timeout_s=0.5) as there:
         first, long, last = there.trees(["One sentence.", "a b, c. " * 1_000_000, "Another one."])

@@ -35,12 +35,13 @@ def test_any_text_is_a_paper_where_that_is_asked_for() -> None:
 def test_a_paper_gets_its_ids_and_terms_as_metadata() -> None:
     text = "A study of masks\n\nThe World Health Organization (WHO) advised masks. SARS-CoV-2 spreads. WHO agreed."
 
-    document = read_paper(text.encode(), f"covid/{PAPER}.tab2.txt", PAPER, "tab2")
+    document = read_paper(text.encode(), f"covid/{PAPER}.tab2.txt", PAPER, "tab2", 250)
 
     assert (document.doc_id, document.title) == (f"covid/{PAPER}.tab2.txt", "A study of masks")
     assert document.metadata["paper_id"] == PAPER
     assert document.metadata["cosmos_object_id"] == "tab2"
     assert document.metadata["doc_type"] == "paragraph"
+    assert "250" in str(document.metadata["preprocessor_id"])
     terms = document.metadata["paragraph_terms"]
     assert isinstance(terms, list)
     assert terms[0] == "WHO"

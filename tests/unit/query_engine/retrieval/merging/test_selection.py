@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llama_index.core.schema import MetadataMode
 
+from index.documents.docstore import make_node
 from index.documents.span_tree import node_id, split_node_id
 from index.documents.store import StoredDocument
 from query_engine.retrieval.merging.group import Group
@@ -250,6 +251,26 @@ def test_models_see_title_and_address_beside_the_text_and_embedders_the_text(url
     assert node.get_content(MetadataMode.LLM) == f"title: Wind{shown}\n\n{A[0]}"
     assert node.get_content(MetadataMode.EMBED) == A[0]
     assert {"chunk_id", "scores", "hits"} <= node.metadata.keys()
+
+
+def test_passages_and_nodes_say_where_they_are_from() -> None:
+    document = stored("w.md", " ".join(A), title="Wind", version="w")
+    document.metadata.update({"author": "Betz", "title": "Not this one"})
+    (group,) = choose_passages(hits((document, 2)), {"w": document}, RetrievalSettings())
+
+    passage = group.passage()
+    found, kept = to_node(group).node.metadata, make_node(document, group.node).metadata
+
+    assert (passage.source_path, passage.content_type, passage.chunk_index) == ("w.md", document.content_type, 2)
+    assert passage.metadata == document.metadata
+    for metadata in (found, kept):
+        assert (metadata["doc_id"], metadata["chunk_id"]) == ("w.md", "w.md#00002")
+        assert (metadata["source_path"], metadata["content_type"], metadata["chunk_index"]) == (
+            "w.md",
+            document.content_type,
+            2,
+        )
+        assert (metadata["author"], metadata["title"]) == ("Betz", "Wind")
 
 
 def test_a_node_names_its_document_and_its_family_if_it_stands_in_the_tree() -> None:
