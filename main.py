@@ -19,7 +19,7 @@ from api.jobs.queue import Jobs
 from api.logs import configure_logging
 from api.security.listen import bind, require_auth_or_loopback, url_of
 from api.server import BACKLOG, exit_on_sigterm, run_server
-from errors import UnknownCorpusError, run_command
+from errors import StorageError, UnknownCorpusError, run_command
 from ingestion.console.watch import ingest_watched
 from pipelines.build import open_pipelines
 from query_engine.build import Engines
@@ -99,7 +99,9 @@ def serve(settings: Settings, folder: Path | None = None) -> int:
 
 
 def describe(engines: Engines, web: SourceEngine | None = None) -> str:
-    """Open the default corpus and say what there is to answer from; a missing one is no reason not to start.
+    """Open the default corpus and say what there is to answer from.
+
+    A missing one is no reason not to start, and a full disk neither: `/ready` tells of it and tries again.
 
     Raises:
         CorpusError: it is locked, damaged, or was built with other settings.
@@ -107,7 +109,7 @@ def describe(engines: Engines, web: SourceEngine | None = None) -> str:
     try:
         with engines.lease() as engine:
             offer = f"Treeline serves corpus {engine.corpus.name!r} ({engine.corpus.documents.count()} documents)"
-    except UnknownCorpusError as error:
+    except (UnknownCorpusError, StorageError) as error:
         offer = f"Treeline serves no default corpus ({error})"
     return offer if web is None else f"Treeline answers from {', '.join(web.sources)}. {offer}"
 

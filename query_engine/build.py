@@ -18,6 +18,7 @@ from errors import (
     ModelError,
     ModelServerError,
     RagError,
+    StorageError,
     StoreUnavailableError,
     TooManyCorporaError,
     UnknownCorpusError,
@@ -50,7 +51,7 @@ from query_engine.synthesis.high_precision import HighPrecisionSynthesizer
 from query_engine.synthesis.quoting import QuotingSynthesizer
 from settings import Settings
 
-# A server that does not answer is asked again after so long.
+# A server that does not answer, and a disk that refuses, is asked again after so long.
 RETRY_S = 10.0
 
 
@@ -82,6 +83,7 @@ class Engines:
         self._reranker = build_reranker(settings, self._model)
         self._open_engines = LeasePool(self._open, _close, settings.index.open_corpora, open_files.has_room_for)
         self._refused: dict[str, CorpusError | ModelServerError] = {}
+        self._silent: dict[str, CorpusError] = {}  # open corpora whose servers do not answer
         self._on_disk: dict[str, int] = {}
         self._next_retry_s = 0.0  # on the monotonic clock
 
@@ -188,7 +190,8 @@ class Engines:
             },
             "on_disk": dict(self._on_disk),
             "refused": {
-                name: {"code": error.code, "detail": str(error)} for name, error in list(self._refused.items())
+                name: {"code": error.code, "detail": str(error)}
+                for name, error in (self._silent | self._refused).items()
             },
             "embedding": self.embedding.manifest.model,
             "synthesizer": self._settings.llm.provider,
@@ -199,11 +202,12 @@ class Engines:
     def look_at_disk(self) -> None:
         """Look for a corpus that holds a document, without opening any, so that `status` knows of it; blocks.
 
-        Those that are open or were refused are left out: more is known of them. Only those that were refused because
-        a server did not answer are opened, if `RETRY_S` have passed since the last time: nothing else tells whether
-        it does now.
+        Those that are open or were refused are left out: more is known of them. Servers of open ones are asked whether
+        they answer. Only those that were refused because a server did not answer or a disk refused are opened, if
+        `RETRY_S` have passed since the last time: nothing else tells whether they can be now.
         """
         self._retry_unavailable()
+        self._ask_servers()
         found: dict[str, int] = {}
         known = self._open_engines.open_items().keys() | self._refused.keys()
         for name in self.names():
@@ -225,10 +229,21 @@ class Engines:
         if time.monotonic() < self._next_retry_s:
             return
         for name, error in list(self._refused.items()):
-            if isinstance(error, StoreUnavailableError | ModelServerError):
+            if isinstance(error, StoreUnavailableError | StorageError | ModelServerError):
                 with suppress(CorpusError, ModelError):  # `status` tells of it
                     self.lease(name).release()
         self._next_retry_s = time.monotonic() + RETRY_S
+
+    def _ask_servers(self) -> None:
+        silent: dict[str, CorpusError] = {}
+        for name in self._open_engines.open_items():
+            if (lease := self._open_engines.lease_open(name)) is not None:
+                with lease as engine:
+                    try:
+                        engine.corpus.ask_servers()
+                    except CorpusError as error:
+                        silent[name] = error
+        self._silent = silent
 
     def _named(self, name: str | None) -> str:
         return name or self._settings.index.corpus
