@@ -13,6 +13,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from api.dependencies import ServiceDep
+from api.described import typed
 from api.views.negotiation import JSONReply
 from errors import CorpusLockedError, ModelServerError, StorageError, StoreUnavailableError
 from settings import VERSION
@@ -44,7 +45,7 @@ async def health(service: ServiceDep) -> JSONReply:
     )
 
 
-@router.get("/ready")
+@router.get("/ready", responses=typed("application/json", status=503, description="The same, and why not."))
 async def ready(service: ServiceDep) -> JSONReply:
     """Say what is loaded.
 

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from api.dependencies import ServiceDep
+from api.described import typed
 from api.routes.documents import MAX_OFFSET, UNKNOWN_REMEDY, Offset
 from api.schemas.requests import CorpusName
 from api.views.negotiation import JSONReply
@@ -29,7 +30,11 @@ Width = Annotated[int, Query(ge=1, le=MAX_OFFSET)]
 router = APIRouter()
 
 
-@router.get("/pages/{page}/{doc_id:path}", response_class=Response)
+@router.get(
+    "/pages/{page}/{doc_id:path}",
+    response_class=Response,
+    responses=typed("image/jpeg") | typed(status=304, description="The client has the image."),
+)
 def page_image(
     page: Annotated[int, Path(ge=1, le=MAX_OFFSET)],
     doc_id: str,

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api.answering.runner import QuestionRunner, RunnerDep
+from api.described import typed
 from api.schemas.requests import HybridBody, VectorBody
 from api.security.auth import AskXddKeyRequired
 from api.views.negotiation import JSONReply, prefers_html
@@ -24,7 +25,7 @@ OBSOLETE = '299 - "article_terms is obsolete and was not used."'
 router = APIRouter()
 
 
-@router.get("/")
+@router.get("/", responses=typed(status=307, description="A browser is sent to the page."))
 def ping(request: Request) -> Response:
     """Say that the service is there; a browser is sent to the page."""
     return page.redirect() if prefers_html(request) else JSONReply({"ping": "pong!"}, headers={"Vary": "Accept"})

@@ -13,6 +13,7 @@ from api.answering.lines import stream_lines
 from api.answering.runner import QuestionRunner, RunnerDep, StartedAnswer
 from api.answering.sse import finish
 from api.dependencies import Service, ServiceDep
+from api.described import typed
 from api.routes.papers import OBSOLETE, SCREENING_TOP_K, paper_question
 from api.schemas.requests import ReactBody
 from api.security.auth import AskXddKeyRequired
@@ -41,7 +42,12 @@ async def react(body: ReactBody, request: Request, service: ServiceDep, runner: 
     return JSONReply(to_react_reply(done, trail), headers=_warned(body))
 
 
-@router.post("/react_streaming", dependencies=[AskXddKeyRequired])
+@router.post(
+    "/react_streaming",
+    dependencies=[AskXddKeyRequired],
+    response_class=StreamingResponse,
+    responses=typed("application/x-ndjson"),
+)
 async def react_streaming(
     body: ReactBody, request: Request, service: ServiceDep, runner: RunnerDep
 ) -> StreamingResponse:
