@@ -42,7 +42,7 @@ from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
 from query_engine.retrieval.reranking.base import Reranker
 from query_engine.retrieval.reranking.build import build_reranker
-from query_engine.runtime import open_files
+from query_engine.runtime import memory, open_files
 from query_engine.runtime.lease_pool import Lease, LeasePool
 from query_engine.synthesis.base import Synthesizer
 from query_engine.synthesis.build import QUOTES, build_language_models
@@ -149,8 +149,11 @@ class Engines:
         settings = self._settings
         sentences = settings.answer.sentence_leaves
         corpus = corpus_for_documents(documents, settings.chunk, self.embedding, sentences=sentences, name=name)
-        with closing(corpus):
-            yield self._engine(corpus, only_sure=only_sure, model=model)
+        try:
+            with closing(corpus):
+                yield self._engine(corpus, only_sure=only_sure, model=model)
+        finally:
+            memory.give_back()  # it would stay with the process: a tenth more after forty answers
 
     def add_documents(self, engine: Engine, documents: Sequence[Document]) -> None:
         """Cut and embed further documents into an engine of `for_documents`, which nobody asks meanwhile; blocks.

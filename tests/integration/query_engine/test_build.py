@@ -171,6 +171,18 @@ def test_an_open_corpus_whose_server_is_silent_is_told_as_long_as_it_is(
     assert engines.status()["refused"] == {}
 
 
+def test_after_an_answer_over_given_documents_freed_memory_is_given_back(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_back: list[bool] = []
+    monkeypatch.setattr(build.memory, "give_back", lambda: given_back.append(True))
+
+    with engines.for_documents([]):
+        assert given_back == []
+
+    assert given_back == [True]
+
+
 IN_A_CHILD = """
 import os, resource, sys
 from pathlib import Path
