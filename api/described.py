@@ -44,5 +44,5 @@ def typed(*media_types: str, status: int = 200, description: str = "Successful R
         status: of the reply.
         description: of the reply.
     """
-    content = {media_type: {} for media_type in media_types}
+    content: dict[str, Any] = {media_type: {} for media_type in media_types}
     return {status: {"description": description, **({"content": content} if content else {})}}

@@ -19,6 +19,7 @@ from ingestion.schema import RunOptions
 from query_engine import build
 from query_engine.build import Engines
 from query_engine.inquiry import Inquiry
+from query_engine.runtime import memory
 from settings import EmbedSettings, IndexSettings, Settings
 
 REPOSITORY = Path(__file__).parents[3]
@@ -175,7 +176,7 @@ def test_after_an_answer_over_given_documents_freed_memory_is_given_back(
     engines: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given_back: list[bool] = []
-    monkeypatch.setattr(build.memory, "give_back", lambda: given_back.append(True))
+    monkeypatch.setattr(memory, "give_back", lambda: given_back.append(True))
 
     with engines.for_documents([]):
         assert given_back == []
@@ -189,6 +190,7 @@ from pathlib import Path
 from errors import TooManyCorporaError
 from query_engine.build import Engines
 from query_engine.inquiry import Inquiry
+from query_engine.runtime import memory
 from query_engine.runtime import open_files
 from settings import EmbedSettings, IndexSettings, Settings
 
