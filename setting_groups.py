@@ -560,7 +560,9 @@ class McpSettings(Group):
     max_chars: int = Field(
         40_000, ge=1000, le=1_000_000, description="Characters of document text in one result, at most."
     )
-    sessions: int = Field(100, ge=1, le=10_000, description="Sessions of `/mcp` open at once; further ones get 503.")
+    sessions: int = Field(
+        100, ge=1, le=10_000, description="Sessions of `/mcp` open at once; a new one closes the one idle longest."
+    )
     session_idle_s: float = Field(1800, gt=0, le=86_400, description="Idle time after which a session is closed.")
 
 

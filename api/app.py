@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from api import errors
 from api.admission import AdmissionQueue
 from api.dependencies import Engines, Ingester, PageAnswers, Service, SourceAnswers
+from api.described import FAILURES, KEY_REFUSED, OPENAI_FAILURES, OPENAI_KEY_REFUSED
 from api.jobs.queue import Jobs
 from api.mcp.http import McpEndpoint
 from api.recorder import Recorder
@@ -83,7 +84,7 @@ def create_app(
         # The interactive pages load scripts from elsewhere; the description itself is at /openapi.json.
         docs_url=None,
         redoc_url=None,
-        responses={422: {"model": errors.ErrorReply}},
+        responses=FAILURES,
     )
     templates = Pages()
     answers = AnswerCache(settings.cache.entries, settings.cache.ttl_s)
@@ -114,15 +115,17 @@ def create_app(
     app.add_middleware(BodyLimit, max_bytes_at={**MAX_BYTES_AT, "/documents": settings.ingest.max_upload_bytes})
     app.add_middleware(SameOrigin, serve=settings.serve)  # the last one added is the first one asked
     errors.install(app, templates, settings.pipelines.unknown_chat_status)
-    asking = (run, evaluate, query, research, chat, retrieve, tasks, pipelines)
+    asking = (run, evaluate, query, research, retrieve, tasks, pipelines)
     for module in (*asking, catalogue, uploads, documents, pages, ingest, feedback, runs, study, page):
-        app.include_router(module.router, dependencies=[KeyRequired])
-    app.include_router(page.at_root, dependencies=[KeyRequired])
+        app.include_router(module.router, dependencies=[KeyRequired], responses=KEY_REFUSED)
+    app.include_router(page.at_root, dependencies=[KeyRequired], responses=KEY_REFUSED)
+    openai = {**OPENAI_FAILURES, **OPENAI_KEY_REFUSED}
+    app.include_router(chat.router, dependencies=[KeyRequired], responses=openai)
     if given is not None:
         for module in (answer, task_chats):
-            app.include_router(module.router, dependencies=[KeyRequired])
+            app.include_router(module.router, dependencies=[KeyRequired], responses=KEY_REFUSED)
     if settings.mcp.enabled:
-        app.include_router(mcp.router, dependencies=[KeyRequired])
+        app.include_router(mcp.router, dependencies=[KeyRequired], responses=KEY_REFUSED)
     # A probe has no key; papers ask for theirs in their own way.
     for module in (papers, react, health):
         app.include_router(module.router)

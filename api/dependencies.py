@@ -116,7 +116,7 @@ class Engines(Protocol):
         ...
 
     def look_at_disk(self) -> None:
-        """Look for a corpus that holds a document, and retry silent servers; `status` tells of it; blocks."""
+        """Look for a corpus that holds a document, and ask silent servers; `status` tells of it; blocks."""
         ...
 
 

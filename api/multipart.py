@@ -4,6 +4,7 @@ Flow: `routes/uploads.py` -> **here**: the body's stream -> python-multipart's p
 file whose name is refused ends the request before its bytes are read.
 """
 
+from contextlib import closing
 from io import BufferedWriter
 from pathlib import Path
 
@@ -28,15 +29,17 @@ async def receive_files(request: Request, folder: Path) -> list[str]:
         HTTPException: 413, the body is too large.
         ClientDisconnect: the client left.
     """
-    receiver = _Receiver(_boundary(request), folder)
     try:
-        async for chunk in request.stream():
-            await run_in_threadpool(receiver.write, chunk)
-        return receiver.end()
+        with closing(_Receiver(_boundary(request), folder)) as receiver:
+            async for chunk in request.stream():
+                await run_in_threadpool(receiver.write, chunk)
+            return receiver.end()
     except FormParserError as error:
         raise UploadError("The body is not valid multipart/form-data.", HOW) from error
-    finally:
-        receiver.close()
+    except OSError as error:  # the last bytes are written as the file is closed
+        raise StorageError(
+            f"The upload cannot be written: {error.strerror}.", "Free some space where uploads are kept."
+        ) from error
 
 
 def _boundary(request: Request) -> bytes:
@@ -72,13 +75,8 @@ class _Receiver:
         )
 
     def write(self, data: bytes) -> None:
-        """Take the next piece; blocks."""
-        try:
-            self._parser.write(data)
-        except OSError as error:
-            raise StorageError(
-                f"The upload cannot be written: {error.strerror}.", "Free some space where uploads are kept."
-            ) from error
+        """Take the next piece; blocks. Raises OSError if the disk is full or refuses."""
+        self._parser.write(data)
 
     def end(self) -> list[str]:
         """Return the names of the files.

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from api.app import create_app
 from api.jobs.ingester import Ingester
 from api.jobs.queue import Jobs
-from errors import UnknownCorpusError
+from errors import StorageError, UnknownCorpusError
 from pipelines.build import open_pipelines
 from query_engine.build import Engines
 from settings import Settings
@@ -65,7 +65,9 @@ def application(
 
 
 def describe(engines: Engines, web: SourceEngine | None = None) -> str:
-    """Open the default corpus and say what there is to answer from; a missing one is no reason not to start.
+    """Open the default corpus and say what there is to answer from.
+
+    A missing one does not keep the service from starting, nor does a full disk: `/ready` tells of it and tries again.
 
     Raises:
         CorpusError: it is locked, damaged, or was built with other settings.
@@ -73,6 +75,6 @@ def describe(engines: Engines, web: SourceEngine | None = None) -> str:
     try:
         with engines.lease() as engine:
             offer = f"Treeline serves corpus {engine.corpus.name!r} ({engine.corpus.documents.count()} documents)"
-    except UnknownCorpusError as error:
+    except (UnknownCorpusError, StorageError) as error:
         offer = f"Treeline serves no default corpus ({error})"
     return offer if web is None else f"Treeline answers from {', '.join(web.sources)}. {offer}"

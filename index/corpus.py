@@ -159,6 +159,11 @@ class Corpus:
                 raise IndexDamagedError(fact, remedy(self.name))
         self.vectors.warm_up()
 
+    def ask_servers(self) -> None:
+        """Raise StoreUnavailableError if a store is on a server that does not answer."""
+        self.documents.ask_server()
+        self.vectors.ask_server()
+
     def size_bytes(self) -> int:
         """What the corpus takes on this machine's disk."""
         return self._stores.size_bytes()

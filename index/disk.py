@@ -7,6 +7,8 @@ while some room is left.
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from errors import CorpusError, IndexDamagedError, StorageError
@@ -34,6 +36,18 @@ def check_space(folder: Path, needed: int) -> None:
             f"{FLOOR_BYTES:,} must remain.",
             "Free some space and run the same command again; nothing that was committed is lost.",
         )
+
+
+@contextmanager
+def refusals_named(folder: Path) -> Iterator[None]:
+    """Turn what the system refuses in a corpus folder into a StorageError."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(
+            f"The folder {folder} cannot be read or written: {error.strerror or error}.",
+            "Free some space, or let this program write there, and try again; nothing that was committed is lost.",
+        ) from error
 
 
 def sync_folder(folder: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from errors import IndexDamagedError, UnknownCorpusError
 from index.corpus import Corpus, corpus_names, exists
-from index.disk import check_space
+from index.disk import check_space, refusals_named
 from index.disk import repair as remedy
 from index.documents.integrity import recorded_totals
 from index.health.check import SAMPLE, examine_store
@@ -48,16 +48,19 @@ def open_folder(
         CorpusLockedError: another process holds it.
         IndexMismatchError: it was built with other settings.
         IndexDamagedError: one of its stores cannot be opened.
+        StorageError: the folder cannot be written: the disk is full, or refuses.
     """
     finish_swap(folder)
     if create:
-        folder.mkdir(parents=True, exist_ok=True)
+        with refusals_named(folder):
+            folder.mkdir(parents=True, exist_ok=True)
     elif not exists(folder):
         raise UnknownCorpusError.of(folder.name, corpus_names(folder.parent))
     lock = CorpusLock(folder, service_url)
     try:
         if not exists(folder):
-            servers.born(manifest).write(folder)
+            with refusals_named(folder):
+                servers.born(manifest).write(folder)
         stored = Manifest.read(folder)
         stored.check(manifest, folder.name)
         servers.check(stored, folder.name)
@@ -151,7 +154,8 @@ class FolderStores:
 
     def _seal(self) -> None:
         if not self._servers.chroma_url:
-            self._vectors_seal.write()
+            with refusals_named(self._folder):
+                self._vectors_seal.write()
 
     def _check_vectors(self) -> None:
         if not self._vectors.exists():

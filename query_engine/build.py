@@ -18,6 +18,7 @@ from errors import (
     ModelError,
     ModelServerError,
     RagError,
+    StorageError,
     StoreUnavailableError,
     TooManyCorporaError,
     UnknownCorpusError,
@@ -41,7 +42,7 @@ from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
 from query_engine.retrieval.reranking.base import Reranker
 from query_engine.retrieval.reranking.build import build_reranker
-from query_engine.runtime import open_files
+from query_engine.runtime import memory, open_files
 from query_engine.runtime.lease_pool import Lease, LeasePool
 from query_engine.synthesis.base import Synthesizer
 from query_engine.synthesis.build import QUOTES, build_language_models
@@ -50,7 +51,7 @@ from query_engine.synthesis.high_precision import HighPrecisionSynthesizer
 from query_engine.synthesis.quoting import QuotingSynthesizer
 from settings import Settings
 
-# A server that does not answer is asked again after so long.
+# A server that does not answer, and a disk that refuses, is asked again after so long.
 RETRY_S = 10.0
 
 
@@ -82,6 +83,7 @@ class Engines:
         self._reranker = build_reranker(settings, self._model)
         self._open_engines = LeasePool(self._open, _close, settings.index.open_corpora, open_files.has_room_for)
         self._refused: dict[str, CorpusError | ModelServerError] = {}
+        self._silent: dict[str, CorpusError] = {}  # open corpora whose servers do not answer
         self._on_disk: dict[str, int] = {}
         self._next_retry_s = 0.0  # on the monotonic clock
 
@@ -147,8 +149,11 @@ class Engines:
         settings = self._settings
         sentences = settings.answer.sentence_leaves
         corpus = corpus_for_documents(documents, settings.chunk, self.embedding, sentences=sentences, name=name)
-        with closing(corpus):
-            yield self._engine(corpus, only_sure=only_sure, model=model)
+        try:
+            with closing(corpus):
+                yield self._engine(corpus, only_sure=only_sure, model=model)
+        finally:
+            memory.give_back()  # it would stay with the process: a tenth more after forty answers
 
     def add_documents(self, engine: Engine, documents: Sequence[Document]) -> None:
         """Cut and embed further documents into an engine of `for_documents`, which nobody asks meanwhile; blocks.
@@ -188,7 +193,8 @@ class Engines:
             },
             "on_disk": dict(self._on_disk),
             "refused": {
-                name: {"code": error.code, "detail": str(error)} for name, error in list(self._refused.items())
+                name: {"code": error.code, "detail": str(error)}
+                for name, error in (self._silent | self._refused).items()
             },
             "embedding": self.embedding.manifest.model,
             "synthesizer": self._settings.llm.provider,
@@ -199,11 +205,12 @@ class Engines:
     def look_at_disk(self) -> None:
         """Look for a corpus that holds a document, without opening any, so that `status` knows of it; blocks.
 
-        Those that are open or were refused are left out: more is known of them. Only those that were refused because
-        a server did not answer are opened, if `RETRY_S` have passed since the last time: nothing else tells whether
-        it does now.
+        Those that are open or were refused are left out: more is known of them. Servers of open ones are asked whether
+        they answer. Only those that were refused because a server did not answer or a disk refused are opened, if
+        `RETRY_S` have passed since the last time: nothing else tells whether they can be now.
         """
         self._retry_unavailable()
+        self._ask_servers()
         found: dict[str, int] = {}
         known = self._open_engines.open_items().keys() | self._refused.keys()
         for name in self.names():
@@ -225,10 +232,21 @@ class Engines:
         if time.monotonic() < self._next_retry_s:
             return
         for name, error in list(self._refused.items()):
-            if isinstance(error, StoreUnavailableError | ModelServerError):
+            if isinstance(error, StoreUnavailableError | StorageError | ModelServerError):
                 with suppress(CorpusError, ModelError):  # `status` tells of it
                     self.lease(name).release()
         self._next_retry_s = time.monotonic() + RETRY_S
+
+    def _ask_servers(self) -> None:
+        silent: dict[str, CorpusError] = {}
+        for name in self._open_engines.open_items():
+            if (lease := self._open_engines.lease_open(name)) is not None:
+                with lease as engine:
+                    try:
+                        engine.corpus.ask_servers()
+                    except CorpusError as error:
+                        silent[name] = error
+        self._silent = silent
 
     def _named(self, name: str | None) -> str:
         return name or self._settings.index.corpus

@@ -1,6 +1,6 @@
 """`/mcp`: the tools over streamable HTTP.
 
-Flow: `routes/mcp.py` (host, origin and key checked) -> **here** -> the SDK's sessions -> `server.py`.
+Flow: `routes/mcp.py` (host, origin and key checked) -> **here** -> `sessions.py` -> the SDK's sessions -> `server.py`.
 
 The SDK is loaded with the first request. Its sessions live in one task on the event loop, which ends with the loop. A
 GET would open a stream that lasts as long as the session and brings nothing, so the route takes none.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from starlette.types import Message, Receive, Scope, Send
 
 from api.dependencies import Service
+from api.mcp.sessions import Sessions
 from query_engine.runtime.threads import in_thread
 
 if TYPE_CHECKING:  # loaded with the first request
@@ -29,7 +30,7 @@ class McpEndpoint:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._loading: asyncio.Future[StreamableHTTPSessionManager] | None = None
+        self._loading: asyncio.Future[Sessions] | None = None
         self._running: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -45,21 +46,21 @@ class McpEndpoint:
 
         from api.mcp.server import LEFT  # noqa: PLC0415  # loaded by now
 
-        await sessions.handle_request({**scope, LEFT: left}, receive_noting_leave, send)
+        await sessions({**scope, LEFT: left}, receive_noting_leave, send)
 
-    async def _loaded(self) -> "StreamableHTTPSessionManager":
+    async def _loaded(self) -> Sessions:
         loop = asyncio.get_running_loop()
         failed = self._loading is not None and self._loading.done() and self._loading.exception() is not None
         if self._loading is None or self._loop is not loop or failed:
             self._loop, self._loading = loop, asyncio.ensure_future(self._load())
         return await asyncio.shield(self._loading)
 
-    async def _load(self) -> "StreamableHTTPSessionManager":
-        sessions = await in_thread(partial(_load, self._service))
+    async def _load(self) -> Sessions:
+        manager = await in_thread(partial(_load, self._service))
         started = asyncio.Event()
-        self._running = asyncio.ensure_future(_run(sessions, started))
+        self._running = asyncio.ensure_future(_run(manager, started))
         await started.wait()
-        return sessions
+        return Sessions(manager.handle_request, self._service.settings.mcp.sessions)
 
 
 def _load(service: Service) -> "StreamableHTTPSessionManager":
@@ -77,7 +78,7 @@ def _load(service: Service) -> "StreamableHTTPSessionManager":
     return server.session_manager
 
 
-async def _run(sessions: "StreamableHTTPSessionManager", started: asyncio.Event) -> None:
-    async with sessions.run():
+async def _run(manager: "StreamableHTTPSessionManager", started: asyncio.Event) -> None:
+    async with manager.run():
         started.set()
         await asyncio.Event().wait()

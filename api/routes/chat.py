@@ -19,6 +19,7 @@ from api.answering.rounds import with_links
 from api.answering.runner import RunnerDep
 from api.answering.sse import Pace, finish, sse_response, stream_records
 from api.dependencies import Service, ServiceDep
+from api.described import typed
 from api.schemas.chat import ChatBody
 from api.schemas.requests import steering_of
 from api.views.chat import ChatView, Completion, to_completion
@@ -49,7 +50,7 @@ def model(name: str, service: ServiceDep) -> JSONReply:
     return JSONReply(_model(service, name))
 
 
-@router.post("/chat/completions", response_model=None)
+@router.post("/chat/completions", response_model=None, responses=typed("text/event-stream"))
 async def chat(body: ChatBody, request: Request, service: ServiceDep, runner: RunnerDep) -> Response:
     """Answer the last message, whole or in chunks."""
     await in_thread(partial(_check_model, service, body.model))  # not of the pool, which slow work can exhaust

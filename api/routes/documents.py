@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from api.dependencies import ServiceDep
+from api.described import typed
 from api.jobs.write_locks import DELETION_WAIT_S
 from api.schemas.requests import CorpusName
 from api.views.links import is_web_url
@@ -30,7 +31,7 @@ Offset = Annotated[int | None, Query(ge=0, le=MAX_OFFSET)]
 router = APIRouter()
 
 
-@router.get("/documents/{doc_id:path}")
+@router.get("/documents/{doc_id:path}", responses=typed("text/html"))
 def document(
     doc_id: str,
     request: Request,

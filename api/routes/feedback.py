@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
 
 from api.dependencies import ServiceDep
+from api.described import typed
 from api.schemas.requests import CorpusName, FeedbackBody
 from api.views.chat import ID_PREFIX
 from api.views.negotiation import JSONReply, to_json
@@ -27,7 +28,7 @@ async def give(body: FeedbackBody, service: ServiceDep) -> JSONReply:
     return JSONReply({f"{kind}_id": id_, "verdict": body.verdict})
 
 
-@router.get("/feedback", response_class=Response)
+@router.get("/feedback", response_class=Response, responses=typed("application/x-ndjson"))
 async def export(service: ServiceDep, *, corpus: Annotated[CorpusName | None, Query()] = None) -> Response:
     """Return everything that was judged, oldest first: one JSON object a line."""
     found = service.recorder.judged(corpus)

@@ -13,8 +13,9 @@ from typing import Any
 from fastapi import APIRouter
 
 from api.dependencies import ServiceDep
+from api.described import typed
 from api.views.negotiation import JSONReply
-from errors import CorpusLockedError, ModelServerError, StoreUnavailableError
+from errors import CorpusLockedError, ModelServerError, StorageError, StoreUnavailableError
 from settings import VERSION
 
 LIBRARIES = ("llama-index-core", "chromadb", "tantivy")
@@ -44,11 +45,15 @@ async def health(service: ServiceDep) -> JSONReply:
     )
 
 
-@router.get("/ready")
+@router.get("/ready", responses=typed("application/json", status=503, description="The same, and why not."))
 async def ready(service: ServiceDep) -> JSONReply:
-    """Say what is loaded; 503 when an index is damaged or refused, or when there is neither a document nor a source."""
-    status = service.engines.status()
-    if not _documents(status) or _server_failed(status):
+    """Say what is loaded.
+
+    503 when an index is damaged or refused, a server of its stores is silent, or there is neither a document nor a
+    source.
+    """
+    index, status = service.settings.index, service.engines.status()
+    if index.chroma_url or index.database_url or not _documents(status) or _may_be_over(status):
         await asyncio.wait({service.disk_look.begin(service.engines.look_at_disk)}, timeout=LOOK_S)
         status = service.engines.status()
     reasons = _broken(status)
@@ -74,9 +79,10 @@ def _broken(status: dict[str, Any]) -> list[str]:
     return [why["detail"] for why in status["refused"].values() if why["code"] != CorpusLockedError.code]
 
 
-def _server_failed(status: dict[str, Any]) -> bool:
-    """Say whether a corpus was refused because a server did not answer, which may be over."""
-    return any(why["code"] in (StoreUnavailableError.code, ModelServerError.code) for why in status["refused"].values())
+def _may_be_over(status: dict[str, Any]) -> bool:
+    """Say whether a corpus was refused because a server did not answer or a disk refused."""
+    passing = (StoreUnavailableError.code, ModelServerError.code, StorageError.code)
+    return any(why["code"] in passing for why in status["refused"].values())
 
 
 def _documents(status: dict[str, Any]) -> int:

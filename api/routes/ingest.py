@@ -11,6 +11,7 @@ from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
 
 from api.dependencies import Service, ServiceDep
+from api.described import typed
 from api.jobs.queue import Job, Result
 from api.jobs.view import show, show_briefly
 from api.schemas.requests import IngestBody
@@ -21,11 +22,12 @@ from ingestion.schema import Progress
 
 # Clients of bedrock-rag-eval send a path and read the counts from the reply.
 REPLY_WITHIN_S = 10.0
+BEGUN = typed("application/json", status=202, description="The job, which goes on; Location is its address.")
 
 router = APIRouter()
 
 
-@router.post("/ingest")
+@router.post("/ingest", responses=BEGUN)
 async def ingest(body: IngestBody, service: ServiceDep) -> JSONReply:
     """Start a job: 200 and what it did if it ends within 10 seconds, else 202 and its address.
 
@@ -47,7 +49,7 @@ def job_state(job_id: str, service: ServiceDep) -> JSONReply:
     return JSONReply(show(service.jobs.get(job_id)))
 
 
-@router.delete("/ingest/{job_id}")
+@router.delete("/ingest/{job_id}", responses=typed("application/json", status=202, description="It still writes."))
 def cancel(job_id: str, service: ServiceDep) -> JSONReply:
     """Cancel a job; what it has committed stays. 202 while it still writes its last batch."""
     job = service.jobs.cancel(job_id)

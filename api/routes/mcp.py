@@ -7,16 +7,22 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from api.described import typed
+
+# Refusals are the protocol's own, and partly plain text.
+REPLIES = typed("application/json", "text/event-stream") | typed(status=202, description="A notification was taken.")
+REPLIES |= {"default": typed("application/json", "text/plain", description="A refusal.")[200]}
+
 router = APIRouter()
 
 
-@router.post("/mcp", response_class=Response)
+@router.post("/mcp", response_class=Response, responses=REPLIES)
 async def message(request: Request) -> Response:
     """Take one message of a client; the reply is JSON, or events of which the last one is the result."""
     return _Forwarded(request.app.state.mcp)
 
 
-@router.delete("/mcp", response_class=Response)
+@router.delete("/mcp", response_class=Response, responses=REPLIES)
 async def end(request: Request) -> Response:
     """End a session."""
     return _Forwarded(request.app.state.mcp)

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from api.dependencies import ServiceDep
+from api.described import typed
 from api.routes.documents import MAX_OFFSET, UNKNOWN_REMEDY, Offset
 from api.schemas.requests import CorpusName
 from api.views.negotiation import JSONReply
@@ -29,7 +30,11 @@ Width = Annotated[int, Query(ge=1, le=MAX_OFFSET)]
 router = APIRouter()
 
 
-@router.get("/pages/{page}/{doc_id:path}", response_class=Response)
+@router.get(
+    "/pages/{page}/{doc_id:path}",
+    response_class=Response,
+    responses=typed("image/jpeg") | typed(status=304, description="The client has the image."),
+)
 def page_image(
     page: Annotated[int, Path(ge=1, le=MAX_OFFSET)],
     doc_id: str,
@@ -52,13 +57,19 @@ def page_image(
     }
     if request.headers.get("if-none-match") == headers["ETag"]:
         return Response(status_code=304, headers=headers)
-    image = service.page_renderer.image(original, page - 1, width)
+    image = service.page_renderer.image(original, page - 1, width, _client(request))
     return Response(image, headers=headers, media_type="image/jpeg")
 
 
 @router.get("/marks/{doc_id:path}")
 def marks(
-    doc_id: str, service: ServiceDep, *, corpus: Corpus = None, start: Offset = None, end: Offset = None
+    doc_id: str,
+    request: Request,
+    service: ServiceDep,
+    *,
+    corpus: Corpus = None,
+    start: Offset = None,
+    end: Offset = None,
 ) -> JSONReply:
     """Say where the text `[start, end)` of a PDF stands on its pages; without `end`, whether pages can be shown.
 
@@ -67,7 +78,7 @@ def marks(
     """
     name, found, original = _find(service, corpus, doc_id)
     spans = _spans(found, start or 0, end) if end is not None else []
-    marked = service.page_renderer.marks(original, spans)
+    marked = service.page_renderer.marks(original, spans, _client(request))
     shown: dict[str, Any] = {
         "corpus": name,
         "doc_id": found.doc_id,
@@ -75,6 +86,10 @@ def marks(
         "marks": [{**mark, "page": mark["page"] + 1} for mark in marked],
     }
     return JSONReply(shown)
+
+
+def _client(request: Request) -> str:
+    return request.client.host if request.client else ""
 
 
 def _find(service: ServiceDep, corpus: str | None, doc_id: str) -> tuple[str, StoredDocument, Original]:

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api.answering.runner import QuestionRunner, RunnerDep
+from api.described import typed
 from api.schemas.requests import PapersBody
 from api.security.auth import AskXddKeyRequired
 from api.views.negotiation import JSONReply, prefers_html
@@ -26,7 +27,7 @@ NOT_SCREENED = "screening_top_k belongs to /hybrid and was not used: /vector sea
 router = APIRouter()
 
 
-@router.get("/")
+@router.get("/", responses=typed(status=307, description="A browser is sent to the page."))
 def ping(request: Request) -> Response:
     """Say that the service is there; a browser is sent to the page."""
     return page.redirect() if prefers_html(request) else JSONReply({"ping": "pong!"}, headers={"Vary": "Accept"})

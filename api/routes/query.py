@@ -13,6 +13,7 @@ from api.answering.rounds import with_links
 from api.answering.runner import RunnerDep
 from api.answering.sse import Pace, finish, sse_response, stream_records
 from api.dependencies import Service, ServiceDep
+from api.described import typed
 from api.schemas.requests import QueryBody, steering_of
 from api.views.negotiation import JSONReply
 from api.views.query import QueryView, to_query_reply
@@ -31,7 +32,7 @@ async def query(body: QueryBody, request: Request, service: ServiceDep, runner: 
     return JSONReply(to_query_reply(done, links, include_context=body.include_context, answer_id=asked.id))
 
 
-@router.post("/query/stream", response_class=EventSourceResponse)
+@router.post("/query/stream", response_class=EventSourceResponse, responses=typed("text/event-stream"))
 async def query_stream(
     body: QueryBody, request: Request, service: ServiceDep, runner: RunnerDep
 ) -> EventSourceResponse:

@@ -15,6 +15,7 @@ from api.answering.lines import stream_lines
 from api.answering.runner import QuestionRunner, RunnerDep, StartedAnswer
 from api.answering.sse import finish
 from api.dependencies import Service, ServiceDep
+from api.described import typed
 from api.routes.papers import SCREENING_TOP_K, paper_question, warned
 from api.schemas.requests import ReactBody
 from api.security.auth import AskXddKeyRequired
@@ -48,7 +49,12 @@ async def react(body: ReactBody, request: Request, service: ServiceDep, runner: 
     return JSONReply(to_react_reply(done, trail, notices), headers=warned(body, notices))
 
 
-@router.post("/react_streaming", dependencies=[AskXddKeyRequired])
+@router.post(
+    "/react_streaming",
+    dependencies=[AskXddKeyRequired],
+    response_class=StreamingResponse,
+    responses=typed("application/x-ndjson"),
+)
 async def react_streaming(
     body: ReactBody, request: Request, service: ServiceDep, runner: RunnerDep
 ) -> StreamingResponse:

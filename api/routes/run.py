@@ -14,6 +14,7 @@ from api.answering.rounds import with_links
 from api.answering.runner import RunnerDep
 from api.answering.sse import Pace, sse_response, stream_records
 from api.dependencies import ServiceDep
+from api.described import typed
 from api.schemas.requests import RunBody
 from api.views.linked import closest_passages
 from api.views.run import RunView
@@ -23,7 +24,7 @@ ANSWER_ID = "X-Answer-Id"
 router = APIRouter()
 
 
-@router.post("/run", response_class=EventSourceResponse)
+@router.post("/run", response_class=EventSourceResponse, responses=typed("text/event-stream"))
 async def run(body: RunBody, request: Request, service: ServiceDep, runner: RunnerDep) -> EventSourceResponse:
     """Stream snapshots of the answer; the last record is `complete` and holds the whole answer."""
     asked = await ask_in_form(service, runner, request, body.question, body)

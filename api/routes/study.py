@@ -14,6 +14,7 @@ from fastapi import APIRouter
 from starlette.responses import Response, StreamingResponse
 
 from api.dependencies import ServiceDep
+from api.described import typed
 from index.feedback.study import COLUMNS, StudyEvent
 
 router = APIRouter()
@@ -23,7 +24,7 @@ HEAD = ("time", *COLUMNS[1:])
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-@router.get("/study", response_class=Response)
+@router.get("/study", response_class=Response, responses=typed("text/csv"))
 def export(service: ServiceDep) -> Response:
     """Return all events, in the order in which they ended: one a line below a line of names."""
     events = service.study.log().events()

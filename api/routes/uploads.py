@@ -16,7 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from api.dependencies import Service, ServiceDep
 from api.jobs.queue import Job, Result
 from api.multipart import receive_files
-from api.routes.ingest import check_opens, reply_of
+from api.routes.ingest import BEGUN, check_opens, reply_of
 from api.schemas.requests import CorpusName
 from api.views.negotiation import JSONReply
 from errors import IngestRefusedError
@@ -30,7 +30,7 @@ BODY = {"requestBody": {"required": True, "content": {"multipart/form-data": {"s
 router = APIRouter()
 
 
-@router.post("/documents", openapi_extra=BODY)
+@router.post("/documents", openapi_extra=BODY, responses=BEGUN)
 async def upload(
     request: Request, service: ServiceDep, *, corpus: Annotated[CorpusName | None, Query()] = None, wait: bool = False
 ) -> JSONReply:

@@ -176,11 +176,11 @@ class DocumentStore:
         while True:
             query = sa.select(_documents).where(_documents.c.doc_id > last).order_by(_documents.c.doc_id).limit(16)
             with failures_named(), self._engine.connect() as connection:
-                rows = connection.execute(query).all()
-            if not rows:
+                found = [_from_row(row) for row in connection.execute(query)]
+            if not found:
                 return
-            yield from map(_from_row, rows)
-            last = rows[-1].doc_id
+            yield from found
+            last = found[-1].doc_id
 
     def parent_vectors(self, versions: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
         """Return version -> unit vectors of the document's roots and middles, shape (parents, dimension).
@@ -188,6 +188,12 @@ class DocumentStore:
         Row i belongs to position i of the tree. Versions that are not visible are left out.
         """
         return self._parents.get(versions)
+
+    def ask_server(self) -> None:
+        """Raise StoreUnavailableError if the documents are on a server that does not answer."""
+        if self._engine.dialect.name != "sqlite":
+            with failures_named(), self._engine.connect() as connection:
+                connection.execute(sa.select(1))
 
     def pending(self) -> list[str]:
         """Versions whose vectors and terms may exist without a visible document."""

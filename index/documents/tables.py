@@ -167,13 +167,18 @@ def _served(url: str) -> Database:
 
 @contextmanager
 def failures_named() -> Iterator[None]:
-    """Turn a database failure into ours: a full disk is no damage, and a silent server neither."""
+    """Turn a database failure into ours: a full disk is no damage, and a silent server neither.
+
+    A damaged file may open, and hold bytes that are no text, JSON or vectors: that is a ValueError in the body.
+    """
     try:
         yield
     except DBAPIError as error:
         raise _failure(error) from error
     except TimeoutError as error:
         raise _unavailable(f"it did not answer within {SERVER_TIMEOUT_S} s") from error
+    except ValueError as error:
+        raise _damaged(str(error).rstrip(".")) from error
 
 
 def _failure(error: DBAPIError) -> CorpusError:

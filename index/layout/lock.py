@@ -7,10 +7,12 @@ readers take the lock as well. The file says who holds it, and where to reach it
 import fcntl
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
 from errors import CorpusLockedError
+from index.disk import refusals_named
 
 FILE_NAME = "lock"
 
@@ -24,17 +26,24 @@ class CorpusLock:
 
     Raises:
         CorpusLockedError: another process holds it; carries that process's URL if it is a service.
+        StorageError: the folder cannot be written.
     """
 
     def __init__(self, folder: Path, url: str | None = None) -> None:
         path = folder / FILE_NAME
-        self._file = _locked_file(path)
-        while not _is_at(self._file, path):  # a rebuilt corpus was put in this one's place between opening and locking
-            self._file.close()
+        with refusals_named(folder):
             self._file = _locked_file(path)
-        self._file.truncate(0)
-        self._file.write(json.dumps({"pid": os.getpid(), "url": url}))
-        self._file.flush()
+            while not _is_at(self._file, path):  # a rebuilt corpus took this one's place between opening and locking
+                self._file.close()
+                self._file = _locked_file(path)
+            try:
+                self._file.truncate(0)
+                self._file.write(json.dumps({"pid": os.getpid(), "url": url}))
+                self._file.flush()
+            except OSError:
+                with suppress(OSError):  # it writes again what could not be written
+                    self._file.close()
+                raise
 
     def release(self) -> None:
         """Let others in; a second call does nothing."""

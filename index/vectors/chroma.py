@@ -77,6 +77,12 @@ class Collection:
         """Whether a server holds it."""
         return self._writer is not self._reader
 
+    def ask_server(self) -> None:
+        """Raise StoreUnavailableError if the vectors are on a server that does not answer."""
+        if self.served:
+            with self._failures():
+                self._reader.heartbeat()
+
     def close(self) -> None:
         """Let go of files and connections."""
         self._reader.close()
@@ -115,9 +121,8 @@ class Collection:
 
     def upsert(self, ids: Sequence[str], embeddings: Vectors, versions: Sequence[str]) -> None:
         """Store vectors, shape (ids, dimension), each with its document version; known ids are replaced."""
+        self.ask_server()  # a silent server is told by the shorter of the two waits
         with self._failures():
-            if self.served:
-                self._reader.heartbeat()  # a silent server is told by the shorter of the two waits
             rows = self._batch if self.served else min(self._batch, UPSERT_ROWS)
             for start in range(0, len(ids), rows):
                 part = slice(start, start + rows)

@@ -55,6 +55,10 @@ class LeafVectorStore(ChromaVectorStore):
         """Read what the first search would read."""
         self._small.refresh()
 
+    def ask_server(self) -> None:
+        """Raise StoreUnavailableError if the vectors are on a server that does not answer."""
+        self._leaves.ask_server()
+
     def close(self) -> None:
         """Let go of files and connections."""
         self._leaves.close()

@@ -8,7 +8,15 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 # What runs in the image: the service, its commands, and gunicorn's settings.
-PROGRAMS = ["main", "ingestion.__main__", "query_engine.__main__", "pipelines.__main__", "research", "starter", "gunicorn.conf"]
+PROGRAMS = [
+    "main",
+    "ingestion.__main__",
+    "query_engine.__main__",
+    "pipelines.__main__",
+    "research",
+    "starter",
+    "gunicorn.conf",
+]
 
 
 def admitted() -> list[str]:

@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from api.jobs.ingester import Ingester
-from errors import IndexMismatchError, StoreUnavailableError
+from errors import CorpusError, IndexMismatchError, StorageError, StoreUnavailableError
 from index.corpus import Corpus
 from index.layout.lock import CorpusLock
 from ingestion.schema import RunOptions
 from query_engine import build
 from query_engine.build import Engines
 from query_engine.inquiry import Inquiry
+from query_engine.runtime import memory
 from settings import EmbedSettings, IndexSettings, Settings
 
 REPOSITORY = Path(__file__).parents[3]
@@ -130,22 +131,23 @@ def test_a_refused_corpus_is_remembered_and_opened_again_only_for_a_question(eng
     assert engines.status()["refused"] == {}
 
 
-def test_a_corpus_whose_server_was_down_is_opened_again_after_a_while(
-    engines: Engines, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("failure", [StoreUnavailableError, StorageError])
+def test_a_corpus_whose_server_was_down_or_disk_full_is_opened_again_after_a_while(
+    failure: type[CorpusError], engines: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tries: list[str] = []
 
     def open_down(name: str, *_: object, **__: object) -> Corpus:
         tries.append(name)
-        raise StoreUnavailableError("The vector server is down.", "Start it.")
+        raise failure("It is down.", "Start it.")
 
     with monkeypatch.context() as down:
         down.setattr(build, "open_corpus", open_down)
-        with pytest.raises(StoreUnavailableError):
+        with pytest.raises(failure):
             engines.lease("c0")
         engines.look_at_disk()
         engines.look_at_disk()  # too soon
-        assert engines.status()["refused"]["c0"]["code"] == "store_unavailable"
+        assert engines.status()["refused"]["c0"]["code"] == failure.code
     assert tries == ["c0", "c0"]
 
     monkeypatch.setattr(engines, "_next_retry_s", 0.0)
@@ -154,12 +156,41 @@ def test_a_corpus_whose_server_was_down_is_opened_again_after_a_while(
     assert (status["refused"], status["corpora"]["c0"]["documents"]) == ({}, 1)
 
 
+def test_an_open_corpus_whose_server_is_silent_is_told_as_long_as_it_is(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def silent(_: Corpus) -> None:
+        raise StoreUnavailableError("The vector server is down.", "Start it.")
+
+    engines.lease("c0").release()
+    with monkeypatch.context() as down:
+        down.setattr(Corpus, "ask_servers", silent)
+        engines.look_at_disk()
+        assert engines.status()["refused"]["c0"]["code"] == "store_unavailable"
+
+    engines.look_at_disk()
+    assert engines.status()["refused"] == {}
+
+
+def test_after_an_answer_over_given_documents_freed_memory_is_given_back(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_back: list[bool] = []
+    monkeypatch.setattr(memory, "give_back", lambda: given_back.append(True))
+
+    with engines.for_documents([]):
+        assert given_back == []
+
+    assert given_back == [True]
+
+
 IN_A_CHILD = """
 import os, resource, sys
 from pathlib import Path
 from errors import TooManyCorporaError
 from query_engine.build import Engines
 from query_engine.inquiry import Inquiry
+from query_engine.runtime import memory
 from query_engine.runtime import open_files
 from settings import EmbedSettings, IndexSettings, Settings
 

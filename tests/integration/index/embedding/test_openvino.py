@@ -76,6 +76,36 @@ def test_batches_have_few_widths_and_the_widest_comes_first(
     assert len(set(widths)) <= 11
 
 
+SHAPES_IN_A_CHILD = """
+import sys
+from pathlib import Path
+import numpy, psutil
+from index.embedding.model import load_embedding_model, token_arrays
+from index.embedding.openvino import OpenVINOEmbedding
+
+embedder = OpenVINOEmbedding(load_embedding_model("minilm"), precision="int8", cache_dir=Path(sys.argv[1]))
+
+def meet(rows, width):
+    tokens = numpy.ones((rows, width), numpy.int64)
+    embedder._compiled.create_infer_request().infer(dict.fromkeys(embedder._inputs, tokens))
+
+meet(16, 240)
+before = psutil.Process().memory_info().rss
+for width in range(24, 216, 24):
+    for rows in range(1, 9):
+        meet(rows, width)
+print((psutil.Process().memory_info().rss - before) // 1_000_000)
+"""
+
+
+def test_shapes_that_are_met_once_do_not_stay_in_memory(model_cache: Path) -> None:
+    command = [sys.executable, "-c", SHAPES_IN_A_CHILD, str(model_cache)]
+
+    grown_mb = int(subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout)
+
+    assert grown_mb < 110  # 64 shapes: some 190 MB if all stay
+
+
 def test_many_threads_share_one_model(make: Callable[..., OpenVINOEmbedding]) -> None:
     embedder = make("fp32")
     with ThreadPoolExecutor(8) as pool:

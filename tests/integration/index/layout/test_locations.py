@@ -116,7 +116,10 @@ def test_a_question_gives_up_on_a_frozen_vector_server(served: Corpus, chroma: C
 def test_a_dead_vector_server_is_told_and_used_again_when_it_is_back(
     served: Corpus, chroma: ChromaServer, tmp_path: Path
 ) -> None:
+    served.ask_servers()
     chroma.kill()
+    with pytest.raises(StoreUnavailableError, match="RAG_INDEX__CHROMA_URL"):
+        served.ask_servers()
     with pytest.raises(StoreUnavailableError, match="RAG_INDEX__CHROMA_URL"):
         served.vectors.search(QUESTION, 3)
     with pytest.raises(StoreUnavailableError):
@@ -145,7 +148,10 @@ def test_a_question_gives_up_on_a_frozen_database(stored: Corpus, postgres: Post
 
 
 def test_a_dead_database_is_told_and_used_again_when_it_is_back(stored: Corpus, postgres: PostgresServer) -> None:
+    stored.ask_servers()
     postgres.stop()
+    with pytest.raises(StoreUnavailableError, match="RAG_INDEX__DATABASE_URL"):
+        stored.ask_servers()
     with pytest.raises(StoreUnavailableError, match="RAG_INDEX__DATABASE_URL") as told:
         stored.documents.get("03.md")
     with pytest.raises(StoreUnavailableError):

@@ -333,8 +333,7 @@ async def test_a_client_of_an_earlier_version_that_leaves_stops_its_call() -> No
 
     async with client_of(app, "legacy") as client:
         await client.list_tools()
-        session = app.state.mcp._loading.result()
-        (session_id,) = session._server_instances
+        (session_id,) = app.state.mcp._loading.result()._open
         call = {"jsonrpc": "2.0", "id": 99, "method": "tools/call"}
         call["params"] = {"name": "ask", "arguments": {"question": "What turns?"}}
         request = asyncio.ensure_future(post(app, call, session_id, leaves))

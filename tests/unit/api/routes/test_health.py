@@ -169,3 +169,19 @@ async def test_a_probe_needs_no_thread_of_the_pool_that_slow_routes_hold(probe: 
             pool.release_on_behalf_of(borrower)
 
     assert reply.status_code == 200
+
+
+def test_servers_of_an_open_corpus_are_asked_at_each_look() -> None:
+    class GoesDown(FakeEngines):
+        def look_at_disk(self) -> None:
+            super().look_at_disk()
+            self.facts["refused"] = (
+                refused(StoreUnavailableError, StoreUnavailableError.code) if self.looks == 2 else {}
+            )
+
+    engines = GoesDown({"default": FakeEngine()})
+    settings = Settings(index={"chroma_url": "http://127.0.0.1:1"}, feedback={"enabled": False})
+    app = create_app(engines, settings, FakeIngester(), Jobs())
+
+    with TestClient(app, base_url="http://localhost") as client:
+        assert [client.get("/ready").status_code for _ in range(3)] == [200, 503, 200]

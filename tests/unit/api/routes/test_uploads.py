@@ -277,3 +277,24 @@ def test_a_file_that_cannot_be_read_is_told_and_not_kept(make: Make) -> None:
     assert reply.json()["errors"] == failed
     assert set(service.on_disk()) == {".uploads/default/partly.jsonl"}
     assert [note.source for note in service.engine.corpus.ledger.all()] == ["uploads/partly.jsonl"]
+
+
+def test_a_boundary_that_no_parser_takes_is_refused(make: Make) -> None:
+    reply = make().raw(b"", f"multipart/form-data; boundary={'x' * 300}")
+
+    assert (reply.status_code, reply.json()["error"]["code"]) == (422, "bad_upload")
+
+
+@pytest.mark.parametrize("size", [1, 1_000_000])
+def test_a_disk_that_is_full_is_told(size: int, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_ = Path.open
+
+    def full(path: Path, mode: str = "r", **options: Any) -> Any:
+        return open_(Path("/dev/full"), "wb") if mode == "xb" else open_(path, mode, **options)
+
+    monkeypatch.setattr(Path, "open", full)
+    service = make()
+    reply = service.send(("wind.md", b"x" * size))
+
+    assert (reply.status_code, reply.json()["error"]["code"]) == (503, "storage_full")
+    assert service.on_disk() == {}

@@ -1,5 +1,7 @@
 """The document store: versions, visibility, what a crash leaves behind."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -134,3 +136,25 @@ def test_a_file_that_is_no_database_is_named_as_damage(tmp_path: Path) -> None:
 
     with pytest.raises(IndexDamagedError, match="restore the corpus from a backup"):
         open_file(tmp_path / "documents.sqlite")
+
+
+@pytest.mark.parametrize("column", ["text", "pages", "metadata"])
+def test_flipped_bytes_in_a_document_are_named_as_damage(column: str, tmp_path: Path) -> None:
+    path = tmp_path / "documents.sqlite"
+    damaged = DocumentStore(open_file(path))
+    publish(damaged, stored("a.md", "Wind turns blades."))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"UPDATE documents SET {column} = CAST(x'5bff' AS TEXT)")
+
+    for read in (lambda: damaged.get("a.md"), lambda: list(damaged.each())):
+        with pytest.raises(IndexDamagedError, match="doctor"):
+            read()
+
+
+def test_a_flipped_table_of_contents_is_named_as_damage(tmp_path: Path) -> None:
+    path = tmp_path / "documents.sqlite"
+    open_file(path).dispose()
+    path.write_bytes(path.read_bytes().replace(b"tablepending", b"table\xffending"))
+
+    with pytest.raises(IndexDamagedError, match="doctor"):
+        open_file(path)

@@ -1,13 +1,17 @@
 """The lock: one holder, named to others, gone with its process."""
 
+import errno
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
-from errors import CorpusLockedError
+from errors import CorpusLockedError, StorageError
+from index.layout import lock
 from index.layout.lock import CorpusLock
 
 
@@ -50,3 +54,31 @@ def test_a_killed_holder_leaves_the_lock_free(tmp_path: Path) -> None:
         holder.wait()
 
     CorpusLock(tmp_path).release()
+
+
+def test_a_full_disk_is_told_and_the_lock_is_free_when_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path) -> TextIO:
+        file = locked_file(path)
+        monkeypatch.setattr(file, "flush", partial(_refuse, errno.ENOSPC))
+        return file
+
+    locked_file = lock._locked_file
+    with monkeypatch.context() as patched:
+        patched.setattr(lock, "_locked_file", full)
+        with pytest.raises(StorageError, match="No space left"):
+            CorpusLock(tmp_path)
+
+    CorpusLock(tmp_path).release()
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lock, "_locked_file", partial(_refuse, errno.EROFS))
+
+    with pytest.raises(StorageError, match="Read-only"):
+        CorpusLock(tmp_path)
+
+
+def _refuse(error: int, *_: object) -> None:
+    raise OSError(error, os.strerror(error))

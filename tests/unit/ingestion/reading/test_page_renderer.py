@@ -232,7 +232,7 @@ def test_beyond_a_number_of_waiting_pages_further_ones_are_refused(monkeypatch: 
         except TooManyPagesError as error:
             refusals.append(error)
 
-    with renderer._one_at_a_time():
+    with renderer._one_at_a_time("", "0"):
         asking = threading.Thread(target=ask)
         asking.start()
         asking.join()
@@ -252,3 +252,61 @@ def test_an_idle_child_is_ended_and_another_one_started(monkeypatch: pytest.Monk
     assert renderer._sandbox._process is None
     assert renderer.marks(original, []) == []
     renderer.close()
+
+
+def test_a_document_whose_pages_end_the_child_is_given_up(tmp_path: Path) -> None:
+    renderer = PageRenderer(LIMITS, task="tests.fakes.drawing:crashing_over_some")
+    bad, good = kept(tmp_path, b"", 9, "bad.pdf"), kept(tmp_path, b"1", 9, "good.pdf")
+
+    for page in range(9):
+        with pytest.raises(PageUnavailableError):
+            renderer.image(bad, page, 800)
+    assert renderer.image(good, 0, 800) == b"image"
+    renderer.close()
+
+    assert Path(bad.path).read_text() == "0\n1\n"
+
+
+@pytest.mark.parametrize("of_one", ["client", "document"])
+def test_half_of_the_line_is_kept_for_others(of_one: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_renderer, "WAITING_OF_ONE", 3)
+    line = page_renderer._Line()
+    served: list[tuple[str, str]] = []
+    places = [("same", str(n)) if of_one == "client" else (str(n), "same") for n in range(4)]
+
+    with line.turn(*places[0]):
+        waiting = [waiting_in(line, place, served) for place in (*places[1:3], ("other", "other"))]
+        with pytest.raises(TooManyPagesError), line.turn(*places[3]):
+            pass
+    for thread in waiting:
+        thread.join()
+
+    assert ("other", "other") in served
+
+
+def test_clients_take_turns() -> None:
+    line = page_renderer._Line()
+    served: list[tuple[str, str]] = []
+
+    with line.turn("many", "0"):
+        waiting = [waiting_in(line, ("many", str(n)), served) for n in range(1, 4)]
+        waiting += [waiting_in(line, ("one", "x"), served), waiting_in(line, ("other", "x"), served)]
+    for thread in waiting:
+        thread.join()
+
+    assert served == [("one", "x"), ("other", "x"), ("many", "1"), ("many", "2"), ("many", "3")]
+
+
+def waiting_in(line: "page_renderer._Line", place: tuple[str, str], served: list[tuple[str, str]]) -> threading.Thread:
+    """Have a thread wait in line, and note when its turn comes."""
+
+    def draw() -> None:
+        with line.turn(*place):
+            served.append(place)
+
+    thread = threading.Thread(target=draw)
+    before = len(line._waiting)
+    thread.start()
+    while len(line._waiting) == before:
+        thread.join(0.001)
+    return thread
