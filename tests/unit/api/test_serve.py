@@ -2,8 +2,8 @@
 
 import pytest
 
-from errors import CorpusError, IndexDamagedError, StorageError
 from api.serve import describe
+from errors import CorpusError, IndexDamagedError, StorageError
 from query_engine.build import Engines
 from tests.fakes.engines import FakeEngines
 
