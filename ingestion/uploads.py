@@ -14,6 +14,7 @@ from pathlib import Path
 
 from errors import UnreadableError, UploadError
 from index.corpus import Corpus
+from index.documents.normalization import normalize
 from ingestion.reading.files import BUFFER_BYTES, FORMATS, format_of
 from ingestion.reading.kind import check_size
 from settings import Settings
@@ -116,7 +117,7 @@ def check_name(name: str) -> str:
     Raises:
         UploadError: it is none, a path or a hidden file, is too long, has control characters, or names no known format.
     """
-    name = unicodedata.normalize("NFC", name.strip())
+    name = normalize(name.strip())
     if not name or name.startswith(".") or "/" in name or "\\" in name:
         raise UploadError(
             "The name of an uploaded file is empty, hidden or a path.", "Send the plain name of the file."
