@@ -49,7 +49,7 @@ def ingest(
         options: of the run.
         rebuild: rebuild the corpus from `path`, beside the old one, and put it in its place at the end.
         on_progress: called after each file.
-        stop: set it, from any thread, to end the run after the batch that is being written.
+        stop: set it, from any thread, to end the run without the batch that is being written.
 
     Raises:
         SettingsError: the corpus name is none, or one file shall be pruned.
@@ -93,7 +93,7 @@ def ingest_into(
         embedding: the corpus's.
         options: of the run.
         on_progress: called after each file.
-        stop: set it, from any thread, to end the run after the batch that is being written.
+        stop: set it, from any thread, to end the run without the batch that is being written.
 
     Raises:
         UnreadableError: `path` does not exist or cannot be looked into.

@@ -1,8 +1,8 @@
 """Read web pages that came with a question, as a search engine returned them.
 
 Flow: address and HTML, or plain text -> **here** -> its own file for the parsing process (`reader.py`) -> `Document`s
-for an engine over them. Pages are strangers' bytes, so they are parsed where all others are: in the child process, under its
-limits.
+for an engine over them. Pages are strangers' bytes, so they are parsed where all others are: in the child process,
+under its limits.
 """
 
 import tempfile
