@@ -26,18 +26,18 @@ class RunOptions:
         metadata: put over what the documents say themselves.
         limit: stop after this many documents, known ones included.
         dry_run: compare only, write nothing.
-        files: names of the only files of the folder to read; None reads all that is below it.
         prune: remove documents whose files are gone from the folder.
         retry: read files again that could not be read before, though they have not changed.
+        files: names of the only files of the folder to read; None reads all that is below it.
     """
 
     root_name: str = ""
     metadata: Metadata = field(default_factory=dict)
     limit: int | None = None
-    files: tuple[str, ...] | None = None
     dry_run: bool = False
     prune: bool = False
     retry: bool = False
+    files: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
