@@ -31,10 +31,11 @@ FOREIGN_FACTOR = 2
 SPECIAL_TOKENS = 2
 UNKNOWN = "[UNK]"
 # What is a word by itself to BERT's tokenizer, wherever it stands. Brackets are left out: `[SEP]` is one token.
-_ALONE = re.compile(
-    r"[!-/:-@\\^-`{-~\u3001-\u3003\u3008-\u3011\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff03\uff08\uff09\uff0c-\uff0f\uff1a"
-    r"\uff1b\uff1f]"
+_ALONE = (
+    r"!-/:-@\\^-`{-~\u3001-\u3003\u3008-\u3011\u3400-\u4dbf\u4e00-\u9fff"
+    r"\uff01-\uff03\uff08\uff09\uff0c-\uff0f\uff1a\uff1b\uff1f"
 )
+_PARTS = re.compile(f"[{_ALONE}]|[^{_ALONE}]+")
 TOKENIZER_FILE = "tokenizer.json"
 
 
@@ -162,24 +163,27 @@ class TokenCounter:
         self._splits_at_marks = _is_berts(parts)
         self._counted = self._by_words if by_word else self._whole
         self._remembered = lru_cache(REMEMBERED_SENTENCES)(self._counted)
-        self._of_word = _WordCounts(self._whole)
+        self._of_word = _WordCounts(self._of_parts)
 
     def __call__(self, text: str) -> int:
         """Return the number of tokens of `text`."""
         return self._remembered(text) if len(text) <= SENTENCE_CHARS else self._counted(text)
 
     def _by_words(self, text: str) -> int:
-        words = text.split()
-        if max(map(len, words), default=0) > WORD_CHARS:
-            if not self._splits_at_marks:
-                return self._whole(text)
-            # Chinese and Japanese, or marks without space.
-            words = _ALONE.sub(r" \g<0> ", text).split()
         if len(self._of_word) > self._remembered_words:
             # A new one instead of emptying it: another thread may be counting.
-            self._of_word = _WordCounts(self._whole)
-        known, count = self._of_word, self._whole
-        return sum(known[word] if len(word) <= WORD_CHARS else count(word) for word in words)
+            self._of_word = _WordCounts(self._of_parts)
+        return self._sum(text.split())
+
+    def _of_parts(self, word: str) -> int:
+        parts = _PARTS.findall(word) if self._splits_at_marks else [word]
+        return self._sum(parts) if len(parts) > 1 else self._whole(word)
+
+    def _sum(self, words: Sequence[str]) -> int:
+        known = self._of_word
+        if max(map(len, words), default=0) <= WORD_CHARS:
+            return sum(map(known.__getitem__, words))
+        return sum(known[word] if len(word) <= WORD_CHARS else self._of_parts(word) for word in words)
 
     def _whole(self, text: str) -> int:
         encoding = self._tokenizer.encode(text, add_special_tokens=False)
