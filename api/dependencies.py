@@ -99,8 +99,8 @@ class Engine(Protocol):
 class Engines(Protocol):
     """Opens corpora, and keeps them open as long as they are leased."""
 
-    def lease(self, name: str | None = None) -> Lease[Engine]:
-        """Return the engine of a corpus, None meaning the default one; blocks while it is opened."""
+    def lease(self, name: str | None = None, *, create: bool = False) -> Lease[Engine]:
+        """Return the engine of a corpus, None meaning the default one; blocks while it is opened, or made."""
         ...
 
     def lease_open(self, name: str | None = None) -> Lease[Engine] | None:

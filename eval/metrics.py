@@ -10,7 +10,6 @@ looks like any other.
 
 import math
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -18,6 +17,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from eval.cases import Case, Evidence
+from index.documents.normalization import normalize
 
 BUDGETS_CHARS = (2000, 4000, 8000)
 SHORT_ANSWER_WORDS = 6
@@ -63,7 +63,7 @@ Result = TypeVar("Result")
 
 def words(text: str) -> list[str]:
     """Return the lower-case runs of letters and digits of any script, in order; of Chinese, each character."""
-    return _WORD.findall((text if text.isascii() else unicodedata.normalize("NFKC", text)).lower())
+    return _WORD.findall(normalize(text, "NFKC").lower())
 
 
 # Not the list of the search: a change of that one must not change what counts as a right answer.

@@ -13,7 +13,7 @@ never loads them, and is done in a fraction of the time that Chroma and LlamaInd
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -185,14 +185,23 @@ class Corpus:
         embeddings: npt.NDArray[np.float32],
         removed: Sequence[str] = (),
         notes: Sequence[SourceNote] = (),
-    ) -> None:
+        *,
+        stopping: Callable[[], bool] = lambda: False,
+    ) -> bool:
         """Make documents visible, in place of older versions of theirs, and take away those named in `removed`.
+
+        Once `stopping` returns true nothing of this becomes visible any more; if it is visible already, only the rest
+        of what it replaces is left to the next ingestion.
 
         Args:
             documents: new versions only, each with at least one leaf.
             embeddings: one a leaf, in the order of `documents` and of each tree's leaves; shape (leaves, dimension).
             removed: doc_ids that shall vanish.
             notes: of the files that were read, kept in the commit that makes the documents visible.
+            stopping: asked every few dozen leaves.
+
+        Returns:
+            Whether it is visible.
 
         Raises:
             StorageError: the disk is full; the documents stay invisible and the next ingestion sweeps their remains.
@@ -203,8 +212,10 @@ class Corpus:
         names = [node_id(document.version, position) for document in documents for position in document.tree.leaves]
         if documents:
             self.documents.announce([document.version for document in documents])
-            self.vectors.upsert(names, embeddings)
-            self.add_words(documents)
+            self.vectors.upsert(names, embeddings, stopping)
+            self.add_words(documents, stopping)
+            if stopping():
+                return False
         ends = np.cumsum([len(document.tree.leaves) for document in documents])
         parents = (
             [
@@ -214,11 +225,12 @@ class Corpus:
             if documents
             else []
         )
-        self._sweep(self.documents.publish(documents, parents, removed, notes))
+        self._sweep(self.documents.publish(documents, parents, removed, notes), stopping)
+        return True
 
-    def add_words(self, documents: Iterable[StoredDocument]) -> None:
-        """Put the leaves of these documents into the word index, which must not hold them yet."""
-        self.lexical_index.add(
+    def add_words(self, documents: Iterable[StoredDocument], stopping: Callable[[], bool] = lambda: False) -> None:
+        """Put the leaves of these documents into the word index, which must not hold them yet; none once `stopping`."""
+        leaves = (
             (
                 node_id(document.version, position),
                 document.version,
@@ -229,6 +241,7 @@ class Corpus:
             for position in document.tree.leaves
             for span in [document.tree[position]]
         )
+        self.lexical_index.add(leaves, stopping)
 
     def remove(self, doc_ids: Sequence[str]) -> None:
         """Take documents out of every store; unknown ids are no error. Their files are read again by the next run."""
@@ -241,14 +254,18 @@ class Corpus:
         self.remove(known)
         return len(known)
 
-    def sweep(self) -> int:
-        """Remove what an interrupted ingestion left in the derived stores; return how many versions.
+    def hide(self, doc_ids: Iterable[str]) -> None:
+        """Do what `delete` does, but leave vectors and words, which nothing finds any more, to the next ingestion."""
+        self.documents.publish([], [], list(doc_ids))
+
+    def sweep(self, stopping: Callable[[], bool] = lambda: False) -> int:
+        """Remove what an interrupted ingestion left in the derived stores, until `stopping`; return how many versions.
 
         Documents that an older release has stored get what this one notes of them.
         """
         self.documents.copies.complete()
         leftovers = self.documents.pending()
-        self._sweep(leftovers)
+        self._sweep(leftovers, stopping)
         return len(leftovers)
 
     def leaf_places(self) -> dict[str, range]:
@@ -268,9 +285,10 @@ class Corpus:
         """Delete the word index, which is not open yet, to rebuild it."""
         self._stores.delete_words()
 
-    def _sweep(self, versions: Sequence[str]) -> None:
+    def _sweep(self, versions: Sequence[str], stopping: Callable[[], bool]) -> None:
         if versions:
-            self.vectors.delete_versions(versions)
+            self.vectors.delete_versions(versions, stopping)
+        if versions and not stopping():
             self.lexical_index.delete(versions)
             self.documents.settle(versions)
 

@@ -7,7 +7,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import groupby, takewhile
+from itertools import chain, groupby, takewhile
 from pathlib import Path
 
 from errors import SettingsError, UnreadableError
@@ -49,7 +49,7 @@ def ingest(
         options: of the run.
         rebuild: rebuild the corpus from `path`, beside the old one, and put it in its place at the end.
         on_progress: called after each file.
-        stop: set it, from any thread, to end the run after the batch that is being written.
+        stop: set it, from any thread, to end the run without the batch that is being written.
 
     Raises:
         SettingsError: the corpus name is none, or one file shall be pruned.
@@ -93,7 +93,7 @@ def ingest_into(
         embedding: the corpus's.
         options: of the run.
         on_progress: called after each file.
-        stop: set it, from any thread, to end the run after the batch that is being written.
+        stop: set it, from any thread, to end the run without the batch that is being written.
 
     Raises:
         UnreadableError: `path` does not exist or cannot be looked into.
@@ -158,9 +158,11 @@ class _Run:
             corpus.close()
 
     def with_open(self, corpus: Corpus) -> Summary:
-        """Ingest what is listed below the path."""
-        totals = _totals(self.path, self._stop)
-        return self.with_entries(corpus, list_files(self.path, resolved=True), totals, whole=self.path.is_dir())
+        """Ingest what is listed below the path, or those of its files that the options name."""
+        names = self._options.files
+        paths = [self.path] if names is None else [self.path / name for name in names]
+        totals = _totals(_listed(paths), self._stop)
+        return self.with_entries(corpus, _listed(paths), totals, whole=names is None and self.path.is_dir())
 
     def with_entries(
         self,
@@ -226,9 +228,13 @@ def _run_of(note: SourceNote) -> tuple[str, str, str]:
     return note.root, note.source.removesuffix(note.file).removesuffix("/"), str(note.options)
 
 
-def _totals(path: Path, stop: threading.Event) -> tuple[int, int]:
+def _listed(paths: Iterable[Path]) -> Iterator[SourceFile | Skipped]:
+    return chain.from_iterable(list_files(path, resolved=True) for path in paths)
+
+
+def _totals(entries: Iterable[SourceFile | Skipped], stop: threading.Event) -> tuple[int, int]:
     files = size = 0
-    for entry in takewhile(lambda _: not stop.is_set(), list_files(path, resolved=True)):
+    for entry in takewhile(lambda _: not stop.is_set(), entries):
         if isinstance(entry, SourceFile):
             files += 1
             size += entry.size

@@ -28,6 +28,7 @@ class RunOptions:
         dry_run: compare only, write nothing.
         prune: remove documents whose files are gone from the folder.
         retry: read files again that could not be read before, though they have not changed.
+        files: names of the only files of the folder to read; None reads all that is below it.
     """
 
     root_name: str = ""
@@ -36,6 +37,7 @@ class RunOptions:
     dry_run: bool = False
     prune: bool = False
     retry: bool = False
+    files: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

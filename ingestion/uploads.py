@@ -1,19 +1,23 @@
 """Files that clients have sent: one folder a corpus, in which they stay, so that they can be read again.
 
-Flow: `POST /documents` fills a staging folder -> **here**, moved into the corpus's folder -> a run reads that folder. A
-document's deletion deletes its file here, or the next run would bring it back.
+Flow: `POST /documents` fills a staging folder -> **here**, in its job: moved into the corpus's folder -> a run reads
+them, and no other file of the folder. A document's deletion deletes its file.
 """
 
 import os
 import shutil
 import tempfile
+import time
 import unicodedata
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from errors import UnreadableError, UploadError
 from index.corpus import Corpus
+from index.documents.normalization import normalize
+from index.documents.row_filter import keys_of, meeting
 from ingestion.reading.files import BUFFER_BYTES, FORMATS, format_of
 from ingestion.reading.kind import check_size
 from settings import Settings
@@ -24,6 +28,11 @@ ROOT_NAME = "uploads"
 DEFAULT_FOLDER = ".uploads"
 # File systems take 255.
 MAX_NAME_BYTES = 240
+# No upload waits so long in line.
+STALE_S = 7 * 24 * 3600
+_ARRIVING = ".arriving-"
+
+Result = dict[str, Any]
 
 
 class Uploads:
@@ -42,46 +51,81 @@ class Uploads:
 
     @contextmanager
     def staging(self) -> Iterator[Path]:
-        """Make a folder for files on their way, which vanishes with what is left in it."""
+        """Make a folder for files on their way, which vanishes with what is left in it.
+
+        Those that a killed process left behind go as well, once they are old.
+        """
         self._root.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".arriving-", dir=self._root) as folder:
+        for left in self._root.glob(f"{_ARRIVING}*"):
+            with suppress(FileNotFoundError):
+                if time.time() - left.stat().st_mtime > STALE_S:
+                    shutil.rmtree(left, ignore_errors=True)
+        with tempfile.TemporaryDirectory(prefix=_ARRIVING, dir=self._root) as folder:
             yield Path(folder)
 
-    @contextmanager
-    def kept(self, staged: Path, corpus: str) -> Iterator[Path]:
-        """Move staged files into the corpus's folder, over those of the same names; undone if the body raises.
+    def take(self, staged: Path, corpus: Corpus, run: Callable[[Path, tuple[str, ...]], Result]) -> Result:
+        """Move staged files into the corpus's folder, over those of the same names, and run their ingestion.
+
+        What the run did not bring into the corpus is put back as it was: all files, if it failed or was stopped, and
+        those that it could not read. Documents of new files go as well; only a file of many records that replaced
+        another one stays, with what was committed of it.
 
         Args:
             staged: made by `staging`; nothing else may write into it by now.
-            corpus: its name.
+            corpus: nobody else writes it meanwhile.
+            run: given the corpus's folder and the names in it; its result says whether it was `stopped`.
         """
-        folder, replaced = self.folder(corpus), staged / ".replaced"
-        names = sorted(path.name for path in staged.iterdir())
+        folder, replaced = self.folder(corpus.name), staged / ".replaced"
+        names = tuple(sorted(path.name for path in staged.iterdir()))
+        before = {name: corpus.documents.versions(_source(name)) for name in names}
         folder.mkdir(parents=True, exist_ok=True)
         replaced.mkdir()
-        with ExitStack() as undo:
+        complete = False
+        try:
             for name in names:
                 if (folder / name).exists():
                     os.replace(folder / name, replaced / name)
-                    undo.callback(os.replace, replaced / name, folder / name)
-                else:
-                    undo.callback((folder / name).unlink, missing_ok=True)
                 os.replace(staged / name, folder / name)
-            yield folder
-            undo.pop_all()
+            result = run(folder, names)
+            complete = not result["stopped"]
+            return result
+        finally:
+            unread = {note.source for note in corpus.ledger.failed()}
+            for name in names:
+                if not complete or _source(name) in unread:
+                    self._put_back(corpus, name, replaced / name, before[name], complete=complete)
 
-    def discard(self, corpus: Corpus, doc_ids: Iterable[str]) -> None:
-        """Delete the uploaded files of these documents, which are about to be deleted.
+    def delete(self, corpus: Corpus, doc_ids: Iterable[str]) -> int:
+        """Delete what `find` found: documents with their uploaded files, and files; return how many of them there were.
 
         A file of many records goes with the first of them: it cannot be cut, and read again it would bring all back.
         """
-        sources = set(corpus.catalogue.sources(doc_ids).values())
-        self._delete(corpus, sources)
+        doc_ids = list(dict.fromkeys(doc_ids))
+        sources = corpus.catalogue.sources(doc_ids)
+        orphans = self._orphans(corpus, [doc_id for doc_id in doc_ids if doc_id not in sources])
+        files = {*sources.values(), *orphans}
+        found = {source: path for source in files if (path := self._file(corpus, source))}
+        for path in found.values():
+            path.unlink()
+        # Without their notes no later run counts them as vanished.
+        corpus.ledger.forget(found)
+        return corpus.delete(sources) + len(orphans)
 
-    def discard_unreadable(self, corpus: Corpus) -> None:
-        """Delete the uploaded files of which nothing could be read: nobody could name them to delete them."""
-        failed = (note.source for note in corpus.ledger.failed())
-        self._delete(corpus, [source for source in failed if not corpus.documents.versions(source)])
+    def find(self, corpus: Corpus, filters: object) -> list[str]:
+        """Return the ids of the documents that meet a filter, and after them those of files that never became any.
+
+        A process that was killed in the middle of an upload leaves such files. They have an id and a source only, so
+        no filter of other fields means them.
+
+        Raises:
+            FilterError: the filter has no meaning.
+        """
+        found, folder = corpus.catalogue.find(filters), self.folder(corpus.name)
+        if not folder.is_dir() or not {"doc_id", "source"}.issuperset(keys_of(filters)):
+            return found
+        lost = self._orphans(corpus, sorted(_source(path.name) for path in folder.iterdir()))
+        met = meeting([{"doc_id": source, "source": source} for source in lost], filters)
+        return found + [source for source, meets in zip(lost, met, strict=True) if meets]
 
     def drop(self, corpus: str) -> None:
         """Delete all files of a corpus."""
@@ -95,16 +139,33 @@ class Uploads:
                 os.replace(path, self.folder(new) / path.name)
             self.folder(old).rmdir()
 
-    def _delete(self, corpus: Corpus, sources: Iterable[str]) -> None:
-        gone = []
-        for source in sources:
-            root_name, _, name = source.partition("/")
-            path = self.folder(corpus.name) / name
-            if root_name == ROOT_NAME and "/" not in name and path.is_file():
-                path.unlink()
-                gone.append(source)
-        # Without their notes no later run counts them as vanished.
-        corpus.ledger.forget(gone)
+    def _put_back(
+        self, corpus: Corpus, name: str, replaced: Path, before: Mapping[str, str], *, complete: bool
+    ) -> None:
+        """Undo one file of an upload, unless some of it is in the corpus for good."""
+        source, path = _source(name), self.folder(corpus.name) / name
+        after = corpus.documents.versions(source)
+        if after != before and (before or complete):
+            return
+        if replaced.exists():
+            os.replace(replaced, path)
+        else:
+            path.unlink(missing_ok=True)
+            corpus.hide(after)
+            corpus.ledger.forget([source])
+
+    def _orphans(self, corpus: Corpus, sources: Iterable[str]) -> list[str]:
+        return [source for source in sources if self._file(corpus, source) and not corpus.documents.versions(source)]
+
+    def _file(self, corpus: Corpus, source: str) -> Path | None:
+        """Return the uploaded file that is called so, if there is one."""
+        root_name, _, name = source.partition("/")
+        path = self.folder(corpus.name) / name
+        return path if root_name == ROOT_NAME and "/" not in name and path.is_file() else None
+
+
+def _source(name: str) -> str:
+    return f"{ROOT_NAME}/{name}"
 
 
 def check_name(name: str) -> str:
@@ -116,7 +177,7 @@ def check_name(name: str) -> str:
     Raises:
         UploadError: it is none, a path or a hidden file, is too long, has control characters, or names no known format.
     """
-    name = unicodedata.normalize("NFC", name.strip())
+    name = normalize(name.strip())
     if not name or name.startswith(".") or "/" in name or "\\" in name:
         raise UploadError(
             "The name of an uploaded file is empty, hidden or a path.", "Send the plain name of the file."

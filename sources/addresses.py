@@ -7,6 +7,7 @@ resolved: an address is allowed if the operator wrote it down, wherever it leads
 from urllib.parse import urlsplit
 
 from errors import SettingsError
+from index.documents.normalization import shorten_marks
 from settings import SourcesSettings
 
 PORTS = {"http": 80, "https": 443}
@@ -19,6 +20,8 @@ def server_of(url: str) -> Server | None:
 
     A user, a password, a query or a fragment make it none.
     """
+    if shorten_marks(url) != url:
+        return None
     try:
         parts = urlsplit(url.strip())
         port = parts.port

@@ -1,6 +1,6 @@
 """Answer a question only from the web pages that came with it.
 
-Flow: `POST /answer` -> **here**: HTML is parsed in the readers' child processes (`ingestion/reading/`), text is cleaned
+Flow: `POST /answer` -> **here**: pages are read in the readers' child processes (`ingestion/reading/`)
 -> a corpus in memory -> `Engine.stages` -> the same events as from a corpus. No address is fetched: a page's `url` is
 its name and what citations link to.
 """
@@ -13,10 +13,9 @@ from functools import partial
 
 from errors import UnreadableError
 from index.documents.store import Document
-from ingestion.reading.fields import web_address
 from ingestion.reading.pages import Page, read_page
 from ingestion.reading.reader import Reader
-from ingestion.reading.text import clean_body, one_line
+from ingestion.reading.text import one_line
 from query_engine import steps as engine_steps
 from query_engine.answer_stream import answer_stream
 from query_engine.engine import Engine
@@ -172,10 +171,7 @@ def _document(page: GivenPage, reader: Reader) -> Document:
         UnreadableError: it holds no text, or cannot be parsed within the limits.
     """
     title = one_line(page.title or "")[:SHOWN_TITLE_CHARS]
+    document = read_page(Page(page.url, page.html or "", page.text), reader)
     if page.text is not None:
-        url = web_address(page.url)
-        return Document(
-            page.url, title or page.url, clean_body(page.text), url=url, source=page.url, content_type="web"
-        )
-    document = read_page(Page(page.url, page.html or ""), reader)
+        return replace(document, title=title or page.url, content_type="web")
     return replace(document, title=title or document.title)

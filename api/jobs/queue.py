@@ -81,6 +81,10 @@ class Job:
         await asyncio.wait({end}, timeout=wait_s)
         return end.done()
 
+    def at_end(self, do: Callable[[], object]) -> None:
+        """Have something done when it has ended in any way, or at once if it has already."""
+        self._future.add_done_callback(lambda _future: do())
+
     def _without_value(self) -> bool:
         return self.finished_at is None or self._future.cancelled()
 

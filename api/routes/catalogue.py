@@ -58,14 +58,13 @@ def documents(
 def delete(body: DeleteBody, service: ServiceDep) -> JSONReply:
     """Delete what meets a filter with its uploaded files, or with `dry_run` count it; the first ids are named."""
     with service.engines.lease(body.corpus) as engine:
-        opened = engine.corpus
+        opened, uploads = engine.corpus, Uploads(service.settings)
         if body.dry_run:
-            found, deleted = opened.catalogue.find(body.filter), 0
+            found, deleted = uploads.find(opened, body.filter), 0
         else:
             with service.write_locks.hold(opened.name, DELETION_WAIT_S):
-                found = opened.catalogue.find(body.filter)
-                Uploads(service.settings).discard(opened, found)
-                deleted = opened.delete(found)
+                found = uploads.find(opened, body.filter)
+                deleted = uploads.delete(opened, found)
     return JSONReply(
         {
             "corpus": opened.name,

@@ -78,8 +78,7 @@ def delete(doc_id: str, service: ServiceDep, *, corpus: Annotated[CorpusName | N
     with service.engines.lease(corpus) as engine:
         name = engine.corpus.name
         with service.write_locks.hold(name, DELETION_WAIT_S):
-            Uploads(service.settings).discard(engine.corpus, [doc_id])
-            if not engine.corpus.delete([doc_id]):
+            if not Uploads(service.settings).delete(engine.corpus, [doc_id]):
                 raise _unknown(name)
     return JSONReply({"corpus": name, "deleted": 1, "doc_ids": [doc_id]})
 

@@ -1,7 +1,7 @@
 """`POST /documents`: take files of the client into a corpus, and keep them.
 
-Flow: a multipart body -> `api/multipart.py` writes a staging folder -> `ingestion/uploads.py` keeps its files -> a job,
-like those of `ingest.py`, reads the corpus's uploads.
+Flow: a multipart body -> `api/multipart.py` writes a staging folder -> a job, like those of `ingest.py`, reads its
+files -> `ingestion/uploads.py` keeps those that came into the corpus.
 """
 
 import threading
@@ -36,7 +36,8 @@ async def upload(
 ) -> JSONReply:
     """Take files and start a job that reads them: 202 and its address at once, or with `wait` 200 and what it did.
 
-    A file replaces the one that was uploaded under its name. A refused upload leaves nothing behind.
+    A file replaces the one that was uploaded under its name. An upload that is refused, fails or is cancelled leaves
+    nothing behind.
     """
     settings = service.settings
     if not settings.ingest.max_upload_mb:
@@ -47,6 +48,7 @@ async def upload(
         folder = await run_in_threadpool(staging.enter_context, uploads.staging())
         names = await receive_files(request, folder)
         job = await run_in_threadpool(_submit, service, uploads, folder, names, name)
+        job.at_end(staging.pop_all().close)
     return await reply_of(job, None if wait else 0)
 
 
@@ -54,16 +56,16 @@ def _submit(service: Service, uploads: Uploads, staged: Path, names: list[str], 
     for name in names:
         check_staged(staged / name, service.settings.ingest.max_file_bytes)
     request: dict[str, Any] = {"corpus": corpus, "files": names}
-    with uploads.kept(staged, corpus) as folder:
-        return service.jobs.submit(request, _work(service, uploads, folder, corpus))
+    return service.jobs.submit(request, _work(service, uploads, staged, corpus))
 
 
-def _work(service: Service, uploads: Uploads, folder: Path, corpus: str) -> Callable[..., Result]:
+def _work(service: Service, uploads: Uploads, staged: Path, corpus: str) -> Callable[..., Result]:
     def work(tell: Callable[[Progress], None], stop: threading.Event) -> Result:
-        with service.write_locks.hold(corpus):
-            result = service.ingester.ingest(corpus, folder, RunOptions(root_name=ROOT_NAME), tell, stop)
-            with service.engines.lease(corpus) as engine:
-                uploads.discard_unreadable(engine.corpus)
-        return result
+        def run(folder: Path, names: tuple[str, ...]) -> Result:
+            options = RunOptions(root_name=ROOT_NAME, files=names)
+            return service.ingester.ingest(corpus, folder, options, tell, stop)
+
+        with service.write_locks.hold(corpus), service.engines.lease(corpus, create=True) as engine:
+            return uploads.take(staged, engine.corpus, run)
 
     return work

@@ -19,24 +19,23 @@ if TYPE_CHECKING:
 class ArrayEmbedder(Protocol):
     """An embedder that yields arrays."""
 
-    def encode_documents(self, texts: list[str]) -> npt.NDArray[np.float32]:
-        """Return one unit vector a text, document prefix added, in the order given."""
+    def encode_documents(self, texts: list[str], check: Callable[[], None]) -> npt.NDArray[np.float32]:
+        """Return one unit vector a text, document prefix added, in the order given.
+
+        `check` is called every few texts, and while a server is waited for; what it raises ends the call.
+        """
         ...
 
 
 @runtime_checkable
-class RemoteEmbedder(Protocol):
-    """An embedder that waits for a server, and can stop waiting.
+class RemoteEmbedder(ArrayEmbedder, Protocol):
+    """An embedder that waits for a server.
 
     Attributes:
         slice_texts: texts in one call that keep the server busy.
     """
 
     slice_texts: int
-
-    def encode_documents(self, texts: list[str], check: Callable[[], None]) -> npt.NDArray[np.float32]:
-        """Do what `ArrayEmbedder` does; `check` is called while it waits, and what it raises ends the call."""
-        ...
 
 
 # Few enough that a stopped run ends within a second or two, enough to keep every core busy.
@@ -59,13 +58,11 @@ def embed_documents(
     Args:
         embedder: of the corpus.
         texts: passages.
-        check: called while a server is waited for; what it raises ends this.
+        check: called every few texts by an `ArrayEmbedder`; what it raises ends this.
 
     Raises:
         ModelError: the model failed, or its server.
     """
-    if isinstance(embedder, RemoteEmbedder):
-        return embedder.encode_documents(texts, check)
     if isinstance(embedder, ArrayEmbedder):
-        return embedder.encode_documents(texts)
+        return embedder.encode_documents(texts, check)
     return np.asarray(embedder.get_text_embedding_batch(texts), np.float32)

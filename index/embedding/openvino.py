@@ -91,10 +91,10 @@ class OpenVINOEmbedding(BaseEmbedding):
         """Name for LlamaIndex's events."""
         return "OpenVINOEmbedding"
 
-    def encode(self, texts: list[str]) -> npt.NDArray[np.float32]:
+    def encode(self, texts: list[str], check: Callable[[], None] = lambda: None) -> npt.NDArray[np.float32]:
         """Return one unit vector a text, shape (len(texts), dimension), in the order given; no prefixes added.
 
-        An interrupt (Ctrl-C) ends it after the batches under way.
+        An interrupt (Ctrl-C), or what `check` raises before a batch, ends it after the batches under way.
         """
         vectors = np.empty((len(texts), self._model.dimension), np.float32)
         encodings = self._model.input_tokenizer.encode_batch(texts)
@@ -104,6 +104,7 @@ class OpenVINOEmbedding(BaseEmbedding):
         batches = [order[i : i + BATCH_TEXTS] for i in range(0, len(order), BATCH_TEXTS)]
 
         def run(rows: list[int]) -> None:
+            check()
             request = self._compiled.create_infer_request()
             longest = max(len(encodings[i]) for i in rows)
             width = min(-(-longest // WIDTH_STEP) * WIDTH_STEP, self._model.max_tokens)
@@ -119,9 +120,9 @@ class OpenVINOEmbedding(BaseEmbedding):
             list(pool.map(run, batches))
         return vectors
 
-    def encode_documents(self, texts: list[str]) -> npt.NDArray[np.float32]:
+    def encode_documents(self, texts: list[str], check: Callable[[], None] = lambda: None) -> npt.NDArray[np.float32]:
         """Return one unit vector a passage, as `encode` does, with the document prefix put before each."""
-        return self.encode([self.document_prefix + text for text in texts] if self.document_prefix else texts)
+        return self.encode([self.document_prefix + text for text in texts] if self.document_prefix else texts, check)
 
     def _get_query_embedding(self, query: str) -> list[float]:
         vector: list[float] = self.encode([self.query_prefix + query])[0].tolist()

@@ -7,7 +7,7 @@ other languages than English `foreign_words.py` does.
 """
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -30,6 +30,8 @@ MAX_QUERY_TERMS = 64
 # Sums of that many different powers of two are exact in a score's 24 bits.
 MARKS = 24
 KEPT_NAMES = 20_000
+# Between so many a run that shall end does so.
+ADDED_ROWS = 500
 KEPT_LETTERS = 64
 # What a term's frequency multiplies its weight by at most: k1 + 1 of tantivy's BM25, whose k1 is 1.2.
 MAX_FREQUENCY_FACTOR = 2.2
@@ -64,10 +66,13 @@ class LexicalIndex:
         self._terms_by_letter = lru_cache(KEPT_LETTERS)(self._read_terms)
         self._foreign = lru_cache(None)(self._words_in)
 
-    def add(self, leaves: Iterable[tuple[str, str, str, str]]) -> None:
-        """Add (node id, version, text, names) rows and commit."""
+    def add(self, leaves: Iterable[tuple[str, str, str, str]], stopping: Callable[[], bool] = lambda: False) -> None:
+        """Add (node id, version, text, names) rows and commit; none of them once `stopping` returns true."""
         with self._writer() as writer:
-            for node_id, version, text, names in leaves:
+            for place, (node_id, version, text, names) in enumerate(leaves):
+                if place % ADDED_ROWS == 0 and stopping():
+                    writer.rollback()
+                    return
                 fields = {"text": pairs_for_runs(text), "names": pairs_for_runs(names)}
                 writer.add_document(tantivy.Document(node_id=node_id, version=version, **fields))
 

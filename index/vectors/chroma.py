@@ -38,6 +38,8 @@ PAGE = 5000
 # Chroma in this process lets nothing else run during a call: some 0.5 ms a vector on an idle machine, ten times that on
 # a busy one. A request to the service meets several calls, since each time it waits for its socket the next one begins.
 UPSERT_ROWS = 32
+# Of one request to a server, and of one deletion: between two of them a run that shall end does so.
+CHANGED_ROWS = 500
 # Chroma puts each value of a condition into a separate SQLite variable; SQLite allows 32,766 of them.
 MAX_VALUES = 10_000
 _CONFIGURATION: Any = {"hnsw": {"space": "cosine", "ef_search": EF_SEARCH}}
@@ -119,12 +121,23 @@ class Collection:
             yield from page
             offset += len(page)
 
-    def upsert(self, ids: Sequence[str], embeddings: Vectors, versions: Sequence[str]) -> None:
-        """Store vectors, shape (ids, dimension), each with its document version; known ids are replaced."""
+    def upsert(
+        self,
+        ids: Sequence[str],
+        embeddings: Vectors,
+        versions: Sequence[str],
+        stopping: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Store vectors, shape (ids, dimension), each with its document version; known ids are replaced.
+
+        Once `stopping` returns true the rest is left out.
+        """
         self.ask_server()  # a silent server is told by the shorter of the two waits
         with self._failures():
-            rows = self._batch if self.served else min(self._batch, UPSERT_ROWS)
+            rows = min(self._batch, CHANGED_ROWS if self.served else UPSERT_ROWS)
             for start in range(0, len(ids), rows):
+                if stopping():
+                    return
                 part = slice(start, start + rows)
                 self._written.upsert(
                     ids=list(ids[part]),
@@ -147,10 +160,19 @@ class Collection:
             for start in range(0, len(ids), self._batch):
                 self._written.delete(ids=list(ids[start : start + self._batch]))
 
-    def delete_versions(self, versions: Sequence[str]) -> None:
-        """Remove all that belongs to these document versions; unknown ones are no error."""
+    def delete_versions(self, versions: Sequence[str], stopping: Callable[[], bool] = lambda: False) -> None:
+        """Remove all that belongs to these document versions; unknown ones are no error.
+
+        Once `stopping` returns true the rest is left.
+        """
         with self._failures():
-            self._written.delete(where={"version": {"$in": list(versions)}})
+            for start in range(0, len(versions), MAX_VALUES):
+                part = {"version": {"$in": list(versions[start : start + MAX_VALUES])}}
+                ids = self.raw.get(where=part, include=[])["ids"]
+                for first in range(0, len(ids), CHANGED_ROWS):
+                    if stopping():
+                        return
+                    self._written.delete(ids=ids[first : first + CHANGED_ROWS])
 
     def nearest(self, embedding: Sequence[float] | Vectors, top_k: int) -> Hits:
         """Return (id, cosine similarity in -1..1) of the nearest vectors, nearest first; `[]` if there are none."""

@@ -8,8 +8,8 @@ A `ChromaVectorStore`, so LlamaIndex users keep their type; what it mends: `add`
 large batches failed, similarities were exp(-L2), and every node was stored again as JSON in its metadata.
 """
 
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Collection as Several
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,9 +77,14 @@ class LeafVectorStore(ChromaVectorStore):
         self.upsert([node.node_id for node in nodes], embeddings)
         return [node.node_id for node in nodes]
 
-    def upsert(self, node_ids: Sequence[str], embeddings: npt.NDArray[np.float32]) -> None:
-        """Store embeddings, shape (leaves, dimension); known ids are replaced."""
-        self._leaves.upsert(node_ids, embeddings, [split_node_id(name)[0] for name in node_ids])
+    def upsert(
+        self,
+        node_ids: Sequence[str],
+        embeddings: npt.NDArray[np.float32],
+        stopping: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Store embeddings, shape (leaves, dimension), until `stopping`; known ids are replaced."""
+        self._leaves.upsert(node_ids, embeddings, [split_node_id(name)[0] for name in node_ids], stopping)
 
     def fetch(self, node_ids: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
         """Return node id -> embedding for the leaves that are there."""
@@ -93,10 +98,10 @@ class LeafVectorStore(ChromaVectorStore):
         """Remove these leaves; unknown ones are no error."""
         self._leaves.delete_ids(node_ids)
 
-    def delete_versions(self, versions: Sequence[str]) -> None:
-        """Remove all leaves of these document versions; unknown versions are no error."""
+    def delete_versions(self, versions: Sequence[str], stopping: Callable[[], bool] = lambda: False) -> None:
+        """Remove all leaves of these document versions, until `stopping`; unknown versions are no error."""
         if versions:
-            self._leaves.delete_versions(versions)
+            self._leaves.delete_versions(versions, stopping)
 
     def search(
         self, embedding: Sequence[float] | npt.NDArray[np.float32], top_k: int, versions: Several[str] | None = None

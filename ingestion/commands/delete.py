@@ -58,10 +58,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _delete(corpus: Corpus, filters: object, uploads: Uploads, *, dry_run: bool) -> dict[str, Any]:
-    doc_ids, deleted = corpus.catalogue.find(filters), 0
-    if not dry_run:
-        uploads.discard(corpus, doc_ids)
-        deleted = corpus.delete(doc_ids)
+    doc_ids = uploads.find(corpus, filters)
+    deleted = 0 if dry_run else uploads.delete(corpus, doc_ids)
     shown = {"doc_ids": doc_ids[:SHOWN], "dry_run": dry_run}
     return {"corpus": corpus.name, "matched": len(doc_ids), "deleted": deleted, **shown}
 

@@ -83,7 +83,7 @@ class Mender:
         if Repair.NOTHING in diagnosis.repairs:
             findings = " ".join(check.finding or "" for check in diagnosis.checks if check.repair is Repair.NOTHING)
             raise IndexDamagedError(f"Corpus {diagnosis.corpus!r} cannot be mended: {findings}", Repair.NOTHING)
-        steps = {
+        steps: dict[Repair, Callable[[], object]] = {
             Repair.COUNT: self._corpus.recount,
             Repair.WORDS: self._words,
             Repair.VECTORS: self._vectors,

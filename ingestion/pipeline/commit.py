@@ -3,6 +3,7 @@
 Flow: `pipeline.py` (steps with trees and vectors, wherever they were made) -> **here** -> `index/corpus.py`.
 """
 
+import threading
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,12 +11,14 @@ import numpy as np
 from index.corpus import Corpus
 from ingestion.pipeline.diff import Change, FileDone, Step
 from ingestion.reading.files import Skipped
+from ingestion.schema import RunStopped
 
 
-def commit(corpus: Corpus, batch: Sequence[Step]) -> None:
+def commit(corpus: Corpus, batch: Sequence[Step], stop: threading.Event) -> None:
     """Make the batch visible as a whole.
 
     Raises:
+        RunStopped: `stop` was set before it was visible.
         CorpusError: a store failed; batches that were committed before are kept.
     """
     changes = [step for step in batch if isinstance(step, Change)]
@@ -26,4 +29,6 @@ def commit(corpus: Corpus, batch: Sequence[Step]) -> None:
     if changes or gone or notes:
         vectors = [change.vectors for change in changes if change.vectors is not None]
         rows = np.concatenate(vectors) if vectors else np.empty((0, 0), np.float32)
-        corpus.replace([change.stored() for change in changes], rows, gone, list(notes.values()))
+        stored = [change.stored() for change in changes]
+        if not corpus.replace(stored, rows, gone, list(notes.values()), stopping=stop.is_set):
+            raise RunStopped

@@ -35,7 +35,7 @@ def stages(
         steps: of `diff.py`, or made otherwise; iterated in a thread.
         corpus: open for writing.
         preparation: makes trees and vectors.
-        stop: set it, from any thread, to end after the batch that is being written; it is also set when this ends
+        stop: set it, from any thread, to end without the batch that is being written; it is also set when this ends
             before the steps do.
 
     Raises:
@@ -65,7 +65,7 @@ def stages(
         threads.push(stop_unless_done)
         for batch in ready.beating(BEAT_S):
             if batch:
-                commit(corpus, batch)
+                commit(corpus, batch, stop)
             yield batch or []
 
 
@@ -78,7 +78,7 @@ class Pipeline:
         preparation: makes their trees and vectors.
         on_progress: called from the thread that runs this: at the start, after each file, and after each commit within
             a large one.
-        stop: set it, from any thread, to end the run after the batch that is being written.
+        stop: set it, from any thread, to end the run without the batch that is being written.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class Pipeline:
                     self._check()
                     report.note(step)
             else:
-                self._corpus.sweep()
+                self._corpus.sweep(self._stop.is_set)
                 with closing(stages(steps, self._corpus, self._preparation, self._stop)) as committed:
                     for batch in committed:
                         self._report(batch, comparison, report)

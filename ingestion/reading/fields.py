@@ -10,6 +10,7 @@ from datetime import date
 from typing import Any
 from urllib.parse import urlsplit
 
+from index.documents.normalization import shorten_marks
 from index.documents.store import Metadata
 from ingestion.reading.text import one_line
 
@@ -30,7 +31,7 @@ def title(value: object) -> str | None:
 
 def web_address(value: object) -> str | None:
     """Return `value` if it is an absolute http or https address, else None: nothing else may become a link."""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or shorten_marks(value) != value:
         return None
     address = value.strip()
     try:

@@ -8,11 +8,11 @@ offset exists. Pure functions; nothing here knows a file format.
 
 import codecs
 import re
-import unicodedata
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 from errors import UnreadableError
+from index.documents.normalization import normalize
 from ingestion.reading.files import inner_name
 
 _BOMS = (
@@ -105,7 +105,7 @@ def clean(text: str) -> str:
     At most two blank lines stand in a row, none at either end; `""` if nothing visible is left.
     """
     text = _INVISIBLE.sub("", _SPACES.sub(" ", _LINE_BREAKS.sub("\n", text)))
-    text = "\n".join(line.rstrip() for line in unicodedata.normalize("NFC", text).split("\n"))
+    text = "\n".join(line.rstrip() for line in normalize(text).split("\n"))
     return _BLANK_LINES.sub("\n\n\n", text).strip("\n")
 
 

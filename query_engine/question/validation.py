@@ -3,9 +3,8 @@
 Flow: every door (HTTP, command line, evaluation) -> **here** -> engine, so that all refuse the same input.
 """
 
-import unicodedata
-
 from errors import QuestionError
+from index.documents.normalization import normalize
 
 MAX_CHARS = 8000
 
@@ -21,7 +20,7 @@ def clean_question(text: str) -> str:
         raise QuestionError(f"The question has {len(text)} characters.", f"Ask in at most {MAX_CHARS}.")
     if any(character == "\0" or "\ud800" <= character <= "\udfff" for character in text):
         raise QuestionError("The question holds NUL or half a surrogate pair.", "Send valid Unicode text.")
-    cleaned = unicodedata.normalize("NFC", text).strip()
+    cleaned = normalize(text).strip()
     if not any(character.isprintable() and not character.isspace() for character in cleaned):
         raise QuestionError("The question is blank.", "Write a question.")
     return cleaned

@@ -8,6 +8,8 @@ from functools import cache
 
 from spellchecker import SpellChecker
 
+from index.documents.normalization import normalize
+
 # What remains of a word without its prefix or suffix, and each half of a compound, has at least so many letters.
 MIN_CHARS = 4
 # The dictionary also has words that are hardly used.
@@ -49,7 +51,7 @@ def in_dictionary(word: str, language: str) -> bool:
 
 def folded(word: str) -> str:
     """Return a word in lower case and without accents."""
-    parts = unicodedata.normalize("NFKD", word.casefold())
+    parts = normalize(word.casefold(), "NFKD")
     return "".join(letter for letter in parts if not unicodedata.combining(letter))
 
 

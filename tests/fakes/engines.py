@@ -237,10 +237,11 @@ class FakeEngines:
     looks: int = 0
 
     def lease(self, name: str | None = None, *, create: bool = False) -> Lease[FakeEngine]:
-        assert not create, "only an ingester makes corpora"
         wanted = name or self.default
         if wanted in self.failures:
             raise self.failures[wanted]
+        if create and wanted not in self.engines:
+            self.engines = {**self.engines, wanted: FakeEngine(corpus=wanted)}
         if wanted not in self.engines:
             raise UnknownCorpusError.of(wanted, self.names())
         self.closed.discard(wanted)
@@ -279,7 +280,7 @@ class OneEngine:
 
     engine: Engine
 
-    def lease(self, name: str | None = None) -> Lease[Engine]:
+    def lease(self, name: str | None = None, *, create: bool = False) -> Lease[Engine]:  # noqa: ARG002
         if name not in (None, self.engine.corpus.name):
             raise UnknownCorpusError.of(name, self.names())
         return Lease(self.engine, lambda: None)

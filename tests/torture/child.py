@@ -141,13 +141,20 @@ def _own_cutter(_settings: Any, chunk: ChunkSettings, model: Any, window_tokens:
     return DirectCutter(TreeSplitter(chunk, model.count_tokens, window_tokens))
 
 
-def _journaled(replace: Callable[..., None], journal: Journal) -> Callable[..., None]:
+def _journaled(replace: Callable[..., bool], journal: Journal) -> Callable[..., bool]:
     def journaled(
-        corpus: Corpus, documents: Sequence[StoredDocument], embeddings: Any, removed: Sequence[str] = (), *rest: Any
-    ) -> None:
-        replace(corpus, documents, embeddings, removed, *rest)
-        shown = {document.doc_id: document.version for document in documents}
-        journal.tell("committed", shown=shown, removed=[name for name in removed if name not in shown])
+        corpus: Corpus,
+        documents: Sequence[StoredDocument],
+        embeddings: Any,
+        removed: Sequence[str] = (),
+        *rest: Any,
+        **named: Any,
+    ) -> bool:
+        visible = replace(corpus, documents, embeddings, removed, *rest, **named)
+        if visible:
+            shown = {document.doc_id: document.version for document in documents}
+            journal.tell("committed", shown=shown, removed=[name for name in removed if name not in shown])
+        return visible
 
     return journaled
 

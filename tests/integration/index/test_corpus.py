@@ -269,3 +269,48 @@ def test_models_see_the_text_and_title_of_a_node_and_nothing_else(corpus: Corpus
     assert leaf.ref_doc_id == "wind.md"
     assert leaf.get_content(MetadataMode.EMBED) == leaf.get_content(MetadataMode.NONE)
     assert leaf.get_content(MetadataMode.LLM) == f"title: wind.md\n\n{leaf.text}"
+
+
+class Stopping:
+    """Returns true from one call on, and counts the calls."""
+
+    def __init__(self, at: int) -> None:
+        self.at, self.calls = at, 0
+
+    def __call__(self) -> bool:
+        self.calls += 1
+        return self.calls >= self.at
+
+
+LONG = " ".join(f"Turbine number {number} turns." for number in range(1500))
+
+
+@pytest.mark.parametrize("at", [1, 3, 48, 50])
+def test_a_commit_that_shall_end_shows_nothing_and_the_next_sweep_removes_the_rest(corpus: Corpus, at: int) -> None:
+    document, stopping = stored("long.md", LONG), Stopping(at)
+    vectors = np.ones((len(document.tree.leaves), 64), np.float32)
+
+    assert not corpus.replace([document], vectors, ["wind.md"], stopping=stopping)
+
+    assert corpus.documents.get("long.md") is None
+    assert corpus.documents.get("wind.md") is not None
+    assert stopping.calls <= at + 2  # nothing else was begun
+    assert corpus.sweep() == 1
+    assert corpus.vectors.count() == corpus.lexical_index.count() == 7
+
+
+def test_what_a_commit_replaced_is_left_to_the_next_sweep_when_it_shall_end(corpus: Corpus) -> None:
+    fill(corpus, {"long.md": LONG}, WordHashEmbedding())
+    document = stored("long.md", "It is short now.")
+    # Two looks before it is visible, and one before the first part of what it replaces is deleted.
+    stopping = Stopping(5)
+
+    assert corpus.replace([document], np.ones((1, 64), np.float32), stopping=stopping)
+
+    found = corpus.documents.get("long.md")
+    assert found is not None
+    assert found.version == document.version
+    assert corpus.vectors.count() > 8
+    corpus.open_derived()
+    assert corpus.sweep() == 1
+    assert corpus.vectors.count() == corpus.lexical_index.count() == 8

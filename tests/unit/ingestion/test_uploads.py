@@ -1,8 +1,10 @@
 """The folders of uploaded files follow their corpus."""
 
+import os
 from argparse import Namespace
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,7 @@ from index.maintenance.corpora import CorpusFacts
 from ingestion.commands import corpora
 from ingestion.uploads import Uploads, check_name
 from settings import IndexSettings, Settings
+from tests.fakes.engines import SearchlessCorpus
 
 
 @pytest.fixture
@@ -20,25 +23,38 @@ def settings(tmp_path: Path) -> Settings:
 def keep(settings: Settings, corpus: str, *names: str) -> Path:
     """Put files among a corpus's uploads, and return their folder."""
     uploads = Uploads(settings)
-    with uploads.staging() as staged:
+    with uploads.staging() as staged, closing(SearchlessCorpus(corpus, ())) as opened:
         for name in names:
             (staged / name).write_text("Wind.")
-        with uploads.kept(staged, corpus) as folder:
-            return folder
+        uploads.take(staged, opened, lambda *_: {"stopped": False})
+    return uploads.folder(corpus)
 
 
 def test_what_goes_wrong_after_the_move_puts_everything_back(settings: Settings, tmp_path: Path) -> None:
     uploads, folder = Uploads(settings), keep(settings, "default", "wind.md")
 
-    with suppress(RuntimeError), uploads.staging() as staged:
+    def fail(there: Path, names: tuple[str, ...]) -> dict[str, Any]:
+        assert sorted(path.name for path in there.iterdir()) == ["calm.md", "wind.md"] == list(names)
+        raise RuntimeError
+
+    with suppress(RuntimeError), uploads.staging() as staged, closing(SearchlessCorpus("default", ())) as corpus:
         (staged / "wind.md").write_text("Newer.")
         (staged / "calm.md").write_text("Calm.")
-        with uploads.kept(staged, "default"):
-            assert sorted(path.name for path in folder.iterdir()) == ["calm.md", "wind.md"]
-            raise RuntimeError
+        uploads.take(staged, corpus, fail)
 
     assert {path.name: path.read_text() for path in folder.iterdir()} == {"wind.md": "Wind."}
     assert list((tmp_path / ".uploads").iterdir()) == [folder]
+
+
+def test_what_a_killed_process_left_on_its_way_goes_when_it_is_old(settings: Settings, tmp_path: Path) -> None:
+    old, new = tmp_path / ".uploads" / ".arriving-old", tmp_path / ".uploads" / ".arriving-new"
+    for folder in (old, new):
+        folder.mkdir(parents=True)
+        (folder / "wind.md").write_text("Wind.")
+    os.utime(old, (0, 0))
+
+    with Uploads(settings).staging():
+        assert (old.exists(), new.exists()) == (False, True)
 
 
 def test_a_corpus_takes_its_uploads_along(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Done, Event
-from settings import Settings, SourcesSettings
+from settings import IngestSettings, Settings, SourcesSettings
 from sources.given_pages import PARSE_TIMEOUT_S, GivenPage, PageAnswers, PageReaders
 from tests.fakes.sources import FakeDocumentEngines
 
@@ -95,3 +95,21 @@ def test_parsing_a_page_takes_no_longer_than_somebody_waits() -> None:
     with closing(PageReaders(Settings())) as readers, readers.borrow() as one, readers.borrow() as other:
         assert one is not other
         assert one._sandbox._timeout_s == PARSE_TIMEOUT_S
+
+
+def test_plain_text_is_read_under_the_limits_of_files() -> None:
+    settings = Settings(ingest=IngestSettings(max_file_mb=1))
+    with closing(PageReaders(settings)) as readers:
+        done, engines = asked(readers, GivenPage(URL, text="wind " * 300_000), GivenPage(f"{URL}2", text="In 1919."))
+
+    assert [warning.code for warning in done.warnings] == ["page_unread"]
+    assert [one.text for one in engines.made.documents] == ["In 1919."]
+
+
+def test_plain_text_keeps_its_address_whatever_that_looks_like(readers: PageReaders) -> None:
+    url = "https://example.org/5a7b6c5d4e3f.txt"
+    _, engines = asked(readers, GivenPage(url, text="A title\n\nAlbert Betz published the limit of turbines."))
+
+    (document,) = engines.made.documents
+    assert (document.doc_id, document.source, document.title, document.content_type) == (url, url, url, "web")
+    assert document.text.startswith("A title\n\nAlbert Betz")

@@ -226,14 +226,14 @@ def test_a_run_stopped_half_way_goes_on_where_it_was(library: Library) -> None:
     commits = 0
     replace = library.corpus.replace
 
-    def stop_after_one(*arguments: object) -> None:
+    def stop_after_one(*arguments: object, **named: object) -> bool:
         nonlocal commits
         if commits:
             raise KeyboardInterrupt
         commits += 1
-        replace(*arguments)  # type: ignore[arg-type]
+        return replace(*arguments, **named)  # type: ignore[arg-type]
 
-    library.corpus.replace = stop_after_one  # type: ignore[method-assign,assignment]
+    library.corpus.replace = stop_after_one  # type: ignore[method-assign]
     with pytest.raises(KeyboardInterrupt):
         library.ingest()
     library.corpus.replace = replace  # type: ignore[method-assign]

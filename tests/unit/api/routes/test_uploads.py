@@ -49,9 +49,9 @@ class Service:
         files = (path for path in self.folder.rglob("*") if path.is_file())
         return {str(path.relative_to(self.folder)): path.read_bytes() for path in files}
 
-    def has(self, source: str, **note: Any) -> None:
+    def has(self, source: str, doc_id: str = "", **note: Any) -> None:
         """Put a document of an uploaded file into the corpus, with the note of its file."""
-        document = replace(a_document(source, 1), source=source, version=source.encode().hex())
+        document = replace(a_document(doc_id or source, 1), source=source, version=source.encode().hex())
         self.engine.corpus.documents.publish([document], [np.empty((0, 8), np.float32)])
         self.note(source, **note)
 
@@ -90,7 +90,8 @@ def test_files_are_kept_and_a_job_reads_their_folder(make: Make) -> None:
     assert reply.json()["docs_ok"] == 3
     assert service.on_disk() == {".uploads/default/wind.md": WIND[1], ".uploads/default/résumé.txt": b"Hello."}
     folder = (service.folder / ".uploads" / "default").resolve()
-    assert service.ingester.asked == [("default", folder, RunOptions(root_name="uploads"))]
+    options = RunOptions(root_name="uploads", files=("résumé.txt", "wind.md"))
+    assert service.ingester.asked == [("default", folder, options)]
 
 
 def test_without_wait_the_job_is_told_at_once(make: Make) -> None:
@@ -113,13 +114,77 @@ def test_the_same_name_again_replaces_the_file(make: Make) -> None:
 
 
 def test_a_new_corpus_has_a_folder_of_its_own_in_the_folder_of_the_settings(make: Make, tmp_path: Path) -> None:
-    service = make(FakeIngester(failure=ModelError("It is gone.", "Put it back.")), upload_dir=tmp_path / "kept")
+    service = make(upload_dir=tmp_path / "kept")
 
-    reply = service.send(WIND, corpus="papers")
+    service.send(WIND, corpus="papers")
 
-    assert (reply.status_code, reply.json()["error"]["code"]) == (503, "model_unavailable")
     assert service.on_disk() == {"kept/papers/wind.md": WIND[1]}
     assert service.ingester.asked[0][0] == "papers"
+
+
+def test_an_upload_that_fails_leaves_things_as_they_were(make: Make) -> None:
+    service = make()
+    service.send(WIND)
+    service.ingester.failure = ModelError("It is gone.", "Put it back.")
+
+    reply = service.send(("wind.md", b"Newer."), ("more.md", b"More."))
+
+    assert (reply.status_code, reply.json()["error"]["code"]) == (503, "model_unavailable")
+    assert service.on_disk() == {".uploads/default/wind.md": WIND[1]}
+
+
+class SlowReader(FakeIngester):
+    """Notes a record of each new file in the corpus, then waits to be stopped."""
+
+    service: Service
+
+    def ingest(
+        self, corpus: str, path: Path, options: RunOptions, tell: Callable[[Progress], None], stop: threading.Event
+    ) -> Result:
+        for name in options.files or ():
+            self.service.has(f"uploads/{name}")
+        return super().ingest(corpus, path, options, tell, stop)
+
+
+def test_a_cancelled_upload_leaves_nothing_and_the_next_one_reads_its_own_files_only(make: Make) -> None:
+    ingester = SlowReader(held=True, began=threading.Event())
+    service = ingester.service = make(ingester)
+    sent = [service.send((name, b"Wind."), wait=False) for name in ("running.csv", "waiting.csv")]
+    assert ingester.began.wait(10)
+
+    for reply in reversed(sent):
+        service.client.delete(reply.headers["location"])
+    ingester.held = False
+    service.send(WIND)
+
+    assert service.on_disk() == {".uploads/default/wind.md": WIND[1]}
+    assert set(service.engine.corpus.documents.versions()) == {"uploads/wind.md"}
+    assert [note.source for note in service.engine.corpus.ledger.all()] == ["uploads/wind.md"]
+    assert [options.files for _, _, options in ingester.asked if options] == [("running.csv",), ("wind.md",)]
+
+
+@pytest.mark.parametrize("way", ["DELETE", "POST"])
+def test_a_file_that_never_reached_the_corpus_can_be_deleted(make: Make, way: str) -> None:
+    service = make()
+    folder = service.folder / ".uploads" / "default"
+    folder.mkdir(parents=True)
+    (folder / "left.csv").write_text("a,b")
+    (folder / "rows.jsonl").write_text("{}")
+    service.has("uploads/rows.jsonl", "uploads/rows.jsonl#000001")
+    other = {"filters": [{"key": "year", "operator": "is_empty", "value": None}]}
+    dry = service.client.post("/documents/delete", json={"filter": only("uploads/left.csv"), "dry_run": True}).json()
+    assert (dry["matched"], dry["doc_ids"]) == (1, ["uploads/left.csv"])
+    assert service.client.post("/documents/delete", json={"filter": other, "dry_run": True}).json()["matched"] == 1
+
+    if way == "DELETE":
+        assert service.client.delete("/documents/uploads/left.csv").json()["deleted"] == 1
+        assert service.client.delete("/documents/uploads/left.csv").status_code == 404
+        assert service.client.delete("/documents/uploads/rows.jsonl").status_code == 404
+    else:
+        reply = service.client.post("/documents/delete", json={"filter": only("uploads/left.csv")}).json()
+        assert (reply["matched"], reply["deleted"]) == (1, 1)
+
+    assert set(service.on_disk()) == {".uploads/default/rows.jsonl"}
 
 
 @pytest.mark.parametrize(
@@ -224,7 +289,8 @@ def test_a_full_line_of_jobs_leaves_things_as_they_were(make: Make) -> None:
     refused = service.send(("wind.md", b"Newer."), ("more.md", b"More."))
 
     assert (first.status_code, refused.status_code) == (202, 429)
-    assert service.on_disk() == {".uploads/default/wind.md": WIND[1]}
+    assert set(service.on_disk().values()) == {WIND[1]}
+    assert sum(path.startswith(".uploads/default/") for path in service.on_disk()) == 1
 
 
 def test_a_deleted_document_takes_its_file_along(make: Make) -> None:

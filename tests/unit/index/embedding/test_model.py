@@ -1,12 +1,16 @@
 """What a sentence-transformers folder says of its model, in the older and the newer spelling of its files."""
 
 import json
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from errors import ModelError
-from index.embedding.model import load_embedding_model
+from index.embedding.model import EmbeddingModel, TokenCounter, load_embedding_model
 
 
 def _folder(folder: Path, pooling: dict[str, object] | None, **files: dict[str, object]) -> str:
@@ -56,3 +60,48 @@ def test_newer_folders_keep_the_window_with_the_tokenizer(tmp_path: Path, stated
     tokenizer: dict[str, object] = {} if stated is None else {"model_max_length": stated}
     folder = _folder(tmp_path, None, sentence_bert_config={"transformer_task": "x"}, tokenizer_config=tokenizer)
     assert load_embedding_model(folder).max_tokens == window
+
+
+@cache
+def packaged() -> EmbeddingModel:
+    return load_embedding_model("minilm")
+
+
+class CountingTokenizer:
+    """The packaged model's tokenizer, and how many characters it has encoded."""
+
+    def __init__(self) -> None:
+        self._tokenizer = packaged().tokenizer
+        self.chars = 0
+
+    def to_str(self) -> str:
+        return self._tokenizer.to_str()
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> Any:
+        self.chars += len(text)
+        return self._tokenizer.encode(text, add_special_tokens=add_special_tokens)
+
+
+CHINESE = "热泵是一种高效的供暖设备,它从室外空气、地下水或土壤中提取热量。冬天室外温度低于零下十度时,效率会下降!"
+
+
+@pytest.mark.parametrize(
+    "text", [CHINESE * 200, "フィルターは定期的に点検してください。" * 500, "1.2.3.4." * 1000, "." * 9000]
+)
+def test_text_without_spaces_is_encoded_once_and_then_known(text: str) -> None:
+    tokenizer: Any = CountingTokenizer()
+    count = TokenCounter(tokenizer)
+
+    counted = [count(text), count(text[7:]), count(text)]
+
+    assert counted[0] == counted[2] == len(packaged().tokenizer.encode(text).ids) - 2
+    assert tokenizer.chars < len(text) / 10
+
+
+@given(
+    st.text(st.sampled_from("热泵の効カタ,。、!?「」aB1 .,-[]_'\"/\\^`{~\u0301é한ก😀\n—"), min_size=101, max_size=300)
+)
+def test_counts_of_text_without_spaces_are_those_of_the_tokenizer(text: str) -> None:
+    whole = f"中{text}[SEP]中"
+
+    assert packaged().count_tokens(whole) == len(packaged().tokenizer.encode(whole).ids) - 2

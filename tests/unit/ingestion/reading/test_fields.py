@@ -90,3 +90,7 @@ def test_scalars_and_lists_of_short_strings_become_metadata() -> None:
 )
 def test_a_language_that_a_record_names_is_its_code(found: Metadata, language: str | None) -> None:
     assert fields.own_language(found) == language
+
+
+def test_an_address_with_a_run_of_combining_marks_is_none() -> None:
+    assert fields.web_address("https://a" + "\u0300\u0316" * 3000 + ".org") is None

@@ -91,3 +91,7 @@ def test_one_line_folds_all_white_space() -> None:
 )
 def test_a_file_name_becomes_words(name: str, title: str) -> None:
     assert title_from_name(name) == title
+
+
+def test_a_run_of_combining_marks_is_cut_before_python_sorts_it() -> None:
+    assert len(clean("a" + "\u0300\u0316" * 4000 + "b")) < 40
