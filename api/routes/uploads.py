@@ -19,7 +19,7 @@ from api.multipart import receive_files
 from api.routes.ingest import check_opens, reply_of
 from api.schemas.requests import CorpusName
 from api.views.negotiation import JSONReply
-from errors import IngestRefusedError
+from errors import IngestRefusedError, UploadError
 from ingestion.schema import Progress, RunOptions
 from ingestion.uploads import ROOT_NAME, Uploads, check_staged
 
@@ -36,7 +36,8 @@ async def upload(
 ) -> JSONReply:
     """Take files and start a job that reads them: 202 and its address at once, or with `wait` 200 and what it did.
 
-    A file replaces the one that was uploaded under its name. A refused upload leaves nothing behind.
+    A file replaces the one that was uploaded under its name. Each file is taken or refused by itself: the job's request
+    names the refused ones and why. An upload that is refused leaves nothing behind.
     """
     settings = service.settings
     if not settings.ingest.max_upload_mb:
@@ -45,15 +46,14 @@ async def upload(
     await run_in_threadpool(check_opens, service, name)
     with ExitStack() as staging:
         folder = await run_in_threadpool(staging.enter_context, uploads.staging())
-        names = await receive_files(request, folder)
-        job = await run_in_threadpool(_submit, service, uploads, folder, names, name)
+        names, refused = await receive_files(request, folder)
+        files = await run_in_threadpool(_without_refused, folder, names, refused, settings.ingest.max_file_bytes)
+        job = await run_in_threadpool(_submit, service, uploads, folder, {"corpus": name} | files)
     return await reply_of(job, wait=wait)
 
 
-def _submit(service: Service, uploads: Uploads, staged: Path, names: list[str], corpus: str) -> Job:
-    for name in names:
-        check_staged(staged / name, service.settings.ingest.max_file_bytes)
-    request: dict[str, Any] = {"corpus": corpus, "files": names}
+def _submit(service: Service, uploads: Uploads, staged: Path, request: dict[str, Any]) -> Job:
+    corpus = request["corpus"]
     with uploads.kept(staged, corpus) as folder:
         return service.jobs.submit(request, _work(service, uploads, folder, corpus))
 
@@ -67,3 +67,22 @@ def _work(service: Service, uploads: Uploads, folder: Path, corpus: str) -> Call
         return result
 
     return work
+
+
+def _without_refused(
+    staged: Path, names: list[str], refused: dict[str, UploadError], max_bytes: int
+) -> dict[str, list[Any]]:
+    """Return the names of the files that can be read, and the refusals, as the job's request tells them."""
+    taken = []
+    for name in names:
+        try:
+            check_staged(staged / name, max_bytes)
+            taken.append(name)
+        except UploadError as error:
+            (staged / name).unlink()
+            refused[name] = error
+    if not taken:
+        facts = dict.fromkeys(error.fact for error in refused.values())
+        raise UploadError(" ".join(facts), next(iter(refused.values())).remedy)
+    told = [{"source": name, "reason": str(error)} for name, error in refused.items()]
+    return {"files": taken} | ({"refused": told} if told else {})
