@@ -59,6 +59,7 @@ from query_engine.synthesis.fallback_chain import QUOTING_S, Answer, ms_since, w
 from query_engine.synthesis.narrowed import NarrowedSynthesizer
 from query_engine.synthesis.per_part import PerPartSynthesizer
 from query_engine.synthesis.quoting import QuotingSynthesizer
+from query_engine.synthesis.unsaid import unsaid
 from settings import VERSION, RetrievalSettings, Settings
 
 logger = logging.getLogger(__name__)
@@ -237,7 +238,7 @@ class Engine:
             yield steps.confident(confidence)
         if outcome:
             yield steps.outcome_read(outcome.kind, outcome.passages[0].title)
-        yield from write(self._writers(gathering, outcome), answer, deadline)
+        yield from write(unsaid(self._writers(gathering, outcome), answer), answer, deadline)
         if answer.text.strip():
             yield answer.done("generated_answer")
         else:
@@ -252,6 +253,8 @@ class Engine:
         if not found:
             return answer.done(reason, steps.NOTHING_FOUND)
         answer.nearest = nearest_sentences(self._reader, answer.question, answer.passages)
+        if answer.repeated:
+            return answer.done(reason, steps.NOTHING_NEW)
         missing = missing_words(asked, confidence, found, self.corpus.lexical_index)
         words = ", ".join(f'"{word}"' for word in missing or confidence.contradicted)
         if not words:
@@ -268,6 +271,8 @@ class Engine:
             condensed = self._condenser.condense(inquiry.turns, asked, deadline)
             answer.question = clean_question(condensed.question)
             answer.warnings += condensed.warnings
+            if condensed.how != "unchanged":
+                answer.said = tuple(turn.text for turn in inquiry.turns if turn.role == "assistant")
             yield steps.condensed(condensed)
         plain = without_frame(answer.question)
         if plain != answer.question:

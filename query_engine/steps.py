@@ -25,7 +25,8 @@ NOTHING_FOUND = f"{DONT_KNOW} No passage was found for this question."
 NO_ANSWER = f"{DONT_KNOW} The passages found do not answer this."
 UNMENTIONED = f"{DONT_KNOW} None of the passages found mentions {{words}}."
 CONTRADICTED = f"{DONT_KNOW} The closest passage says something else where the question says {{words}}."
-EMPTY = f"{DONT_KNOW} The corpus '{{corpus}}' holds no documents yet. Bring some in with `python -m ingestion PATH`."
+NOTHING_NEW = f"{DONT_KNOW} The passages found only repeat what was answered before."
+EMPTY = f"{DONT_KNOW} The corpus '{{corpus}}' holds no documents yet. Upload some, or ingest a folder."
 FILTERED_OUT = f"{DONT_KNOW} No document meets the filter. List them with `GET /documents`, which takes it as well."
 SYNTHESIZERS = {
     "extractive": "quoting the sentences that answer (no language model)",

@@ -45,6 +45,8 @@ class Answer:
     Attributes:
         question: as it is searched for.
         query_time: when it was asked, in the client's words; language models are told.
+        said: earlier answers of the conversation, if the question leans on them.
+        repeated: a quote was left out because it was said.
         passages, warnings, timings_ms, fingerprint: of the last event, see `events.Done`.
         nearest: likewise; while it is empty, a declined answer takes the first words of the passages.
         synthesizer: who writes; None before anyone did.
@@ -56,6 +58,8 @@ class Answer:
     def __init__(self, question: str, query_time: str | None = None) -> None:
         self.question = question
         self.query_time = query_time
+        self.said: tuple[str, ...] = ()
+        self.repeated = False
         self.passages: tuple[Passage, ...] = ()
         self.nearest: tuple[Nearest, ...] = ()
         self.warnings: list[AnswerWarning] = []
