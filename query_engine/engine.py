@@ -252,7 +252,7 @@ class Engine:
         """Close a declined answer with what was missing, and with the places where a reader may look."""
         if not found:
             return answer.done(reason, steps.NOTHING_FOUND)
-        answer.nearest = nearest_sentences(self._reader, answer.question, answer.passages)
+        answer.nearest = nearest_sentences(self._reader, answer.question, answer.passages, answer.said)
         if answer.repeated:
             return answer.done(reason, steps.NOTHING_NEW)
         missing = missing_words(asked, confidence, found, self.corpus.lexical_index)

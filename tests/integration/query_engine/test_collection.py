@@ -288,6 +288,7 @@ async def test_a_follow_up_repeats_nothing_and_says_when_nothing_new_is_found(en
     assert "conversation" in steps_of(events)
     assert (again.answer, again.gate_reason) == (None, "generated_no_answer_but_confident")
     assert again.nearest
+    assert not {one.quote for one in again.nearest} & {one.quote for one in first.citations}
     # The same question once more leans on nothing.
     assert other.answer == first.answer
 
