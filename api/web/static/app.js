@@ -3,7 +3,8 @@
 // Flow: index.html -> here -> one view: ask.js (questions and answers), search.js (passages and tree),
 // compare.js (two settings side by side), documents.js, pipelines.js (searches built from steps), evaluate.js (runs).
 // Beside the views stands evidence.js, the document that a citation leads to. Views talk to routes through service.js.
-// While the corpus holds no documents, empty.js stands in the place of those that need some.
+// While the corpus holds no documents, empty.js stands in the place of the views that need some, and above pipelines,
+// which may search elsewhere.
 
 import { Ask } from "./ask.js";
 import { Compare } from "./compare.js";
@@ -20,7 +21,7 @@ import { otherLanguage, t } from "./texts.js";
 import { html, render, useCallback, useEffect, useRef, useState } from "./vendor/htm-preact.js";
 
 const VIEWS = { ask: Ask, retrieve: Search, compare: Compare, documents: Documents, pipelines: Pipelines, evaluate: Evaluate };
-const NEED_DOCUMENTS = ["ask", "retrieve", "compare"];
+const NEED_DOCUMENTS = ["ask", "retrieve", "compare", "pipelines"];
 const NEW_CORPUS = "+"; // no corpus has this name
 
 function App() {
@@ -86,8 +87,8 @@ function App() {
     </header>
     <div class=${shown ? "room two" : "room"}>
       <main id="content" tabindex="-1"><h1 class="hidden">Treeline: ${t(view)}</h1>${empty
-        ? html`<${Empty} key=${corpus} config=${config} corpus=${corpus} ready=${() => load().then(() => { setBare(""); location.hash = "#ask"; })} />`
-        : html`<${View} key=${corpus} ...${{ config, corpus, query, show, shown }} />`}</main>
+        && html`<${Empty} key="empty ${corpus}" config=${config} corpus=${corpus} ready=${() => load().then(() => { setBare(""); location.hash = "#ask"; })} />`}
+      ${(!empty || view === "pipelines") && html`<${View} key=${corpus} ...${{ config, corpus, query, show, shown }} />`}</main>
       ${shown && html`<${Evidence} key=${`${shown.doc_id} ${shown.start}`} place=${shown} corpus=${corpus} close=${close} />`}
     </div>
     ${naming && html`<${Naming} title=${t("corpusName")} pattern="[a-z0-9][a-z0-9_\\-]{0,62}" hint=${t("corpusNameHint")} yes=${make} no=${() => setNaming(false)} />`}
