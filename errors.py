@@ -257,7 +257,7 @@ class IngestRefusedError(RagError):
 
 
 class UploadError(RagError):
-    """An upload is refused as a whole, and nothing of it is kept."""
+    """A file of an upload is refused; or, when none is taken, the whole upload, and nothing of it is kept."""
 
     code = "bad_upload"
 

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 SAMPLE_CORPUS = "default"
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, prog: str = "python main.py") -> int:
     """Parse `argv` and serve until a signal comes."""
     parser = argparse.ArgumentParser(
-        prog="python main.py",
+        prog=prog,
         description="Serve answers from the corpora in RAG_INDEX__DIR.",
         epilog="Settings come from RAG_* variables or a .env file; docs/settings.md lists them.",
     )

@@ -1,7 +1,7 @@
 """Write the files of a multipart body to disk as its bytes arrive; no file is ever whole in memory.
 
-Flow: `routes/uploads.py` -> **here**: the body's stream -> python-multipart's parser -> files in a staging folder. A
-file whose name is refused ends the request before its bytes are read.
+Flow: `routes/uploads.py` -> **here**: the body's stream -> python-multipart's parser -> files in a staging folder. The
+bytes of a file whose name is refused are skipped.
 """
 
 from contextlib import closing
@@ -17,14 +17,18 @@ from errors import StorageError, UploadError
 from ingestion.uploads import check_name
 
 MAX_FILES = 1000
+MAX_SHOWN_CHARS = 240
 HOW = "Send each file as a part of `multipart/form-data`, as `curl -F file=@NAME` does."
 
 
-async def receive_files(request: Request, folder: Path) -> list[str]:
-    """Write the files of a request into an empty folder, and return their names in order.
+async def receive_files(request: Request, folder: Path) -> tuple[list[str], dict[str, UploadError]]:
+    """Write the files of a request into an empty folder.
+
+    Returns:
+        The names of the written files in order, and why each of the others was refused, by the name that was sent.
 
     Raises:
-        UploadError: the body is no whole multipart body of at most 1,000 files, or a name is refused.
+        UploadError: the body is not a whole multipart body of 1 to 1,000 files.
         StorageError: the disk is full or refuses.
         HTTPException: 413, the body is too large.
         ClientDisconnect: the client left.
@@ -55,6 +59,7 @@ class _Receiver:
     def __init__(self, boundary: bytes, folder: Path) -> None:
         self._folder = folder
         self._names: list[str] = []
+        self._refused: dict[str, UploadError] = {}
         self._file: BufferedWriter | None = None
         self._header = b""
         self._value = b""
@@ -78,17 +83,17 @@ class _Receiver:
         """Take the next piece; blocks. Raises OSError if the disk is full or refuses."""
         self._parser.write(data)
 
-    def end(self) -> list[str]:
-        """Return the names of the files.
+    def end(self) -> tuple[list[str], dict[str, UploadError]]:
+        """Return the names of the files, and the refusals.
 
         Raises:
             UploadError: there is no file, or the body was cut off.
         """
         if not self._ended:
             raise UploadError("The multipart body has no end.", HOW)
-        if not self._names:
+        if not self._names and not self._refused:
             raise UploadError("The upload holds no file.", HOW)
-        return self._names
+        return self._names, self._refused
 
     def close(self) -> None:
         """Close the file that is being written."""
@@ -114,20 +119,28 @@ class _Receiver:
         _, options = parse_options_header(self._disposition)
         if b"filename" not in options:
             raise UploadError("A part of the upload is no file.", f"{HOW} Options belong into the address.")
+        if len(self._names) + len(self._refused) == MAX_FILES:
+            raise UploadError(f"The upload holds more than {MAX_FILES:,} files.", "Send them in several uploads.")
         try:
-            name = check_name(options[b"filename"].decode())
+            name = self._checked(options[b"filename"])
+        except UploadError as error:
+            self._refused[options[b"filename"].decode(errors="replace")[:MAX_SHOWN_CHARS]] = error
+            return
+        self._names.append(name)
+        self._file = (self._folder / name).open("xb")
+
+    def _checked(self, sent: bytes) -> str:
+        try:
+            name = check_name(sent.decode())
         except UnicodeDecodeError as error:
             raise UploadError("The name of an uploaded file is not UTF-8.", "Give the file another name.") from error
         if name in self._names:
             raise UploadError(f"Two files of the upload are called {name!r}.", "Send them one after the other.")
-        if len(self._names) == MAX_FILES:
-            raise UploadError(f"The upload holds more than {MAX_FILES:,} files.", "Send them in several uploads.")
-        self._names.append(name)
-        self._file = (self._folder / name).open("xb")
+        return name
 
     def _take_data(self, data: bytes, start: int, end: int) -> None:
-        assert self._file is not None
-        self._file.write(data[start:end])
+        if self._file is not None:
+            self._file.write(data[start:end])
 
     def _end(self) -> None:
         self._ended = True

@@ -50,9 +50,9 @@ if TYPE_CHECKING:
 _OURS = {True: OURS, False: f"{OURS}, leaves only"}
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, prog: str = "python -m bench") -> int:
     """Parse `argv`, run one measurement, translate its errors."""
-    arguments = parse(argv)
+    arguments = parse(argv, prog)
     measures = {
         "retrieval": _retrieval,
         "answers": _answers,

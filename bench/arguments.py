@@ -15,10 +15,10 @@ from settings import Settings
 _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
-def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+def parse(argv: Sequence[str] | None, prog: str) -> argparse.Namespace:
     """Return the arguments; a wrong one ends the program with usage and exit code 2."""
     parser = argparse.ArgumentParser(
-        prog="python -m bench",
+        prog=prog,
         description="Measure retrieval, answers and ingestion on data sets, beside the stock LlamaIndex recipe.",
         epilog="A data set is a folder with questions.jsonl and corpus/ or corpus.jsonl. Figures go to RAG_BENCH__DIR.",
     )

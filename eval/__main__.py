@@ -15,6 +15,7 @@ from importlib import import_module
 from errors import run_command
 from settings import load_settings
 
+ABOUT = "Ask every question of a file, score the answers, tell whether a change made them better."
 COMMANDS = {
     "run": ("eval.run_command", "ask every question and score the answers"),
     "score": ("eval.score_command", "score a run again, e.g. by a judge"),
@@ -27,11 +28,11 @@ COMMANDS = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, prog: str = "python -m eval") -> int:
     """Parse `argv`, run one command, translate its errors."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     chosen = arguments[0] if arguments and arguments[0] in COMMANDS else None
-    parser = argparse.ArgumentParser(prog="python -m eval", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(prog=prog, description=ABOUT)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, (module, about) in COMMANDS.items():
         command = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")

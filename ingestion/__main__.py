@@ -32,26 +32,26 @@ COMMANDS = {
 INGEST = "Bring documents into a corpus. The same command again brings in only what changed since."
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, prog: str = "python -m ingestion") -> int:
     """Find the command, parse its arguments, run it, translate its errors."""
     words = list(sys.argv[1:] if argv is None else argv)
     name = words.pop(0) if words and words[0] in COMMANDS else None
     if name is None and words and not words[0].startswith("-") and not Path(words[0]).exists():
         # Before its options are read, which are those of the command that is meant.
-        return run_command(lambda: _refuse(words[0]), json_lines="--json" in words)
+        return run_command(lambda: _refuse(words[0], prog), json_lines="--json" in words)
     # By name, so that each start imports one command's libraries only.
     command = importlib.import_module(f"ingestion.commands.{name.replace('-', '_') if name else 'ingest'}")
     parser = argparse.ArgumentParser(
-        prog=f"python -m ingestion {name}" if name else "python -m ingestion",
+        prog=f"{prog} {name}" if name else prog,
         usage=None if name else "%(prog)s PATH [options]\n       %(prog)s COMMAND [options]",
         description=COMMANDS[name].capitalize() + "." if name else INGEST,
-        epilog=None if name else _commands(),
+        epilog=None if name else _commands(prog),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     arguments = command.parse(parser, words)
     if name is None and str(arguments.path) in COMMANDS.keys() & set(words):
-        parser.error(f"a command stands first: python -m ingestion {arguments.path} ...; ./{arguments.path} is a path")
+        parser.error(f"a command stands first: {prog} {arguments.path} ...; ./{arguments.path} is a path")
     try:
         code: int = run_command(
             lambda: command.run(arguments, load_settings()), json_lines=getattr(arguments, "json_lines", False)
@@ -63,17 +63,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _refuse(word: str) -> NoReturn:
+def _refuse(word: str, prog: str) -> NoReturn:
     nearest = difflib.get_close_matches(word, COMMANDS, n=1, cutoff=0)[0]
     raise UnreadableError(
         f"{word!r} is neither a command nor a path that exists.",
-        f"The nearest command is {nearest!r}; `python -m ingestion --help` shows all. A path may be misspelt.",
+        f"The nearest command is {nearest!r}; `{prog} --help` shows all. A path may be misspelt.",
     )
 
 
-def _commands() -> str:
+def _commands(prog: str) -> str:
     lines = (f"  {name:<14}{summary}" for name, summary in COMMANDS.items())
-    return "\n".join(["commands (each explains itself: python -m ingestion COMMAND --help):", *lines])
+    return "\n".join([f"commands (each explains itself: {prog} COMMAND --help):", *lines])
 
 
 if __name__ == "__main__":

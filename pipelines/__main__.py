@@ -25,10 +25,10 @@ from query_engine.build import Engines
 from settings import Settings, load_settings
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, prog: str = "python -m pipelines") -> int:
     """Run a pipeline; 0 when it came to its end."""
     parser = argparse.ArgumentParser(
-        prog="python -m pipelines",
+        prog=prog,
         description="Run a pipeline of steps and show the table of documents after each.",
         epilog="docs/pipelines.md has complete files; --steps lists what there is to put into one.",
     )

@@ -28,9 +28,9 @@ from settings import Settings, load_settings
 SHOWN_CHARS = 300
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, prog: str = "python -m query_engine") -> int:
     """Parse `argv`, ask, translate errors."""
-    parser = argparse.ArgumentParser(prog="python -m query_engine", description="Ask one question.")
+    parser = argparse.ArgumentParser(prog=prog, description="Ask one question.")
     parser.add_argument("question")
     parser.add_argument("--corpus", help="name of the corpus (default: RAG_INDEX__CORPUS)")
     parser.add_argument(

@@ -60,6 +60,7 @@ from query_engine.synthesis.fallback_chain import QUOTING_S, Answer, ms_since, w
 from query_engine.synthesis.narrowed import NarrowedSynthesizer
 from query_engine.synthesis.per_part import PerPartSynthesizer
 from query_engine.synthesis.quoting import QuotingSynthesizer
+from query_engine.synthesis.unsaid import unsaid
 from settings import VERSION, RetrievalSettings, Settings
 
 logger = logging.getLogger(__name__)
@@ -200,8 +201,8 @@ class Engine:
             yield steps.filtered_out()
             yield answer.done("no_retrieval", message=steps.FILTERED_OUT)
             return
-        options = self._settings.retrieval
-        options = options.model_copy(update={"top_k": max(options.top_k, inquiry.top_k or 0)})
+        wanted = max(self._settings.retrieval.top_k, inquiry.top_k or 0)
+        options = self._settings.retrieval.model_copy(update={"top_k": wanted})
         search = partial(
             self._retrieve, versions=versions, steering=inquiry.steering, options=options, deadline=deadline
         )
@@ -239,13 +240,15 @@ class Engine:
             yield steps.confident(confidence)
         if outcome:
             yield steps.outcome_read(outcome.kind, outcome.passages[0].title)
-        yield from write(self._writers(gathering, outcome), answer, deadline, self._settings.llm.max_words)
+        max_words = self._settings.llm.max_words
+        yield from write(unsaid(self._writers(gathering, outcome), answer), answer, deadline, max_words)
         if answer.text.strip():
             yield answer.done("generated_answer")
         else:
             yield steps.nothing_written(confidence)
-            reason = "generated_no_answer_but_confident"
-            yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages)
+            yield self._declined(
+                inquiry.text, answer, "generated_no_answer_but_confident", confidence, retrieval.passages
+            )
 
     def _declined(
         self, asked: str, answer: Answer, reason: str, confidence: Confidence, found: Sequence[Passage]
@@ -253,7 +256,9 @@ class Engine:
         """Close a declined answer with what was missing, and with the places where a reader may look."""
         if not found:
             return answer.done(reason, steps.NOTHING_FOUND)
-        answer.nearest = nearest_sentences(self._reader, answer.question, answer.passages)
+        answer.nearest = nearest_sentences(self._reader, answer.question, answer.passages, answer.said)
+        if answer.repeated:
+            return answer.done(reason, steps.NOTHING_NEW)
         missing = missing_words(asked, confidence, found, self.corpus.lexical_index)
         words = ", ".join(f'"{word}"' for word in missing or confidence.contradicted)
         if not words:
@@ -275,6 +280,8 @@ class Engine:
             condensed = self._condenser.condense(inquiry.turns, asked, deadline)
             answer.question = clean_question(condensed.question)
             answer.warnings += condensed.warnings
+            if condensed.how != "unchanged":
+                answer.said = tuple(turn.text for turn in inquiry.turns if turn.role == "assistant")
             yield steps.condensed(condensed)
         plain = without_frame(answer.question)
         if plain != answer.question:

@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Hand everything behind the command to its program; return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words and words[0] in COMMANDS:
-        return int(import_module(COMMANDS[words[0]][0]).main(words[1:]))
+        return int(import_module(COMMANDS[words[0]][0]).main(words[1:], f"treeline {words[0]}"))
     parser = argparse.ArgumentParser(
         prog="treeline",
         description="Answers from your own documents, with citations.",

@@ -21,10 +21,10 @@ from index.layout.lock import check_free
 from settings import Settings, load_settings
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, prog: str = "python -m treeline mcp") -> int:
     """Parse `argv` and serve; translate errors."""
     parser = argparse.ArgumentParser(
-        prog="python -m treeline mcp",
+        prog=prog,
         description="Serve MCP over stdin and stdout, from the corpora in RAG_INDEX__DIR.",
         epilog="A service that holds the default corpus is asked instead of opening it. docs/mcp.md has the rest.",
     )

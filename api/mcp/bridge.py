@@ -5,9 +5,9 @@ that it finds a restarted service. A call that is cancelled here is cancelled th
 """
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx2
 from mcp import Client, MCPError
@@ -18,7 +18,6 @@ from mcp.types import (
     INTERNAL_ERROR,
     CallToolRequestParams,
     CallToolResult,
-    ListToolsResult,
     PaginatedRequestParams,
     TextContent,
 )
@@ -27,6 +26,7 @@ from api.mcp.server import INSTRUCTIONS, NAME
 from errors import RagError
 from settings import VERSION
 
+Listed = TypeVar("Listed")
 CONNECT_S = 10.0
 # What a refusal or a lost connection raises: one of these, or a group of them from the SDK's tasks.
 _FAILURES = (MCPError, httpx2.HTTPError, OSError)
@@ -47,12 +47,15 @@ def build_bridge(url: str, headers: Mapping[str, str], timeout_s: float) -> Serv
         timeout_s: longest silence of the service within one call.
     """
 
-    async def list_tools(_: ServerRequestContext[Any], params: PaginatedRequestParams | None) -> ListToolsResult:
-        try:
-            async with _connected(url, headers, timeout_s) as client:
-                return await client.list_tools(cursor=params.cursor if params else None)
-        except BridgeError as error:
-            raise MCPError(INTERNAL_ERROR, str(error)) from error
+    def lists(listed: Callable[..., Awaitable[Listed]]) -> Callable[..., Awaitable[Listed]]:
+        async def ask(_: ServerRequestContext[Any], params: PaginatedRequestParams | None) -> Listed:
+            try:
+                async with _connected(url, headers, timeout_s) as client:
+                    return await listed(client, cursor=params.cursor if params else None)
+            except BridgeError as error:
+                raise MCPError(INTERNAL_ERROR, str(error)) from error
+
+        return ask
 
     async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         try:
@@ -68,7 +71,10 @@ def build_bridge(url: str, headers: Mapping[str, str], timeout_s: float) -> Serv
         title="Treeline",
         version=VERSION,
         instructions=INSTRUCTIONS,
-        on_list_tools=list_tools,
+        on_list_tools=lists(Client.list_tools),
+        on_list_resources=lists(Client.list_resources),
+        on_list_resource_templates=lists(Client.list_resource_templates),
+        on_list_prompts=lists(Client.list_prompts),
         on_call_tool=call_tool,
     )
 

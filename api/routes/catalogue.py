@@ -5,7 +5,7 @@ Flow: a filter or a corpus's name -> `index/documents/catalogue.py` -> **here** 
 
 import json
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 
@@ -38,18 +38,20 @@ def documents(
     limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 100,
     after: Annotated[str | None, Query(max_length=MAX_FILTER_CHARS)] = None,
     filter: Annotated[str | None, Query(max_length=MAX_FILTER_CHARS)] = None,
+    order: Literal["id", "newest"] = "id",
 ) -> JSONReply:
-    """List documents, ordered by id; `next` is the `after` of the following page, null on the last one."""
+    """List documents by id or the newest first; `next` is the `after` of the following page, null on the last one."""
     filters = None if filter is None else _parsed(filter)
     with service.engines.lease(corpus) as engine:
         name = engine.corpus.name
-        found = engine.corpus.catalogue.briefs(after, limit + 1, filters=filters)
+        newest = order == "newest"
+        found = engine.corpus.catalogue.briefs(after, limit + 1, newest=newest, filters=filters)
     page = found[:limit]
     return JSONReply(
         {
             "corpus": name,
             "documents": [_brief(brief) for brief in page],
-            "next": page[-1].doc_id if len(found) > limit else None,
+            "next": (page[-1].newest_place if newest else page[-1].doc_id) if len(found) > limit else None,
         }
     )
 

@@ -14,12 +14,12 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 
 from api.dependencies import Service, ServiceDep
-from api.jobs.queue import Job, Result
+from api.jobs.queue import Result
 from api.multipart import receive_files
 from api.routes.ingest import BEGUN, check_opens, reply_of
 from api.schemas.requests import CorpusName
 from api.views.negotiation import JSONReply
-from errors import IngestRefusedError
+from errors import IngestRefusedError, UploadError
 from ingestion.schema import Progress, RunOptions
 from ingestion.uploads import ROOT_NAME, Uploads, check_staged
 
@@ -36,8 +36,8 @@ async def upload(
 ) -> JSONReply:
     """Take files and start a job that reads them: 202 and its address at once, or with `wait` 200 and what it did.
 
-    A file replaces the one that was uploaded under its name. An upload that is refused, fails or is cancelled leaves
-    nothing behind.
+    A file replaces the one that was uploaded under its name. Each file is taken or refused by itself: the job's request
+    names the refused ones and why. An upload that is refused, fails or is cancelled leaves nothing behind.
     """
     settings = service.settings
     if not settings.ingest.max_upload_mb:
@@ -46,17 +46,11 @@ async def upload(
     await run_in_threadpool(check_opens, service, name)
     with ExitStack() as staging:
         folder = await run_in_threadpool(staging.enter_context, uploads.staging())
-        names = await receive_files(request, folder)
-        job = await run_in_threadpool(_submit, service, uploads, folder, names, name)
+        names, refused = await receive_files(request, folder)
+        files = await run_in_threadpool(_without_refused, folder, names, refused, settings.ingest.max_file_bytes)
+        job = service.jobs.submit({"corpus": name} | files, _work(service, uploads, folder, name))
         job.at_end(staging.pop_all().close)
     return await reply_of(job, None if wait else 0)
-
-
-def _submit(service: Service, uploads: Uploads, staged: Path, names: list[str], corpus: str) -> Job:
-    for name in names:
-        check_staged(staged / name, service.settings.ingest.max_file_bytes)
-    request: dict[str, Any] = {"corpus": corpus, "files": names}
-    return service.jobs.submit(request, _work(service, uploads, staged, corpus))
 
 
 def _work(service: Service, uploads: Uploads, staged: Path, corpus: str) -> Callable[..., Result]:
@@ -69,3 +63,22 @@ def _work(service: Service, uploads: Uploads, staged: Path, corpus: str) -> Call
             return uploads.take(staged, engine.corpus, run)
 
     return work
+
+
+def _without_refused(
+    staged: Path, names: list[str], refused: dict[str, UploadError], max_bytes: int
+) -> dict[str, list[Any]]:
+    """Return the names of the files that can be read, and the refusals, as the job's request tells them."""
+    taken = []
+    for name in names:
+        try:
+            check_staged(staged / name, max_bytes)
+            taken.append(name)
+        except UploadError as error:
+            (staged / name).unlink()
+            refused[name] = error
+    if not taken:
+        facts = dict.fromkeys(error.fact for error in refused.values())
+        raise UploadError(" ".join(facts), next(iter(refused.values())).remedy)
+    told = [{"source": name, "reason": str(error)} for name, error in refused.items()]
+    return {"files": taken} | ({"refused": told} if told else {})

@@ -1,4 +1,4 @@
-"""`GET /ui`: the web page, with its modules, styles and start-up facts; `GET /app_config` and `GET /<file>` of it.
+"""`GET` and `HEAD /ui`: the web page, its modules, styles and start-up facts; at the root `/app_config` and `/<file>`.
 
 Flow: a browser -> **here** -> `static/` unchanged. There is no build step: the browser loads our modules and, from
 `static/vendor/`, the libraries. All data comes through the routes that every client uses.
@@ -36,13 +36,13 @@ at_root = APIRouter(include_in_schema=False)
 """What clients of mosaicRAG expect at the root."""
 
 
-@router.get("")
+@router.api_route("", methods=["GET", "HEAD"])
 def page(request: Request) -> Response:
     """Return the page."""
     return _file("index.html", request)
 
 
-@router.get("/static/{path:path}")
+@router.api_route("/static/{path:path}", methods=["GET", "HEAD"])
 def static(path: str, request: Request) -> Response:
     """Return one of the page's files."""
     return _file(path, request)

@@ -50,6 +50,11 @@ class DocumentBrief:
     ingested_at: str
     metadata: Metadata
 
+    @property
+    def newest_place(self) -> str:
+        """Where it stands among the newest, for `Catalogue.briefs`."""
+        return f"{self.ingested_at} {self.doc_id}"
+
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
@@ -113,27 +118,41 @@ class Catalogue:
         return frozenset(row.version for row in self._rows(sa.select(documents.c.version).where(where(filters))))
 
     def briefs(
-        self, after: str | None = None, limit: int = 100, *, filters: object | None = None, source: str | None = None
+        self,
+        after: str | None = None,
+        limit: int = 100,
+        *,
+        newest: bool = False,
+        filters: object | None = None,
+        source: str | None = None,
     ) -> list[DocumentBrief]:
-        """Return up to `limit` documents, ordered by doc_id, page by page.
+        """Return up to `limit` documents page by page, ordered by doc_id, or the newest first.
 
         Args:
-            after: the last doc_id of the page before; None starts at the first.
+            after: the last doc_id of the page before, with `newest` its `newest_place`; None starts at the first.
             limit: size of the page, at least 1.
+            newest: order by time of ingestion, those of one moment by doc_id.
             filters: only documents that meet this filter; see `filters.where`.
             source: only documents from this file.
 
         Raises:
             FilterError: the filter is empty or has no meaning.
         """
-        query = _BRIEF.order_by(documents.c.doc_id).limit(limit)
-        if after is not None:
-            query = query.where(documents.c.doc_id > after)
+        moment, doc_id = documents.c.ingested_at, documents.c.doc_id
+        order = (moment.desc(), doc_id) if newest else (doc_id,)
+        # Chosen by name first: sorting whole rows would read every text.
+        query = sa.select(doc_id).order_by(*order).limit(limit)
+        if after is not None and newest:
+            before, _, last = after.partition(" ")
+            query = query.where(sa.or_(moment < before, sa.and_(moment == before, doc_id > last)))
+        elif after is not None:
+            query = query.where(doc_id > after)
         if filters is not None:
             query = query.where(where(filters))
         if source is not None:
             query = query.where(documents.c.source == source)
-        return [_to_brief(row) for row in self._rows(query)]
+        page = query.subquery()
+        return [_to_brief(row) for row in self._rows(_BRIEF.join(page, doc_id == page.c.doc_id).order_by(*order))]
 
     def names(self, filters: object | None = None) -> list[DocumentName]:
         """Return what all documents are called, ordered by doc_id.

@@ -15,7 +15,8 @@ _FILE_NAME = re.compile(
     r"\.(pdf|docx?|xlsx?|pptx?|tex|dvi|p?s|eps|indd|qxd|html?|rtf|txt|od[tsp]|pages)$", re.IGNORECASE
 )
 _PLACEHOLDER = re.compile(
-    r"(untitled|no title|title|document|presentation|powerpoint presentation|slide|layout|print|scan)\W*\d*"
+    r"\W*(untitled|anonymous|unspecified|unknown|none|null|no title|title|(new )?document|(powerpoint )?presentation"
+    r"|slide|layout|print|scan)\W*\d*\W*"
     r"|microsoft (word|excel|powerpoint)\b.*",
     re.IGNORECASE,
 )

@@ -16,6 +16,7 @@ from query_engine.schema.events import Event
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.fallback_chain import Answer
 from query_engine.text.markdown_escape import as_quote
+from query_engine.text.markdown_table import table_head, table_row
 from query_engine.text.term_weights import TermWeights
 
 COUNTED_ROWS, LISTED_ROWS = 10, 40
@@ -102,12 +103,22 @@ def show_rows(found: Rows, answer: Answer) -> Iterator[Event]:
     yield steps.rows_shown(len(found.shown) + found.left, counted=found.counted)
     answer.begin("extractive")
     if found.counted:
-        yield answer.add(f"{wording.no_counting}\n", 0)
-    for row in found.shown:
-        number = answer.citations.cite(row.passage, row.start, row.end)
-        yield answer.add(f"\n- {as_quote(', '.join(row.verbatim.splitlines()))} [{number}]", answer.citations.recorded)
+        yield answer.add(f"{wording.no_counting}\n\n", 0)
+    table = [[line.partition(": ") for line in row.verbatim.splitlines()] for row in found.shown]
+    names, *others = ([name for name, _, _ in cells] for cells in table)
+    is_table = all(names == one for one in others)
+    if is_table:
+        yield answer.add(table_head(names), 0)
+    for row, cells in zip(found.shown, table, strict=True):
+        mark = f" [{answer.citations.cite(row.passage, row.start, row.end)}]"
+        line = (
+            table_row([value for _, _, value in cells], mark)
+            if is_table
+            else f"- {as_quote(', '.join(row.verbatim.splitlines()))}{mark}"
+        )
+        yield answer.add(f"\n{line}", answer.citations.recorded)
     if found.left:
-        yield answer.add(f"\n- {wording.more.format(count=found.left)}", answer.citations.recorded)
+        yield answer.add(f"\n\n{wording.more.format(count=found.left)}", answer.citations.recorded)
     yield answer.done("generated_answer")
 
 

@@ -16,10 +16,21 @@ MAX_QUOTE_CHARS = 240
 _WORDS = re.compile(r"\S.*\S|\S", re.DOTALL)
 
 
-def nearest_sentences(reader: LeafReader, question: str, passages: Sequence[Passage]) -> tuple[Nearest, ...]:
-    """Return the likeliest sentence of each document, the likeliest first; first words where nothing could be read."""
+def nearest_sentences(
+    reader: LeafReader, question: str, passages: Sequence[Passage], said: Sequence[str] = ()
+) -> tuple[Nearest, ...]:
+    """Return the likeliest sentence of each document, the likeliest first; first words where nothing could be read.
+
+    Args:
+        reader: reads the passages.
+        question: as it is searched for.
+        passages: found for it, best first.
+        said: Markdown; what stands there is left out.
+    """
+    plain = [" ".join(text.replace("**", "").split()) for text in said]
     units = reader.read(question, passages).units
-    found = _one_a_document(_place(one.leaf.passage, one.unit.start, one.text) for one in units)
+    new = [one for one in units if not any(" ".join(one.text.split()) in text for text in plain)]
+    found = _one_a_document(_place(one.leaf.passage, one.unit.start, one.text) for one in new)
     return found or first_words(passages)
 
 

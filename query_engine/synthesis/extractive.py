@@ -16,9 +16,10 @@ from query_engine.reader.reading import LeafReader
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.block_selection import choose
 from query_engine.synthesis.blocks import ChosenBlock
-from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
+from query_engine.synthesis.quoting import Quote, QuotingSynthesizer, TableRows
 from query_engine.text.asked_kind import asks_for_much
 from query_engine.text.markdown_escape import as_text, without_marks
+from query_engine.text.markdown_table import table_head
 from query_engine.text.short_answers import short_answer
 from query_engine.text.standalone import denies, leaves_open, names_another
 
@@ -61,20 +62,24 @@ class ExtractiveSynthesizer(QuotingSynthesizer):
 def _quote(block: ChosenBlock, start: int, end: int, question: str, *, first: bool) -> Quote:
     quoted = block.leaf.text[start:end]
     words = " ".join(quoted.split())
+    rows = None
     if block.kind in {"list", "steps", "code"} and "\n" in quoted:
         lines = (_first_mark(block, start) + quoted if block.kind == "list" else quoted).splitlines()
         shown = "\n".join(as_text(_BULLET_SIGN.sub("- ", line.rstrip())) for line in lines if line.strip())
     elif block.kind == "table":
         shown = "; ".join(as_text(line) for line in _rows(block, quoted))
+        rows = _table(block, quoted)
     else:
         line = as_text(_entries(quoted) if block.kind == "record" else words)
         shown = _emphasised(line, question, block, start, end) if first else line
+        rows = _record(quoted) if block.kind == "record" else None
     if block.kind != "code":
         # A document's own marks of references would look like citations of the answer.
         shown = without_marks(shown)
         if first and (lead := _lead(block, words)):
             shown = f"{lead}:\n\n{shown}" if "\n" in shown else f"{lead}: {shown}"
-    return Quote(_holding(block, start, end), start, end, words, shown)
+            rows = rows and replace(rows, lead=f"{lead}:")
+    return Quote(_holding(block, start, end), start, end, words, shown, rows)
 
 
 def _holding(block: ChosenBlock, start: int, end: int) -> Passage:
@@ -117,6 +122,25 @@ def _rows(block: ChosenBlock, quoted: str) -> Iterator[str]:
                 for place, (name, cell) in enumerate(zip(names, cells, strict=True))
                 if cell
             )
+
+
+def _table(block: ChosenBlock, quoted: str) -> TableRows | None:
+    """Return the rows of a table that has a name for each column."""
+    rows = [split_row(line) for line in quoted.splitlines()]
+    header = split_row(block.header_text() or "")
+    names = column_names(header, len(rows[0]))
+    if len(names) < 2 or any(len(row) != len(names) for row in rows):
+        return None
+    return TableRows("", table_head(names), tuple(map(tuple, rows)))
+
+
+def _record(quoted: str) -> TableRows | None:
+    """Return lines of keys and values as a row below the keys."""
+    entries = [line.split(": ", 1) for line in quoted.splitlines() if line.strip()]
+    if len(entries) < 2 or any(len(entry) < 2 for entry in entries):
+        return None
+    names, cells = zip(*entries, strict=True)
+    return TableRows("", table_head(names), (cells,))
 
 
 def _lead(block: ChosenBlock, words: str) -> str:

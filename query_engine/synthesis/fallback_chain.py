@@ -47,6 +47,8 @@ class Answer:
         question: as it is searched for.
         query_time: when it was asked, in the client's words; language models are told.
         explains: a declined answer says why; otherwise it is "I don't know." alone.
+        said: earlier answers of the conversation, if the question leans on them.
+        repeated: a quote was left out because it was said.
         passages, warnings, timings_ms, fingerprint: of the last event, see `events.Done`.
         nearest: likewise; while it is empty, a declined answer takes the first words of the passages.
         synthesizer: who writes; None before anyone did.
@@ -59,6 +61,8 @@ class Answer:
         self.question = question
         self.query_time = query_time
         self.explains = explains
+        self.said: tuple[str, ...] = ()
+        self.repeated = False
         self.passages: tuple[Passage, ...] = ()
         self.nearest: tuple[Nearest, ...] = ()
         self.warnings: list[AnswerWarning] = []

@@ -9,10 +9,29 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.base import Piece
+from query_engine.text.markdown_table import table_row
+
+BETWEEN_BLOCKS = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class TableRows:
+    """Rows of a table as Markdown.
+
+    Attributes:
+        lead: a title that stands before them, or "".
+        head: names of the columns, and the rule below them.
+        rows: cells of each row.
+    """
+
+    lead: str
+    head: str
+    rows: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +43,7 @@ class Quote:
         end: offset after the last one.
         words: the quoted words on one line; the same words are said once.
         shown: as Markdown: the words escaped, the answer in bold, perhaps a title before them.
+        rows: the same as rows of a table, if it is from one that names its columns.
     """
 
     passage: Passage
@@ -31,6 +51,7 @@ class Quote:
     end: int
     words: str
     shown: str
+    rows: TableRows | None = None
 
 
 class QuotingSynthesizer(ABC):
@@ -50,11 +71,29 @@ class QuotingSynthesizer(ABC):
     def write(
         self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
     ) -> Iterator[str]:
-        """Yield the quotes as text, each followed by the number of its citation."""
+        """Yield the quotes as text, each followed by the number of its citation; rows of one table as that table."""
         separator = ""
-        for quote in self.quotes(question, passages, stop):
-            yield f"{separator}{quote.shown} [{citations.cite(quote.passage, quote.start, quote.end)}]"
-            separator = self.separator
+        for _, group in groupby(self.quotes(question, passages, stop), _table_of):
+            quotes = list(group)
+            marked = [(quote, f" [{citations.cite(quote.passage, quote.start, quote.end)}]") for quote in quotes]
+            rows = [
+                table_row(cells, mark if cells is quote.rows.rows[-1] else "")
+                for quote, mark in marked
+                if quote.rows
+                for cells in quote.rows.rows
+            ]
+            if len(rows) > 1 and quotes[0].rows:
+                lead = f"{quotes[0].rows.lead}\n\n" if quotes[0].rows.lead else ""
+                yield "\n".join([f"{separator and BETWEEN_BLOCKS}{lead}{quotes[0].rows.head}", *rows])
+                separator = BETWEEN_BLOCKS
+                continue
+            for quote, mark in marked:
+                yield f"{separator}{quote.shown}{mark}"
+                separator = self.separator
+
+
+def _table_of(quote: Quote) -> object:
+    return (quote.passage.doc_id, quote.rows.head) if quote.rows else quote
 
 
 def within(pieces: Iterable[Piece], max_words: int | None) -> Iterator[Piece]:

@@ -63,11 +63,13 @@ async def test_the_sdks_client_asks_searches_and_reads(free: dict[str, str], pla
         found = await structured(client, "search", query=BETZ)
         read = await structured(client, "fetch", id=found["results"][0]["id"])
         corpora = await structured(client, "list_corpora")
+        resources = await client.list_resources()
 
     assert "59.3 per cent" in asked.structured_content["answer"]
     assert asked.structured_content["citations"][0]["url"].startswith("treeline:/documents/wind.md?corpus=default")
     assert any(message and message.startswith("**Searching**") for message in told)
     assert read["text"] == WIND.strip()
+    assert resources.resources == []
     assert [(one["name"], one["documents"], one["is_default"]) for one in corpora["corpora"]] == [("default", 1, True)]
 
 
@@ -124,6 +126,8 @@ async def test_beside_a_service_it_asks_the_service(free: dict[str, str], place:
         async with Client(server(free | keys, place)) as client:
             asked = await client.call_tool("ask", {"question": BETZ}, progress_callback=note)
             unknown = await client.call_tool("ask", {"question": BETZ, "corpus": "nowhere"})
+            resources, templates = await client.list_resources(), await client.list_resource_templates()
+            prompts = await client.list_prompts()
             async with Client(server(free | {"RAG_SERVE__KEYS": "sk-two"}, place)) as stranger:
                 refused = await stranger.call_tool("ask", {"question": BETZ})
             service.signal(signal.SIGTERM)
@@ -134,6 +138,7 @@ async def test_beside_a_service_it_asks_the_service(free: dict[str, str], place:
     assert "59.3 per cent" in asked.structured_content["answer"]
     assert asked.structured_content["citations"][0]["url"].startswith(f"{url}/documents/wind.md?corpus=default")
     assert any(message and message.startswith("**Searching**") for message in told)
+    assert [resources.resources, templates.resource_templates, prompts.prompts] == [[], [], []]
     assert unknown.is_error
     assert "There is no corpus 'nowhere'." in str(unknown.content)
     assert refused.is_error

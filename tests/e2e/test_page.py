@@ -14,7 +14,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.browser import CHROMIUM, XSS, Watched, violations
+from tests.e2e.browser import CHROMIUM, XSS, Watched, opened, violations
 from tests.e2e.conftest import MAIN
 from tests.e2e.program import Program, run
 from tests.servers.scripted_llm import Script, ScriptedLLM
@@ -154,8 +154,70 @@ def test_a_follow_up_is_read_with_the_question_before_and_a_new_conversation_for
     expect(page.locator(".exchange")).to_have_count(2)
     page.get_by_role("button", name="New conversation").click()
     expect(page.locator(".exchange")).to_have_count(0)
+
+
+def test_conversations_are_listed_renamed_and_deleted(page: Page, service: Program) -> None:
+    talks = page.locator(".talks li")
+    asked(page, service, HEAT_QUESTION)
+    page.get_by_role("button", name="New conversation").click()
+    page.fill("#question", "What does a ground source heat pump cost?")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".exchange .by")
+    page.locator(".talks summary").click()
+    expect(talks).to_have_count(2)
+
+    talks.get_by_role("button", name=HEAT_QUESTION, exact=True).click()
+    expect(page.locator(".asked")).to_have_text(HEAT_QUESTION)
+    page.get_by_role("button", name=f"Rename: {HEAT_QUESTION}").click()
+    page.get_by_role("dialog").get_by_role("textbox").fill("Pumps")
+    page.keyboard.press("Enter")
+    page.reload()
+    page.locator(".talks summary").click()
+    page.get_by_role("button", name="Pumps", exact=True).click()
+    expect(page.locator(".asked")).to_have_text(HEAT_QUESTION)
+
+    page.get_by_role("button", name="Delete: Pumps").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    expect(talks).to_have_count(2)
+    page.get_by_role("button", name="Delete: Pumps").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(talks).to_have_count(1)
+    expect(page.locator(".exchange")).to_have_count(0)
     page.get_by_role("button", name="Forget everything").click()
-    expect(page.get_by_text("Recent questions")).to_have_count(0)
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.locator(".talks")).to_have_count(0)
+    assert page.evaluate("Object.keys(localStorage)") == []
+
+
+@pytest.mark.parametrize("width", [390, 800])
+def test_a_document_covers_a_narrow_page_until_it_is_closed(browser: Browser, service: Program, width: int) -> None:
+    page = opened(browser, width)
+    asked(page, service, "What was the keeper of the Quarnevik lighthouse called?")
+    for close in (page.get_by_role("button", name="Close"), None):
+        page.locator("button.cite").first.click()
+        expect(page.locator("mark.cited")).to_be_in_viewport()
+        if close:
+            expect(close).to_be_in_viewport()
+            close.click()
+        else:
+            page.go_back()
+        expect(page.locator(".evidence")).to_have_count(0)
+        expect(page.locator(".exchange")).to_have_count(1)
+    page.goto(f"{service.url}/ui#documents")
+    for button in page.get_by_role("button", name=re.compile("^Delete: ")).all():
+        box = button.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= width
+    page.context.close()
+
+
+def test_rows_of_a_table_are_quoted_as_a_table(page: Page, service: Program) -> None:
+    asked(page, service, "Compare an air source heat pump and a ground source heat pump.")
+
+    expect(page.locator(".answer th").nth(1)).to_have_text("Price in euros")
+    expect(page.locator(".answer tbody tr")).to_have_count(2)
+    page.locator(".answer td button.cite").first.click()
+    expect(page.locator(".evidence td mark.cited").first).to_be_in_viewport()
 
 
 def test_hostile_documents_stay_text_in_every_view(page: Page, service: Program) -> None:
@@ -189,7 +251,7 @@ def test_options_of_a_search_reach_the_service(page: Page, service: Program) -> 
 
     body = json.loads(sent.value.post_data or "")
     assert (body["top_k"], body["mode"], body["explain"]) == (1, "lexical", True)
-    expect(page.locator(".counted")).to_contain_text("1 passages in")
+    expect(page.locator(".counted")).to_contain_text("1 passage in")
 
 
 def test_verdicts_on_an_answer_a_step_and_a_passage_reach_the_service(page: Page, service: Program) -> None:
@@ -224,15 +286,15 @@ def test_two_settings_are_compared_blind_and_the_votes_are_counted(page: Page, s
     page.fill("#both", HEAT_QUESTION)
     page.keyboard.press("Enter")
     expect(page.get_by_text("Which is better?")).to_be_visible()
-    expect(page.get_by_text("top_k")).to_have_count(0)
+    expect(page.get_by_text("A: default")).to_have_count(0)
     page.get_by_role("button", name="Equal").click()
 
     expect(page.get_by_text("So far A 0, B 0, equal 1, both bad 0.")).to_be_visible()
-    expect(page.get_by_text("A: default, top_k 4")).to_be_visible()
-    expect(page.get_by_text("B: default, top_k 1")).to_be_visible()
+    expect(page.get_by_text("A: default, at most 4 passages")).to_be_visible()
+    expect(page.get_by_text("B: default, at most 1 passage")).to_be_visible()
 
 
-def test_documents_are_found_by_title_brought_in_and_deleted(
+def test_documents_are_found_by_title_or_file_brought_in_and_deleted(
     page: Page, service: Program, corpus: tuple[Path, dict[str, str]]
 ) -> None:
     note = corpus[0] / "sources" / "more" / "tides.md"
@@ -242,8 +304,10 @@ def test_documents_are_found_by_title_brought_in_and_deleted(
     page.get_by_label("File or folder on the server").fill("more")
     page.get_by_role("button", name="Start").click()
     expect(page.locator(".bring")).to_contain_text("1 new")
-    page.get_by_label("Find by title").fill("fundy")
-    expect(page.locator("table.list tbody tr")).to_have_count(1)
+    expect(page.locator("table.list tbody tr").first).to_contain_text("Tides of Fundy")
+    for wording in ("fundy", "TIDES.md"):
+        page.get_by_label("Find by title").fill(wording)
+        expect(page.locator("table.list tbody tr")).to_have_count(1)
     page.get_by_role("button", name="Tides of Fundy", exact=True).click()
     expect(page.locator(".evidence")).to_contain_text("16 metres")
     page.get_by_role("button", name="Delete: Tides of Fundy").click()
@@ -253,10 +317,12 @@ def test_documents_are_found_by_title_brought_in_and_deleted(
     assert "Fundy" not in httpx.get(f"{service.url}/documents").text
 
 
-def dropped(page: Page, name: str, text: str) -> None:
-    """Drop a file onto the frame for uploads."""
-    script = "([name, text]) => { const d = new DataTransfer(); d.items.add(new File([text], name)); return d; }"
-    files = page.evaluate_handle(script, [name, text])
+def dropped(page: Page, *files_and_texts: str) -> None:
+    """Drop files onto the frame for uploads: a name, its text, and so on."""
+    script = """(files) => { const d = new DataTransfer();
+        for (let i = 0; i < files.length; i += 2) d.items.add(new File([files[i + 1]], files[i]));
+        return d; }"""
+    files = page.evaluate_handle(script, list(files_and_texts))
     page.dispatch_event(".drop", "drop", {"dataTransfer": files})
 
 
@@ -277,7 +343,9 @@ def test_files_are_uploaded_by_button_and_by_drop_with_the_reasons_of_failures(
     expect(frame.locator(".failed")).to_contain_text("uploads/broken.pdf")
     assert [path.name for path in kept.iterdir()] == [named]
 
-    dropped(page, "garonne.md", "# Garonne\n\nThe Garonne is 529 km long.\n")
+    dropped(page, "film.mp4", "x", "garonne.md", "# Garonne\n\nThe Garonne is 529 km long.\n", "nothing.md", "")
+    expect(frame.locator(".refused li")).to_have_count(2)
+    expect(frame.locator(".refused")).to_contain_text("nothing.md")
     expect(frame).to_contain_text("1 new, 0 changed, 1 unchanged, 0 failed")
     page.get_by_label("Find by title").fill("garonne")
     page.get_by_role("button", name="Delete: Garonne").click()
@@ -287,7 +355,24 @@ def test_files_are_uploaded_by_button_and_by_drop_with_the_reasons_of_failures(
     assert [path.name for path in kept.iterdir()] == [named]
 
     dropped(page, "a.exe", "x")
-    expect(frame.get_by_role("alert")).to_contain_text("“a.exe” is in a format that cannot be read")
+    expect(frame.locator(".refused")).to_contain_text("a.exe")
+    expect(frame.locator(".job")).to_have_count(0)
+
+
+def test_the_bar_of_a_job_moves_within_one_large_file(page: Page, service: Program) -> None:
+    progress = {"source": "uploads/large.md", "files": 0, "documents": 0, "bytes": 0, "bytes_total": 1000}
+    job = {"job": "j", "state": "running", "request": {}, "result": None, "error": None, "progress": progress}
+    page.route("**/documents?corpus=default", lambda route: route.fulfill(status=202, json=job))
+    page.route("**/ingest/j", lambda route: route.fulfill(json=job))
+    page.goto(f"{service.url}/ui#documents")
+    page.wait_for_selector("table.list")
+    dropped(page, "large.md", "x")
+    bar = page.locator(".drop progress")
+
+    expect(bar).to_have_js_property("position", -1)  # it is being read
+    progress["bytes"] = 240
+    expect(bar).to_have_js_property("position", 0.24)
+    expect(page.locator(".drop .job")).to_contain_text("24 %")
 
 
 def test_german_words_and_a_chosen_theme_stay(page: Page, service: Program) -> None:
@@ -360,13 +445,30 @@ def test_a_model_s_answer_streams_is_stopped_and_stays_text(
     assert watched.faults == []
 
 
-def test_a_service_with_keys_asks_the_browser_for_one(browser: Browser, corpus: tuple[Path, dict[str, str]]) -> None:
+def test_a_service_with_keys_asks_the_browser_for_one_and_an_empty_one_for_documents(
+    browser: Browser, corpus: tuple[Path, dict[str, str]]
+) -> None:
     folder, settings = corpus
-    own = {**settings, "RAG_INDEX__CORPUS": "page-keys", "RAG_SERVE__KEYS": "opensesame"}
+    presets = json.dumps({"page-keys": [HEAT_QUESTION]})
+    own = {**settings, "RAG_INDEX__DIR": str(folder / "keys"), "RAG_INDEX__CORPUS": "page-keys"}
+    own |= {"RAG_SERVE__KEYS": "opensesame", "RAG_SERVE__PRESET_QUESTIONS": presets}
     with Program([MAIN], own, folder) as program:
         assert httpx.get(f"{program.url}/ui", headers={"Accept": "text/html"}).status_code == 401
         context = browser.new_context(http_credentials={"username": "me", "password": "opensesame"}, locale="en-GB")
         page = context.new_page()
         page.goto(program.url)
-        expect(page.locator("#question")).to_be_visible()
+        expect(page.get_by_role("button", name="Upload files")).to_be_visible()
+        expect(page.get_by_role("button", name=HEAT_QUESTION)).to_have_count(0)
+        page.get_by_role("link", name="Documents").click()
+        expect(page.get_by_role("alert")).to_have_count(0)
+        page.get_by_label("Corpus").select_option(label="New corpus …")
+        page.get_by_role("dialog").get_by_role("textbox").fill("notes")
+        page.keyboard.press("Enter")
+        dropped(page, "heat.md", HEAT)
+        page.get_by_role("button", name="Ask about them").click()
+        page.fill("#question", HEAT_QUESTION)
+        page.keyboard.press("Enter")
+
+        expect(page.locator(".answer")).to_contain_text("moves heat from a cold place")
+        assert "notes" in page.get_by_label("Corpus").locator("option").all_inner_texts()
         context.close()

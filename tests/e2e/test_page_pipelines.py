@@ -499,6 +499,7 @@ def test_axe_finds_nothing(browser: Browser, service: Program, scheme: Literal["
     opened(page, service)
     check()
     page.get_by_role("button", name="Rank twice").click()
+    expect(page.locator(".facts", has_text="2 TF-IDF-Reranker")).to_be_visible()
     ran(page)
     for summary in page.locator(".card summary, .shelf > summary, .log summary").all():
         summary.click()

@@ -1,18 +1,35 @@
-"""`docs/library.md` and `docs/llamaindex.md`: their code runs as it stands and prints what they show.
+"""What the guides show over the sample is what comes: the output of their code, the replies to their requests.
 
-`PYTHONPATH=. RAG_INDEX__DIR=$(mktemp -d) python tests/integration/test_library_guides.py` writes it into them.
+`PYTHONPATH=. RAG_INDEX__DIR=$(mktemp -d) python tests/integration/test_library_guides.py` writes the output into them.
 """
 
 import doctest
+import json
 import re
-from contextlib import redirect_stdout
+from contextlib import closing, redirect_stdout
 from io import StringIO
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
+
+from api.app import create_app
+from api.jobs.ingester import Ingester
+from api.jobs.queue import Jobs
+from query_engine.build import Engines
+from settings import load_settings
 
 HOME = Path(__file__).parents[2]
+ROUTES = ["chat.md", "research-routes.md"]
 GUIDES = ["library.md", "llamaindex.md"]  # the second asks what the first brought in
+
+
+# A request of a guide, by a command of one or two lines, perhaps for one field, and the indented reply below it.
+EXAMPLE = re.compile(
+    r"^    \$ curl -s localhost:8000(\S+) -H 'content-type: application/json' (?:\\\n +)?-d '(.+?)'"
+    r"(?: \| jq -r \.(\w+))?\n((?:    .*\n|\n(?=    ))+)",
+    re.MULTILINE,
+)
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +66,27 @@ def test_the_readmes_example_answers_what_it_shows() -> None:
     failed, tried = doctest.DocTestRunner().run(example)
 
     assert (failed, tried) == (0, 3)
+
+
+def test_the_replies_to_the_requests_are_as_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_INDEX__CORPUS", "sample")  # brought in by the first guide
+    settings = load_settings()
+    shown = [example for name in ROUTES for example in EXAMPLE.findall((HOME / "docs" / name).read_text())]
+    assert len(shown) == 4
+    with closing(Engines(settings)) as engines, closing(Jobs()) as jobs:
+        client = TestClient(create_app(engines, settings, Ingester(engines, settings), jobs), "http://localhost:8000")
+        for path, body, field, reply in shown:
+            answered = client.post(path, json=json.loads(body))
+            text = answered.json()[field] if field else answered.text
+            _assert_elided(reply, text.replace("corpus=sample", "corpus=default"))
+
+
+def _assert_elided(shown: str, whole: str) -> None:
+    """Assert that the pieces between the `…` of `shown` stand in `whole`, in order, whatever the spaces."""
+    rest = "".join(whole.split())
+    for piece in "".join(shown.split()).split("…"):
+        assert piece in rest, f"{piece!r} should follow in {rest[:2000]!r}"
+        rest = rest.partition(piece)[2]
 
 
 def rewritten(guide: str) -> str:

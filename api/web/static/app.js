@@ -3,10 +3,14 @@
 // Flow: index.html -> here -> one view: ask.js (questions and answers), search.js (passages and tree),
 // compare.js (two settings side by side), documents.js, pipelines.js (searches built from steps), evaluate.js (runs).
 // Beside the views stands evidence.js, the document that a citation leads to. Views talk to routes through service.js.
+// While the corpus holds no documents, empty.js stands in the place of the views that need some, and above pipelines,
+// which may search elsewhere.
 
 import { Ask } from "./ask.js";
 import { Compare } from "./compare.js";
+import { Naming } from "./dialogs.js";
 import { Documents } from "./documents.js";
+import { Empty } from "./empty.js";
 import { Evaluate } from "./evaluate.js";
 import { Evidence } from "./evidence.js";
 import { Pipelines } from "./pipelines.js";
@@ -17,6 +21,8 @@ import { otherLanguage, t } from "./texts.js";
 import { html, render, useCallback, useEffect, useRef, useState } from "./vendor/htm-preact.js";
 
 const VIEWS = { ask: Ask, retrieve: Search, compare: Compare, documents: Documents, pipelines: Pipelines, evaluate: Evaluate };
+const NEED_DOCUMENTS = ["ask", "retrieve", "compare", "pipelines"];
+const NEW_CORPUS = "+"; // no corpus has this name
 
 function App() {
   const [config, setConfig] = useState(null);
@@ -24,37 +30,42 @@ function App() {
   const [corpus, setCorpus] = useState(recall("corpus", ""));
   const [view, query] = useAddress();
   const [shown, setShown] = useState(null);
+  const [bare, setBare] = useState(""); // the corpus that exists and holds no documents
+  const [naming, setNaming] = useState(false);
   const [, redraw] = useState(0);
   const keys = useRef(null);
 
+  const load = () => get("ui/config").then(setConfig, (error) => setFailure(error.message));
+  useEffect(() => { load(); }, []);
   useEffect(() => {
-    get("ui/config").then(
-      (found) => {
-        setConfig(found);
-        document.title = found.title;
-        setCorpus((kept) => (found.corpora.includes(kept) ? kept : found.default_corpus));
-      },
-      (error) => setFailure(error.message),
-    );
-  }, []);
+    if (!config) return;
+    document.title = config.title;
+    setCorpus((kept) => (config.corpora.includes(kept) ? kept : config.default_corpus));
+  }, [config]);
+  useEffect(() => {
+    if (!config?.corpora.includes(corpus)) return;
+    get("documents", { corpus, limit: 1 }).then(({ documents }) => setBare(documents.length ? "" : corpus), () => {});
+  }, [config, corpus, view]);
   useEffect(() => setShown(null), [view]);
-  useKeys(keys, () => setShown(null));
-  const choose = (event) => {
-    setCorpus(event.target.value);
+  const choose = (name) => {
+    setCorpus(name);
     setShown(null);
-    remember("corpus", event.target.value);
+    remember("corpus", name);
   };
-  // The pane says where the focus was, so that closing it brings a reader back.
-  const show = useCallback((place) => setShown(place && { ...place, from: document.activeElement }), []);
-  const close = () => {
-    setShown(null);
-    shown?.from?.focus?.();
+  const make = (name) => {
+    setNaming(false);
+    choose(name);
+    location.hash = "#documents";
   };
+  const [show, close] = usePane(setShown);
+  useKeys(keys, close);
   // As index.html has it, so that nothing moves when the page takes over.
   if (!config) return html`<header class="bar"><span class="brand"><img src="ui/static/icon.svg" alt="" width="22" height="22" />Treeline</span></header>
     <main class="narrow" aria-busy=${String(!failure)}>${failure && html`<p class="problem" role="alert">${failure}</p>`}</main>`;
   const View = VIEWS[view];
-  const names = config.corpora.includes(corpus) ? config.corpora : [corpus, ...config.corpora];
+  const exists = config.corpora.includes(corpus);
+  const names = exists ? config.corpora : [corpus, ...config.corpora];
+  const empty = NEED_DOCUMENTS.includes(view) ? !exists || bare === corpus : view === "documents" && !exists;
   return html`
     <a class="skip" href="#content" onClick=${skip}>${t("skip")}</a>
     <header class="bar">
@@ -65,16 +76,24 @@ function App() {
         )}
       </nav>
       <label class="corpus"><span aria-hidden="true">${t("corpus")}</span>
-        <select aria-label=${t("corpus")} value=${corpus} onChange=${choose}>${names.map((name) => html`<option value=${name}>${name}</option>`)}</select>
+        <select aria-label=${t("corpus")} value=${corpus} onChange=${({ target }) => {
+          const chosen = target.value;
+          target.value = corpus;
+          if (chosen === NEW_CORPUS) setNaming(true);
+          else choose(chosen);
+        }}>${names.map((name) => html`<option value=${name}>${name}</option>`)}<option value=${NEW_CORPUS}>${t("newCorpus")}</option></select>
       </label>
       <button class="quiet" onClick=${() => { otherLanguage(); redraw((n) => n + 1); }}>${t("language")}</button>
       <button class="quiet icon" title=${t("theme")} aria-label=${t("theme")} onClick=${otherTheme}>◐</button>
       <button class="quiet icon" title=${t("help")} aria-label=${t("help")} onClick=${() => keys.current.showModal()}>?</button>
     </header>
     <div class=${shown ? "room two" : "room"}>
-      <main id="content" tabindex="-1"><h1 class="hidden">${config.title}: ${t(view)}</h1><${View} key=${corpus} ...${{ config, corpus, query, show, shown }} /></main>
+      <main id="content" tabindex="-1"><h1 class="hidden">${config.title}: ${t(view)}</h1>${empty
+        && html`<${Empty} key="empty ${corpus}" config=${config} corpus=${corpus} ready=${() => load().then(() => { setBare(""); location.hash = "#ask"; })} />`}
+      ${(!empty || view === "pipelines") && html`<${View} key=${corpus} ...${{ config, corpus, query, show, shown }} />`}</main>
       ${shown && html`<${Evidence} key=${`${shown.doc_id} ${shown.start}`} place=${shown} corpus=${corpus} close=${close} />`}
     </div>
+    ${naming && html`<${Naming} title=${t("corpusName")} pattern="[a-z0-9][a-z0-9_\\-]{0,62}" hint=${t("corpusNameHint")} yes=${make} no=${() => setNaming(false)} />`}
     <dialog ref=${keys} aria-label=${t("help")}>
       <dl>${t("keys").map(([key, does]) => html`<dt><kbd>${key}</kbd></dt><dd>${does}</dd>`)}</dl>
       <form method="dialog"><button>${t("close")}</button></form>
@@ -84,6 +103,30 @@ function App() {
 function skip(event) {
   event.preventDefault();
   document.getElementById("content").focus();
+}
+
+// The pane is an entry of the browser's history, so that Back closes it; where the focus was, it returns.
+function usePane(setShown) {
+  const from = useRef(null);
+  const show = useCallback((place) => {
+    if (place) {
+      from.current = { element: document.activeElement, hash: location.hash };
+      if (!history.state?.pane) history.pushState({ pane: true }, "");
+    } else if (history.state?.pane) {
+      history.back();
+    }
+    setShown(place);
+  }, []);
+  useEffect(() => {
+    const back = () => {
+      setShown(null);
+      if (from.current?.hash === location.hash) from.current.element?.focus();
+      from.current = null;
+    };
+    addEventListener("popstate", back);
+    return () => removeEventListener("popstate", back);
+  }, []);
+  return [show, () => show(null)];
 }
 
 // `#retrieve?q=…` -> ["retrieve", URLSearchParams]

@@ -1,7 +1,9 @@
-// The view of questions and answers: a conversation that streams, with its filters and what was asked before.
-// Flow: app.js -> here -> POST /query/stream; one exchange is drawn by answer.js. What was said stays in this browser.
+// The view of questions and answers: conversations that stream, with their filters.
+// Flow: app.js -> here -> POST /query/stream; one exchange is drawn by answer.js. What was said stays in this browser:
+// `talks.CORPUS` lists the conversations of a corpus, the newest first, `talk.CORPUS.ID` holds one.
 
 import { Answer } from "./answer.js";
+import { Confirm, Naming } from "./dialogs.js";
 import { begun, grown, play } from "./exchange.js";
 import { asFilters, Filters, NO_FILTERS } from "./filters.js";
 import { get } from "./service.js";
@@ -10,11 +12,54 @@ import { t } from "./texts.js";
 import { html, useEffect, useReducer, useRef, useState } from "./vendor/htm-preact.js";
 
 const KEPT_EXCHANGES = 20;
-const KEPT_QUESTIONS = 12;
+const NAME_CHARS = 100;
+const newId = () => Date.now().toString(36);
 
-export function Ask({ config, corpus, query, show, shown }) {
-  const [exchanges, tell] = useReducer(told, null, () => recall(`talk.${corpus}`, []));
-  const [asked, setAsked] = useState(() => recall("questions", []));
+export function Ask(props) {
+  const { corpus, show } = props;
+  const [talks, setTalks] = useState(() => recall(`talks.${corpus}`, [])); // [{id, name}]
+  const [id, setId] = useState(() => talks[0]?.id ?? newId());
+  const keep = (changed) => {
+    setTalks(changed);
+    remember(`talks.${corpus}`, changed);
+  };
+  const open = (other) => {
+    show(null);
+    setId(other);
+  };
+  const begin = (question) => talks.some((one) => one.id === id) || keep([{ id, name: question.slice(0, NAME_CHARS) }, ...talks]);
+  const rename = (talk, name) => keep(talks.map((one) => (one.id === talk.id ? { ...one, name } : one)));
+  const remove = (talk) => {
+    forget(`talk.${corpus}.${talk.id}`);
+    keep(talks.filter((one) => one.id !== talk.id));
+    if (talk.id === id) open(newId());
+  };
+  const forgetAll = () => {
+    forget();
+    setTalks([]);
+    open(newId());
+  };
+  return html`${talks.length > 0 && html`<${Talks} ...${{ talks, id, open, rename, remove, forgetAll }} />`}
+    <${Talk} key=${id} ...${props} id=${id} begin=${begin} renew=${() => open(newId())} />`;
+}
+
+function Talks({ talks, id, open, rename, remove, forgetAll }) {
+  const [renaming, setRenaming] = useState(null);
+  const [doomed, setDoomed] = useState(null); // a conversation, or "all"
+  const done = () => { setRenaming(null); setDoomed(null); };
+  return html`<details class="talks"><summary>${t("conversations", { n: talks.length })}</summary>
+    <ul>${talks.map((talk) => html`<li key=${talk.id}><button class="link" aria-current=${talk.id === id ? "true" : undefined} onClick=${() => open(talk.id)}>${talk.name}</button>
+      <button class="quiet" aria-label="${t("rename")}: ${talk.name}" onClick=${() => setRenaming(talk)}>${t("rename")}</button>
+      <button class="quiet" aria-label="${t("remove")}: ${talk.name}" onClick=${() => setDoomed(talk)}>${t("remove")}</button></li>`)}</ul>
+    <p><button class="quiet" onClick=${() => setDoomed("all")}>${t("forget")}</button></p></details>
+    ${renaming && html`<${Naming} title=${t("renameTalk")} name=${renaming.name} no=${done} yes=${(name) => { rename(renaming, name); done(); }} />`}
+    ${doomed && html`<${Confirm} text=${doomed === "all" ? t("forgetAsk") : t("removeTalk", doomed)} no=${done}
+      yes=${() => { doomed === "all" ? forgetAll() : remove(doomed); done(); }} />`}`;
+}
+
+function Talk({ config, corpus, query, show, shown, id, begin, renew }) {
+  const [exchanges, tell] = useReducer(told, null, () => recall(`talk.${corpus}.${id}`, []));
+  const [full, setFull] = useState(false);
   const [filters, setFilters] = useState(NO_FILTERS);
   const [mode, setMode] = useState(config.mode);
   const [topK, setTopK] = useState(""); // passages read; the service's own number if empty
@@ -29,7 +74,7 @@ export function Ask({ config, corpus, query, show, shown }) {
     addEventListener("treeline-stop", stop);
     box.current?.focus({ preventScroll: true });
     const wanted = query.get("q");
-    if (wanted) {
+    if (wanted && location.hash.includes("?")) { // asked once
       history.replaceState(null, "", "#ask");
       submit(wanted);
     }
@@ -39,7 +84,9 @@ export function Ask({ config, corpus, query, show, shown }) {
     };
   }, []);
   useEffect(() => {
-    if (!busy) remember(`talk.${corpus}`, exchanges.slice(-KEPT_EXCHANGES));
+    if (!exchanges.length) return;
+    const kept = exchanges.slice(-KEPT_EXCHANGES).map((one) => (one.state === "running" ? { ...one, state: "stopped" } : one));
+    setFull(!remember(`talk.${corpus}.${id}`, kept));
   }, [busy, exchanges.length]);
 
   async function submit(question) {
@@ -48,9 +95,7 @@ export function Ask({ config, corpus, query, show, shown }) {
     const control = new AbortController();
     running.current = control;
     setText("");
-    const questions = [wording, ...asked.filter((one) => one !== wording)].slice(0, KEPT_QUESTIONS);
-    setAsked(questions);
-    remember("questions", questions);
+    begin(wording);
     show(null);
     tell({ type: "asked", question: wording });
     const body = { question: wording, corpus, turns: turns(exchanges), filters: asFilters(filters), mode, top_k: topK === "" ? undefined : topK };
@@ -58,22 +103,11 @@ export function Ask({ config, corpus, query, show, shown }) {
     running.current = null;
   }
 
-  const clear = () => {
-    tell({ type: "clear" });
-    show(null);
-    box.current?.focus();
-  };
-  const forgetAll = () => {
-    forget();
-    setAsked([]);
-    clear();
-  };
   return html`
     <div class="talk">
       ${!exchanges.length && html`<p class="lead">${t("welcome")}</p>
-        <${Presets} config=${config} corpus=${corpus} choose=${submit} />
-        ${asked.length > 0 && html`<${Choices} title=${t("recent")} questions=${asked} choose=${submit} />
-          <p><button class="quiet" onClick=${forgetAll}>${t("forget")}</button></p>`}`}
+        <${Presets} config=${config} corpus=${corpus} choose=${submit} />`}
+      ${full && html`<p class="note" role="status">${t("storageFull")}</p>`}
       ${exchanges.map(
         (exchange, index) => html`<${Answer} key=${exchange.id} ...${{ exchange, show, shown }}
           latest=${index === exchanges.length - 1} again=${busy ? null : () => submit(exchange.question)} />`,
@@ -97,19 +131,17 @@ export function Ask({ config, corpus, query, show, shown }) {
           <label>${t("passagesRead")} <input type="number" min="1" max="200" value=${topK} onInput=${({ target }) => setTopK(whole(target.value))} /></label></${Filters}>
         <label class="mode">${t("answerMode")} <select value=${mode} onInput=${({ target }) => setMode(target.value)}>
           ${config.modes.map((one) => html`<option value=${one}>${t("modes")[one]}</option>`)}</select></label>
-        ${exchanges.length > 0 && !busy && html`<button type="button" class="quiet" onClick=${clear}>${t("newConversation")}</button>`}
+        ${exchanges.length > 0 && !busy && html`<button type="button" class="quiet" onClick=${renew}>${t("newConversation")}</button>`}
       </div>
     </form>`;
 }
 
 function told(exchanges, message) {
-  if (message.type === "clear") return [];
   if (message.type === "asked") {
     const id = 1 + (exchanges[exchanges.length - 1]?.id ?? 0);
     return [...exchanges, { id, ...begun(message.question) }];
   }
   const last = exchanges[exchanges.length - 1];
-  // What arrives after the conversation was cleared belongs to nothing.
   if (!last || last.state !== "running") return exchanges;
   return [...exchanges.slice(0, -1), grown(last, message)];
 }

@@ -80,7 +80,7 @@ function Side({ name, config, value, change }) {
 }
 
 const pair = ({ a, b }) => JSON.stringify([a, b]);
-const told = ({ corpus, top_k, mode }) => [corpus, `top_k ${top_k}`, mode].filter(Boolean).join(", ");
+const told = ({ corpus, top_k, mode }) => [corpus, t("readsAtMost", { n: top_k }), mode && t("modes")[mode]].filter(Boolean).join(", ");
 // What names the writer or its speed would tell the sides apart.
 const veiled = (exchange) => (exchange.reply ? { ...exchange, steps: [], reply: { ...exchange.reply, synthesizer: null, timings_ms: {}, cache_hit: false } } : { ...exchange, steps: [] });
 

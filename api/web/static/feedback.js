@@ -5,6 +5,8 @@ import { post } from "./service.js";
 import { t } from "./texts.js";
 import { html, useState } from "./vendor/htm-preact.js";
 
+const THUMB = "M7 22H4a2 2 0 0 1-2-2v-7a2 2 0 0 1 2-2h3m0 11V11m0 11h11.3a2 2 0 0 0 2-1.7l1.4-9a2 2 0 0 0-2-2.3H14V5a3 3 0 0 0-3-3L7 11";
+
 // `about`: {answer_id} or {retrieval_id}, and at most one of `step` and `node_id`; `words`: the two verdicts.
 export function Verdict({ about, words = ["good", "bad"] }) {
   const [said, setSaid] = useState("");
@@ -23,6 +25,6 @@ export function Verdict({ about, words = ["good", "bad"] }) {
   };
   return html`<span class="verdict" role="group" aria-label=${t("feedback")}>
     ${words.map((verdict, index) => html`<button class="quiet icon" title=${t("verdicts")[verdict]} aria-label=${t("verdicts")[verdict]}
-      aria-pressed=${String(said === verdict)} onClick=${() => say(verdict)}>${index ? "▼" : "▲"}</button>`)}
+      aria-pressed=${String(said === verdict)} onClick=${() => say(verdict)}><svg class=${index ? "down" : "up"} viewBox="0 0 24 24" aria-hidden="true"><path d=${THUMB} /></svg></button>`)}
     ${failure && html`<span class="problem" role="alert">${failure}</span>`}</span>`;
 }

@@ -1,7 +1,7 @@
 // What a run of a pipeline left: the table after each step, what is said of all documents, rankings side by side, log.
 // Flow: pipelines.js -> here -> GET /task/table/…, GET /pipeline/compare/…; a title opens its place by evidence.js.
 
-import { percent } from "./pipeline_steps.js";
+import { percent, rankName } from "./pipeline_steps.js";
 import { Rankings } from "./pipeline_rankings.js";
 import { get } from "./service.js";
 import { duration, number, t } from "./texts.js";
@@ -108,12 +108,3 @@ function Folded({ text }) {
 }
 
 const beginning = (text) => text.slice(0, Math.max(text.lastIndexOf(" ", FOLDED_CHARS), FOLDED_CHARS / 2)).trimEnd();
-
-// The name of a ranking's step: rerankers are numbered in the order in which they stand.
-function rankName(column, ids, info) {
-  const place = Number(/^_reranking_rank_(\d+)_$/.exec(column)?.[1]);
-  if (!place) return column === "_original_ranking_" ? t("originalRank") : column;
-  const rerankers = ids.map((id, index) => [id, index + 1]).filter(([id]) => info[id]?.category === "Rerankers");
-  const [id, step] = rerankers[place - 1] ?? [];
-  return id ? `${step} ${info[id].name}` : column;
-}

@@ -1,7 +1,7 @@
 // Keeping pipelines: on the service, by id, and as JSON in files.
 // Flow: pipelines.js -> here -> /pipeline/save, /list, /restore, DELETE; pipeline_body.js reads what comes in.
 
-import { Confirm } from "./documents.js";
+import { Confirm } from "./dialogs.js";
 import { toBody } from "./pipeline_body.js";
 import { get, postForText, remove } from "./service.js";
 import { size, t } from "./texts.js";

@@ -51,7 +51,7 @@ export function Steps({ info, steps, run, refused, change, say }) {
   const categories = Map.groupBy ? Map.groupBy(Object.keys(info), (id) => info[id].category) : grouped(info);
   return html`<h2>${t("pipelineSteps")}</h2>
     ${!steps.length && html`<p class="note">${t("noSteps")}</p>`}
-    <ol class="cards" ref=${list}>${steps.map((step, index) => html`<${Card} key=${step.key} ...${{ step, index, info, last: index === steps.length - 1 }}
+    <ol class="cards" ref=${list}>${steps.map((step, index) => html`<${Card} key=${step.key} ...${{ step, index, info, ids: steps.map(({ id }) => id), last: index === steps.length - 1 }}
       progress=${progressOf(run, step.key)} problem=${refused?.key === step.key ? refused.text : ""} columns=${columnsBefore(steps.slice(0, index), info)}
       move=${(by, name) => move(index, by, name)} remove=${() => remove(index)} set=${(changed) => change(steps.map((one) => (one.key === step.key ? { ...one, ...changed } : one)))} />`)}</ol>
     <form class="adding" onSubmit=${add}>
@@ -69,14 +69,14 @@ function grouped(info) {
   return found;
 }
 
-function Card({ step, index, last, info, progress, problem, columns, move, remove, set }) {
+function Card({ step, index, last, ids, info, progress, problem, columns, move, remove, set }) {
   const declared = info[step.id];
   const parameters = declared?.parameters ?? {};
   const needed = Object.entries(parameters).some(([name, one]) => one.required && !(name in step.parameters));
   const [open, setOpen] = useState(needed);
   const name = declared?.name ?? step.id;
   const n = index + 1;
-  const facts = Object.entries(step.parameters).map(([key, value]) => `${parameters[key]?.title ?? key}: ${shortened(written(value))}`);
+  const facts = Object.entries(step.parameters).map(([key, value]) => `${parameters[key]?.title ?? key}: ${shortened(rankName(written(value), ids, info))}`);
   const pressed = (event) => {
     if (!event.altKey || !["ArrowUp", "ArrowDown"].includes(event.key)) return;
     event.preventDefault();
@@ -155,6 +155,15 @@ function columnsBefore(steps, info) {
     if (output) found.add(output);
   }
   return [...found];
+}
+
+// The name of a ranking's step: rerankers are numbered in the order in which they stand.
+export function rankName(column, ids, info) {
+  const place = Number(/^_reranking_rank_(\d+)_$/.exec(column)?.[1]);
+  if (!place) return column === "_original_ranking_" ? t("originalRank") : column;
+  const rerankers = ids.map((id, index) => [id, index + 1]).filter(([id]) => info[id]?.category === "Rerankers");
+  const [id, step] = rerankers[place - 1] ?? [];
+  return id ? `${step} ${info[id].name}` : column;
 }
 
 // How far a card's step is in the run: {state, text, warnings, problem}; nothing for a card that does not run.

@@ -58,12 +58,12 @@ export function Search({ config, corpus, query, show, shown }) {
       <div class="fields">
         <label>${t("mode")} <select ...${set("mode")}>${["hybrid", "dense", "lexical"].map((one) => html`<option value=${one}>${t(one)}</option>`)}</select></label>
         <label>${t("topK")} <input type="number" min="1" max="200" ...${set("top_k", asNumber)} /></label>
-        <label>${t("merging")} <select value=${options.merge ? options.merge_rule : "off"}
-          onInput=${({ target: { value } }) => setOptions((before) => ({ ...before, merge: value !== "off", ...(value === "off" ? {} : { merge_rule: value }) }))}>
-          <option value="evidence">evidence</option><option value="stock">stock</option><option value="off">${t("mergeOff")}</option></select></label>
         ${Boolean(config.rerank) && html`<label><input type="checkbox" checked=${options.rerank} onInput=${({ target }) => setOptions((before) => ({ ...before, rerank: target.checked }))} /> ${t("rerank")}</label>`}
       </div>
       <${Filters} corpus=${corpus} filters=${filters} change=${setFilters}>
+        <label>${t("merging")} <select value=${options.merge ? options.merge_rule : "off"}
+          onInput=${({ target: { value } }) => setOptions((before) => ({ ...before, merge: value !== "off", ...(value === "off" ? {} : { merge_rule: value }) }))}>
+          ${["evidence", "stock", "off"].map((one) => html`<option value=${one}>${t("mergeRules")[one]}</option>`)}</select></label>
         <label>${t("share")} <input type="number" min="0" max="1" step="0.05" ...${set("dense_share", asNumber)} disabled=${options.mode !== "hybrid"} /></label>
         <label>${t("budget")} <input type="number" min="200" max="200000" step="100" ...${set("budget_chars", asNumber)} /></label>
         <label>${t("fusion")} <select ...${set("fusion")}>${["evidence", "plain"].map((one) => html`<option value=${one}>${t("fusions")[one]}</option>`)}</select></label>
@@ -105,8 +105,8 @@ function Passage({ passage, retrievalId, show, shown }) {
     ${merged && html`<p class="why">${t("leavesMatched", { n: leaves.length })}: ${merged}</p>`}
     ${explanation?.not_merged && html`<p class="why">${t("notMerged", { why: explanation.not_merged })}</p>`}
     <${Verdict} about=${{ retrieval_id: retrievalId, node_id: passage.node_id }} words=${["relevant", "irrelevant"]} />
-    <dl class="scores">${Object.entries(passage.scores).map(([name, score]) => html`<dt>${name}</dt><dd><meter min="0" max=${name === "lexical" ? 20 : 1} value=${score} aria-label=${name}></meter> ${score.toFixed(3)}</dd>`)}</dl>
-    ${leaves.length > 0 && html`<details class="why"><summary>${t("ranks")}</summary><ul>${leaves.map((leaf) => html`<li>${t("characters", { n: leaf.end - leaf.start })}, ${t("best", { score: leaf.score.toFixed(3) })}: ${
-      Object.entries(leaf.ranks).map(([name, rank]) => `${name} ${rank}`).join(", ") || t("besideOnly")}</li>`)}</ul></details>`}
+    <details class="why"><summary>${t("scores")}</summary><dl class="scores">${Object.entries(passage.scores).map(([name, score]) => html`<dt>${name}</dt><dd><meter min="0" max=${name === "lexical" ? 20 : 1} value=${score} aria-label=${name}></meter> ${score.toFixed(3)}</dd>`)}</dl>
+    ${leaves.length > 0 && html`<p>${t("ranks")}</p><ul>${leaves.map((leaf) => html`<li>${t("characters", { n: leaf.end - leaf.start })}, ${t("best", { score: leaf.score.toFixed(3) })}: ${
+      Object.entries(leaf.ranks).map(([name, rank]) => `${name} ${rank}`).join(", ") || t("besideOnly")}</li>`)}</ul>`}</details>
   </li>`;
 }

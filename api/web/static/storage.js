@@ -1,4 +1,4 @@
-// What the page remembers, in this browser only: conversation, questions, theme and language. One call forgets it all.
+// What the page remembers, in this browser only: conversations, theme and language. One call forgets it all.
 
 const PREFIX = "treeline.";
 
@@ -11,17 +11,20 @@ export function recall(name, fallback) {
   }
 }
 
+// Returns whether it is kept: storage may be off or full, and the page works without memory.
 export function remember(name, value) {
   try {
     localStorage.setItem(PREFIX + name, JSON.stringify(value));
+    return true;
   } catch {
-    // Storage is off or full: the page works without memory.
+    return false;
   }
 }
 
-export function forget() {
+// Forgets what `begins` with a name; everything by default.
+export function forget(begins = "") {
   try {
-    for (const name of Object.keys(localStorage)) if (name.startsWith(PREFIX)) localStorage.removeItem(name);
+    for (const name of Object.keys(localStorage)) if (name.startsWith(PREFIX + begins)) localStorage.removeItem(name);
   } catch {
     // There is nothing to forget.
   }

@@ -271,9 +271,26 @@ async def test_rows_are_shown_where_they_should_be_counted(engine: Engine) -> No
     _, done = await ask(engine, "How many drill bits are in Lyon?")
 
     assert "cannot count" in done.message
-    assert done.message.count("kind: drill bit, town: Lyon") == 2
+    assert done.message.count("| drill bit | Lyon [") == 2
     assert "Nice" not in done.message
     assert done.gate_reason == "generated_answer"
+
+
+async def test_a_follow_up_repeats_nothing_and_says_when_nothing_new_is_found(engine: Engine) -> None:
+    question = "Who repairs the roof?"
+    _, first = await ask(engine, question)
+    turns = (Turn("user", question), Turn("assistant", first.message))
+
+    events, again = await ask(engine, "And in winter?", turns=turns)
+    _, other = await ask(engine, question, turns=turns)
+
+    assert first.answer
+    assert "conversation" in steps_of(events)
+    assert (again.answer, again.gate_reason) == (None, "generated_no_answer_but_confident")
+    assert again.nearest
+    assert not {one.quote for one in again.nearest} & {one.quote for one in first.citations}
+    # The same question once more leans on nothing.
+    assert other.answer == first.answer
 
 
 async def test_rows_are_listed_in_full_and_in_order_however_few_were_found(tmp_path: Path) -> None:
@@ -285,16 +302,17 @@ async def test_rows_are_listed_in_full_and_in_order_however_few_were_found(tmp_p
     events, listed = await ask(engine, "List all saws")
     _, counted = await ask(engine, "How many saws are there?")
 
-    assert [line[:22] for line in listed.message.splitlines()] == [
-        f"- tool: T{n:02}, kind: saw"[:22] for n in range(1, 60, 2)
+    assert listed.message.splitlines() == [
+        *("| tool | kind |", "|---|---|"),
+        *(f"| T{n:02} | saw [{place}] |" for place, n in enumerate(range(1, 60, 2), 1)),
     ]
     assert {citation.chunk_id for citation in listed.citations} <= {passage.chunk_id for passage in listed.passages}
     assert len({(passage.doc_id, passage.start, passage.end) for passage in listed.passages}) == len(listed.passages)
     first = (await ask(engine, "List all saws", top_k=1))[1]
     assert {citation.chunk_id for citation in first.citations} <= {passage.chunk_id for passage in first.passages}
     assert any("Listing rows" in event.text for event in events if isinstance(event, Step))
-    assert counted.message.count("\n- tool: ") == 10
-    assert counted.message.endswith("- and 20 more")
+    assert counted.message.count("\n| T") == 10
+    assert counted.message.endswith("\n\nand 20 more")
     corpus.close()
 
 

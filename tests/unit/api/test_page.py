@@ -37,6 +37,15 @@ def test_the_page_may_run_and_load_only_its_own_files() -> None:
     assert re.findall(r"<script(?![^>]*src=)", reply.text) == []
 
 
+def test_monitors_may_ask_for_the_page_s_head_alone() -> None:
+    client = client_of(FakeEngine())
+
+    reply = client.head("/ui")
+
+    assert (reply.status_code, reply.content) == (200, b"")
+    assert reply.headers["content-length"] == client.get("/ui").headers["content-length"]
+
+
 def test_every_file_that_the_page_names_is_there() -> None:
     client = client_of(FakeEngine())
     html = client.get("/ui").text

@@ -26,25 +26,29 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_is_given_all_that_stands_behind_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    given: list[list[str]] = []
+    given: list[tuple[list[str], str]] = []
 
-    def program(argv: list[str]) -> int:
-        given.append(argv)
+    def program(argv: list[str], prog: str) -> int:
+        given.append((argv, prog))
         return 7
 
     monkeypatch.setattr(import_module(COMMANDS[name][0]), "main", program)
 
     assert main([name, "--corpus", "papers", "--help"]) == 7
-    assert given == [["--corpus", "papers", "--help"]]
+    assert given == [(["--corpus", "papers", "--help"], f"treeline {name}")]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_programs_read_their_arguments_from_it(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_programs_read_their_arguments_from_it_and_name_it_in_their_help(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as ended:
         main([name, "--help"])
 
     assert ended.value.code == 0
-    assert "usage: python" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert f"usage: treeline {name}" in shown
+    assert "python -m" not in shown
 
 
 @pytest.mark.parametrize("words", [[], ["papers"], ["--corpus", "papers"]])

@@ -32,10 +32,12 @@ def listed(client: TestClient) -> list[str]:
     return [document["doc_id"] for document in client.get("/documents").json()["documents"]]
 
 
-def test_pages_follow_each_other_until_the_last_one_says_so() -> None:
+@pytest.mark.parametrize("order", ["id", "newest"])  # all of them came at one moment
+def test_pages_follow_each_other_until_the_last_one_says_so(order: str) -> None:
     client, after, pages = client_of(an_engine()), None, []
     while True:
-        page = client.get("/documents", params={"limit": 3} | ({"after": after} if after else {})).json()
+        query: dict[str, Any] = {"limit": 3, "order": order} | ({"after": after} if after else {})
+        page = client.get("/documents", params=query).json()
         pages.append([document["doc_id"] for document in page["documents"]])
         after = page["next"]
         if after is None:
@@ -67,7 +69,14 @@ def test_a_bad_filter_is_refused_in_a_list(filters: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "field"), [("limit=0", "limit"), ("limit=1001", "limit"), ("limit=x", "limit"), ("corpus=..", "corpus")]
+    ("query", "field"),
+    [
+        ("limit=0", "limit"),
+        ("limit=1001", "limit"),
+        ("limit=x", "limit"),
+        ("order=x", "order"),
+        ("corpus=..", "corpus"),
+    ],
 )
 def test_a_bad_page_is_refused_with_its_field(query: str, field: str) -> None:
     reply = client_of(an_engine()).get(f"/documents?{query}")

@@ -37,6 +37,19 @@ def test_pages_follow_each_other_without_gap_or_repeat(catalogue: Catalogue) -> 
     assert pages == [["d1", "d2", "d3"], ["d4", "d5", "d6"], ["d7"]]
 
 
+def test_the_newest_come_first_and_pages_follow_each_other(catalogue: Catalogue, tmp_path: Path) -> None:
+    engine = open_file(tmp_path / "documents.sqlite")
+    DocumentStore(engine).publish([document(0, "One.", "html", "0.md")], [np.zeros((2, 4), np.float32)], ())
+    engine.dispose()
+
+    pages, after = [], None
+    while page := catalogue.briefs(after, 3, newest=True):
+        pages.append([brief.doc_id for brief in page])
+        after = page[-1].newest_place
+
+    assert pages == [["d0", "d1", "d2"], ["d3", "d4", "d5"], ["d6", "d7"]]
+
+
 def test_a_brief_tells_everything_but_the_text(catalogue: Catalogue) -> None:
     (brief,) = catalogue.briefs(limit=1, filters={"filters": [{"key": "n", "value": 2}]})
 

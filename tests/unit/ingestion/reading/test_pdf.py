@@ -53,6 +53,7 @@ def test_the_title_in_the_metadata_is_used_when_it_is_one() -> None:
     "title",
     [
         *("", "untitled", "Untitled-1", "Document1", "PowerPoint Presentation", "Microsoft Word - x"),
+        *("(anonymous)", "(unspecified)", "<None>", "[Unknown]", "New Document (2)"),
         *("report.docx", "d415983d10k.htm", "0001018724-18-000005", "10-K", "x" * 301),
     ],
 )

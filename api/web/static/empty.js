@@ -1,0 +1,16 @@
+// What takes the place of a view while its corpus holds no documents: a way to bring some in.
+// Flow: app.js -> here -> upload.js; at the end `ready` shows the view.
+
+import { t } from "./texts.js";
+import { Bring, Upload } from "./upload.js";
+import { html, useState } from "./vendor/htm-preact.js";
+
+export function Empty({ config, corpus, ready }) {
+  const [filled, setFilled] = useState(false);
+  const done = ({ result }) => setFilled(Boolean(result && result.docs_ok));
+  const canUpload = config.upload.max_bytes > 0;
+  return html`<p class="lead">${t(canUpload || config.can_ingest ? "emptyCorpus" : "emptyClosed", { corpus })}</p>
+    ${canUpload && html`<${Upload} limits=${config.upload} corpus=${corpus} done=${done} />`}
+    <${Bring} config=${config} corpus=${corpus} done=${done} />
+    ${filled && html`<p><button class="main" onClick=${ready}>${t("goOn")}</button></p>`}`;
+}

@@ -1,0 +1,117 @@
+// Bringing files in: uploads by button or drop, files of the server, and how the job that reads them goes.
+// Flow: documents.js, empty.js -> here -> POST /documents, POST /ingest, GET and DELETE /ingest/…
+
+import { get, post, remove, upload } from "./service.js";
+import { number, size, t } from "./texts.js";
+import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
+
+const POLL_MS = 700;
+
+// Starts a job by `send` and shows it to its end.
+export function useJob(done) {
+  const [job, setJob] = useState(null);
+  const [failure, setFailure] = useState("");
+  const alive = useRef(true);
+  useEffect(() => () => { alive.current = false; }, []);
+  const clear = () => {
+    setJob(null);
+    setFailure("");
+  };
+  const start = async (send) => {
+    clear();
+    try {
+      let now = await send();
+      while (alive.current) {
+        setJob(now);
+        if (!unfinished(now)) break;
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+        now = await get(`ingest/${now.job}`);
+      }
+      if (alive.current) done(now);
+    } catch (error) {
+      setFailure(error.message);
+    }
+  };
+  return { job, failure, start, clear };
+}
+
+export const unfinished = (job) => job && ["queued", "running"].includes(job.state);
+
+export function Upload({ limits, corpus, done }) {
+  const { job, failure, start, clear } = useJob(done);
+  const [refused, setRefused] = useState([]); // without being sent
+  const [sent, setSent] = useState(null);
+  const [over, setOver] = useState(false);
+  const input = useRef(null);
+  const busy = sent !== null || unfinished(job);
+  // Each file is taken or refused by itself, here and by the service.
+  const bring = async (chosen) => {
+    if (busy || !chosen.length) return;
+    const [files, kept] = [[], []];
+    let room = limits.max_bytes;
+    for (const file of chosen) {
+      const known = limits.formats.some((suffix) => file.name.toLowerCase().endsWith(suffix));
+      if (known && file.size <= room) files.push(file);
+      else kept.push({ source: file.name, reason: known ? t("uploadSize", { size: size(file.size), most: size(limits.max_bytes) }) : t("uploadFormat") });
+      if (files.at(-1) === file) room -= file.size;
+    }
+    setRefused(kept);
+    if (!files.length) return clear();
+    setSent(0);
+    await start(() => upload(files, { corpus }, setSent).finally(() => setSent(null)));
+  };
+  const dragged = (event, isOver) => { event.preventDefault(); setOver(isOver); };
+  return html`<section class="drop" data-over=${String(over)} aria-label=${t("upload")}
+    onDragOver=${(event) => dragged(event, true)} onDragLeave=${(event) => dragged(event, false)}
+    onDrop=${(event) => { dragged(event, false); bring(event.dataTransfer.files); }}>
+    <p><button class="main" disabled=${busy} onClick=${() => input.current.click()}>${t("upload")}</button> <span class="note">${t("dropHere")}</span></p>
+    <details class="note"><summary>${t("formats")}</summary>${limits.formats.join(", ")}</details>
+    <input ref=${input} type="file" hidden multiple accept=${limits.formats.join(",")} onChange=${(event) => { bring(event.target.files); event.target.value = ""; }} />
+    <${Fates} fate="refused" files=${[...refused, ...(job?.request?.refused ?? [])]} />
+    ${sent !== null && html`<p><label>${t("sending")} <progress value=${sent}></progress></label></p>`}
+    ${failure && html`<p class="problem" role="alert">${failure}</p>`}
+    ${job && html`<${Job} job=${job} />`}</section>`;
+}
+
+export function Bring({ config, corpus, done }) {
+  const [path, setPath] = useState("");
+  const { job, failure, start } = useJob(done);
+  if (!config.can_ingest) return null;
+  const begin = (event) => {
+    event.preventDefault();
+    start(() => post("ingest", { path: path.trim(), corpus, wait: false }));
+  };
+  return html`<details class="bring"><summary>${t("ingest")}</summary>
+    <form class="line" onSubmit=${begin}><label class="hidden" for="path">${t("path")}</label>
+      <input id="path" value=${path} placeholder=${t("path")} onInput=${(event) => setPath(event.target.value)} />
+      <button class="main" type="submit" disabled=${!path.trim() || unfinished(job)}>${t("start")}</button></form>
+    ${failure && html`<p class="problem" role="alert">${failure}</p>`}
+    ${job && html`<${Job} job=${job} />`}</details>`;
+}
+
+// How far a job is, and file by file what became of those that did not come in whole.
+export function Job({ job }) {
+  const { state, progress, result, error } = job;
+  // Of a file under way its embedded share counts; before that it is being read, which nobody can measure.
+  const share = progress?.bytes ? Math.floor((100 * progress.bytes) / progress.bytes_total) : null;
+  const [failure, setFailure] = useState("");
+  const cancel = () => remove(`ingest/${job.job}`).catch((refused) => setFailure(refused.message));
+  return html`<div class="job">
+    <p role="status">${result
+      ? `${t("states")[state]}. ${t("ingestDone", { new: result.new, changed: result.changed, unchanged: result.unchanged, failed: result.failed.length })}`
+      : t(share === null ? "ingestReading" : "ingestRunning", { state: t("states")[state], share, documents: number(progress?.documents ?? 0) })}</p>
+    ${unfinished(job) && html`<p>${progress && html`<progress ...${share === null ? {} : { value: share, max: 100 }} aria-label=${t("ingest")}></progress> <small dir="auto">${progress.source}</small> `}
+      <button class="quiet" disabled=${job.cancelling} onClick=${cancel}>${t("cancel")}</button></p>`}
+    ${(error || failure) && html`<p class="problem">${error?.detail ?? failure}</p>`}
+    ${result && ["failed", "skipped", "left_out"].map((fate) => html`<${Fates} fate=${fate} files=${result[fate]} />`)}
+  </div>`;
+}
+
+const MOST_LISTED = 50;
+
+function Fates({ fate, files }) {
+  if (!files.length) return null;
+  return html`<details open=${fate === "failed" || fate === "refused"}><summary>${t("fates")[fate]}: ${number(files.length)}</summary>
+    <ul class=${fate}>${files.slice(0, MOST_LISTED).map((one) => html`<li><strong dir="auto">${one.source}</strong> ${one.reason}</li>`)}
+      ${files.length > MOST_LISTED && html`<li>…</li>`}</ul></details>`;
+}
