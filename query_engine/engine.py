@@ -14,7 +14,6 @@ one thread; `answer_stream.py` reads it from the event loop and enforces the dea
 import hashlib
 import json
 import logging
-import re
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
@@ -61,6 +60,7 @@ from query_engine.synthesis.narrowed import NarrowedSynthesizer
 from query_engine.synthesis.per_part import PerPartSynthesizer
 from query_engine.synthesis.quoting import QuotingSynthesizer
 from query_engine.synthesis.unsaid import unsaid
+from query_engine.text.words import WORD
 from settings import VERSION, RetrievalSettings, Settings
 
 logger = logging.getLogger(__name__)
@@ -71,7 +71,6 @@ NOT_STEERED = AnswerWarning("steering_skipped", "Only the search by meaning can 
 NAMED_DOCUMENTS = 4
 # With fewer leaves all of them are read anyway.
 NAMED_LEAVES = 4
-_WORD = re.compile(r"\w+")
 
 Gather = Callable[[str, SearchContext], Evidence]
 """Finds the passages that a question is answered from."""
@@ -298,7 +297,7 @@ class Engine:
 
     def _refused(self, question: str, answer: Answer) -> Generator[Event, None, bool]:
         """Decline a question that has a word that the settings refuse; return whether it has."""
-        words = set(_WORD.findall(question.casefold()))
+        words = set(WORD.findall(question.casefold()))
         word = next((one for one in self._settings.answer.refused() if one in words), None)
         if word is None:
             return False

@@ -4,7 +4,7 @@ Flow: `api/routes/pages.py` -> **here** (a bounded cache, one request at a time)
 
 PDFium meets strangers' files, so it draws where it reads: in a child process with a clock and a memory limit. The
 child starts with the first page and ends when none was wanted for a while. Clients take turns, and a document whose
-pages end the child is given up: a file made to take long delays others by a page or two, whoever asks for it.
+pages end the child is given up: a file made to take long delays other clients by a page or two.
 """
 
 import base64

@@ -7,7 +7,6 @@ The two searches run in parallel: while the question is embedded, its words are 
 """
 
 import asyncio
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -31,11 +30,11 @@ from query_engine.retrieval.lexical_scoring import Judged, judge, note_models
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.query import Query, Vector
 from query_engine.text.dictionary import in_dictionary
+from query_engine.text.words import WORD
 from settings import RetrievalSettings
 
 # A longer question is a whole text; its first words say what it is about.
 MAX_NAMES = 64
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +188,7 @@ class LeafRetriever(BaseRetriever):
             return False
         words = self._corpus.lexical_index
         held = frozenset[str]().union(*found.held.values())
-        asked = _WORD.findall(" ".join(search_words(query.text)[:MAX_NAMES]).lower())
+        asked = WORD.findall(" ".join(search_words(query.text)[:MAX_NAMES]).lower())
         return all(in_dictionary(word, "en") for word in asked if not held.isdisjoint(words.terms(word)))
 
     def _parents(

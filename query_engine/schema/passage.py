@@ -6,7 +6,6 @@ Flow: made by `retrieval/merging/group.py`, read by everything after it. A pure 
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from index.documents.store import Metadata
 from query_engine.schema.hit import LeafHit
 
 
@@ -51,7 +50,7 @@ class Passage:
     source_path: str = ""
     content_type: str = ""
     chunk_index: int = 0
-    metadata: Metadata = field(default_factory=dict)
+    metadata: dict[str, Any] = field(default_factory=dict)
 
     def overlaps(self, other: "Passage") -> bool:
         """Whether both hold some text of the same document in common."""

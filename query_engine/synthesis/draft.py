@@ -17,6 +17,7 @@ from query_engine.synthesis.citation_marks import MarkedSentence
 from query_engine.synthesis.claims import content_stems
 from query_engine.synthesis.grounding import Evidence, Quote
 from query_engine.text.markdown_escape import as_quote, as_text
+from query_engine.text.words import first_words
 
 UNSUPPORTED = "llm_unsupported"
 """Code of the failure that nothing of an answer has support."""
@@ -83,7 +84,7 @@ class Draft:
         if begun is None or begun.heading or self.ended or too_long:
             return ""
         lead = self._led(begun.lead)
-        text = _first_words(begun.text, self._room(lead))[:_LONGEST_BEGUN_CHARS]
+        text = first_words(begun.text, self._room(lead))[:_LONGEST_BEGUN_CHARS]
         limits = [at for at, _ in begun.marks if 0 < at <= len(text)]
         if end := _MAY_END.search(text):
             limits.append(end.start())
@@ -161,7 +162,7 @@ class Draft:
         if not quotes:
             checked.dropped += 1
             return ""
-        quote, shown = quotes[0], _first_words(quotes[0].text, room)
+        quote, shown = quotes[0], first_words(quotes[0].text, room)
         if len(shown) < len(quote.text) and self.words:
             self.ended = True
             return ""
@@ -194,20 +195,12 @@ class Draft:
         return "".join(f"[{number}]" for number in dict.fromkeys(numbers))
 
 
-def _first_words(text: str, words: int | None) -> str:
-    """Return the text up to the end of so many words; all of it for None."""
-    if words is None:
-        return text
-    ends = [word.end() for word in re.finditer(r"\S+", text)]
-    return text if len(ends) <= words else text[: ends[words - 1] if words else 0]
-
-
 def _fitting(sentence: MarkedSentence, room: int | None) -> MarkedSentence:
-    """Return the sentence, cut after so many words, with all marks at its end if there is no room for several."""
+    """Return the sentence, cut after `room` words, with all marks at its end if there is no room for several."""
     places = max(1, len({at for at, _ in sentence.marks}))
     if room is None or len(sentence.text.split()) + places <= room + 1:
         return sentence
-    text = _first_words(sentence.text, room)
+    text = first_words(sentence.text, room)
     text += _CUT if len(text) < len(sentence.text) else ""
     return replace(sentence, text=text, marks=tuple((len(text), rank) for _, rank in sentence.marks))
 

@@ -22,6 +22,7 @@ from query_engine.text.markdown_escape import as_text, without_marks
 from query_engine.text.markdown_table import table_head
 from query_engine.text.short_answers import short_answer
 from query_engine.text.standalone import denies, leaves_open, names_another
+from query_engine.text.words import WORD
 
 LEAD_WORDS = 8
 # Log-probability from which the reader's words are trusted. Of SQuAD 2.0's 293 answerable questions 17 have bold words
@@ -30,7 +31,6 @@ BOLD_SCORE = -0.6
 # Signs of PDFs and word processors that Markdown does not know as bullets.
 _BULLET_SIGN = re.compile(r"^[•▪◦‣](?=\s)[ \t]*")
 _BULLET = re.compile(r"\s*[-*+•▪◦‣]\s+")
-_WORD = re.compile(r"\w+")
 # A line `key: value`.
 _ENTRY = re.compile(r"[^\s:][^:]{0,60}:\s")
 
@@ -172,7 +172,7 @@ def _emphasised(line: str, question: str, block: ChosenBlock, start: int, end: i
     if read[0] < start or read[1] > end:
         return line
     words, others = (
-        f" {' '.join(_WORD.findall(text.casefold()))} " for text in (line[slice(*span)], block.leaf.text[slice(*read)])
+        f" {' '.join(WORD.findall(text.casefold()))} " for text in (line[slice(*span)], block.leaf.text[slice(*read)])
     )
     if words not in others and others not in words:
         return line

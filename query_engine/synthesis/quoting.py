@@ -4,7 +4,6 @@ Flow: `extractive.py` chooses quotes -> `high_precision.py` and `per_part.py` ma
 writes those that are shown. So a quote takes a number only when it is written, and no citation lacks its mark.
 """
 
-import re
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +14,7 @@ from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.base import Piece
 from query_engine.text.markdown_table import table_row
+from query_engine.text.words import first_words
 
 BETWEEN_BLOCKS = "\n\n"
 
@@ -112,7 +112,7 @@ def within(pieces: Iterable[Piece], max_words: int | None) -> Iterator[Piece]:
             continue
         if room == max_words:
             quote, _, mark = piece.rpartition(" ")
-            kept = quote[: [word.end() for word in re.finditer(r"\S+", quote)][room - 2]]
+            kept = first_words(quote, room - 1)
             bold = "**" if kept.count("**") % 2 else ""
             yield f"{kept}{bold}… {mark}"
         return

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from query_engine.text.asked_kind import ASKS_WHEN
 from query_engine.text.spelt_numbers import SPELT_NUMBERS
+from query_engine.text.words import WORD
 
 _MONTH = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
@@ -43,7 +44,6 @@ _ASKED = (
     ),
     (re.compile(r"^\W*(?:who|whom|whose|where)\b|\b(?:by|to|from|of|and) (?:who|whom)\b", re.IGNORECASE), _NAME),
 )
-_WORD = re.compile(r"\w+")
 
 
 def asks_for_little(question: str) -> bool:
@@ -59,15 +59,15 @@ def short_answer(question: str, sentence: str) -> tuple[int, int] | None:
     asked = next((pattern for kind, pattern in _ASKED if kind.search(question)), None)
     if asked is None:
         return None
-    known = {word.casefold() for word in _WORD.findall(question)}
+    known = {word.casefold() for word in WORD.findall(question)}
     # A name with a word of the question is what was asked about.
     repeats = any if asked is _NAME else all
     spans = [
         span
         for span in _spans(asked, sentence)
-        if not repeats(word.casefold() in known for word in _WORD.findall(sentence[slice(*span)]))
+        if not repeats(word.casefold() in known for word in WORD.findall(sentence[slice(*span)]))
     ]
-    places = [match.start() for match in _WORD.finditer(sentence) if len(match[0]) > 3 and match[0].casefold() in known]
+    places = [match.start() for match in WORD.finditer(sentence) if len(match[0]) > 3 and match[0].casefold() in known]
     if not spans:
         return None
     return min(spans, key=lambda span: _distance(span, places))

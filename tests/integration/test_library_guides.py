@@ -86,7 +86,8 @@ def _assert_elided(shown: str, whole: str) -> None:
     rest = "".join(whole.split())
     for piece in "".join(shown.split()).split("…"):
         assert piece in rest, f"{piece!r} should follow in {rest[:2000]!r}"
-        rest = rest.partition(piece)[2]
+        at = rest.index(piece)
+        rest = rest[at + len(piece) :]
 
 
 def rewritten(guide: str) -> str:

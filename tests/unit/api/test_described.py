@@ -39,7 +39,7 @@ REQUESTS: list[Case] = [  # method, route, path, status, what is sent
     ("POST", "/task/enqueue", "/task/enqueue", 422, {"json": {}}),
     ("GET", "/feedback", "/feedback", 503, {}),
     ("GET", "/runs/{name}/report", "/runs/none/report", 404, {}),
-    ("POST", "/ingest", "/ingest", 202, {"json": {"path": "wind.md"}}),
+    ("POST", "/ingest", "/ingest", 202, {"json": {"path": "wind.md", "wait": False}}),
     ("POST", "/ingest", "/ingest", 403, {"json": {"path": "/etc"}}),
     ("GET", "/ingest/{job_id}", "/ingest/none", 404, {}),
     ("POST", "/documents", "/documents", 202, FILE),

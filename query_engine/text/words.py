@@ -1,0 +1,18 @@
+"""Words of a text: runs of letters and digits to compare, or what stands between spaces to count."""
+
+import re
+
+WORD = re.compile(r"\w+")
+
+
+def first_words(text: str, words: int | None) -> str:
+    """Return the text up to the end of its n-th word; words stand between white space.
+
+    Args:
+        text: any.
+        words: at least 0; None returns the whole text.
+    """
+    if words is None:
+        return text
+    beyond = text.split(None, words)[words:]
+    return text[: len(text) - len(beyond[0])].rstrip() if beyond else text
