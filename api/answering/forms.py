@@ -12,13 +12,11 @@ from typing import Protocol
 
 from starlette.requests import Request
 
-from api.answering.runner import QuestionRunner, Scope, StartedAnswer
+from api.answering.runner import QuestionRunner, Scope, StartedAnswer, inquiry_of
 from api.dependencies import Engine, Service
-from api.schemas.requests import steering_of
 from api.views.linked import reference_list
 from api.views.links import Links
 from errors import SettingsError
-from index.documents.filters import where
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Done, Event, Token
@@ -45,17 +43,7 @@ async def ask_in_form(
         return await runner.ask(question, scope)
     if service.sources_for(scope.corpus) is not None:
         raise SettingsError("A report is written from a corpus, and sources are asked here.", "Name a corpus on disk.")
-    if scope.filters is not None:
-        where(scope.filters)
-    mode = scope.mode or settings.answer.mode
-    inquiry = Inquiry(
-        question,
-        scope.filters,
-        steering_of(scope.steering),
-        top_k=scope.top_k,
-        query_time=scope.query_time,
-        mode=mode,
-    )
+    inquiry = inquiry_of(question, scope, settings.answer)
 
     def events(engine: Engine, deadline: Deadline) -> AsyncGenerator[Event, None]:
         ask = partial(_by_mode, engine, service)

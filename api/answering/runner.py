@@ -42,7 +42,7 @@ from query_engine.runtime.threads import CancellableReader, ended, first_done, s
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Event, Step
 from research import modes
-from settings import Mode
+from settings import AnswerSettings, Mode
 
 # Of the time limit, for an engine that has no time left to say so and for the last record.
 LAST_WORDS_SHARE = 0.02
@@ -109,6 +109,24 @@ class StartedAnswer:
         return StartedAnswer(self.corpus, events, answer_id)
 
 
+def inquiry_of(question: str, scope: Scope, settings: AnswerSettings) -> Inquiry:
+    """Return what a body asks; `settings` have its mode if it names none.
+
+    Raises:
+        FilterError: the filter is empty or has no meaning.
+    """
+    if scope.filters is not None:
+        where(scope.filters)
+    return Inquiry(
+        question,
+        scope.filters,
+        steering_of(scope.steering),
+        top_k=scope.top_k,
+        query_time=scope.query_time,
+        mode=scope.mode or settings.mode,
+    )
+
+
 class QuestionRunner:
     """One request's way to an engine, for one question.
 
@@ -130,17 +148,8 @@ class QuestionRunner:
             CorpusError: the named corpus does not exist, or it cannot be opened.
             OutOfTimeError: the corpus could not be opened in time.
         """
-        if scope.filters is not None:
-            where(scope.filters)
         settings = self._service.settings
-        inquiry = Inquiry(
-            question,
-            scope.filters,
-            steering_of(scope.steering),
-            top_k=scope.top_k,
-            query_time=scope.query_time,
-            mode=scope.mode or settings.answer.mode,
-        )
+        inquiry = inquiry_of(question, scope, settings.answer)
         from_sources = self.ask_sources(scope.corpus, inquiry)
         if from_sources is not None:
             return from_sources
