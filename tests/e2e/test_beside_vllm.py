@@ -46,6 +46,7 @@ def started(variables: dict[str, str], folder: Path, tmp_path: Path) -> Iterator
         yield process, own
 
 
+@pytest.mark.slow
 def test_the_model_answers_and_both_end_with_sigterm(started: tuple[Process, dict[str, str]]) -> None:
     process, own = started
     url = process.wait_for(r"on (http://\S+)$", 120)[1]

@@ -4,6 +4,7 @@ import socket
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.e2e.arena import Arena, violations
 from tests.e2e.conftest import BETZ, MAIN
@@ -19,6 +20,7 @@ CONVERSATION = {
 }
 
 
+@pytest.mark.slow
 def test_a_dead_model_server_leaves_a_marked_answer_of_quotes(variables: dict[str, str], folder: Path) -> None:
     # A separate corpus: the one that all tests share is held by the shared service.
     own = {**variables, "RAG_INDEX__CORPUS": "dead-model"}

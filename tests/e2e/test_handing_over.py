@@ -74,6 +74,7 @@ def test_documents_are_listed_and_deleted_by_the_service(terminal: Terminal) -> 
     assert "unknown_document" in err
 
 
+@pytest.mark.slow
 def test_failed_files_are_tried_again_by_the_service(terminal: Terminal) -> None:
     (terminal.docs / "bad.jsonl").write_text("{broken\n")
     terminal("docs")

@@ -145,6 +145,7 @@ def write_library(folder: Path, edition: int) -> dict[str, str]:
     return texts
 
 
+@pytest.mark.slow
 def test_questions_are_answered_from_whole_documents_while_an_ingestion_replaces_them(
     client: httpx.Client, library: Path
 ) -> None:
@@ -196,6 +197,7 @@ def first_commit(client: httpx.Client, address: str) -> int:
     return int(job["progress"]["documents"])
 
 
+@pytest.mark.slow
 def test_a_stop_ends_a_job_in_order_and_the_same_request_goes_on_from_there(
     settings: dict[str, str], library: Path, tmp_path: Path
 ) -> None:

@@ -73,6 +73,7 @@ async def test_the_sdks_client_asks_searches_and_reads(free: dict[str, str], pla
     assert [(one["name"], one["documents"], one["is_default"]) for one in corpora["corpora"]] == [("default", 1, True)]
 
 
+@pytest.mark.slow
 async def test_llamaindex_makes_tools_of_the_command(free: dict[str, str], place: Path) -> None:
     (place / ".env").touch()
     client = BasicMCPClient(sys.executable, COMMAND, env=environment(**free), timeout=120)
@@ -115,6 +116,7 @@ def test_it_ends_with_its_input_or_a_signal_and_writes_nothing_but_the_protocol(
         assert "Traceback" not in process.stderr.read()
 
 
+@pytest.mark.slow
 async def test_beside_a_service_it_asks_the_service(free: dict[str, str], place: Path) -> None:
     keys = {"RAG_SERVE__KEYS": "sk-one", "RAG_SERVE__PORT": "0"}
     told: list[str | None] = []

@@ -19,6 +19,8 @@ from tests.servers.mosaic import MosaicServer, hit
 from tests.servers.scripted_llm import Script, ScriptedLLM
 from tests.servers.scripted_models import ScriptedModels
 
+pytestmark = pytest.mark.slow  # four services, one with models to convert
+
 
 def model_at(server: ScriptedLLM) -> dict[str, str]:
     """Return the settings of a language model that does what a test says, in place of a preset's own."""

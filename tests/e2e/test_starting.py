@@ -6,6 +6,7 @@ import socket
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.e2e.arena import Arena, violations
 from tests.e2e.conftest import MAIN
@@ -38,6 +39,7 @@ def test_a_misspelt_setting_stops_the_start_and_names_the_nearest(variables: dic
     assert "RAG_SERVE__PORT" in refused({"RAG_SERVE__PORTT": "1"}, variables, folder)
 
 
+@pytest.mark.slow
 def test_a_source_that_is_unknown_or_has_no_key_stops_the_start(variables: dict[str, str], folder: Path) -> None:
     assert "Did you mean 'clueweb'" in refused({"RAG_ANSWER__SOURCES": "cluweb"}, variables, folder)
     assert "RAG_SOURCES__CLUEWEB_KEY" in refused({"RAG_ANSWER__SOURCES": "clueweb"}, variables, folder)

@@ -86,6 +86,7 @@ def test_the_service_stops_with_the_signals_exit_code(
         assert "Traceback" not in program.log
 
 
+@pytest.mark.slow
 def test_while_a_model_stalls_every_answer_ends_with_quotes_after_a_signal(model_cache: Path, tmp_path: Path) -> None:
     (tmp_path / "wind.md").write_text(WIND)
     with ScriptedLLM(Script(stall_after=0)) as model, ThreadPoolExecutor(len(ASKED)) as clients:

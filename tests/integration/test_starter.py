@@ -48,6 +48,7 @@ def test_each_function_takes_what_the_templates_takes(name: str) -> None:
     assert list(inspect.signature(getattr(starter, name)).parameters) == SIGNATURES[name]
 
 
+@pytest.mark.slow
 def test_the_pipeline_answers_from_a_yaml_file(data: Path, tmp_path: Path) -> None:
     config = {"data_dir": str(data), "index_path": str(tmp_path / "index.faiss"), "top_k": 5, "chunk_size": 512}
     config |= {"hf_model": "sentence-transformers/all-MiniLM-L6-v2", "RAG_ANSWER__DECLINE": "exact"}

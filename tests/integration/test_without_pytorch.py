@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.program import run
 
 PROGRAM = '''
@@ -18,6 +20,7 @@ sys.exit(ingest([sys.argv[1]]) or ask(["When did the lamp go out?"]))
 '''
 
 
+@pytest.mark.slow
 def test_ingesting_and_answering_work_without_it(tmp_path: Path, model_cache: Path) -> None:
     document = tmp_path / "lamp.md"
     document.write_text(

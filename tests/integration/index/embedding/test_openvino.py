@@ -168,6 +168,7 @@ def test_a_folder_without_weights_is_refused(tmp_path: Path, model: EmbeddingMod
         load_embedding_model(str(tmp_path))
 
 
+@pytest.mark.slow
 def test_damaged_weights_are_refused_in_one_line(tmp_path: Path, model: EmbeddingModel) -> None:
     for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
         (tmp_path / name).write_text((model.folder / name).read_text())

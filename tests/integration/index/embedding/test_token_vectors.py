@@ -30,6 +30,7 @@ def test_they_are_the_last_layers_in_the_order_of_the_texts(model_cache: Path) -
     assert len(found[3]) == model.max_tokens
 
 
+@pytest.mark.slow
 def test_a_model_that_pools_its_first_token_will_do_too(tmp_path: Path) -> None:
     model = load_embedding_model(str(make_encoder(tmp_path / "model", load_embedding_model("minilm").folder, "cls")))
     encoder = TokenEncoder(model, precision="fp32", cache_dir=tmp_path / "cache")

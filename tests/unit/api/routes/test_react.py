@@ -88,9 +88,11 @@ def test_the_default_of_ask_xdd_is_answered_by_what_is_set_here_and_told(llm: di
 
 
 def test_what_lowered_the_quality_of_an_answer_is_told() -> None:
-    done = a_done(warnings=(AnswerWarning("llm_failed", "The model broke."),))
+    done = a_done(warnings=(AnswerWarning("passages_left_out", "The window is small."),))
 
-    assert client_of(FakeEngine([done])).post("/react", json=ASK).json()["warnings"] == ["llm_failed: The model broke."]
+    assert client_of(FakeEngine([done])).post("/react", json=ASK).json()["warnings"] == [
+        "passages_left_out: The window is small."
+    ]
 
 
 def test_a_model_that_is_called_like_the_default_is_used_without_a_word() -> None:

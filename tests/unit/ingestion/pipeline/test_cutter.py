@@ -48,6 +48,7 @@ def test_papers_are_cut_into_paragraphs_and_their_neighbours_are_not() -> None:
     assert other.to_bytes() == here.split(PROSE).to_bytes()
 
 
+@pytest.mark.slow
 def test_a_text_that_takes_too_long_costs_itself_only() -> None:
     with cutter(parse_timeout_s=0.5) as there:
         first, long, last = there.trees(["One sentence.", "a b, c. " * 1_000_000, "Another one."])
