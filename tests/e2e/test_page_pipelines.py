@@ -468,6 +468,7 @@ def test_a_service_without_runs_names_the_setting_and_one_with_a_title_and_a_pip
         page.goto(f"{program.url}/ui#pipelines")
         expect(cards(page)).to_have_count(2)
         page.get_by_role("button", name="Clear").click()
+        expect(cards(page)).to_have_count(0)
         page.reload()
         expect(page.get_by_text("No steps yet.")).to_be_visible()
         context.close()

@@ -35,13 +35,13 @@ function App() {
   const [, redraw] = useState(0);
   const keys = useRef(null);
 
-  const load = () => get("ui/config").then(setConfig, (error) => setFailure(error.message));
+  // Both at once: a view that is drawn for another corpus first would keep what it then forgets.
+  const load = () => get("ui/config").then((found) => {
+    document.title = found.title;
+    setConfig(found);
+    setCorpus((kept) => (found.corpora.includes(kept) ? kept : found.default_corpus));
+  }, (error) => setFailure(error.message));
   useEffect(() => { load(); }, []);
-  useEffect(() => {
-    if (!config) return;
-    document.title = config.title;
-    setCorpus((kept) => (config.corpora.includes(kept) ? kept : config.default_corpus));
-  }, [config]);
   useEffect(() => {
     if (!config?.corpora.includes(corpus)) return;
     get("documents", { corpus, limit: 1 }).then(({ documents }) => setBare(documents.length ? "" : corpus), () => {});
