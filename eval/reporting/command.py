@@ -70,7 +70,7 @@ def report(
     Raises:
         RunFolderError: there is no run, or a damaged one.
         NothingToReportError: it has no scores.
-        NoHistoryError: there is no folder of earlier runs.
+        NoHistoryError: the folder of earlier runs does not exist.
         NotWrittenError: `out` cannot be written.
     """
     gathered = gather(folder, METRICS)

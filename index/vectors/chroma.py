@@ -132,7 +132,7 @@ class Collection:
 
         Once `stopping` returns true the rest is left out.
         """
-        self.ask_server()  # a silent server is told by the shorter of the two waits
+        self.ask_server()  # a silent server is noticed after the shorter of the two waits
         with self._failures():
             rows = min(self._batch, CHANGED_ROWS if self.served else UPSERT_ROWS)
             for start in range(0, len(ids), rows):
