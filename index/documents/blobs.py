@@ -7,7 +7,7 @@ model nor the store is fed what no question can find. Pure; linear in the text's
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, chain
 from typing import NamedTuple
 
@@ -68,12 +68,14 @@ class WithoutBlobs(NamedTuple):
         offsets: the given ones, in this text.
         left_out: what was cut out, in words; empty if nothing was.
         blank: nothing but placeholders is left.
+        moved: where a place of the given text stands in this one.
     """
 
     text: str
     offsets: tuple[int, ...]
     left_out: str
     blank: bool
+    moved: Callable[[int], int]
 
 
 class _Blob(NamedTuple):
@@ -92,7 +94,7 @@ def without_blobs(text: str, offsets: Sequence[int] = ()) -> WithoutBlobs:
     blobs = _merged([*_lines_and_runs(text)])
     blobs = _merged([*blobs, *_long_lines(text, blobs)])
     if not blobs:
-        return WithoutBlobs(text, tuple(offsets), "", blank=False)
+        return WithoutBlobs(text, tuple(offsets), "", blank=False, moved=lambda offset: offset)
     ends = [blob.end for blob in blobs]
     starts = [blob.start for blob in blobs]
     kept = [text[start:end] for start, end in zip([0, *ends], [*starts, len(text)], strict=True)]
@@ -109,7 +111,7 @@ def without_blobs(text: str, offsets: Sequence[int] = ()) -> WithoutBlobs:
         )
 
     blank = not any(re.search(r"\w", piece) for piece in kept)
-    return WithoutBlobs(joined, tuple(map(moved, offsets)), _told(blobs), blank)
+    return WithoutBlobs(joined, tuple(map(moved, offsets)), _told(blobs), blank, moved)
 
 
 def _lines_and_runs(text: str) -> Iterator[_Blob]:

@@ -13,9 +13,10 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +24,15 @@ import sqlalchemy as sa
 
 from index.documents.cache import DocumentCache
 from index.documents.copies import Copies, note_texts
+from index.documents.guess import guessed_blocks
 from index.documents.sources import SourceNote, reopen, write_notes
 from index.documents.span_tree import SpanTree, first_leaf
+from index.documents.structure import Structure
 from index.documents.tables import batches, failures_named
 from index.documents.tables import documents as _documents
 from index.documents.tables import parents as _parents
 from index.documents.tables import pending as _pending
+from index.documents.tables import structures as _structures
 from index.documents.totals import Totals, TotalsReader, count
 
 Metadata = dict[str, str | int | float | bool | list[str]]
@@ -38,6 +42,10 @@ Vectors = npt.NDArray[np.floating[Any]]
 MAX_TITLE_CHARS = 300
 # Content types of which every record is a row.
 TABLES = frozenset({"csv", "parquet"})
+# Documents with their structure, which those of an earlier release do not have.
+_WHOLE = sa.select(_documents, _structures.c.blocks).outerjoin(
+    _structures, _structures.c.version == _documents.c.version
+)
 CACHED_CHARS = 128_000_000
 CACHED_VECTOR_BYTES = 128_000_000
 
@@ -55,6 +63,7 @@ class Document:
         metadata: scalars and lists of short strings, by name.
         source: the file it came from, relative to the root.
         content_type: name of the format it was read from.
+        structure: what the parts of `text` are; empty if its reader does not know, before it is guessed.
     """
 
     doc_id: str
@@ -65,10 +74,16 @@ class Document:
     metadata: Metadata = field(default_factory=dict)
     source: str = ""
     content_type: str = ""
+    structure: Structure = field(default_factory=Structure, compare=False)
+
+    def structured(self) -> Self:
+        """Return the document with its structure: its reader's, else guessed from its text."""
+        return self if self.structure else replace(self, structure=Structure(guessed_blocks(self.text)))
 
     def hash(self, pipeline: str) -> str:
         """Name this content under this `pipeline` (a fingerprint of chunking and embedding): 20 hex digits."""
-        parts = (self.doc_id, self.title, self.text, self.url, self.pages, self.metadata, self.source, pipeline)
+        own = (self.doc_id, self.title, self.text, self.url, self.pages, self.metadata, self.source)
+        parts = (*own, self.structure.digest(), pipeline)
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:20]
 
     @property
@@ -174,7 +189,7 @@ class DocumentStore:
         """Yield every document, ordered by doc_id, one in memory at a time; writing meanwhile is allowed."""
         last = ""
         while True:
-            query = sa.select(_documents).where(_documents.c.doc_id > last).order_by(_documents.c.doc_id).limit(16)
+            query = _WHOLE.where(_documents.c.doc_id > last).order_by(_documents.c.doc_id).limit(16)
             with failures_named(), self._engine.connect() as connection:
                 found = [_from_row(row) for row in connection.execute(query)]
             if not found:
@@ -238,6 +253,7 @@ class DocumentStore:
                 connection.execute(sa.delete(_documents).where(_documents.c.doc_id.in_(batch)))
             for batch in batches(old):
                 connection.execute(sa.delete(_parents).where(_parents.c.version.in_(batch)))
+                connection.execute(sa.delete(_structures).where(_structures.c.version.in_(batch)))
             if documents:
                 connection.execute(sa.insert(_documents), [_to_row(document) for document in documents])
                 rows = [
@@ -245,6 +261,9 @@ class DocumentStore:
                     for version, vectors in zip(published, parents, strict=True)
                 ]
                 connection.execute(sa.insert(_parents), rows)
+                packed = [(document.version, document.structure.to_bytes()) for document in documents]
+                blocks = [{"version": version, "blocks": data} for version, data in packed]
+                connection.execute(sa.insert(_structures), blocks)
             note_texts(connection, [(document.version, document.text) for document in documents], old)
             connection.execute(sa.delete(_pending).where(_pending.c.version.in_(published)))
             retired = [version for version in old if version not in set(published)]
@@ -282,7 +301,7 @@ class DocumentStore:
     def _load(self, column: sa.Column[str], values: Sequence[str]) -> Iterator[StoredDocument]:
         for batch in batches(values):
             with failures_named(), self._engine.connect() as connection:
-                for row in connection.execute(sa.select(_documents).where(column.in_(batch))):
+                for row in connection.execute(_WHOLE.where(column.in_(batch))):
                     yield _from_row(row)
 
 
@@ -322,4 +341,5 @@ def _from_row(row: sa.Row[Any]) -> StoredDocument:
         content_type=row.content_type,
         version=row.version,
         tree=SpanTree.from_bytes(row.tree),
+        structure=Structure(row.blocks if row.blocks is not None else partial(guessed_blocks, row.text)),
     )

@@ -47,6 +47,13 @@ parents = sa.Table(
     sa.Column("version", String, primary_key=True),
     sa.Column("vectors", sa.LargeBinary, nullable=False),
 )
+# What the parts of a text are, see `structure.py`. A corpus of an earlier release has none.
+structures = sa.Table(
+    "structures",
+    tables,
+    sa.Column("version", String, primary_key=True),
+    sa.Column("blocks", sa.LargeBinary, nullable=False),
+)
 # Named by hash, to find documents that hold the same text.
 texts = sa.Table(
     "texts",

@@ -13,8 +13,9 @@ import logging
 import resource
 import signal
 import sys
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import fields
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -44,13 +45,18 @@ def reading(parser_name: str) -> Task:
     def read(request: Mapping[str, Any]) -> Items:
         for item in parser(Path(request["path"]), request["doc_id"], ReadOptions(**request["options"])):
             if isinstance(item, Document):
-                yield asdict(item), len(item.text)
+                yield _sent(item), len(item.text)
             elif isinstance(item, LeftOut):
                 yield {"left_out": item}, 1
             else:
                 yield _refusal(item), 1
 
     return read
+
+
+def _sent(document: Document) -> dict[str, Any]:
+    values = {item.name: getattr(document, item.name) for item in fields(document)}
+    return values | {"structure": b64encode(document.structure.to_bytes()).decode()}
 
 
 def serve(connection: Connection, task: Task, timeout_s: float) -> None:

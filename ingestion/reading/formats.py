@@ -15,6 +15,7 @@ from pathlib import Path
 from errors import UnreadableError
 from index.documents.blobs import LeftOut, without_blobs
 from index.documents.store import Document
+from index.documents.structure import Structure, check_blocks
 from ingestion.reading import fields
 from ingestion.reading.compression import decompressed, is_compressed, max_stream_bytes
 from ingestion.reading.csv import read_csv
@@ -99,6 +100,8 @@ def _document(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Docu
 
 def _finished(document: Document, kind: str, max_chars: int) -> Items:
     """Add what is the same for all formats, cut out what holds no words; refuse what is too long."""
+    document = document.structured()
+    check_blocks(document.structure.blocks, document.text)
     rest = without_blobs(document.text, document.pages)
     if rest.blank:
         fact = f"The document {document.doc_id!r} holds no words. {rest.left_out}"
@@ -111,6 +114,9 @@ def _finished(document: Document, kind: str, max_chars: int) -> Items:
     metadata = dict(document.metadata)
     if language := fields.own_language(metadata) or namer().name(rest.text):
         metadata["language"] = language
-    yield replace(document, text=rest.text, pages=rest.offsets, metadata=metadata, content_type=kind)
+    structure = Structure(block.moved(rest.moved) for block in document.structure.blocks)
+    yield replace(
+        document, text=rest.text, pages=rest.offsets, metadata=metadata, content_type=kind, structure=structure
+    )
     if rest.left_out:
         yield LeftOut(document.doc_id, rest.left_out)

@@ -6,6 +6,7 @@ Parsing happens in a child process (`sandbox.py`), never in this one.
 """
 
 import threading
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any, Self, TypeVar
@@ -13,6 +14,7 @@ from typing import Any, Self, TypeVar
 from errors import UnreadableError
 from index.documents.blobs import LeftOut
 from index.documents.store import Document
+from index.documents.structure import Structure
 from ingestion.reading.files import SourceFile
 from ingestion.reading.options import ReadOptions
 from ingestion.reading.sandbox import Sandbox
@@ -98,4 +100,5 @@ def _revive(item: dict[str, Any]) -> Document | LeftOut | UnreadableError:
         return LeftOut(*item["left_out"])
     if "unreadable" in item:
         return UnreadableError(*item["unreadable"])
-    return Document(**{**item, "pages": tuple(item["pages"])})
+    structure = Structure(b64decode(item["structure"]))
+    return Document(**{**item, "pages": tuple(item["pages"]), "structure": structure})

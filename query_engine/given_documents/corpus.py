@@ -15,6 +15,7 @@ from index.corpus import Corpus
 from index.documents.blobs import without_blobs
 from index.documents.splitter import TreeSplitter
 from index.documents.store import Document, StoredDocument
+from index.documents.structure import Structure
 from index.embedding.batch import embed_documents
 from index.memory_stores import open_memory_corpus
 from query_engine.given_documents.sentence_leaves import with_sentence_leaves
@@ -107,7 +108,9 @@ def _cut(
             logger.warning("%s: %s", document.doc_id, rest.left_out)
         if rest.blank:
             continue
-        document = replace(document, text=rest.text, pages=rest.offsets)  # noqa: PLW2901
+        # Its structure is that of its text before something was cut out.
+        structure = Structure(block.moved(rest.moved) for block in document.structured().structure.blocks)
+        document = replace(document, text=rest.text, pages=rest.offsets, structure=structure)  # noqa: PLW2901
         tree = splitter.split(document.text)
         if sentences:
             tree = with_sentence_leaves(document.text, tree)

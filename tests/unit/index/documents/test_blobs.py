@@ -45,7 +45,7 @@ def test_what_holds_no_words_is_cut_out(text: str, rest: str) -> None:
     ],
 )
 def test_other_texts_stay_as_they_are(text: str) -> None:
-    assert without_blobs(text, [0, 5]) == (text, (0, 5), "", False)
+    assert without_blobs(text, [0, 5])[:4] == (text, (0, 5), "", False)
 
 
 def test_offsets_stand_at_the_same_words_afterwards() -> None:
