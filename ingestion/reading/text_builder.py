@@ -122,8 +122,8 @@ class TextBuilder:
 
     def finished(self) -> tuple[str, tuple[Block, ...]]:
         """Return the text, and the blocks that tile it; `""` and none if nothing was added."""
-        ends = [*(block.start for block in self._blocks[1:]), self._length]
-        blocks = [block._replace(end=end) for block, end in zip(self._blocks, ends, strict=True)]
+        ends = [block.start for block in self._blocks[1:]] + [self._length]
+        blocks = [block._replace(end=end) for block, end in zip(self._blocks, ends, strict=False)]
         return "".join(self._parts), tuple(blocks)
 
     def _marked(
