@@ -138,7 +138,7 @@ def _ask_naturally(
     names, absent = sets.choose(data, set_names(arguments))
     for name in absent:
         print(f"{name}: skipped, it is not in {data}", file=sys.stderr)
-    corpora, lacking = sets.read_asked(data, names, arguments.limit)
+    corpora, lacking = sets.read_asked(data, names, arguments.limit, arguments.half)
     for lacked, ids in lacking.items():
         print(f"{lacked}: {len(ids)} questions skipped, {data / lacked} holds no corpus", file=sys.stderr)
     answered: dict[str, dict[str, list[asking.Answered]]] = {}

@@ -149,13 +149,23 @@ def _add_helpful(commands: _Commands, parents: list[argparse.ArgumentParser]) ->
         "helpful",
         parents=parents,
         help="what natural questions get: facts, topic, length, declined near misses, beside two baselines",
-        description="Ask the questions of open_questions, office, clapnq and squad2, as far as they are there. Answers "
+        description="Ask the questions of open_questions, office, realdocs, clapnq and squad2, as far as they are there. Answers "
         "are our engine's, the first leaf of our retrieval, and the first passage of the stock recipe. open_questions "
         "is about the corpora sample, bedrock, squad and aragog beside it, squad2 about that of squad.",
     )
     parser.add_argument("--data", type=Path, help="folder of data sets (default: RAG_BENCH__DATA)")
     parser.add_argument("--sets", default="", help="comma-separated names of the sets to use (default: all)")
     parser.add_argument("--ours-only", action="store_true", help="leave the baselines out")
+    _add_half(parser)
+
+
+def _add_half(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--half",
+        choices=("", "even", "odd"),
+        default="",
+        help="only questions whose id ends in such a number: even ones to choose by, odd ones to report",
+    )
 
 
 def _add_web(commands: _Commands, parents: list[argparse.ArgumentParser]) -> None:
@@ -169,6 +179,7 @@ def _add_web(commands: _Commands, parents: list[argparse.ArgumentParser]) -> Non
     parser.add_argument("--data", type=Path, help="folder of data sets (default: RAG_BENCH__DATA)")
     parser.add_argument("--sets", default="", help="comma-separated names of the sets to use (default: all)")
     parser.add_argument("--pages", type=_number(1), default=10, help="asked of the service (default: 10)", metavar="K")
+    _add_half(parser)
 
 
 def _add_research(commands: _Commands, parents: list[argparse.ArgumentParser]) -> None:

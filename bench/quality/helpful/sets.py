@@ -7,6 +7,7 @@ Unlike those of `bench/datasets.py`, these sets need no corpus beside their ques
 corpora, `squad2` about the one of `squad`.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from eval.metrics import Scores, file_name
 KINDS: Mapping[str, type[NuggetCase | ClapnqCase | Squad2Case]] = {
     "open_questions": NuggetCase,
     "office": NuggetCase,
+    "realdocs": NuggetCase,
     "clapnq": ClapnqCase,
     "squad2": Squad2Case,
 }
@@ -31,6 +33,7 @@ KINDS: Mapping[str, type[NuggetCase | ClapnqCase | Squad2Case]] = {
 MEASURES: Mapping[str, Mapping[str, int]] = {
     "open_questions": nuggets.MEASURES,
     "office": nuggets.MEASURES,
+    "realdocs": nuggets.MEASURES,
     "clapnq": clapnq.MEASURES,
     "squad2": squad2.MEASURES,
 }
@@ -85,13 +88,16 @@ def choose(data: Path, names: Sequence[str]) -> tuple[list[str], list[str]]:
     return chosen, [] if names else [name for name in KINDS if name not in there]
 
 
-def read_asked(data: Path, names: Sequence[str], limit: int | None) -> tuple[list[Asked], dict[str, list[str]]]:
+def read_asked(
+    data: Path, names: Sequence[str], limit: int | None, half: str = ""
+) -> tuple[list[Asked], dict[str, list[str]]]:
     """Read the questions of the sets, grouped by the corpus they ask.
 
     Args:
         data: the folder of data sets.
         names: of the sets.
         limit: only so many questions of each set, the first ones.
+        half: `even` or `odd`: only questions whose id ends in such a number; all if empty.
 
     Returns:
         What each corpus is asked, and for each corpus that `data` lacks the ids of its questions.
@@ -102,11 +108,15 @@ def read_asked(data: Path, names: Sequence[str], limit: int | None) -> tuple[lis
     by_corpus: dict[str, dict[str, list[tuple[int, Case]]]] = {}
     for name in names:
         for place, case in enumerate(read_cases_as(data / name / "questions.jsonl", KINDS[name])[:limit]):
+            number = re.search(r"\d*$", case.id)
+            if half and number and (int(number[0] or 0) % 2 == 1) != (half == "odd"):
+                continue
             corpus = name if isinstance(case, ClapnqCase) else case.corpus
             by_corpus.setdefault(corpus, {}).setdefault(name, []).append((place, case))
     asked, lacking = [], {}
     for corpus, cases in by_corpus.items():
-        path = find_corpus(data / corpus)
+        # A set may bring its corpora with it.
+        path = next((found for name in cases if (found := find_corpus(data / name / corpus))), find_corpus(data / corpus))
         if path is None:
             lacking[corpus] = [case.id for group in cases.values() for _, case in group]
             continue
