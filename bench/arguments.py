@@ -149,9 +149,9 @@ def _add_helpful(commands: _Commands, parents: list[argparse.ArgumentParser]) ->
         "helpful",
         parents=parents,
         help="what natural questions get: facts, topic, length, declined near misses, beside two baselines",
-        description="Ask the questions of open_questions, office, realdocs, clapnq and squad2, as far as they are there. Answers "
-        "are our engine's, the first leaf of our retrieval, and the first passage of the stock recipe. open_questions "
-        "is about the corpora sample, bedrock, squad and aragog beside it, squad2 about that of squad.",
+        description="Ask the questions of open_questions, office, realdocs, clapnq and squad2, as far as they are "
+        "there. Answers are our engine's, the first leaf of our retrieval, and the first passage of the stock recipe. "
+        "open_questions is about the corpora sample, bedrock, squad and aragog beside it, squad2 about that of squad.",
     )
     parser.add_argument("--data", type=Path, help="folder of data sets (default: RAG_BENCH__DATA)")
     parser.add_argument("--sets", default="", help="comma-separated names of the sets to use (default: all)")

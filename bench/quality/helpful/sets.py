@@ -116,7 +116,8 @@ def read_asked(
     asked, lacking = [], {}
     for corpus, cases in by_corpus.items():
         # A set may bring its corpora with it.
-        path = next((found for name in cases if (found := find_corpus(data / name / corpus))), find_corpus(data / corpus))
+        folders = [data / corpus, *(data / name / corpus for name in cases)]
+        path = next((found for folder in folders if (found := find_corpus(folder))), None)
         if path is None:
             lacking[corpus] = [case.id for group in cases.values() for _, case in group]
             continue
