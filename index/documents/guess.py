@@ -79,6 +79,8 @@ class _Found:
 def guessed_blocks(text: str) -> tuple[Block, ...]:
     """Return blocks that tile `text`; none of a blank one."""
     blocks = list(_with_columns(text, list(_rows_of_records(text, list(_found(text))))))
+    if not blocks:
+        return ()
     bounds = [0, *(text.rfind("\n", 0, block.start) + 1 for block in blocks[1:]), len(text)]
     # Two blocks may share a line only where a reader made one: the second then begins where its words do.
     bounds = [
@@ -348,7 +350,7 @@ def _with_columns(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
             yield from table
             continue
         rows = [[text[slice(*cell)] for cell in row.cells] for row in table]
-        own = _header_row(rows)
+        own = header_row(rows)
         if own is not None:
             headers = tuple(rows[own])
         elif not _goes_on(since) or "|" in text[slice(*table[0].inner)]:
@@ -382,7 +384,7 @@ def column_names(header: Sequence[str], cells: int) -> list[str]:
     return [first, *(part for name in names for part in (name, *[""] * (each - 1)))]
 
 
-def _header_row(rows: Sequence[Sequence[str]]) -> int | None:
+def header_row(rows: Sequence[Sequence[str]]) -> int | None:
     """Return which row names the columns: a rule follows it, or none of its cells is a figure but years.
 
     Of such rows above the others it is the first one with years, else the first. A rule has no cells.

@@ -31,7 +31,9 @@ def read_markdown(data: bytes, doc_id: str) -> Document:
     headings = (plain(text[slice(*block.inner)]) for block in blocks if block.kind == "heading")
     return Document(
         doc_id,
-        fields.title(header.get("title")) or fields.title(next(filter(None, headings), None)) or title_from_name(doc_id),
+        fields.title(header.get("title"))
+        or fields.title(next(filter(None, headings), None))
+        or title_from_name(doc_id),
         text,
         url=fields.web_address(header.get("url")),
         metadata=fields.metadata(header, without=("title", "url")),

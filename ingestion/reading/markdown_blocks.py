@@ -21,6 +21,8 @@ from index.documents.structure import Block, Span
 from ingestion.reading.text import one_line
 
 MAX_HEADING_CHARS = 600
+# Text may be indented within indented text so often; what is deeper is code.
+MAX_INDENTED = 4
 _PARSER = MarkdownIt("commonmark").enable("table").disable(["inline", "text_join", "reference"])
 _LANGUAGE = re.compile(r"[\w+#][\w+#.-]{0,39}")
 _CONTAINER_MARKS = re.compile(r"(?:[ \t]*+(?:>|[-*+][ \t]|\d{1,9}[.)][ \t]))*+[ \t]*+")
@@ -55,9 +57,9 @@ def markdown_blocks(text: str) -> tuple[Block, ...]:
     return _blocks(text)
 
 
-def _blocks(text: str, *, nested: bool = False) -> tuple[Block, ...]:
+def _blocks(text: str, depth: int = 0) -> tuple[Block, ...]:
     # A text of marks alone has no blocks.
-    blocks = list(_with_passed_over(text, _Lines(text, nested=nested).blocks())) or guessed_blocks(text)
+    blocks = list(_with_passed_over(text, _Lines(text, depth).blocks())) or guessed_blocks(text)
     bounds = [*(block.start if place else 0 for place, block in enumerate(blocks)), len(text)]
     return tuple(
         block._replace(start=start, end=end) for block, (start, end) in zip(blocks, pairwise(bounds), strict=True)
@@ -109,9 +111,9 @@ class _Around:
 
 
 class _Lines:
-    def __init__(self, text: str, *, nested: bool) -> None:
+    def __init__(self, text: str, depth: int) -> None:
         self._text = text
-        self._nested = nested
+        self._depth = depth
         self._starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
 
     def blocks(self) -> Iterator[Block]:
@@ -127,9 +129,9 @@ class _Lines:
                     found = self._heading(before, token, around)
                 case "inline", "paragraph_open":
                     found = self._paragraph(token, around)
-                case "code_block", _ if not self._nested and _LEADS_TO_INDENTED_TEXT.search(above):
+                case "code_block", _ if self._depth < MAX_INDENTED and _LEADS_TO_INDENTED_TEXT.search(above):
                     found = self._indented_text(token)
-                case ("fence" | "code_block"), _:
+                case (("fence" | "code_block"), _):
                     found = self._code(token)
                 case "html_block", _:
                     found = self._html(token)
@@ -143,7 +145,7 @@ class _Lines:
             around.opened = None
             # What follows the first one begins on a line of its own.
             for place, block in enumerate(found):
-                own = self._text.rfind("\n", 0, block.inner[0]) + 1
+                own = self._text.rfind("\n", 0, block.start) + 1
                 yield block._replace(start=own if place else start, end=max(end, block.inner[1]))
 
     def _end(self, line: int) -> int:
@@ -198,7 +200,7 @@ class _Lines:
             line = bisect_left(ends, offset)
             return max(self._starts[first + line], self._end(first + line) - (ends[line] - offset))
 
-        return [block.moved(place) for block in _blocks(content, nested=True)]
+        return [block.moved(place) for block in _blocks(content, self._depth + 1)]
 
     def _html(self, token: Token) -> list[Block]:
         start, end = self._words(token)
