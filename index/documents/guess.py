@@ -52,6 +52,7 @@ _PAIR_FIGURE = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;|\n]{0,39}:[ \t]+[$€£¥
 _ANY_KEY = re.compile(r"[^\s:|#>*+-][^:|\n]{0,39}:(?=[ \t]+\S)")
 # Dots lead from the key to the value, as in contact sheets and price lists: "Keys ........ at the front desk".
 _LEADERS = re.compile(r"[ \t]*([^\s.][^.\n]{0,60})\.{4,}+[ \t]*+(?=\S)")
+_MARKS_OF_RECORDS = (":", "|", "\t", "   ", "....")
 _FIGURE_CELL = re.compile(r"[^\w\s]*\s?\d")
 _DIGIT = re.compile(r"\d")
 # What may name a column though it is a figure: "2019", "FY 2023", "July 29, 2023", "July 29," above the year.
@@ -89,6 +90,16 @@ def guessed_blocks(text: str) -> tuple[Block, ...]:
     return tuple(
         block._replace(start=start, end=end) for block, (start, end) in zip(blocks, pairwise(bounds), strict=True)
     )
+
+
+def record_blocks(text: str) -> tuple[Block, ...]:
+    """Return the `key: value` pairs that a paragraph is made of, or its rows, if it has two or more; else nothing."""
+    first = text.partition("\n")[0]
+    if not any(mark in first for mark in _MARKS_OF_RECORDS):  # nor has most prose
+        return ()
+    blocks = guessed_blocks(text)
+    kinds = {block.kind for block in blocks}
+    return blocks if kinds == {"pair"} or (kinds == {"row"} and len(blocks) > 1) else ()
 
 
 def split_row(line: str) -> list[str]:

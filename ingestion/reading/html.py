@@ -21,7 +21,7 @@ from trafilatura.settings import Document as Extraction
 from trafilatura.settings import use_config
 
 from errors import UnreadableError
-from index.documents.guess import guessed_blocks, header_row
+from index.documents.guess import guessed_blocks, header_row, record_blocks
 from index.documents.store import Document
 from index.documents.structure import Block, Structure
 from ingestion.reading import fields
@@ -297,9 +297,10 @@ class _Table:
         ruled = self.headed and len(self.rows) > 1
         header = 0 if ruled else header_row(self.rows)
         builder.caption(self.caption)
+        names: tuple[str, ...] = ()
         for place, row in enumerate(self.rows):
-            below = header is not None and place > header
-            builder.row(row, self.rows[header] if below else (), header=place == header, ruled=ruled)
+            builder.row(row, names, header=place == header, ruled=ruled)
+            names = row if place == header else names
 
 
 def _take_spanning(below: dict[int, tuple[int, str]], cells: list[str]) -> None:
@@ -335,8 +336,11 @@ def _parts(parent: etree._Element, tables: list[_Table], quotes: int = 0) -> Ite
 
 def _prose(text: str, quotes: int) -> Iterator[TextBuilder]:
     builder = TextBuilder()
+    text = clean(text).strip()
     if quotes:
         builder.quote(text, depth=quotes - 1, marked=False)
+    elif pairs := record_blocks(text):
+        builder.extend(text, pairs)
     else:
         builder.paragraph(text)
     if builder:

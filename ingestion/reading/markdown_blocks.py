@@ -16,7 +16,7 @@ from itertools import accumulate, groupby, pairwise
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from index.documents.guess import cell_spans, guessed_blocks
+from index.documents.guess import cell_spans, guessed_blocks, record_blocks
 from index.documents.structure import Block, Span
 from ingestion.reading.text import one_line
 
@@ -27,8 +27,7 @@ _PARSER = MarkdownIt("commonmark").enable("table").disable(["inline", "text_join
 _LANGUAGE = re.compile(r"[\w+#][\w+#.-]{0,39}")
 _CONTAINER_MARKS = re.compile(r"(?:[ \t]*+(?:>|[-*+][ \t]|\d{1,9}[.)][ \t]))*+[ \t]*+")
 _INDENT = re.compile(r"[ \t]*+")
-_HEADING_ID = re.compile(r"\{#[^{}]*+\}$")
-_MARKS_OF_RECORDS = (":", "|", "\t", "   ", "....")
+_HEADING_ATTRIBUTES = re.compile(r"\{[#:.][^{}]*+\}$")
 _LEADS_TO_INDENTED_TEXT = re.compile(r"^(?:!!!|\?\?\?\+?|===|:|\[\^[^\[\]\n]{1,40}\]:)[ \t]+\S", re.MULTILINE)
 _WORD = re.compile(r"\w")
 _VISIBLE = re.compile(r"\S(?:.*\S)?", re.DOTALL)
@@ -41,23 +40,23 @@ _IMAGE_TAG = re.compile(r"<img\b", re.IGNORECASE)
 _MARKUP = (
     (_TAG, ""),  # such as the anchors that generators put into headings
     (re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)"), r"\1"),  # links and images keep their text
-    (re.compile(r"(\*\*|__|`++)(.+?)\1"), r"\2"),
-    (re.compile(r"(?<!\w)([*_])(\S.*?)\1(?!\w)"), r"\2"),
+    (re.compile(r"(\*\*|__|(?<!`)`++)(.{1,300}?)\1"), r"\2"),
+    (re.compile(r"(?<!\w)([*_])(\S.{0,300}?)\1(?!\w)"), r"\2"),
     (re.compile(r"\\([^\w\s])"), r"\1"),
 )
 
 
-def markdown_blocks(text: str) -> tuple[Block, ...]:
-    """Return blocks that tile `text`, which is cleaned; none of a blank one.
+def markdown_blocks(text: str, depth: int = 0) -> tuple[Block, ...]:
+    """Return blocks that tile `text`; none of a blank one.
 
-    A heading in a quotation is part of it: the text after the quotation does not stand under it. So are several lines
-    above a line of hyphens, which CommonMark takes for a heading, a paragraph above a rule. What is indented below
+    A heading in a quotation is part of it: the text after the quotation does not stand under it. Several lines above a
+    line of hyphens, which CommonMark takes for a heading, are a paragraph above a rule. What is indented below
     `!!! note`, `: a definition` or a footnote is text, as MkDocs and Pandoc have it.
+
+    Args:
+        text: cleaned.
+        depth: in how many indented texts it stands.
     """
-    return _blocks(text)
-
-
-def _blocks(text: str, depth: int = 0) -> tuple[Block, ...]:
     # A text of marks alone has no blocks.
     blocks = list(_with_passed_over(text, _Lines(text, depth).blocks())) or guessed_blocks(text)
     bounds = [*(block.start if place else 0 for place, block in enumerate(blocks)), len(text)]
@@ -81,6 +80,7 @@ class _Around:
     Attributes:
         containers: the types of the tokens that opened the items and quotations, the outermost first.
         opened: line of the first item or quotation that holds nothing yet.
+        columns: of the last table, by their names.
     """
 
     lists: list[bool] = field(default_factory=list)
@@ -165,7 +165,7 @@ class _Lines:
             marks = self._text.index(opening.markup, self._starts[_lines_of(token)[0]])
             start = self._text.index(token.content, marks + len(opening.markup))
             end = start + len(token.content)
-        words = _HEADING_ID.sub("", self._text[start:end]).rstrip()
+        words = _HEADING_ATTRIBUTES.sub("", self._text[start:end]).rstrip()
         inner = (start, start + len(words) if words else end)
         return [Block("heading", start, end, inner, int(opening.tag[1:]))]
 
@@ -200,7 +200,7 @@ class _Lines:
             line = bisect_left(ends, offset)
             return max(self._starts[first + line], self._end(first + line) - (ends[line] - offset))
 
-        return [block.moved(place) for block in _blocks(content, self._depth + 1)]
+        return [block.moved(place) for block in markdown_blocks(content, self._depth + 1)]
 
     def _html(self, token: Token) -> list[Block]:
         start, end = self._words(token)
@@ -227,14 +227,11 @@ class _Lines:
 def _parts_of_paragraph(text: str, start: int, end: int) -> Iterator[Block]:
     """Yield a paragraph's images, and what is between; or its rows or pairs, where it is made of such alone."""
     lines = text[start:end].split("\n")
-    # Definitions of links look like pairs. Most prose need not be looked at.
-    may_be = not lines[0].startswith("[") and any(mark in lines[0] for mark in _MARKS_OF_RECORDS)
     own = text.rfind("\n", 0, start) + 1
     own = start if text[own:start].strip() else own  # with its indent, which that of other lines is compared to
-    guessed = guessed_blocks(text[own:end]) if may_be else ()
-    kinds = {block.kind for block in guessed}
-    if kinds == {"pair"} or (kinds == {"row"} and len(guessed) > 1):
-        yield from (block.moved(lambda place: place + own) for block in guessed)
+    # Definitions of links look like pairs.
+    if not lines[0].startswith("[") and (records := record_blocks(text[own:end])):
+        yield from (block.moved(lambda place: place + own) for block in records)
         return
     for are_images, run in groupby(lines, lambda line: bool(_IMAGES.fullmatch(line.strip()))):
         size = sum(len(line) + 1 for line in run) - 1
@@ -259,7 +256,7 @@ def _with_passed_over(text: str, blocks: Iterator[Block]) -> Iterator[Block]:
     for block in blocks:
         yield from _passed_over(text, done, block.start)
         yield block
-        done = block.end
+        done = block.end + 1
     yield from _passed_over(text, done, len(text))
 
 
