@@ -40,7 +40,8 @@ def test_headings_of_both_forms_have_their_words_alone() -> None:
 
 
 def test_items_have_depth_and_keep_what_stands_in_them() -> None:
-    text = "- per hour\n  or part\n\n  Second.\n\n  ```sh\n    hire --all\n  ```\n  1. sign\n     - deep\n- - both\n\n2) last"
+    item = "- per hour\n  or part\n\n  Second.\n\n  ```sh\n    hire --all\n  ```"
+    text = f"{item}\n  1. sign\n     - deep\n- - both\n\n2) last"
 
     assert read(text) == [
         ("item", "per hour\n  or part"),
