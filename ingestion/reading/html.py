@@ -57,7 +57,7 @@ SITE_NAME_WORDS = 2
 _INITIAL = re.compile(r"(?<![\w'’])\w")
 _LINES_OF_CODE = ("br", "div", "li", "p", "tr")
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight)-(?!default|text|none)([\w+#.-]{1,40})")
-# A `pre` that holds such a share of a page's text is the page, of plain text, and not code.
+# A `pre` without `code` that holds such a share of a page's text is the page, of plain text.
 WHOLE_PAGE = 0.5
 _PLAIN_TEXT = "plain text"
 _WITHOUT_TEXT = ("style", "noscript", "template", "svg", "object", "iframe")
@@ -185,9 +185,10 @@ def _keep_code(tree: lxml_html.HtmlElement) -> None:
         found = (_LANGUAGE.search(element.get("class") or "") for element in around)
         language = next((match[1] for match in found if match), "")
         text = code.text_content()
+        is_page = not language and code.find(".//code") is None and len(text) > WHOLE_PAGE * chars
         del code[:]
         code.text = f"\n{text}\n"
-        code.set("lang", _PLAIN_TEXT if len(text) > WHOLE_PAGE * chars else language or "code")
+        code.set("lang", _PLAIN_TEXT if is_page else language or "code")
 
 
 def _canonical_address(tree: lxml_html.HtmlElement) -> str | None:
