@@ -52,6 +52,7 @@ _PAIR_FIGURE = re.compile(r"[ \t]*[^\s:.!?;,|#][^:.!?;|\n]{0,39}:[ \t]+[$€£¥
 _ANY_KEY = re.compile(r"[^\s:|#>*+-][^:|\n]{0,39}:(?=[ \t]+\S)")
 # Dots lead from the key to the value, as in contact sheets and price lists: "Keys ........ at the front desk".
 _LEADERS = re.compile(r"[ \t]*([^\s.][^.\n]{0,60})\.{4,}+[ \t]*+(?=\S)")
+_MARKS_OF_RECORDS = (":", "|", "\t", "   ", "....")
 _FIGURE_CELL = re.compile(r"[^\w\s]*\s?\d")
 _DIGIT = re.compile(r"\d")
 # What may name a column though it is a figure: "2019", "FY 2023", "July 29, 2023", "July 29," above the year.
@@ -79,6 +80,8 @@ class _Found:
 def guessed_blocks(text: str) -> tuple[Block, ...]:
     """Return blocks that tile `text`; none of a blank one."""
     blocks = list(_with_columns(text, list(_rows_of_records(text, list(_found(text))))))
+    if not blocks:
+        return ()
     bounds = [0, *(text.rfind("\n", 0, block.start) + 1 for block in blocks[1:]), len(text)]
     # Two blocks may share a line only where a reader made one: the second then begins where its words do.
     bounds = [
@@ -87,6 +90,16 @@ def guessed_blocks(text: str) -> tuple[Block, ...]:
     return tuple(
         block._replace(start=start, end=end) for block, (start, end) in zip(blocks, pairwise(bounds), strict=True)
     )
+
+
+def record_blocks(text: str) -> tuple[Block, ...]:
+    """Return the `key: value` pairs that a paragraph is made of, or its rows, if it has two or more; else nothing."""
+    first = text.partition("\n")[0]
+    if not any(mark in first for mark in _MARKS_OF_RECORDS):  # nor has most prose
+        return ()
+    blocks = guessed_blocks(text)
+    kinds = {block.kind for block in blocks}
+    return blocks if kinds == {"pair"} or (kinds == {"row"} and len(blocks) > 1) else ()
 
 
 def split_row(line: str) -> list[str]:
@@ -348,7 +361,7 @@ def _with_columns(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
             yield from table
             continue
         rows = [[text[slice(*cell)] for cell in row.cells] for row in table]
-        own = _header_row(rows)
+        own = header_row(rows)
         if own is not None:
             headers = tuple(rows[own])
         elif not _goes_on(since) or "|" in text[slice(*table[0].inner)]:
@@ -382,7 +395,7 @@ def column_names(header: Sequence[str], cells: int) -> list[str]:
     return [first, *(part for name in names for part in (name, *[""] * (each - 1)))]
 
 
-def _header_row(rows: Sequence[Sequence[str]]) -> int | None:
+def header_row(rows: Sequence[Sequence[str]]) -> int | None:
     """Return which row names the columns: a rule follows it, or none of its cells is a figure but years.
 
     Of such rows above the others it is the first one with years, else the first. A rule has no cells.

@@ -14,8 +14,10 @@ from itertools import chain
 
 from errors import UnreadableError
 from index.documents.store import Document
+from index.documents.structure import Structure
 from ingestion.reading.records import REMEDY, documents, has_text
 from ingestion.reading.text import clean_body, encoding_of, one_line, title_from_name
+from ingestion.reading.text_builder import TextBuilder
 
 MAX_LINE_CHARS = 16_000_000
 _DELIMITERS = ",;\t|"
@@ -61,21 +63,18 @@ def _documents(rows: Iterator[Numbered], doc_id: str, max_chars: int) -> Iterato
 
 
 def _table(rows: Iterator[Numbered], columns: Row, doc_id: str, max_chars: int) -> Iterator[Document | UnreadableError]:
-    blocks: list[str] = [" | ".join(name for name in columns if name)] if columns else []
-    chars = 0
+    builder = TextBuilder()
+    builder.row([name for name in columns if name], header=True, ruled=False)
     for _number, row in rows:
         if isinstance(row, UnreadableError):
             yield row
             continue
-        blocks.append(
-            "\n".join(f"{_name(columns, i)}: {text}" for i, value in enumerate(row) if (text := one_line(value)))
-        )
-        chars += len(blocks[-1])
-        if chars > max_chars:
+        builder.record([_name(columns, place) for place in range(len(row))], row)
+        if len(builder) > max_chars:
             fact = f"The table is longer than {max_chars:,} characters."
             raise UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_DOCUMENT_CHARS.")
-    text = clean_body("\n\n".join(block for block in blocks if block))
-    yield Document(doc_id, title_from_name(doc_id), text, source=doc_id)
+    text, blocks = builder.finished()
+    yield Document(doc_id, title_from_name(doc_id), clean_body(text), source=doc_id, structure=Structure(blocks))
 
 
 def _record(row: Row | UnreadableError, number: int, columns: Row) -> dict[str, object] | UnreadableError:

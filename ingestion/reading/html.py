@@ -3,15 +3,16 @@
 Flow: file bytes -> **here** -> `Document`. Pure.
 
 trafilatura finds the main text and returns it as a small tree of paragraphs, headings, lists and tables. It is
-written out here rather than by trafilatura, whose Markdown escapes and emphasises words inside sentences that
-people will be quoted. Headings keep `#`, items `-`; the cells of a row stand on one line, separated by `|`. Cells are
-taken from the page itself: trafilatura empties those that read like a menu ("E-mail", "Print").
+written out here (`text_builder.py`) rather than by trafilatura, whose Markdown escapes and emphasises words inside
+sentences that people will be quoted. Quotations get no marks. Cells are taken from the page itself: trafilatura empties
+those that read like a menu ("E-mail", "Print").
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from itertools import islice
 
 import trafilatura
 from lxml import etree
@@ -20,9 +21,12 @@ from trafilatura.settings import Document as Extraction
 from trafilatura.settings import use_config
 
 from errors import UnreadableError
+from index.documents.guess import guessed_blocks, header_row, record_blocks
 from index.documents.store import Document
+from index.documents.structure import Block, Structure
 from ingestion.reading import fields
-from ingestion.reading.text import clean_body, decode, title_from_name
+from ingestion.reading.text import clean, clean_body, decode, one_line, title_from_name
+from ingestion.reading.text_builder import TextBuilder
 
 _CHARSET = re.compile(
     rb"<(?:meta|\?xml)[^<>]{0,200}?(?:charset|encoding)\s*=\s*[\"']?([A-Za-z0-9_:-]{2,40})", re.IGNORECASE
@@ -51,6 +55,11 @@ _SITE_MARK = re.compile(r"(?<=\s)[-|–—·•»:]{1,2}(?=\s)")
 # "Wiki" and "A guide to energy" are no names of whom a page is about.
 SITE_NAME_WORDS = 2
 _INITIAL = re.compile(r"(?<![\w'’])\w")
+_LINES_OF_CODE = ("br", "div", "li", "p", "tr")
+_LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight)-(?!default|text|none)([\w+#.-]{1,40})")
+# A `pre` without `code` that holds such a share of a page's text is the page, of plain text.
+WHOLE_PAGE = 0.5
+_PLAIN_TEXT = "plain text"
 _WITHOUT_TEXT = ("style", "noscript", "template", "svg", "object", "iframe")
 
 
@@ -63,12 +72,15 @@ def read_html(data: bytes, doc_id: str) -> Document:
     tree = _parse(decode(data, _declared_encoding(data)))
     title = _title(tree)
     _drop_what_is_no_text(tree)
+    _keep_code(tree)
+    text, blocks = _main_text(tree)
     return Document(
         doc_id,
         fields.title(title) or title_from_name(doc_id),
-        clean_body(_main_text(tree)),
+        clean_body(text),
         url=_canonical_address(tree),
         source=doc_id,
+        structure=Structure(blocks),
     )
 
 
@@ -161,6 +173,24 @@ def _drop_what_is_no_text(tree: lxml_html.HtmlElement) -> None:
             mark.drop_tree()
 
 
+def _keep_code(tree: lxml_html.HtmlElement) -> None:
+    """Mark what is preformatted, so that trafilatura leaves it as it is, with its language as `lang`."""
+    chars = len(tree.text_content())
+    for code in list(tree.iter("pre")):
+        etree.strip_elements(code, "button", with_tail=False)
+        for line in code.iterdescendants(*_LINES_OF_CODE):
+            if not line.text_content().endswith("\n"):
+                line.tail = "\n" + (line.tail or "")
+        around = (*code.iter("pre", "code"), *islice(code.iterancestors("div"), 2))
+        found = (_LANGUAGE.search(element.get("class") or "") for element in around)
+        language = next((match[1] for match in found if match), "")
+        text = code.text_content()
+        is_page = not language and code.find(".//code") is None and len(text) > WHOLE_PAGE * chars
+        del code[:]
+        code.text = f"\n{text}\n"
+        code.set("lang", _PLAIN_TEXT if is_page else language or "code")
+
+
 def _canonical_address(tree: lxml_html.HtmlElement) -> str | None:
     for link in tree.iter("link"):
         if "canonical" in (link.get("rel") or "").lower().split():
@@ -168,29 +198,40 @@ def _canonical_address(tree: lxml_html.HtmlElement) -> str | None:
     return None
 
 
-def _main_text(tree: lxml_html.HtmlElement) -> str:
+def _main_text(tree: lxml_html.HtmlElement) -> tuple[str, tuple[Block, ...]]:
+    """Return the main text and its blocks; of a page without paragraphs there are none."""
     tables = [_Table.of(table) for table in tree.iter("table") if next(table.iterdescendants("table"), None) is None]
     headings = [*_headings(tree, "h1")]
-    blocks = _extracted(tree, tables)
-    if len(blocks) < 2:
+    parts = _extracted(tree, tables)
+    if len(parts) < 2:
         # Of a short page trafilatura keeps the words alone, on one line, unless it is told that short is enough.
         again = _extracted(tree, tables, min_chars=1)
-        blocks = again if len(" ".join(again)) >= SHORT_PAGE_KEPT * len(" ".join(blocks)) else blocks
-    if not _holds_headings(tree, blocks):
+        parts = again if _chars(again) >= SHORT_PAGE_KEPT * _chars(parts) else parts
+    if not _holds_headings(tree, parts):
         # Without an element that holds the main text trafilatura gathers paragraphs, lists and tables, and no headings.
         again = _extracted(_in_article(tree), tables)
-        same = len(" ".join(again)) >= SAME_TEXT * len(" ".join(blocks))
-        blocks = again if same and _holds_headings(tree, again) else blocks
-    if blocks and len(headings) == 1 and not any(headings[0] in block for block in blocks):
-        blocks.insert(0, f"# {headings[0]}")
+        same = _chars(again) >= SAME_TEXT * _chars(parts)
+        parts = again if same and _holds_headings(tree, again) else parts
+    builder = TextBuilder()
+    if parts and len(headings) == 1 and not any(one_line(headings[0]) in part.finished()[0] for part in parts):
+        builder.heading(headings[0], 1)
+    for part in parts:
+        builder.extend(*part.finished())
     # A page too short to have a main text is all main text.
-    return "\n\n".join(blocks) or str(trafilatura.html2txt(tree))
+    return builder.finished() if builder else (str(trafilatura.html2txt(tree)), ())
 
 
-def _holds_headings(tree: lxml_html.HtmlElement, blocks: Sequence[str]) -> bool:
-    """Whether any of the page's headings below the first stands among the blocks; also if it has none."""
-    marked = {block.lstrip("# ") for block in blocks if block.startswith("#")}
-    headings = {*_headings(tree, *_SUBHEADINGS)}
+def _chars(parts: Sequence[TextBuilder]) -> int:
+    return sum(map(len, parts)) + len(parts)
+
+
+def _holds_headings(tree: lxml_html.HtmlElement, parts: Sequence[TextBuilder]) -> bool:
+    """Whether any of the page's headings below the first is one of the parts; also if it has none."""
+    headings = {one_line(heading) for heading in _headings(tree, *_SUBHEADINGS)}
+    texts = (part.finished() for part in parts)
+    marked = (
+        text[slice(*blocks[0].inner)] for text, blocks in texts if len(blocks) == 1 and blocks[0].kind == "heading"
+    )
     return not headings or not headings.isdisjoint(marked)
 
 
@@ -204,14 +245,16 @@ def _in_article(tree: lxml_html.HtmlElement) -> lxml_html.HtmlElement:
     return copied
 
 
-def _extracted(tree: lxml_html.HtmlElement, tables: Sequence["_Table"], min_chars: int | None = None) -> list[str]:
+def _extracted(
+    tree: lxml_html.HtmlElement, tables: Sequence["_Table"], min_chars: int | None = None
+) -> list[TextBuilder]:
     config = use_config()
     if min_chars is not None:
         config.set("DEFAULT", "MIN_EXTRACTED_SIZE", str(min_chars))
     found = trafilatura.bare_extraction(
         tree, favor_recall=True, include_comments=False, include_formatting=False, with_metadata=False, config=config
     )
-    return list(_blocks(found.body, list(tables))) if isinstance(found, Extraction) else []
+    return list(_parts(found.body, list(tables))) if isinstance(found, Extraction) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,12 +293,15 @@ class _Table:
         own = {self.caption, *(cell for row in self.rows for cell in row)}
         return len(cells & own) >= SAME_CELLS * len(cells)
 
-    def text(self) -> str:
-        lines = [*map(_row, self.rows)]
-        if self.headed and len(lines) > 1:
-            # As in Markdown: without a line below it, nothing in the text says that a row of words is a header.
-            lines.insert(1, " | ".join(["---"] * len(self.rows[0])))
-        return "\n".join([self.caption, *lines] if self.caption else lines)
+    def write(self, builder: TextBuilder) -> None:
+        # As in Markdown: without a line below it, nothing in the text says that a row of words is a header.
+        ruled = self.headed and len(self.rows) > 1
+        header = 0 if ruled else header_row(self.rows)
+        builder.caption(self.caption)
+        names: tuple[str, ...] = ()
+        for place, row in enumerate(self.rows):
+            builder.row(row, names, header=place == header, ruled=ruled)
+            names = row if place == header else names
 
 
 def _take_spanning(below: dict[int, tuple[int, str]], cells: list[str]) -> None:
@@ -272,66 +318,92 @@ def _span(cell: lxml_html.HtmlElement, name: str) -> int:
     return min(max(int(value), 1), MAX_SPAN) if value.isascii() and value.isdigit() else 1
 
 
-def _row(cells: Sequence[str]) -> str:
-    """Return the cells on a line; between bars where an empty one at an end would be lost."""
-    line = " | ".join(cells)
-    return line if cells[0] and cells[-1] else f"| {line} |"
+def _parts(parent: etree._Element, tables: list[_Table], quotes: int = 0) -> Iterator[TextBuilder]:
+    """Yield what stands below `parent`, in order: a paragraph, list or table each; tables as the page has them.
 
-
-def _blocks(parent: etree._Element, tables: list[_Table]) -> Iterator[str]:
-    """Yield what stands below `parent` as paragraphs, in order; tables as the page has them."""
-    if lead := _squeeze(parent.text):
-        yield lead
+    Args:
+        parent: what trafilatura found.
+        tables: of the page; those that are yielded are taken out.
+        quotes: how many quotations it stands in.
+    """
+    yield from _prose(_squeeze(parent.text), quotes)
     for element in parent:
-        if block := _block(element, tables):
-            yield block
-        if tail := _squeeze(element.tail):
-            yield tail
+        builder = TextBuilder()
+        _write(element, tables, quotes, builder)
+        if builder:
+            yield builder
+        yield from _prose(_squeeze(element.tail), quotes)
 
 
-def _block(element: etree._Element, tables: list[_Table]) -> str:
+def _prose(text: str, quotes: int) -> Iterator[TextBuilder]:
+    builder = TextBuilder()
+    text = clean(text).strip()
+    if quotes:
+        builder.quote(text, depth=quotes - 1, marked=False)
+    elif pairs := record_blocks(text):
+        builder.extend(text, pairs)
+    else:
+        builder.paragraph(text)
+    if builder:
+        yield builder
+
+
+def _write(element: etree._Element, tables: list[_Table], quotes: int, builder: TextBuilder) -> None:
     match element.tag:
         case "head":
             level = re.sub(r"\D", "", element.get("rend") or "") or "2"
-            return f"{'#' * int(level[0])} {text}" if (text := _inline(element)) else ""
+            builder.heading(_inline(element), int(level[0]))
         case "list":
-            return "\n".join(_items(element))
+            _write_list(element, builder)
         case "table":
-            return _table(element, tables)
-        case "code" | "quote" if len(element) == 0:
-            return (element.text or "").strip("\n")
-        case "quote" | "body" | "div":
-            return "\n\n".join(_blocks(element, tables))
-        case _:
-            return _inline(element)
+            _write_table(element, tables, builder)
+        case "code" if language := element.get("lang"):
+            _write_code(element.text or "", language, builder)
+        case "quote" | "body" | "div" if len(element) or element.tag != "quote":
+            for part in _parts(element, tables, quotes + (element.tag == "quote")):
+                builder.extend(*part.finished())
+        case tag:
+            text = (element.text or "") if tag in {"code", "quote"} and len(element) == 0 else _inline(element)
+            for part in _prose(text, quotes + (tag == "quote")):
+                builder.extend(*part.finished())
 
 
-def _table(element: etree._Element, tables: list[_Table]) -> str:
+def _write_code(text: str, language: str, builder: TextBuilder) -> None:
+    if language == _PLAIN_TEXT:
+        builder.extend(clean(text), guessed_blocks(clean(text)))
+    else:
+        builder.code(text, "" if language == "code" else language)
+
+
+def _write_table(element: etree._Element, tables: list[_Table], builder: TextBuilder) -> None:
     rows = [[*map(_inline, row)] for row in element.iterchildren("row")]
     cells = {cell for row in rows for cell in row if cell}
     same = next((table for table in tables if cells and table.holds(cells)), None)
-    if same is None:
-        return "\n".join(row for row in (" | ".join(row).strip(" |") for row in rows) if row)
-    tables.remove(same)
-    return same.text()
+    if same is not None:
+        tables.remove(same)
+        same.write(builder)
+        return
+    for row in rows:
+        filled = [place for place, cell in enumerate(row) if cell]
+        builder.row(row[filled[0] : filled[-1] + 1] if filled else [])
 
 
-def _items(element: etree._Element, indent: str = "") -> Iterator[str]:
-    """Yield a list's lines; a list inside an item is indented below it, a term stands before what defines it."""
+def _write_list(element: etree._Element, builder: TextBuilder, depth: int = 0) -> None:
+    """Add a list's items; a list inside an item is indented below it, a term stands before what defines it."""
     term = ""
     for number, item in enumerate(element, 1):
-        mark = f"{number}." if element.get("rend") == "ol" else "-"
         text = _inline(item, without="list")
         is_term = (item.get("rend") or "").startswith("dt")
         if is_term and item is not element[-1]:
             term = f"{term}, {text}" if term and text else term or text
             continue
         if text:
-            yield f"{indent}{mark} {term}: {text}" if term else f"{indent}{mark} {text}"
+            words = f"{term}: {text}" if term else text
+            builder.item(words, depth=depth, number=number if element.get("rend") == "ol" else None)
             term = ""
         for inner in item.iterdescendants("list"):
             if next(inner.iterancestors("list")) is element:
-                yield from _items(inner, indent + "  ")
+                _write_list(inner, builder, depth + 1)
 
 
 def _inline(element: etree._Element, without: str = "") -> str:

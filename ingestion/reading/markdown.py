@@ -2,8 +2,7 @@
 
 Flow: file bytes -> **here** -> `Document`. Pure.
 
-Tables, lists and code keep their markup: language models read it well, and it carries the structure that
-passages are cut along.
+Tables, lists and code keep their markup, which language models read well; what is what says `markdown_blocks.py`.
 """
 
 import re
@@ -12,21 +11,12 @@ from typing import Any
 import yaml
 
 from index.documents.store import Document
+from index.documents.structure import Structure
 from ingestion.reading import fields
-from ingestion.reading.text import clean_body, decode, one_line, title_from_name
+from ingestion.reading.markdown_blocks import markdown_blocks, plain
+from ingestion.reading.text import clean_body, decode, title_from_name
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.{0,65536}?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
-_FENCE = re.compile(r" {0,3}(```+|~~~+)")
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.+)")
-_MARKUP = (
-    (re.compile(r"<[^<>]{1,200}>"), ""),  # HTML tags, such as the anchors that generators put into headings
-    (re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)"), r"\1"),  # links and images keep their text
-    (re.compile(r"\{#[^{}]*\}\s*$"), ""),  # heading ids
-    (re.compile(r"\s#+\s*$"), ""),  # closing marks
-    (re.compile(r"(\*\*|__|`++)(.+?)\1"), r"\2"),
-    (re.compile(r"(?<!\w)([*_])(\S.*?)\1(?!\w)"), r"\2"),
-    (re.compile(r"\\([^\w\s])"), r"\1"),
-)
 
 
 def read_markdown(data: bytes, doc_id: str) -> Document:
@@ -37,13 +27,18 @@ def read_markdown(data: bytes, doc_id: str) -> Document:
     """
     header, body = _split_front_matter(decode(data).replace("\r\n", "\n"))
     text = clean_body(body)
+    blocks = markdown_blocks(text)
+    headings = (plain(text[slice(*block.inner)]) for block in blocks if block.kind == "heading")
     return Document(
         doc_id,
-        fields.title(header.get("title")) or _first_heading(text) or title_from_name(doc_id),
+        fields.title(header.get("title"))
+        or fields.title(next(filter(None, headings), None))
+        or title_from_name(doc_id),
         text,
         url=fields.web_address(header.get("url")),
         metadata=fields.metadata(header, without=("title", "url")),
         source=doc_id,
+        structure=Structure(blocks),
     )
 
 
@@ -57,29 +52,3 @@ def _split_front_matter(text: str) -> tuple[dict[Any, Any], str]:
     except (yaml.YAMLError, ValueError, RecursionError):
         return {}, text
     return (header, text[match.end() :]) if isinstance(header, dict) else ({}, text)
-
-
-def _first_heading(text: str) -> str | None:
-    """Return the first heading outside code, as plain words; both `# A heading` and the underlined form count."""
-    fence = ""
-    previous = ""
-    for line in text.split("\n"):
-        if mark := _FENCE.match(line):
-            if not fence:
-                fence = mark[1]
-            elif mark[1].startswith(fence):
-                fence = ""
-        elif not fence:
-            found = _HEADING.match(line)
-            underlined = previous and re.fullmatch(r" {0,3}(=+|-{2,})", line)
-            if (found or underlined) and (words := _plain(found[1] if found else previous)):
-                return words
-            previous = line if line and not line.lstrip().startswith(("|", ">", "-", "*", "+", "    ")) else ""
-    return None
-
-
-def _plain(heading: str) -> str | None:
-    heading = heading[: 2 * fields.MAX_TITLE_CHARS]
-    for pattern, replacement in _MARKUP:
-        heading = pattern.sub(replacement, heading)
-    return fields.title(one_line(heading))

@@ -45,11 +45,18 @@ class TextBuilder:
         mark = "- " if number is None else f"{number}. "
         self._marked("item", "  " * depth + mark, one_line(text), level=depth, ordered=number is not None)
 
-    def quote(self, text: str, *, depth: int = 0) -> None:
-        """Add a quotation, such as the thread below a mail; each line gets `> `, more of them inside another one."""
-        mark = "> " * (min(max(depth, 0), MAX_DEPTH) + 1)
-        lines = [f"{mark}{line}".rstrip() for line in clean(text).split("\n")]
-        self._marked("quote", "", "\n".join(lines) if clean(text) else "", level=depth)
+    def quote(self, text: str, *, depth: int = 0, marked: bool = True) -> None:
+        """Add a quotation, such as the thread below a mail.
+
+        Args:
+            text: may have several lines.
+            depth: in how many other quotations it stands.
+            marked: each line gets `> `, more of them inside another quotation.
+        """
+        depth = min(max(depth, 0), MAX_DEPTH)
+        mark = "> " * (depth + 1) if marked else ""
+        lines = [f"{mark}{line}".rstrip() for line in clean(text).strip().split("\n")]
+        self._marked("quote", "", "\n".join(lines) if clean(text).strip() else "", level=depth)
 
     def caption(self, text: str) -> None:
         """Add the caption of a table or figure, or the text that stands for an image."""
@@ -76,13 +83,16 @@ class TextBuilder:
         cells = ((start, start + len(key)), (start + len(line) - len(value), start + len(line)))
         self._add("pair", start, line, (start, start + len(line)), cells=cells)
 
-    def row(self, cells: Sequence[str], columns: Sequence[str] = (), *, header: bool = False) -> None:
-        """Add a table's row on one line; a header gets a rule below it, as in Markdown.
+    def row(
+        self, cells: Sequence[str], columns: Sequence[str] = (), *, header: bool = False, ruled: bool = True
+    ) -> None:
+        """Add a table's row on one line.
 
         Args:
             cells: texts, empty ones too; at least one must not be.
             columns: what each cell is called; leave them out where that is not certain.
             header: these cells name the columns of the rows that follow; give those rows the names as `columns`.
+            ruled: a header gets a rule below it, as in Markdown.
         """
         words = [one_line(cell) for cell in cells]
         if not any(words):
@@ -92,9 +102,8 @@ class TextBuilder:
         spans, line = _joined(words, start, "| " if edged else "", " | ")
         line += " |" if edged else ""
         inner = (start, start + len(line))
-        if header:
-            rule = " | ".join(["---"] * len(words))
-            line += f"\n| {rule} |" if edged else f"\n{rule}"
+        if header and ruled:
+            line += "\n" + " | ".join(["---"] * len(words))
         names = tuple(map(one_line, columns)) if len(columns) == len(words) else ()
         self._add("row", start, line, inner, cells=spans, columns=names, header=header)
 
@@ -119,6 +128,16 @@ class TextBuilder:
         text = "\n".join(lines)
         names = tuple(name for name, _ in named)
         self._add("row", start, text, (start, start + len(text)), cells=tuple(spans), columns=names)
+
+    def extend(self, text: str, blocks: Sequence[Block]) -> None:
+        """Add a cleaned text after a blank line, such as another builder's, with the blocks that tile it."""
+        if not text:
+            return
+        self._part("\n\n")
+        start = self._length
+        self._parts.append(text)
+        self._length += len(text)
+        self._blocks += [block.moved(lambda place: start + place) for block in blocks]
 
     def finished(self) -> tuple[str, tuple[Block, ...]]:
         """Return the text, and the blocks that tile it; `""` and none if nothing was added."""
@@ -147,10 +166,15 @@ class TextBuilder:
     def _begin(self, kind: str) -> int:
         """Part the next block from the one before it; return where it begins."""
         if self._blocks:
-            gap = "\n" if kind in _DENSE and self._blocks[-1].kind == kind else "\n\n"
+            last = self._blocks[-1].kind
+            dense = (kind in _DENSE and last == kind) or (last, kind) == ("caption", "row")
+            self._part("\n" if dense else "\n\n")
+        return self._length
+
+    def _part(self, gap: str) -> None:
+        if self._blocks:
             self._parts.append(gap)
             self._length += len(gap)
-        return self._length
 
     def _add(
         self,

@@ -31,7 +31,6 @@ MAX_CHARS = {
     "query_engine/question/framing.py": 300,  # its MAX_CHARS
     "query_engine/collection/recognition.py": 200,  # its MAX_CHARS
     "query_engine/synthesis/high_precision.py": 8_000,  # those of a question, see `question/validation.py`
-    "ingestion/reading/markdown.py": 600,  # of a heading, see `_plain`
 }
 SHORT_CHARS, LONG_CHARS, LONGEST_CHARS = 2_500, 10_000, 40_000
 # Below this a time says nothing, and no square of so many characters takes so little.

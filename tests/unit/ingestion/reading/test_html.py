@@ -3,6 +3,7 @@
 import pytest
 
 from errors import UnreadableError
+from index.documents.structure import Block, check_blocks
 from ingestion.reading.html import read_html, read_html_lines
 
 PARAGRAPH = "Falling water has turned mills for two thousand years, and turbines for one hundred and forty. "
@@ -204,3 +205,62 @@ def test_of_all_lines_a_line_end_between_links_begins_none() -> None:
     page = b"<body><p>See <a>one</a>\n<a>two</a>\n<b>three</b> end.</p><p>Next.</p></body>"
 
     assert read_html_lines(page, "a.html").text == "See one two three end.\nNext."
+
+
+def blocks_of(main: str) -> tuple[str, list[Block]]:
+    page = f"<html><body><main><h1>Top</h1><p>{PARAGRAPH * 3}</p>{main}<p>{PARAGRAPH}</p></main></body></html>"
+    document = read_html(page.encode(), "a.html")
+    check_blocks(document.structure.blocks, document.text)
+    return document.text, list(document.structure.blocks)
+
+
+@pytest.mark.parametrize(
+    "pre",
+    [
+        "<pre>if a:\n    b = 1 | 2\n\n# no heading</pre>",
+        "<pre><code class='language-py'>if <b>a</b>:\n    b = 1 | 2\n\n# no heading\n</code></pre>",
+        "<div class='highlight-py notranslate'><div class='highlight'><pre><span>if</span> a:<br>"
+        "    b = 1 | 2<br><br># no heading<button>Copy</button></pre></div></div>",
+    ],
+)
+def test_code_keeps_its_lines_and_language(pre: str) -> None:
+    text, blocks = blocks_of(pre)
+    (code,) = (block for block in blocks if block.kind == "code")
+
+    assert text[slice(*code.inner)] == "if a:\n    b = 1 | 2\n\n# no heading"
+    assert code.language == ("py" if "-py" in pre else "")
+
+
+def test_a_page_that_is_one_preformatted_text_is_text() -> None:
+    page = f"<html><body><pre>{PARAGRAPH}\n\n{PARAGRAPH}\n\n- item\n- another</pre></body></html>"
+    document = read_html(page.encode(), "a.html")
+
+    assert [block.kind for block in document.structure.blocks] == ["paragraph", "paragraph", "item", "item"]
+    assert document.text == f"{PARAGRAPH.strip()}\n\n{PARAGRAPH.strip()}\n\n- item\n- another"
+
+
+def test_cells_items_quotations_and_pairs_are_told() -> None:
+    text, blocks = blocks_of(
+        "<table><caption>Fleet</caption><tr><th>Boat</th><th>Seats</th></tr><tr><td>Gannet</td><td></td></tr></table>"
+        "<ol><li>Sign<ul><li>here</li></ul></li></ol><dl><dt>Tide</dt><dd>It rises.</dd></dl>"
+        f"<blockquote><p>{PARAGRAPH}</p><p>Twice.</p></blockquote><p>Harbour: Ness</p>"
+    )
+    found = [(block.kind, text[slice(*block.inner)]) for block in blocks[2:-1]]
+
+    assert found == [
+        ("caption", "Fleet"), ("row", "Boat | Seats"), ("row", "| Gannet |  |"), ("item", "Sign"), ("item", "here"),
+        ("item", "Tide: It rises."), ("quote", PARAGRAPH.strip()), ("quote", "Twice."), ("pair", "Harbour: Ness"),
+    ]  # fmt: skip
+    rows = [block for block in blocks if block.kind == "row"]
+    assert (rows[0].header, rows[1].columns) == (True, ("Boat", "Seats"))
+    assert [text[slice(*cell)] for cell in rows[1].cells] == ["Gannet", ""]
+    items = [block for block in blocks if block.kind == "item"]
+    assert [(item.level, item.ordered) for item in items] == [(0, True), (1, False), (0, False)]
+
+
+def test_two_tables_in_a_row_do_not_share_their_columns() -> None:
+    rows = "<tr><td>Gannet</td><td>4</td></tr><tr><td>Tern</td><td>6</td></tr>"
+    _, blocks = blocks_of(f"<table><tr><th>Boat</th><th>Seats</th></tr>{rows}</table><table>{rows}</table>")
+
+    named = [block.columns for block in blocks if block.kind == "row"]
+    assert named == [(), ("Boat", "Seats"), ("Boat", "Seats"), (), ()]

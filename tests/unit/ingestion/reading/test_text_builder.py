@@ -59,3 +59,31 @@ def test_the_guesser_finds_the_same_kinds_in_the_text() -> None:
 
 def test_nothing_makes_no_text() -> None:
     assert TextBuilder().finished() == ("", ())
+
+
+def test_a_text_with_blocks_is_added_after_a_blank_line() -> None:
+    inner = TextBuilder()
+    inner.row(["Tern", "6"])
+    builder = TextBuilder()
+    builder.row(["Gannet", "4"])
+    for _ in range(2):
+        builder.extend(*inner.finished())
+    builder.extend("", ())
+    text, blocks = builder.finished()
+
+    check_blocks(blocks, text)
+    assert text == "Gannet | 4\n\nTern | 6\n\nTern | 6"
+    assert [[text[slice(*cell)] for cell in block.cells] for block in blocks] == [["Gannet", "4"], *[["Tern", "6"]] * 2]
+
+
+def test_a_caption_stands_on_its_table_and_a_quotation_may_have_no_marks() -> None:
+    builder = TextBuilder()
+    builder.caption("Fleet")
+    builder.row(["", "Seats"], header=True)
+    builder.row(["Gannet", "4"], header=True, ruled=False)
+    builder.quote("They said\nyes", marked=False)
+    text, blocks = builder.finished()
+
+    check_blocks(blocks, text)
+    assert text == "Fleet\n|  | Seats |\n--- | ---\nGannet | 4\n\nThey said\nyes"
+    assert [block.kind for block in blocks] == ["caption", "row", "row", "quote"]
