@@ -19,7 +19,7 @@ from index.documents.blobs import LeftOut
 from index.documents.store import Document, Metadata
 from index.documents.structure import Structure
 from ingestion.reading import fields
-from ingestion.reading.containers import ATTACHED_TO, AttachmentNames, Member, Tally, member_doc_id
+from ingestion.reading.containers import ATTACHED_TO, AttachmentNames, Member, Tally, lost, member_doc_id
 from ingestion.reading.files import refusal_of_name
 from ingestion.reading.mail_body import add_body, text_of_html
 from ingestion.reading.text import decode, one_line, title_from_name
@@ -29,7 +29,6 @@ SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
 # Of a mail to a thousand people as many names are shown.
 MAX_HEADER_CHARS = 2000
 _SIGNATURES = frozenset(("application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature"))
-_BODIES = ("text/plain", "text/html", "message/delivery-status")
 # Encodings in 7 bits, which would pass for UTF-8.
 _SEVEN_BITS = ("iso-2022", "utf-7", "hz-gb")
 _LINE_ENDS = re.compile(r"\r?\n[ \t]*|\r")
@@ -51,7 +50,7 @@ def read_mail(data: bytes, doc_id: str) -> MailItems:
     builder = headed(headers)
     for body in parts.bodies:
         add_body(builder, body)
-    yield mail_document(doc_id, headers, builder)
+    yield mail_of(doc_id, headers, builder)
     yield from parts.attached(doc_id)
 
 
@@ -68,15 +67,11 @@ def shortened(value: str) -> str:
     return value if len(value) <= MAX_HEADER_CHARS else f"{value[:MAX_HEADER_CHARS]} …"
 
 
-def mail_document(doc_id: str, headers: dict[str, str], builder: TextBuilder) -> Document:
-    """Return the document of a mail.
-
-    Raises:
-        UnreadableError: there is no text in it, not even a header that is shown.
-    """
+def mail_of(doc_id: str, headers: dict[str, str], builder: TextBuilder) -> Document | UnreadableError:
+    """Return the document of a mail, or the reason why there is none; what is attached may be read all the same."""
     text, blocks = builder.finished()
     if not text:
-        raise UnreadableError("The mail holds no text.", "Remove it.")
+        return UnreadableError(f"The mail {doc_id!r} holds no text.", "Remove it.", doc_id)
     title = fields.title(headers.get("subject")) or title_from_name(doc_id)
     return Document(doc_id, title, text, metadata=_metadata(headers), source=doc_id, structure=Structure(blocks))
 
@@ -164,13 +159,14 @@ class _Parts:
             if reason := refusal_of_name(name):
                 tally.add(name, reason if "." in name else f"{reason} {content_type}")
                 continue
-            member_id = member_doc_id(doc_id, name)
             try:
-                data = _bytes_of(part)
+                member_id, data = member_doc_id(doc_id, name), _bytes_of(part)
+            except UnreadableError as error:
+                yield lost(f"{doc_id}/{name}", error)
             except (MessageError, ValueError, LookupError, AttributeError, TypeError) as error:
-                yield UnreadableError(f"{member_id}: It is damaged: {error}.", "Send it again.", member_id)
-                continue
-            yield Member.of(member_id, data, "mail.eml" if is_mail else "", metadata={ATTACHED_TO: doc_id})
+                yield lost(f"{doc_id}/{name}", UnreadableError(f"It is damaged: {error}.", "Send it again."))
+            else:
+                yield Member.of(member_id, data, "mail.eml" if is_mail else "", metadata={ATTACHED_TO: doc_id})
         yield from tally.left_out()
 
     def _texts(self, part: Message) -> Iterator[tuple[str, str]]:
@@ -184,20 +180,26 @@ class _Parts:
             else:
                 for child in children:
                     yield from self._texts(child)
-        elif content_type in _BODIES and not _is_attached(part):
+        elif _is_shown(part):
             yield content_type, _text_of(part)
         else:
             self._attached.append(part)
 
 
 def _chosen(texts: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return those of several forms of one text that are plain; the others if these are blank."""
-    plain = [(kind, text) for kind, text in texts if kind == "text/plain" and text.strip()]
-    return plain or texts
+    """Return those of several forms of one text that are plain; if these are blank, those in HTML, or else all."""
+    for wanted in ("text/plain", "text/html"):
+        if found := [(kind, text) for kind, text in texts if kind == wanted and text.strip()]:
+            return found
+    return texts
 
 
-def _is_attached(part: Message) -> bool:
-    return part.get_content_disposition() == "attachment" or bool(_file_name(part))
+def _is_shown(part: Message) -> bool:
+    """Whether a part belongs to the body: text of any kind that is no file, and what tells of failed delivery."""
+    if part.get_content_disposition() == "attachment" or _file_name(part):
+        return False
+    # A multipart mail without parts is text.
+    return part.get_content_maintype() in ("text", "multipart") or part.get_content_type() == "message/delivery-status"
 
 
 def _file_name(part: Message) -> str:

@@ -16,9 +16,10 @@ import olefile
 
 from errors import UnreadableError
 from index.documents.blobs import LeftOut
-from ingestion.reading.containers import ATTACHED_TO, MAX_DEPTH, AttachmentNames, Member, Tally, member_doc_id
+from index.documents.store import Document
+from ingestion.reading.containers import ATTACHED_TO, MAX_DEPTH, AttachmentNames, Member, Tally, lost, member_doc_id
 from ingestion.reading.files import refusal_of_name
-from ingestion.reading.mail import MailItems, headed, headers_of, mail_document, name_and_address
+from ingestion.reading.mail import MailItems, headed, headers_of, mail_of, name_and_address
 from ingestion.reading.mail_body import add_body, text_of_html
 from ingestion.reading.text import decode, one_line
 
@@ -27,7 +28,7 @@ _SUBJECT, _BODY, _HTML, _RTF, _HEADERS, _MESSAGE_ID = "0037", "1000", "1013", "1
 _SENDER_NAME, _SENDER_ADDRESSES = "0C1A", ("5D01", "0C1F")
 _RECIPIENT_NAME, _RECIPIENT_ADDRESSES, _RECIPIENT_KIND = "3001", ("39FE", "3003"), 0x0C150003
 _SHOWN_TO, _SHOWN_CC = "0E04", "0E03"
-_SENT_TIME, _DELIVERY_TIME, _CODE_PAGE = 0x00390040, 0x0E060040, 0x3FFD0003
+_SENT_TIME, _DELIVERY_TIME, _CODE_PAGES = 0x00390040, 0x0E060040, (0x3FFD0003, 0x3FDE0003)
 _NAMES, _DATA, _TYPE = ("3707", "3704", "3001"), "37010102", "370E"
 _EMBEDDED = "__substg1.0_3701000D"
 _PROPERTIES = "__properties_version1.0"
@@ -65,7 +66,7 @@ def _mail(file: olefile.OleFileIO, path: Path, doc_id: str, depth: int) -> MailI
     body = mail.text(_BODY)
     html = "" if body.strip() else mail.text(_HTML)
     add_body(builder, text_of_html(html) if html else body)
-    yield mail_document(doc_id, headers, builder)
+    yield mail_of(doc_id, headers, builder)
     if not body.strip() and not html and mail.has(_RTF):
         yield LeftOut(doc_id, "Its text is there in RTF only, which is not read. Save it as HTML or plain text.")
     names, tally = AttachmentNames(), Tally(doc_id)
@@ -75,11 +76,14 @@ def _mail(file: olefile.OleFileIO, path: Path, doc_id: str, depth: int) -> MailI
         is_mail = file.exists([*embedded, _PROPERTIES])
         given = next((name for key in _NAMES if (name := attached.text(key))), "")
         name = names.name(f"{given or 'mail'}.msg" if is_mail else given, attached.text(_TYPE))
-        member_id = member_doc_id(doc_id, name)
-        data = attached.data(_DATA)
+        try:
+            member_id, data = member_doc_id(doc_id, name), attached.data(_DATA)
+        except UnreadableError as error:
+            yield lost(f"{doc_id}/{name}", error)
+            continue
         if is_mail and depth < MAX_DEPTH:
             for item in _mail(file, embedded, member_id, depth + 1):
-                if not isinstance(item, (Member, LeftOut, UnreadableError)):
+                if isinstance(item, Document):
                     item.metadata.setdefault(ATTACHED_TO, doc_id)
                 yield item
         elif is_mail:
@@ -160,13 +164,13 @@ class _Properties:
         """Return a property of text, or of bytes that are text; empty if it is not there."""
         if (wide := self.data(f"{number}001F")) is not None:
             return wide.decode("utf-16-le", "replace").rstrip("\0")
-        data = self.data(f"{number}001E") or self.data(f"{number}0102")
+        data = (self.data(f"{number}001E") or self.data(f"{number}0102") or b"").rstrip(b"\0")
         if not data:
             return ""
-        page = self.number(_CODE_PAGE)
+        page = next(filter(None, map(self.number, _CODE_PAGES)), 0)
         declared = "utf-8" if page == _UTF8_PAGE else f"cp{page or 1252}"
         try:
-            return decode(data, declared).rstrip("\0")
+            return decode(data, declared)
         except UnreadableError:
             return ""
 

@@ -18,6 +18,7 @@ from ingestion.reading.containers import Member, Tally
 
 MAX_HEADER_BYTES = 65_536
 MAX_HEADERS = 1000
+_MAX_DIGITS = 16
 # As of a compressed file: text shrinks a hundredfold at most.
 MAX_RATIO = 100
 _SMALL_BYTES = 1_000_000
@@ -52,10 +53,10 @@ def read_warc(stream: BinaryIO, doc_id: str, max_bytes: int) -> Iterator[Member 
     number = 0
     while (headers := _next_headers(stream, first=number == 0)) is not None:
         number += 1
-        length = int(headers.get("content-length", "0") or "0") if headers.get("content-length", "").isdigit() else 0
+        length = _length(headers)
         page_id = f"{doc_id}#{number:06d}"
         kind, url = headers.get("warc-type", ""), _address(headers)
-        if kind not in _KINDS:
+        if kind not in _KINDS or url is None:  # a crawler's own log has no address
             _pass_over(stream, length)
         elif length > max_bytes:
             _pass_over(stream, length)
@@ -68,7 +69,7 @@ def read_warc(stream: BinaryIO, doc_id: str, max_bytes: int) -> Iterator[Member 
             try:
                 yield _page(block, headers, page_id, url, max_bytes)
             except _PassedOverError as error:
-                tally.add(url or page_id, str(error))
+                tally.add(url, str(error))
     yield from tally.left_out()
 
 
@@ -76,7 +77,7 @@ class _PassedOverError(Exception):
     """A record holds nothing to be read; the text says what it is."""
 
 
-def _page(block: bytes, headers: Headers, page_id: str, url: str | None, max_bytes: int) -> Member:
+def _page(block: bytes, headers: Headers, page_id: str, url: str, max_bytes: int) -> Member:
     if headers.get("content-type", "").startswith("application/http"):
         head, body = _split_head(block)
         status = _STATUS.match(head)
@@ -152,6 +153,11 @@ def _split_head(block: bytes) -> tuple[bytes, bytes]:
 
 def _address(headers: Headers) -> str | None:
     return fields.web_address(headers.get("warc-target-uri", "").strip("<>").replace(" ", "%20"))
+
+
+def _length(headers: Headers) -> int:
+    value = headers.get("content-length", "")
+    return int(value) if value.isascii() and value.isdigit() and len(value) < _MAX_DIGITS else 0
 
 
 def _next_headers(stream: BinaryIO, *, first: bool) -> Headers | None:

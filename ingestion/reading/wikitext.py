@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from ingestion.reading.text_builder import TextBuilder
 
 MAX_CELL_CHARS = 2000
+# Tables within tables become words of a cell; further in they are left out.
+_MAX_INLINE_DEPTH = 4
 # What stands in for a block, and for a bar that parts no arguments, while the text is taken apart.
 _OPEN, _CLOSE, _BAR = "\ue000", "\ue001", "\ue002"
 _OWN = re.compile("[\ue000-\ue002]")
@@ -232,6 +234,8 @@ _INLINE: dict[str, Callable[[Arguments], str]] = {
     **dict.fromkeys(("circa", "c."), lambda arguments: f"c. {_first(arguments)}".strip()),
     **dict.fromkeys(("frac", "sfrac"), lambda arguments: "/".join(arguments[0])),
     **dict.fromkeys(("spaced ndash", "snd", "ndash", "spnd"), lambda _: " – "),
+    **dict.fromkeys(("yes", "ya"), lambda arguments: _first(arguments) or "Yes"),
+    **dict.fromkeys(("no", "na"), lambda arguments: _first(arguments) or "No"),
     "!": lambda _: _BAR,
     "=": lambda _: "=",
 }
@@ -271,6 +275,8 @@ def _table(content: str) -> _Table:
 
 def _without_attributes(cell: str) -> str:
     before, bar, after = cell.partition("|")
+    if not bar and "=" in cell and _ATTRIBUTES.fullmatch(cell):
+        return ""
     return after.strip() if bar and (not before.strip() or _ATTRIBUTES.fullmatch(before)) else cell.strip()
 
 
@@ -358,7 +364,11 @@ class _Writer:
 
     def _inline(self, text: str) -> str:
         """Return words without markup, on one line."""
-        text = _BLOCK.sub(self._shown_inline, text)
+        for _ in range(_MAX_INLINE_DEPTH):
+            if _OPEN not in text:
+                break
+            text = _BLOCK.sub(self._shown_inline, text)
+        text = _BLOCK.sub("", text)
         text = _ANY_TAG.sub("", _BREAK.sub(" ", text))
         text = _EXTERNAL.sub(lambda match: match[1] or "", _EMPHASIS.sub("", text))
         text = html.unescape(_SWITCH.sub("", text)).replace(_BAR, "|")
