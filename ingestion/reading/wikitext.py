@@ -164,7 +164,7 @@ class _Page:
         if key in ("quote", "blockquote", "cquote", "quotation", "zitat"):
             words = positional[0] if positional else named.get("text", named.get("quote", ""))
             return f"\n{self.mark('quote', words)}\n" if words.strip() else ""
-        if key.startswith(("cite ", "citation", "literatur", "internetquelle", "ouvrage")):
+        if key == "citation" or key.startswith(("cite ", "literatur", "internetquelle", "ouvrage")):
             return _citation(named)
         if key.startswith("formatnum:"):
             return name.partition(":")[2].strip()

@@ -63,4 +63,4 @@ def make_mail(
 
 def make_mbox(*mails: bytes) -> bytes:
     """Return a mailbox of these mails."""
-    return b"".join(b"From ann@example.org Mon Jun  2 10:00:00 2025\n" + mail + b"\n" for mail in mails)
+    return b"".join(b"From ann@example.org Mon Jun  2 10:00:00 2025\n" + mail.rstrip() + b"\n\n" for mail in mails)
