@@ -24,12 +24,13 @@ from typing import Any
 from errors import UnreadableError
 from index.documents.blobs import LeftOut
 from index.documents.store import Document
+from ingestion.reading.containers import Begun
 from ingestion.reading.options import ReadOptions
 
 # What a task finds for a request: JSON-ready values, each with its weight in characters.
 Items = Iterator[tuple[dict[str, Any], int]]
 Task = Callable[[Mapping[str, Any]], Items]
-Parser = Callable[[Path, str, ReadOptions], Iterator[Document | LeftOut | UnreadableError]]
+Parser = Callable[[Path, str, ReadOptions], Iterator[Document | LeftOut | UnreadableError | Begun]]
 
 _BATCH_ITEMS = 500
 _BATCH_CHARS = 1_000_000
@@ -40,7 +41,8 @@ _BATCH_S = 1.0
 def reading(parser_name: str) -> Task:
     """Return the task that reads files by the parser named `module:function`.
 
-    Its request is `{"path", "doc_id", "options"}`; an item is a document's fields, `{"left_out": [doc_id, reason]}` or
+    Its request is `{"path", "doc_id", "options"}`; an item is a document's fields, `{"left_out": [doc_id, reason]}`,
+    `{"begun": [number, doc_id]}` or
     `{"unreadable": [fact, remedy]}`, which ends with the `doc_id` that is lost where that is known.
     """
     parser: Parser = _named(parser_name)
@@ -51,6 +53,8 @@ def reading(parser_name: str) -> Task:
                 yield _sent(item), len(item.text)
             elif isinstance(item, LeftOut):
                 yield {"left_out": item}, 1
+            elif isinstance(item, Begun):
+                yield {"begun": item}, _BATCH_CHARS  # sent at once, before reading it can end this process
             else:
                 yield _refusal(item), 1
 

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from errors import UnreadableError
 from index.documents.blobs import LeftOut
@@ -79,8 +79,20 @@ class Member:
         cls, doc_id: str, data: bytes, name: str = "", url: str | None = None, metadata: Metadata | None = None
     ) -> "Member":
         """Return a member that is in memory."""
-        stream = io.BufferedReader(cast("io.RawIOBase", io.BytesIO(data)), BUFFER_BYTES)
+        stream: io.BufferedReader = io.BufferedReader(io.BytesIO(data), BUFFER_BYTES)
         return cls(doc_id, stream, len(data), name, url, metadata or {})
+
+
+class Begun(NamedTuple):
+    """A member is about to be read: if that ends the process, it is known which one did it.
+
+    Attributes:
+        number: its place among the members of the file, from 1.
+        doc_id: the member.
+    """
+
+    number: int
+    doc_id: str
 
 
 class Budget:
@@ -197,8 +209,7 @@ def read_zip(file: io.BufferedReader, doc_id: str, budget: Budget) -> Found:
             budget.count_member()
             try:
                 member_id = member_doc_id(doc_id, name)
-                if entry.flag_bits & _ENCRYPTED:
-                    raise UnreadableError("It is encrypted.", "Pack the archive without a password.")
+                _refuse_encrypted(entry)
                 with archive.open(entry) as stream:
                     yield Member(member_id, budget.metered(stream), entry.file_size)
             except UnreadableError as error:
@@ -218,7 +229,7 @@ def read_tar(stream: io.BufferedReader, doc_id: str, budget: Budget) -> Found:
     try:
         with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Header) as archive:
             for entry in archive:
-                archive.members = []  # it would keep them all  # type: ignore[attr-defined]
+                archive.members = []  # type: ignore[attr-defined]  # it would keep them all
                 if entry.isdir() or not _is_read(entry.name, tally):
                     continue
                 budget.count_member()
@@ -293,6 +304,11 @@ def _suffix_of(content_type: str, *, any_kind: bool) -> str:
     suffixes = mimetypes.guess_all_extensions(content_type)
     known = next((suffix for suffix in suffixes if format_of(f"x{suffix}")), "")
     return known or (suffixes[0] if suffixes and any_kind else "")
+
+
+def _refuse_encrypted(entry: zipfile.ZipInfo) -> None:
+    if entry.flag_bits & _ENCRYPTED:
+        raise UnreadableError("It is encrypted.", "Pack the archive without a password.")
 
 
 def _zip_name(entry: zipfile.ZipInfo) -> str:

@@ -18,12 +18,12 @@ from index.documents.store import Document
 from index.documents.structure import Structure, check_blocks
 from ingestion.reading import fields
 from ingestion.reading.compression import decompressed, is_compressed, max_stream_bytes
-from ingestion.reading.containers import MAX_DEPTH, Budget, Member, lost, read_tar, read_zip
+from ingestion.reading.containers import MAX_DEPTH, Begun, Budget, Member, lost, read_tar, read_zip
 from ingestion.reading.csv import read_csv
 from ingestion.reading.files import open_plain
 from ingestion.reading.json import read_json
 from ingestion.reading.jsonl import read_jsonl
-from ingestion.reading.kind import check_size, kind_of, too_large
+from ingestion.reading.kind import LISTS, check_size, holds_members, kind_of, too_large
 from ingestion.reading.language import namer
 from ingestion.reading.markdown import read_markdown
 from ingestion.reading.mbox import read_mbox
@@ -32,11 +32,8 @@ from ingestion.reading.paper import paper_name, read_paper
 from ingestion.reading.plain_text import read_plain_text
 from ingestion.reading.warc import read_warc
 
-Items = Iterator[Document | LeftOut | UnreadableError]
-
-# Of these each member is a mail or a page of its own, not one that was packed into another.
-_LISTS = frozenset(("mbox", "warc"))
-CONTAINERS = frozenset(("zip", "tar", "mail", "msg", "mediawiki")) | _LISTS
+Item = Document | LeftOut | UnreadableError | Begun
+Items = Iterator[Item]
 
 
 def read_file(path: Path, doc_id: str, options: ReadOptions) -> Items:
@@ -50,8 +47,10 @@ def read_file(path: Path, doc_id: str, options: ReadOptions) -> Items:
         file.seek(0)
         budget = Budget(max_stream_bytes(size, options.max_bytes))
         for item in _contents(Member(doc_id, file, size, path.name), options, budget, 0):
-            is_within = isinstance(item, Document) and item.source != doc_id
-            yield replace(item, source=doc_id) if is_within else item
+            if isinstance(item, Document) and item.source != doc_id:
+                yield replace(item, source=doc_id)
+            else:
+                yield item
 
 
 def _contents(member: Member, options: ReadOptions, budget: Budget, depth: int) -> Items:
@@ -74,11 +73,22 @@ def _contents(member: Member, options: ReadOptions, budget: Budget, depth: int) 
         if depth:
             stream = budget.metered(stream)
     kind = kind_of(name, stream.peek())
-    if kind in CONTAINERS and depth > MAX_DEPTH:
+    if holds_members(kind) and depth > MAX_DEPTH:
         raise UnreadableError(f"It lies in more than {MAX_DEPTH + 1} archives or mails.", "Unpack it.")
-    for item in _items(kind, stream, member, size, options, budget):
+    number = 0
+    after = options.after_member or 0
+    inner = replace(options, after_member=None)
+    for item in _items(kind, replace(member, stream=stream, size=size), options, budget):
         if isinstance(item, Member):
-            yield from _member(item, options, budget, depth + (kind not in _LISTS))
+            number += 1
+            if number <= after:
+                continue
+            if options.after_member is not None:
+                yield Begun(number, item.doc_id)
+            # Each mail of a mailbox is one of its own, not one that was packed into another file.
+            yield from _member(item, inner, budget, depth + (kind not in LISTS))
+        elif number < after:
+            continue
         elif isinstance(item, Document):
             yield from _finished(item, kind, options.max_chars)
         else:
@@ -112,9 +122,9 @@ def _member(member: Member, options: ReadOptions, budget: Budget, depth: int) ->
 
 
 def _items(
-    kind: str, stream: io.BufferedReader, member: Member, size: int, options: ReadOptions, budget: Budget
+    kind: str, member: Member, options: ReadOptions, budget: Budget
 ) -> Iterator[Document | Member | LeftOut | UnreadableError]:
-    doc_id = member.url or member.doc_id
+    stream, size, doc_id = member.stream, member.size, member.url or member.doc_id
     match kind:
         case "jsonl":
             yield from read_jsonl(stream, doc_id, size)
@@ -126,30 +136,40 @@ def _items(
             yield from read_parquet(_seekable(stream, size, options.max_bytes), doc_id)
         case "json":
             yield from read_json(_whole(stream, size, options.max_bytes), doc_id)
-        case "zip":
-            yield from read_zip(_seekable(stream, size, options.max_bytes), doc_id, budget)
-        case "tar":
-            yield from read_tar(stream, doc_id, budget)
-        case "mail":
-            from ingestion.reading.mail import read_mail  # noqa: PLC0415
-
-            yield from read_mail(_whole(stream, size, options.max_bytes), doc_id)
-        case "mbox":
-            yield from read_mbox(stream, doc_id, size)
-        case "msg":
-            from ingestion.reading.msg import read_msg  # noqa: PLC0415
-
-            yield from read_msg(_whole(stream, size, options.max_bytes), doc_id)
-        case "warc":
-            yield from read_warc(stream, doc_id, options.max_bytes)
         case "mediawiki":
             from ingestion.reading.mediawiki import read_mediawiki  # noqa: PLC0415
 
             yield from read_mediawiki(stream, doc_id)
         case "xml":
             yield LeftOut(doc_id, "XML, of which only dumps of MediaWiki and web pages are read.")
+        case _ if holds_members(kind):
+            yield from _held(kind, member, options, budget)
         case _:
             yield _document(kind, _whole(stream, size, options.max_bytes), doc_id, options)
+
+
+def _held(
+    kind: str, member: Member, options: ReadOptions, budget: Budget
+) -> Iterator[Document | Member | LeftOut | UnreadableError]:
+    """Yield the members of an archive or a mailbox; a mail, and what is attached to it."""
+    stream, size, doc_id = member.stream, member.size, member.doc_id
+    match kind:
+        case "zip":
+            yield from read_zip(_seekable(stream, size, options.max_bytes), doc_id, budget)
+        case "tar":
+            yield from read_tar(stream, doc_id, budget)
+        case "mbox":
+            yield from read_mbox(stream, doc_id, size)
+        case "warc":
+            yield from read_warc(stream, doc_id, options.max_bytes)
+        case "msg":
+            from ingestion.reading.msg import read_msg  # noqa: PLC0415
+
+            yield from read_msg(_whole(stream, size, options.max_bytes), doc_id)
+        case _:
+            from ingestion.reading.mail import read_mail  # noqa: PLC0415
+
+            yield from read_mail(_whole(stream, size, options.max_bytes), doc_id)
 
 
 def _whole(stream: io.BufferedReader, size: int, max_bytes: int) -> bytes:

@@ -25,6 +25,9 @@ _PAGE_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]*+>\s*+)?(?:(?><!--.*?-->)\s*+)*+<(?:!doctype\s++html|html)\b", re.I | re.S
 )
 _PAGE_START_BYTES = 1024
+# Of these each member is a mail or a page of its own.
+LISTS = frozenset(("mbox", "warc"))
+_CONTAINERS = frozenset(("zip", "tar", "mail", "msg")) | LISTS
 _DUMP_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]*+>\s*+)?<mediawiki\b")
 
 
@@ -54,6 +57,11 @@ def kind_of(name: str, start: bytes) -> str:
 def is_streamed(kind: str) -> bool:
     """Tell formats of many records, which are never held in memory and so may be of any size."""
     return kind in _STREAMED
+
+
+def holds_members(kind: str) -> bool:
+    """Tell formats that hold files or mails, each read as one of its own."""
+    return kind in _CONTAINERS
 
 
 def check_size(name: str, start: bytes, size: int, max_bytes: int) -> None:

@@ -6,7 +6,7 @@ Articles are the pages of the main namespace. Redirects, talk, templates and fil
 """
 
 from collections.abc import Iterator
-from typing import BinaryIO, cast
+from typing import BinaryIO
 from urllib.parse import quote
 
 from lxml import etree
@@ -104,5 +104,5 @@ def _forget(element: etree._Element) -> None:
     """Free a page and what stands before it."""
     element.clear()
     parent = element.getparent()
-    while parent is not None and (before := cast("etree._Element | None", element.getprevious())) is not None:
+    while parent is not None and (before := element.getprevious()) is not None:
         parent.remove(before)

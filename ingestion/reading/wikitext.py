@@ -24,9 +24,6 @@ _TAG = re.compile(
     r"templatedata|graph|mapframe|maplink|noinclude|includeonly)\b([^<>]*)>|(<!--)",
     re.IGNORECASE,
 )
-_DROPPED = frozenset(
-    "ref references gallery timeline imagemap score templatedata graph mapframe maplink includeonly".split()
-)
 _CODE = frozenset(("pre", "syntaxhighlight", "source"))
 _TOKEN = re.compile(r"\{\{|\}\}|\[\[|\]\]|^[ \t:]*\{\||^[ \t]*\|\}(?!\})", re.MULTILINE)
 _CLOSES = {"}}": "{{", "]]": "[[", "|}": "{|"}
@@ -93,7 +90,8 @@ class _Page:
             parts.append(text[place : match.start()])
             name = (match[2] or "").lower()
             place = match.end()
-            if match[1] or match[3] and match[3].endswith("/") or name in unclosed or name == "noinclude":
+            is_empty = (match[3] or "").endswith("/")
+            if match[1] or is_empty or name in unclosed or name == "noinclude":
                 continue
             end_mark = "-->" if match[4] else f"</{name}"
             end = lower.find(end_mark, place)
@@ -190,7 +188,9 @@ def _sorted(arguments: Sequence[str]) -> Arguments:
 
 def _citation(named: dict[str, str]) -> str:
     small = {key.casefold(): value for key, value in named.items()}
-    author = small.get("author") or small.get("autor") or " ".join(filter(None, (small.get("first"), small.get("last"))))
+    author = (
+        small.get("author") or small.get("autor") or " ".join(filter(None, (small.get("first"), small.get("last"))))
+    )
     title = small.get("title") or small.get("titel") or small.get("titre") or ""
     rest = (small.get(key, "") for key in ("publisher", "verlag", "journal", "work", "year", "jahr", "date"))
     return ". ".join(filter(None, (author, title, *rest))).replace("|", _BAR)
@@ -256,8 +256,7 @@ def _table(content: str) -> _Table:
         cells.clear()
         marks.clear()
 
-    for line in content.split("\n")[1:]:  # the first holds the table's attributes
-        line = line.strip()
+    for line in map(str.strip, content.split("\n")[1:]):  # the first holds the table's attributes
         if line.startswith("|+"):
             caption = _without_attributes(line[2:])
         elif line.startswith("|-"):

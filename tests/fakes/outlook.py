@@ -47,7 +47,8 @@ def make_ole(tree: Mapping[str, Any]) -> bytes:
     header = struct.pack(
         "<8s16sHHHHH6sIIIIIIIIII",
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"", 0x3E, 3, 0xFFFE, 9, 6, b"",
-        0, tables, first_directory, 0, _SMALL_STREAM, first_small_table, len(small_table) // _SECTOR, _END, 0, places[0],
+        0, tables, first_directory, 0, _SMALL_STREAM, first_small_table, len(small_table) // _SECTOR,
+        _END, 0, places[0],
     )  # fmt: skip
     header += struct.pack("<108I", *(places[1:] + [_FREE] * (109 - tables)))
     return header + b"".join(sectors) + table

@@ -12,7 +12,11 @@ from tests.fakes.library import Library
 from tests.fakes.pdfs import make_pdf
 from tests.fakes.words import leaves_with
 
-WIND, MAP, PLAN = b"# Wind\n\nTurbines turn wind into power.", make_pdf("The north quay has lanterns."), b"# Plan\n\nDredge the basin."
+WIND, MAP, PLAN = (
+    b"# Wind\n\nTurbines turn wind into power.",
+    make_pdf("The north quay has lanterns."),
+    b"# Plan\n\nDredge the basin.",
+)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +46,13 @@ def test_what_lies_in_archives_and_mails_is_found(library: Library) -> None:
     summary = library.ingest()
 
     assert (summary.new, summary.failed) == (5, [])
-    assert library.doc_ids() == ["box.zip/notes/wind.md", "box.zip/old.txt", "mail.eml", "mail.eml/map.pdf", "mail.eml/plan.md"]
+    assert library.doc_ids() == [
+        "box.zip/notes/wind.md",
+        "box.zip/old.txt",
+        "mail.eml",
+        "mail.eml/map.pdf",
+        "mail.eml/plan.md",
+    ]
     assert [found(library, word) for word in ("turbines", "lanterns", "dredge")] == [1, 1, 1]
     assert library.ingest().unchanged == 5
 
@@ -85,11 +95,16 @@ def test_documents_know_their_file_and_the_mail_that_they_were_attached_to(libra
     assert plan is not None
     assert plan.source == "left/mail.eml"
     assert plan.metadata["attached_to"] == "left/mail.eml"
-    assert list(library.corpus.documents.versions("left/box.zip")) == ["left/box.zip/notes/wind.md", "left/box.zip/old.txt"]
+    assert list(library.corpus.documents.versions("left/box.zip")) == [
+        "left/box.zip/notes/wind.md",
+        "left/box.zip/old.txt",
+    ]
 
 
 def test_a_mailbox_that_grows_adds_its_new_mails_only(library: Library) -> None:
-    mails = [make_mail(f"Word{number} is said.", attachments={"a.txt": b"Attached %d." % number}) for number in range(3)]
+    mails = [
+        make_mail(f"Word{number} is said.", attachments={"a.txt": b"Attached %d." % number}) for number in range(3)
+    ]
     write(library, "box.mbox", make_mbox(*mails[:2]))
     library.ingest()
     write(library, "box.mbox", make_mbox(*mails))

@@ -6,6 +6,7 @@ import random
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from index.documents.blobs import LeftOut
 from index.documents.store import Document
 from index.documents.structure import check_blocks
 from ingestion.reading import containers
-from ingestion.reading.formats import read_file
+from ingestion.reading.formats import Item, read_file
 from ingestion.reading.options import ReadOptions
 from tests.fakes.archives import make_mail, make_mbox, make_tar, make_zip
 from tests.fakes.outlook import make_msg
@@ -24,7 +25,7 @@ from tests.fakes.pdfs import make_pdf
 OPTIONS = ReadOptions(max_bytes=10_000_000, max_chars=1_000_000)
 FILES = {"notes/wind.md": b"# Wind\n\nTurbines turn.", "water.txt": b"Dams hold water.", "a.pdf": make_pdf("A page.")}
 
-Items = list[Document | LeftOut | UnreadableError]
+Items = list[Item]
 
 
 def read(folder: Path, name: str, data: bytes, options: ReadOptions = OPTIONS) -> Items:
@@ -67,7 +68,9 @@ def test_members_are_documents_of_their_own(
 
 
 def test_records_and_compressed_files_in_an_archive_are_read_as_ever(tmp_path: Path) -> None:
-    archive = make_zip({"a.jsonl": b'{"id": "r1", "text": "R."}\n', "b.csv": b"id,text\nr2,S.\n", "c.txt.gz": gzip.compress(b"T.")})
+    archive = make_zip(
+        {"a.jsonl": b'{"id": "r1", "text": "R."}\n', "b.csv": b"id,text\nr2,S.\n", "c.txt.gz": gzip.compress(b"T.")}
+    )
 
     assert list(documents(read(tmp_path, "box.zip", archive))) == ["r1", "r2", "box.zip/c.txt.gz"]
 
@@ -110,6 +113,17 @@ def test_a_name_that_leads_out_is_refused(
 
     assert list(documents(found)) == [f"{box}/etc/in.txt"]
     assert len(reasons(found)) == 1
+
+
+def test_reading_goes_on_behind_a_member(tmp_path: Path) -> None:
+    archive = make_zip({f"{number}.txt": b"Text." for number in range(1, 5)})
+    found = read(tmp_path, "box.zip", archive, replace(OPTIONS, after_member=2))
+
+    assert list(documents(found)) == ["box.zip/3.txt", "box.zip/4.txt"]
+    assert [item for item in found if isinstance(item, containers.Begun)] == [
+        (3, "box.zip/3.txt"),
+        (4, "box.zip/4.txt"),
+    ]
 
 
 def test_a_damaged_member_costs_itself_only(tmp_path: Path) -> None:

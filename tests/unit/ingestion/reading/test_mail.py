@@ -10,7 +10,7 @@ from errors import UnreadableError
 from index.documents.blobs import LeftOut
 from index.documents.store import Document
 from index.documents.structure import check_blocks
-from ingestion.reading.formats import read_file
+from ingestion.reading.formats import Item, read_file
 from ingestion.reading.options import ReadOptions
 from tests.fakes.archives import make_mail, make_zip
 from tests.fakes.outlook import make_msg
@@ -19,7 +19,7 @@ from tests.fakes.pdfs import make_pdf
 OPTIONS = ReadOptions(max_bytes=10_000_000, max_chars=1_000_000)
 NAMES = {"subject": "0037", "body": "1000", "html": "1013", "sender": "0C1A", "to": "0E04", "headers": "007D"}
 
-Items = list[Document | LeftOut | UnreadableError]
+Items = list[Item]
 
 
 def read(folder: Path, data: bytes, name: str = "mail.eml") -> Items:
@@ -35,10 +35,17 @@ def documents(items: Items) -> dict[str, Document]:
 
 
 def test_headers_are_pairs_and_metadata(tmp_path: Path) -> None:
-    people = {"To": "Bo Quay <bo@example.org>, cy@example.org", "Cc": "dee@example.org", "Message_ID": "<1@example.org>"}
-    (mail,) = documents(read(tmp_path, make_mail("The tide is high.", **people))).values()
+    data = make_mail(
+        "The tide is high.",
+        To="Bo Quay <bo@example.org>, cy@example.org",
+        Cc="dee@example.org",
+        Message_ID="<1@example.org>",
+    )
+    (mail,) = documents(read(tmp_path, data)).values()
 
-    assert mail.text.startswith("From: Ann Gale <ann@example.org>\nTo: Bo Quay <bo@example.org>, cy@example.org\nCc: dee")
+    assert mail.text.startswith(
+        "From: Ann Gale <ann@example.org>\nTo: Bo Quay <bo@example.org>, cy@example.org\nCc: dee"
+    )
     assert mail.text.endswith("Subject: Harbour\n\nThe tide is high.")
     assert (mail.title, mail.content_type) == ("Harbour", "mail")
     assert mail.metadata["from"] == "Ann Gale <ann@example.org>"
@@ -180,7 +187,9 @@ def test_a_mail_attached_in_outlook_is_read_with_what_is_attached_to_it(tmp_path
     assert found["a.msg/mail.msg/plan.md"].metadata["attached_to"] == "a.msg/mail.msg"
 
 
-@pytest.mark.parametrize("data", [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504), b"\0\1\2\3\4\5\6\7", make_msg({})[:600]])
+@pytest.mark.parametrize(
+    "data", [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504), b"\0\1\2\3\4\5\6\7", make_msg({})[:600]]
+)
 def test_what_is_no_mail_of_outlook_is_refused(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(UnreadableError, match="not a mail of Outlook"):
         read(tmp_path, data, "a.msg")

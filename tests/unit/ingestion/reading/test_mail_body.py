@@ -113,7 +113,8 @@ def test_any_body_is_tiled_and_keeps_its_words() -> None:
     chance = random.Random(5)
     lines = [
         "", "", "Words of a line.", "> quoted", ">> twice", "-- ", "--", "On 2 June Ann wrote:", "From: Ann", "To: Bo",
-        "Subject: Tide", "-----Original Message-----", "- item", "a | b | c", "key: value", "```", "# Heading", "    code",
+        "Subject: Tide", "-----Original Message-----", "- item", "a | b | c", "key: value", "```", "# Heading",
+        "    code",
     ]  # fmt: skip
     for _ in range(500):
         body = "\n".join(chance.choices(lines, k=chance.randint(1, 25)))

@@ -11,7 +11,9 @@ from tests.fakes.archives import make_mail, make_mbox
 
 
 def read(data: bytes) -> list[bytes]:
-    return [one.stream.read() for one in mbox.read_mbox(io.BytesIO(data), "box.mbox", len(data)) if isinstance(one, Member)]
+    return [
+        one.stream.read() for one in mbox.read_mbox(io.BytesIO(data), "box.mbox", len(data)) if isinstance(one, Member)
+    ]
 
 
 def test_mails_are_told_apart_and_named_by_their_place() -> None:

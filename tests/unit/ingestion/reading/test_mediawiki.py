@@ -11,7 +11,7 @@ from errors import UnreadableError
 from index.documents.blobs import LeftOut
 from index.documents.store import Document
 from index.documents.structure import check_blocks
-from ingestion.reading.formats import read_file
+from ingestion.reading.formats import Item, read_file
 from ingestion.reading.options import ReadOptions
 
 OPTIONS = ReadOptions(max_bytes=2_000_000, max_chars=1_000_000)
@@ -20,7 +20,7 @@ INFO = (
     "<namespace key='14'>Kategorie</namespace></namespaces></siteinfo>"
 )
 
-Items = list[Document | LeftOut | UnreadableError]
+Items = list[Item]
 
 
 def page(text: str, title: str = "Kleiner Hafen", number: int = 7, ns: int = 0, more: str = "") -> str:
@@ -101,7 +101,9 @@ def test_headings_and_lists(tmp_path: Path) -> None:
 
 
 def test_a_table_has_rows_with_columns(tmp_path: Path) -> None:
-    table = '{| class="wikitable"\n|+ Fleet\n! Boat !! Seats\n|-\n| style="x" | [[Gannet|The Gannet]] || {{nowrap|4}}\n|}'
+    table = (
+        '{| class="wikitable"\n|+ Fleet\n! Boat !! Seats\n|-\n| style="x" | [[Gannet|The Gannet]] || {{nowrap|4}}\n|}'
+    )
     found = article(tmp_path, f"Before.\n{table}\nAfter.")
 
     rows = [block for block in found.structure.blocks if block.kind == "row"]
@@ -118,7 +120,8 @@ def test_a_box_of_facts_becomes_pairs(tmp_path: Path) -> None:
 
 
 def test_captions_code_and_quotations(tmp_path: Path) -> None:
-    text = "[[Datei:a.jpg|thumb|200px|A ''boat'']]\n<syntaxhighlight lang=\"sh\">\nhire --all\n</syntaxhighlight>\n{{Quote|They said.}}"
+    code = '<syntaxhighlight lang="sh">\nhire --all\n</syntaxhighlight>'
+    text = f"[[Datei:a.jpg|thumb|200px|A ''boat'']]\n{code}\n{{{{Quote|They said.}}}}"
 
     assert blocks(tmp_path, text) == [("caption", "A boat"), ("code", "hire --all"), ("quote", "> They said.")]
 
@@ -127,7 +130,8 @@ def test_any_wikitext_is_tiled(tmp_path: Path) -> None:
     chance = random.Random(3)
     tokens = [
         "{{", "}}", "[[", "]]", "{|", "|}", "|-", "|", "||", "!", "!!", "\n", "\n", "==", "*", "#", "word ", "<ref>",
-        "</ref>", "<nowiki>", "<pre>", "</pre>", "<!--", "'''", "Infobox", "=", "File:x", "[http://a b]", "\ue000" "0\ue001",
+        "</ref>", "<nowiki>", "<pre>", "</pre>", "<!--", "'''", "Infobox", "=", "File:x", "[http://a b]",
+        "\ue000" "0\ue001",
     ]  # fmt: skip
     for _ in range(300):
         text = "Words. " + "".join(chance.choices(tokens, k=40))

@@ -9,17 +9,19 @@ import pytest
 from errors import UnreadableError
 from index.documents.blobs import LeftOut
 from index.documents.store import Document
-from ingestion.reading.formats import read_file
+from ingestion.reading.formats import Item, read_file
 from ingestion.reading.options import ReadOptions
 from tests.fakes.pdfs import make_pdf
 
 OPTIONS = ReadOptions(max_bytes=2_000_000, max_chars=1_000_000)
 PAGE = "<html><head><title>Größe</title></head><body><p>Words of a page, enough of them.</p></body></html>"
 
-Items = list[Document | LeftOut | UnreadableError]
+Items = list[Item]
 
 
-def record(kind: str, block: bytes, url: str = "https://example.org/a?b=1#c", content_type: str = "application/http") -> bytes:
+def record(
+    kind: str, block: bytes, url: str = "https://example.org/a?b=1#c", content_type: str = "application/http"
+) -> bytes:
     head = f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nContent-Type: {content_type}\r\n"
     return f"{head}Content-Length: {len(block)}\r\n\r\n".encode() + block + b"\r\n\r\n"
 
@@ -51,7 +53,10 @@ def test_compressed_archives_are_read_record_by_record(tmp_path: Path) -> None:
 
 
 def chunked(data: bytes) -> bytes:
-    return b"".join(b"%x\r\n%s\r\n" % (len(data[n : n + 7]), data[n : n + 7]) for n in range(0, len(data), 7)) + b"0\r\n\r\n"
+    return (
+        b"".join(b"%x\r\n%s\r\n" % (len(data[n : n + 7]), data[n : n + 7]) for n in range(0, len(data), 7))
+        + b"0\r\n\r\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,7 +77,15 @@ def test_how_a_page_was_transferred_is_undone(tmp_path: Path, body: bytes, heade
 
 
 def test_the_server_s_word_on_the_encoding_counts(tmp_path: Path) -> None:
-    (page,) = read(tmp_path, record("response", answer(PAGE.encode("koi8-u", "ignore").replace(b"Gr", "Ширина".encode("koi8-u")), "text/html; charset=koi8-u")))
+    (page,) = read(
+        tmp_path,
+        record(
+            "response",
+            answer(
+                PAGE.encode("koi8-u", "ignore").replace(b"Gr", "Ширина".encode("koi8-u")), "text/html; charset=koi8-u"
+            ),
+        ),
+    )
 
     assert isinstance(page, Document)
     assert page.title.startswith("Ширина")
