@@ -16,7 +16,7 @@ from ingestion.reading.text import clean
 from ingestion.reading.text_builder import TextBuilder
 
 # The main text of a page is taken for the whole if it has such a share of its words; a mail has no menus to leave out.
-MAIN_TEXT_SHARE = 0.95
+MAIN_TEXT_SHARE = 0.98
 # An attribution is wrapped over so many lines at most, and a header of Outlook's stands so near to the first one.
 ATTRIBUTION_LINES = 3
 HEADER_LINES = 6

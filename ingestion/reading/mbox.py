@@ -17,7 +17,7 @@ MAX_MAIL_BYTES = 64_000_000
 _MAX_LINE_BYTES = 1_000_000
 _FROM = b"From "
 _SEPARATOR = re.compile(rb"From .*\d\d:\d\d")
-_HEADER = re.compile(rb">?[A-Za-z][\w-]*(?:[ \t]*:|\s+\S+.*:)")
+_HEADER = re.compile(rb"[A-Za-z][\w-]*+[ \t]*+:|>From ")
 _ESCAPED = re.compile(rb">+From ")
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ingestion.reading.text_builder import TextBuilder
+from ingestion.reading.text_builder import MAX_HEADING_LEVEL, TextBuilder
 
 MAX_CELL_CHARS = 2000
 # Tables within tables become words of a cell; further in they are left out.
@@ -28,17 +28,16 @@ _CODE = frozenset(("pre", "syntaxhighlight", "source"))
 _TOKEN = re.compile(r"\{\{|\}\}|\[\[|\]\]|^[ \t:]*\{\||^[ \t]*\|\}(?!\})", re.MULTILINE)
 _CLOSES = {"}}": "{{", "]]": "[[", "|}": "{|"}
 _ANY_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,500}>")
-_BREAK = re.compile(r"<br\s*/?\s*>", re.IGNORECASE)
+_BREAK = re.compile(r"<br\s*+(?:/\s*+)?>", re.IGNORECASE)
 _EMPHASIS = re.compile(r"'{2,5}")
 _EXTERNAL = re.compile(r"\[(?:https?:|ftp:|mailto:)?//[^\s\[\]<>]{1,2000}(?:\s+([^\[\]\n]{0,2000}))?\]")
 _SWITCH = re.compile(r"__[A-Z]{3,30}__")
-_HEADING = re.compile(r"(={1,6})[ \t]*(.+?)[ \t]*\1[ \t]*")
 _BLOCK = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 _ONLY_BLOCK = re.compile(f"[ \t:]*{_OPEN}(\\d+){_CLOSE}[ \t]*")
 _LANGUAGE = re.compile(r"lang\s*=\s*[\"']?([\w+#-]{1,30})", re.IGNORECASE)
 _ATTRIBUTES = re.compile(r"[^|\[\]{}]{0,300}(?:=\s*(?:\"[^\"]*\"|'[^']*'|[\w#%.-]+)|nowrap)\s*")
 _INTERWIKI = re.compile(r"[a-z]{2,3}(?:-[a-z-]{2,12})?")
-_PARAMETER = re.compile(r"\s*([\w \t./-]{1,60}?)\s*=(.*)", re.DOTALL)
+_PARAMETER = re.compile(r"[\w \t./-]{1,60}")
 _FILE_OPTION = re.compile(
     r"(?:thumb|thumbnail|mini|miniatur|frame|frameless|border|left|right|center|none|links|rechts|upright|hochkant|"
     r"baseline|sub|super|top|middle|bottom|[\dx]+\s?px|\w{2,12}\s*=.*)",
@@ -176,13 +175,14 @@ def _sorted(arguments: Sequence[str]) -> Arguments:
     positional: list[str] = []
     named: dict[str, str] = {}
     for argument in arguments:
-        match = _PARAMETER.fullmatch(argument)
-        if match is None:
+        name, equals, value = argument.partition("=")
+        name = name.strip()
+        if not equals or not _PARAMETER.fullmatch(name):
             positional.append(argument.strip())
-        elif match[1].isdigit():
-            positional.append(match[2].strip())
+        elif name.isdigit():
+            positional.append(value.strip())
         else:
-            named[match[1].strip()] = match[2].strip()
+            named[name] = value.strip()
     return positional, named
 
 
@@ -263,7 +263,7 @@ def _table(content: str) -> _Table:
             end_row()
         elif line.startswith(("|", "!")):
             is_header = line[0] == "!"
-            for cell in re.split(r"\|\||!!" if is_header else r"\|\|", line[1:]):
+            for cell in (line[1:].replace("!!", "||") if is_header else line[1:]).split("||"):
                 cells.append(_without_attributes(cell))
                 marks.append(is_header)
         elif cells:
@@ -277,6 +277,13 @@ def _without_attributes(cell: str) -> str:
     if not bar and "=" in cell and _ATTRIBUTES.fullmatch(cell):
         return ""
     return after.strip() if bar and (not before.strip() or _ATTRIBUTES.fullmatch(before)) else cell.strip()
+
+
+def _heading_level(line: str) -> int:
+    """Return how many `=` stand at both ends of a line; 0 if it is no heading."""
+    words = line.strip()
+    before, after = len(words) - len(words.lstrip("=")), len(words) - len(words.rstrip("="))
+    return min(before, after, MAX_HEADING_LEVEL) if words.startswith("=") and words.strip("=") else 0
 
 
 class _Writer:
@@ -300,9 +307,9 @@ class _Writer:
             self._numbers = {}
         if not line.strip() or line.startswith("----"):
             self._end_prose()
-        elif heading := _HEADING.fullmatch(line):
+        elif level := _heading_level(line):
             self._end_prose()
-            self._builder.heading(self._inline(heading[2]), len(heading[1]))
+            self._builder.heading(self._inline(line.strip()[level:-level]), level)
         elif only := _ONLY_BLOCK.fullmatch(line):
             self._block(*self._page.blocks[int(only[1])], line)
         elif first in ("#", "*", ":", ";"):

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from errors import PageUnavailableError
+from ingestion.originals import original_of
 from ingestion.reading.reader import Reader
 from settings import IngestSettings
 from tests.fakes.archives import make_mail, make_mbox, make_zip
@@ -113,3 +115,12 @@ def test_a_mailbox_that_grows_adds_its_new_mails_only(library: Library) -> None:
 
     assert (summary.new, summary.changed, summary.removed) == (2, 0, 0)
     assert "box.mbox#000003/a.txt" in library.doc_ids()
+
+
+def test_pages_of_an_attached_pdf_are_not_drawn_from_the_mail(library: Library) -> None:
+    library.ingest()
+    attached = library.corpus.documents.get("mail.eml/map.pdf")
+
+    assert attached is not None
+    with pytest.raises(PageUnavailableError):
+        original_of(library.corpus, attached)
