@@ -148,8 +148,13 @@ def test_an_encrypted_member_is_refused_by_name(tmp_path: Path) -> None:
     assert reasons(found)[0].startswith("box.zip/secret.txt: It is encrypted")
 
 
-def bomb(size: int, name: str = "zeros.txt") -> bytes:
-    """Return a zip archive of a member of so many zeros, packed from one block that is repeated."""
+def bomb(size: int, said: int | None = None) -> bytes:
+    """Return a zip archive of a member of so many zeros, packed from one block that is repeated.
+
+    Args:
+        size: in bytes.
+        said: its size as the archive has it, if that is a lie.
+    """
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     block = bytes(1_000_000)
     packed = packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH)
@@ -158,12 +163,12 @@ def bomb(size: int, name: str = "zeros.txt") -> bytes:
     data = packed + again * (times - 1) + packer.flush()
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr(name, data)
+        archive.writestr("zeros.txt", data)
     written = bytearray(buffer.getvalue())
     for mark, method, length in ((b"PK\x03\x04", 8, 22), (b"PK\x01\x02", 10, 24)):
         start = written.index(mark)
         written[start + method] = zipfile.ZIP_DEFLATED
-        written[start + length : start + length + 4] = min(size, 2**32 - 2).to_bytes(4, "little")
+        written[start + length : start + length + 4] = (said or size).to_bytes(4, "little")
     return bytes(written)
 
 
@@ -174,6 +179,13 @@ def test_a_bomb_is_refused_unread(tmp_path: Path) -> None:
 
     assert len(data) < 10_000_000
     assert "unpacks to more than" in refused
+
+
+def test_a_bomb_that_lies_about_its_size_gets_no_further(tmp_path: Path) -> None:
+    found = read(tmp_path, "box.zip", bomb(2_000_000_000, said=1000))
+
+    assert documents(found) == {}
+    assert reasons(found)[0].startswith("box.zip/zeros.txt: ")
 
 
 def test_bombs_within_count_together(tmp_path: Path) -> None:
