@@ -7,7 +7,8 @@ commits them. Reads the corpus, writes nothing: a dry run ends here.
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
@@ -233,7 +234,7 @@ class Comparison:
         # Whole: each document of the file is seen or known to be lost, so what it held before besides them is gone.
         unchanged, again, whole, failures = 0, False, True, []
         left_out: list[str] = []
-        lost: list[str] = []
+        lost: set[str] = set()
         present: set[str] = set()
         unfinished = replace(note, digest=None)
         for item in self._reader.read(file):
@@ -245,7 +246,7 @@ class Comparison:
                 if item.doc_id is None:
                     whole = False
                 else:
-                    lost.append(self._prefix + item.doc_id)
+                    lost.add(self._prefix + item.doc_id)
                 continue
             if isinstance(item, LeftOut):
                 name = f"{self._prefix}{item.doc_id}"
@@ -343,10 +344,13 @@ class Comparison:
         return f"{digest.hexdigest()[:32]}/{self._fingerprint}"
 
 
-def _at_or_below(lost: Sequence[str], doc_ids: Iterable[str]) -> set[str]:
-    """Return the documents that could not be read this time, and those that they hold."""
-    below = tuple(f"{doc_id}{mark}" for doc_id in lost for mark in "/#")
-    return {doc_id for doc_id in doc_ids if doc_id in lost or doc_id.startswith(below)} if lost else set()
+def _at_or_below(lost: Collection[str], doc_ids: Iterable[str]) -> set[str]:
+    """Return the documents that could not be read this time, and those that lie in them."""
+    return {
+        doc_id
+        for doc_id in (doc_ids if lost else ())
+        if doc_id in lost or any(doc_id[: mark.start()] in lost for mark in re.finditer("[/#]", doc_id))
+    }
 
 
 def _file_of(found: Skipped | FileDone | _Unread) -> SourceFile | None:

@@ -202,7 +202,7 @@ def read_zip(file: io.BufferedReader, doc_id: str, budget: Budget) -> Found:
     except DAMAGE as error:
         raise UnreadableError(f"This is not a zip archive, or a damaged one: {error}.", "Pack it again.") from error
     with archive:
-        entries = [(_zip_name(entry), entry) for entry in archive.infolist() if not entry.is_dir()]
+        entries = [(_zip_name(entry), entry) for entry in archive.infolist() if not entry.filename.endswith("/")]
         read = [(name, entry) for name, entry in entries if _is_read(name, tally)]
         budget.check(sum(entry.file_size for _, entry in read))
         for name, entry in read:

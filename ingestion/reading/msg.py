@@ -36,6 +36,8 @@ _PROPERTY_BYTES = 16
 _EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
 _TO, _CC = 1, 2
 _UTF8_PAGE = 65001
+# What olefile raises at damage.
+_DAMAGE = (OSError, ValueError, IndexError, KeyError, struct.error)
 _DAMAGED = "This is not a mail of Outlook, or a damaged one."
 
 Path = tuple[str, ...]
@@ -49,14 +51,14 @@ def read_msg(data: bytes, doc_id: str) -> MailItems:
     """
     try:
         file = olefile.OleFileIO(BytesIO(data))
-    except (OSError, ValueError, struct.error, IndexError) as error:
+    except _DAMAGE as error:
         raise UnreadableError(_DAMAGED, "Save it again.") from error
     with file:
         if not file.exists(_PROPERTIES):
             raise UnreadableError(_DAMAGED, "Save it again.")
         try:
             yield from _mail(file, (), doc_id, 0)
-        except (OSError, struct.error, IndexError) as error:
+        except _DAMAGE as error:
             raise UnreadableError(_DAMAGED, "Save it again.") from error
 
 
