@@ -167,9 +167,17 @@ class BackupError(CorpusError):
 
 
 class UnreadableError(RagError):
-    """A file or record yields no document. Ingestion reports it and goes on with the rest."""
+    """A file or record yields no document. Ingestion reports it and goes on with the rest.
+
+    Attributes:
+        doc_id: the document of the file that is lost, with all below it; None if that is not known.
+    """
 
     code = "unreadable"
+
+    def __init__(self, fact: str, remedy: str, doc_id: str | None = None) -> None:
+        super().__init__(fact, remedy)
+        self.doc_id = doc_id
 
 
 class ModelError(RagError):

@@ -18,10 +18,13 @@ def original_of(corpus: Corpus, document: Document) -> Original:
     """Return the PDF file of a document.
 
     Raises:
-        PageUnavailableError: it is no PDF, or the ledger does not know its file and what it held.
+        PageUnavailableError: it is no PDF, lies in an archive or mail, or the ledger does not know its file and what it
+            held.
     """
     if document.content_type != PDF or not document.pages:
         raise PageUnavailableError("Only the pages of PDF files can be shown.", READ_TEXT)
+    if document.doc_id != document.source:
+        raise PageUnavailableError("Pages of files inside archives and mails cannot be shown.", READ_TEXT)
     note = corpus.ledger.get(document.source)
     if note is None or note.digest is None:
         raise PageUnavailableError("It is not known which file this document was read from.", "Ingest it again.")

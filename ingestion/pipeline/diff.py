@@ -7,7 +7,8 @@ commits them. Reads the corpus, writes nothing: a dry run ends here.
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
@@ -20,7 +21,8 @@ from index.documents.blobs import LeftOut
 from index.documents.copies import hash_text
 from index.documents.sources import SourceNote
 from index.documents.span_tree import SpanTree
-from index.documents.store import Document, StoredDocument
+from index.documents.store import Document, Metadata, StoredDocument
+from ingestion.reading.containers import ATTACHED_TO
 from ingestion.reading.files import Skipped, SourceFile, open_plain
 from ingestion.reading.kind import check_size
 from ingestion.reading.paper import paper_name
@@ -229,9 +231,10 @@ class Comparison:
     def _contents(self, unread: _Unread) -> Iterator[Change | FileDone]:
         file, note, stored = unread.file, unread.note, unread.stored
         source = note.source
-        # Whole: each document of the file is seen, so what it held before and is not among them is gone.
+        # Whole: each document of the file is seen or known to be lost, so what it held before besides them is gone.
         unchanged, again, whole, failures = 0, False, True, []
         left_out: list[str] = []
+        lost: set[str] = set()
         present: set[str] = set()
         unfinished = replace(note, digest=None)
         for item in self._reader.read(file):
@@ -239,8 +242,11 @@ class Comparison:
                 again, whole = True, False
                 break
             if isinstance(item, UnreadableError):
-                whole = False
                 failures.append(str(item))
+                if item.doc_id is None:
+                    whole = False
+                else:
+                    lost.add(self._prefix + item.doc_id)
                 continue
             if isinstance(item, LeftOut):
                 name = f"{self._prefix}{item.doc_id}"
@@ -266,7 +272,7 @@ class Comparison:
             self.under_way[document.doc_id] = source
             self._released.discard(document.doc_id)
             yield Change(document, version, replaces, unfinished, copy_of=self._copied(document), file_bytes=file.size)
-        gone = tuple(sorted(stored.keys() - present)) if whole else ()
+        gone = tuple(sorted(stored.keys() - present - _at_or_below(lost, stored))) if whole else ()
         self._released.update(gone)
         digest = None if again else note.digest
         note = replace(note, digest=digest, failures=tuple(failures))
@@ -293,8 +299,15 @@ class Comparison:
             document,
             doc_id=self._prefix + document.doc_id,
             source=source,
-            metadata=document.metadata | self._options.metadata,
+            metadata=self._metadata(document, source),
         )
+
+    def _metadata(self, document: Document, source: str) -> Metadata:
+        metadata = document.metadata | self._options.metadata
+        mail = metadata.get(ATTACHED_TO)
+        if self._prefix and isinstance(mail, str) and mail.startswith(source.removeprefix(self._prefix)):
+            metadata[ATTACHED_TO] = self._prefix + mail
+        return metadata
 
     def _other_owner(self, doc_id: str, source: str, stored: dict[str, str]) -> str | None:
         """Return the source that this document belongs to if it is another one, and still there."""
@@ -329,6 +342,15 @@ class Comparison:
         if paper_name(file.doc_id, anything="topic" in self._options.metadata):
             digest.update(f"{self._reader.paper_words} words".encode())
         return f"{digest.hexdigest()[:32]}/{self._fingerprint}"
+
+
+def _at_or_below(lost: Collection[str], doc_ids: Iterable[str]) -> set[str]:
+    """Return the documents that could not be read this time, and those that lie in them."""
+    return {
+        doc_id
+        for doc_id in (doc_ids if lost else ())
+        if doc_id in lost or any(doc_id[: mark.start()] in lost for mark in re.finditer("[/#]", doc_id))
+    }
 
 
 def _file_of(found: Skipped | FileDone | _Unread) -> SourceFile | None:

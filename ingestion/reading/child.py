@@ -13,6 +13,7 @@ import logging
 import resource
 import signal
 import sys
+import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
@@ -23,22 +24,26 @@ from typing import Any
 from errors import UnreadableError
 from index.documents.blobs import LeftOut
 from index.documents.store import Document
+from ingestion.reading.containers import Begun
 from ingestion.reading.options import ReadOptions
 
 # What a task finds for a request: JSON-ready values, each with its weight in characters.
 Items = Iterator[tuple[dict[str, Any], int]]
 Task = Callable[[Mapping[str, Any]], Items]
-Parser = Callable[[Path, str, ReadOptions], Iterator[Document | LeftOut | UnreadableError]]
+Parser = Callable[[Path, str, ReadOptions], Iterator[Document | LeftOut | UnreadableError | Begun]]
 
 _BATCH_ITEMS = 500
 _BATCH_CHARS = 1_000_000
+# The time limit is for one batch: the members of an archive, each of which may take long, must not share it.
+_BATCH_S = 1.0
 
 
 def reading(parser_name: str) -> Task:
     """Return the task that reads files by the parser named `module:function`.
 
-    Its request is `{"path", "doc_id", "options"}`; an item is a document's fields, `{"left_out": [doc_id, reason]}` or
-    `{"unreadable": [fact, remedy]}`.
+    Its request is `{"path", "doc_id", "options"}`; an item is a document's fields, `{"left_out": [doc_id, reason]}`,
+    `{"begun": [number, doc_id]}` or
+    `{"unreadable": [fact, remedy]}`, which ends with the `doc_id` that is lost where that is known.
     """
     parser: Parser = _named(parser_name)
 
@@ -48,6 +53,8 @@ def reading(parser_name: str) -> Task:
                 yield _sent(item), len(item.text)
             elif isinstance(item, LeftOut):
                 yield {"left_out": item}, 1
+            elif isinstance(item, Begun):
+                yield {"begun": item}, _BATCH_CHARS  # sent at once, before reading it can end this process
             else:
                 yield _refusal(item), 1
 
@@ -83,11 +90,12 @@ def _next_batch(items: Items) -> bytes:
     """Take the next items and encode them; an error becomes the last item."""
     batch: list[dict[str, Any]] = []
     chars = 0
+    begun_s = time.monotonic()
     try:
         for item, weight in items:
             batch.append(item)
             chars += weight
-            if len(batch) >= _BATCH_ITEMS or chars >= _BATCH_CHARS:
+            if len(batch) >= _BATCH_ITEMS or chars >= _BATCH_CHARS or time.monotonic() - begun_s >= _BATCH_S:
                 return _encode(batch, more=True)
         return _encode(batch)
     except UnreadableError as error:
@@ -107,7 +115,7 @@ def _out_of_memory() -> UnreadableError:
 
 
 def _refusal(error: UnreadableError) -> dict[str, Any]:
-    return {"unreadable": [error.fact, error.remedy]}
+    return {"unreadable": [error.fact, error.remedy, *([error.doc_id] if error.doc_id else [])]}
 
 
 def _encode(batch: list[dict[str, Any]], *, more: bool = False, retire: bool = False) -> bytes:

@@ -34,12 +34,21 @@ FORMATS = {
     ".ndjson": "jsonl",
     ".json": "json",
     ".parquet": "parquet",
+    ".eml": "mail",
+    ".mbox": "mbox",
+    ".msg": "msg",
+    ".zip": "zip",
+    ".tar": "tar",
+    ".tgz": "tar",
+    ".warc": "warc",
+    ".wet": "warc",
+    ".xml": "xml",
 }
 COMPRESSIONS = (".gz", ".bz2")
 BUFFER_BYTES = 262_144  # what a reader can look at before it begins
 # A folder that is only passed through need not be readable, where the system can open it so.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_COMPRESSED_BY_THEMSELVES = ("pdf", "docx", "parquet")
+_COMPRESSED_BY_THEMSELVES = ("pdf", "docx", "parquet", "zip", "msg")
 _KINDS = (
     (stat.S_ISLNK, "symbolic link, which is not followed"),
     (stat.S_ISFIFO, "named pipe"),
@@ -99,12 +108,12 @@ def list_files(root: Path, *, resolved: bool = False) -> Iterator[SourceFile | S
         if not resolved:
             root = root.resolve(strict=True)
         elif root.is_symlink():
-            raise UnreadableError(f"{_printable(root)} has become a symbolic link.", "Name the real folder.")
+            raise UnreadableError(f"{printable(root)} has become a symbolic link.", "Name the real folder.")
         root.lstat()  # raises for one that is not there
         pending = _children(root) if root.is_dir() else [root]
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "a loop of links"
-        raise UnreadableError(f"{_printable(root)} cannot be read: {reason}.", "Check the path.") from error
+        raise UnreadableError(f"{printable(root)} cannot be read: {reason}.", "Check the path.") from error
     return _walk(root if root.is_dir() else root.parent, pending)
 
 
@@ -118,10 +127,10 @@ def _walk(base: Path, pending: list[Path]) -> Iterator[SourceFile | Skipped]:
                 pending += _children(path)
                 continue
         except OSError as error:
-            yield Skipped(_printable(name), f"cannot be read: {error.strerror}")
+            yield Skipped(printable(name), f"cannot be read: {error.strerror}")
             continue
         reason = _refusal(name, status.st_mode)
-        yield Skipped(_printable(name), reason) if reason else SourceFile(path, name, status.st_size)
+        yield Skipped(printable(name), reason) if reason else SourceFile(path, name, status.st_size)
 
 
 def open_plain(path: Path) -> BufferedReader:
@@ -173,6 +182,11 @@ def _refusal(name: str, mode: int) -> str | None:
     for is_kind, reason in _KINDS:
         if is_kind(mode):
             return reason
+    return refusal_of_name(name)
+
+
+def refusal_of_name(name: str) -> str | None:
+    """Return why a file of this name is not read, or None if it is."""
     if any(map(_is_unspeakable, name)):
         return "its name holds control characters or is no valid UTF-8"
     if format_of(name):
@@ -181,7 +195,8 @@ def _refusal(name: str, mode: int) -> str | None:
     return f"unsupported type {suffix}".rstrip()
 
 
-def _printable(name: object) -> str:
+def printable(name: object) -> str:
+    """Return a name with its control characters and broken bytes spelt out."""
     return "".join(ascii(c)[1:-1] if _is_unspeakable(c) else c for c in str(name))
 
 

@@ -18,22 +18,26 @@ from index.documents.store import Document
 from index.documents.structure import Structure, check_blocks
 from ingestion.reading import fields
 from ingestion.reading.compression import decompressed, is_compressed, max_stream_bytes
+from ingestion.reading.containers import MAX_DEPTH, Begun, Budget, Member, lost, read_tar, read_zip
 from ingestion.reading.csv import read_csv
 from ingestion.reading.files import open_plain
 from ingestion.reading.json import read_json
 from ingestion.reading.jsonl import read_jsonl
-from ingestion.reading.kind import check_size, kind_of, too_large
+from ingestion.reading.kind import LISTS, check_size, holds_members, kind_of, too_large
 from ingestion.reading.language import namer
 from ingestion.reading.markdown import read_markdown
+from ingestion.reading.mbox import read_mbox
 from ingestion.reading.options import ReadOptions
 from ingestion.reading.paper import paper_name, read_paper
 from ingestion.reading.plain_text import read_plain_text
+from ingestion.reading.warc import read_warc
 
-Items = Iterator[Document | LeftOut | UnreadableError]
+Item = Document | LeftOut | UnreadableError | Begun
+Items = Iterator[Item]
 
 
 def read_file(path: Path, doc_id: str, options: ReadOptions) -> Items:
-    """Yield what a file holds: one document, or one per record with the unusable records between them.
+    """Yield what a file holds: one document, or one per record or member with the unusable ones between them.
 
     Raises:
         UnreadableError: the file as a whole cannot be used.
@@ -41,20 +45,86 @@ def read_file(path: Path, doc_id: str, options: ReadOptions) -> Items:
     with open_plain(path) as file:
         size = file.seek(0, 2)
         file.seek(0)
-        stream = file
-        check_size(path.name, file.peek(), size, options.max_bytes)
-        if is_compressed(file.peek()):
-            size = max_stream_bytes(size, options.max_bytes)
-            stream = decompressed(file, size)
-        kind = kind_of(path.name, stream.peek())
-        for item in _items(kind, stream, doc_id, size, options):
-            if isinstance(item, Document):
-                yield from _finished(item, kind, options.max_chars)
+        budget = Budget(max_stream_bytes(size, options.max_bytes))
+        for item in _contents(Member(doc_id, file, size, path.name), options, budget, 0):
+            if isinstance(item, Document) and item.source != doc_id:
+                yield replace(item, source=doc_id)
             else:
                 yield item
 
 
-def _items(kind: str, stream: io.BufferedReader, doc_id: str, size: int, options: ReadOptions) -> Items:
+def _contents(member: Member, options: ReadOptions, budget: Budget, depth: int) -> Items:
+    """Yield what a file or a member of one holds.
+
+    Args:
+        member: the file.
+        options: limits.
+        budget: of the file that all this is in.
+        depth: how many containers the member is in.
+
+    Raises:
+        UnreadableError: it cannot be used as a whole.
+    """
+    stream, size, name = member.stream, member.size, member.name or member.doc_id
+    check_size(name, stream.peek(), size, options.max_bytes)
+    if is_compressed(stream.peek()):
+        size = max_stream_bytes(size, options.max_bytes)
+        stream = decompressed(stream, size)
+        if depth:
+            stream = budget.metered(stream)
+    kind = kind_of(name, stream.peek())
+    if holds_members(kind) and depth > MAX_DEPTH:
+        raise UnreadableError(f"It lies in more than {MAX_DEPTH + 1} archives or mails.", "Unpack it.")
+    number = 0
+    after = options.after_member or 0
+    inner = replace(options, after_member=None)
+    for item in _items(kind, replace(member, stream=stream, size=size), options, budget):
+        if isinstance(item, Member):
+            number += 1
+            if number <= after:
+                continue
+            if options.after_member is not None:
+                yield Begun(number, item.doc_id)
+            # Each mail of a mailbox is one of its own, not one that was packed into another file.
+            yield from _member(item, inner, budget, depth + (kind not in LISTS))
+        elif number < after:
+            continue
+        elif isinstance(item, Document):
+            yield from _finished(item, kind, options.max_chars)
+        else:
+            yield item
+
+
+def _member(member: Member, options: ReadOptions, budget: Budget, depth: int) -> Items:
+    """Yield what a member holds, or why it cannot be read: what is wrong with one costs only itself."""
+    try:
+        for item in _contents(member, options, budget, depth):
+            if isinstance(item, Document):
+                # A page has no name but its address, by which it was read.
+                doc_id = member.doc_id if item.doc_id == member.url else item.doc_id
+                metadata = {**member.metadata, **item.metadata}
+                yield replace(item, doc_id=doc_id, url=member.url or item.url, metadata=metadata)
+            elif isinstance(item, LeftOut) and item.doc_id == member.url:
+                yield LeftOut(member.doc_id, item.reason)
+            elif isinstance(item, UnreadableError) and member.url and item.doc_id == member.url:
+                yield UnreadableError(item.fact, item.remedy, member.doc_id)
+            else:
+                yield item
+    except UnreadableError as error:
+        if budget.spent:
+            raise
+        yield lost(member.doc_id, error)
+    except MemoryError:
+        yield lost(member.doc_id, UnreadableError("It needs too much memory.", "Raise RAG_INGEST__PARSE_MEMORY_MB."))
+    except Exception as error:  # noqa: BLE001 - parsers meet hostile files; none of them may end the container
+        fact = f"The parser failed ({type(error).__name__}: {error})."
+        yield lost(member.doc_id, UnreadableError(fact, "Check or convert the file."))
+
+
+def _items(
+    kind: str, member: Member, options: ReadOptions, budget: Budget
+) -> Iterator[Document | Member | LeftOut | UnreadableError]:
+    stream, size, doc_id = member.stream, member.size, member.url or member.doc_id
     match kind:
         case "jsonl":
             yield from read_jsonl(stream, doc_id, size)
@@ -63,11 +133,43 @@ def _items(kind: str, stream: io.BufferedReader, doc_id: str, size: int, options
         case "parquet":
             from ingestion.reading.parquet import read_parquet  # noqa: PLC0415
 
-            yield from read_parquet(stream, doc_id)
+            yield from read_parquet(_seekable(stream, size, options.max_bytes), doc_id)
         case "json":
             yield from read_json(_whole(stream, size, options.max_bytes), doc_id)
+        case "mediawiki":
+            from ingestion.reading.mediawiki import read_mediawiki  # noqa: PLC0415
+
+            yield from read_mediawiki(stream, doc_id)
+        case "xml":
+            yield LeftOut(doc_id, "XML, of which only dumps of MediaWiki and web pages are read.")
+        case _ if holds_members(kind):
+            yield from _held(kind, member, options, budget)
         case _:
             yield _document(kind, _whole(stream, size, options.max_bytes), doc_id, options)
+
+
+def _held(
+    kind: str, member: Member, options: ReadOptions, budget: Budget
+) -> Iterator[Document | Member | LeftOut | UnreadableError]:
+    """Yield the members of an archive or a mailbox; a mail, and what is attached to it."""
+    stream, size, doc_id = member.stream, member.size, member.doc_id
+    match kind:
+        case "zip":
+            yield from read_zip(_seekable(stream, size, options.max_bytes), doc_id, budget)
+        case "tar":
+            yield from read_tar(stream, doc_id, budget)
+        case "mbox":
+            yield from read_mbox(stream, doc_id, size)
+        case "warc":
+            yield from read_warc(stream, doc_id, options.max_bytes)
+        case "msg":
+            from ingestion.reading.msg import read_msg  # noqa: PLC0415
+
+            yield from read_msg(_whole(stream, size, options.max_bytes), doc_id)
+        case _:
+            from ingestion.reading.mail import read_mail  # noqa: PLC0415
+
+            yield from read_mail(_whole(stream, size, options.max_bytes), doc_id)
 
 
 def _whole(stream: io.BufferedReader, size: int, max_bytes: int) -> bytes:
@@ -75,6 +177,11 @@ def _whole(stream: io.BufferedReader, size: int, max_bytes: int) -> bytes:
     if len(data) > max_bytes:
         raise too_large(max_bytes)
     return data
+
+
+def _seekable(stream: io.BufferedReader, size: int, max_bytes: int) -> io.BufferedReader:
+    """Return the stream, held in memory if it comes out of an archive, in which nothing can be sought."""
+    return stream if stream.seekable() else Member.of("", _whole(stream, size, max_bytes)).stream
 
 
 def _document(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Document:
@@ -105,11 +212,11 @@ def _finished(document: Document, kind: str, max_chars: int) -> Items:
     rest = without_blobs(document.text, document.pages)
     if rest.blank:
         fact = f"The document {document.doc_id!r} holds no words. {rest.left_out}"
-        yield UnreadableError(fact, "Remove it, or give it the right suffix.")
+        yield UnreadableError(fact, "Remove it, or give it the right suffix.", document.doc_id)
         return
     if len(rest.text) > max_chars:
         fact = f"The document {document.doc_id!r} is longer than {max_chars:,} characters."
-        yield UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_DOCUMENT_CHARS.")
+        yield UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_DOCUMENT_CHARS.", document.doc_id)
         return
     metadata = dict(document.metadata)
     if language := fields.own_language(metadata) or namer().name(rest.text):

@@ -16,13 +16,19 @@ from ingestion.reading.files import format_of
 from ingestion.reading.text import is_text
 
 _MAGIC = ((b"%PDF-", "pdf"), (b"PK\x03\x04", "docx"), (b"PAR1", "parquet"))
-_BINARY = frozenset(kind for _, kind in _MAGIC)
-_STREAMED = frozenset(("jsonl", "csv", "parquet"))
+_BINARY = frozenset(("zip", "msg", *(kind for _, kind in _MAGIC)))
+_STREAMED = frozenset(("jsonl", "csv", "parquet", "mbox", "zip", "tar", "warc", "mediawiki"))
+# What is named so may hold records, which only its content tells.
+_PERHAPS_STREAMED = frozenset(("json", "xml"))
 # A comment ends at its first `-->`: if that could be given back, comments in a row could be cut in many ways.
 _PAGE_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]*+>\s*+)?(?:(?><!--.*?-->)\s*+)*+<(?:!doctype\s++html|html)\b", re.I | re.S
 )
 _PAGE_START_BYTES = 1024
+# Of these each member is a mail or a page of its own.
+LISTS = frozenset(("mbox", "warc"))
+_CONTAINERS = frozenset(("zip", "tar", "mail", "msg")) | LISTS
+_DUMP_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]*+>\s*+)?<mediawiki\b")
 
 
 def kind_of(name: str, start: bytes) -> str:
@@ -33,6 +39,8 @@ def kind_of(name: str, start: bytes) -> str:
         start: its first bytes, decompressed; a few thousand at least, if it holds as many.
     """
     named = format_of(name) or "plain text"
+    if named == "zip" and start.startswith(b"PK"):
+        return "zip"
     for magic, kind in _MAGIC:
         if start.lstrip().startswith(magic):
             return kind
@@ -40,6 +48,8 @@ def kind_of(name: str, start: bytes) -> str:
         named = "plain text"
     if named == "json":
         return "jsonl" if _is_json_lines(start) else "json"
+    if named == "xml" and _DUMP_START.match(start):
+        return "mediawiki"
     is_page = named not in _STREAMED and _PAGE_START.match(start[:_PAGE_START_BYTES])
     return "html" if is_page else named
 
@@ -47,6 +57,11 @@ def kind_of(name: str, start: bytes) -> str:
 def is_streamed(kind: str) -> bool:
     """Tell formats of many records, which are never held in memory and so may be of any size."""
     return kind in _STREAMED
+
+
+def holds_members(kind: str) -> bool:
+    """Tell formats that hold files or mails, each read as one of its own."""
+    return kind in _CONTAINERS
 
 
 def check_size(name: str, start: bytes, size: int, max_bytes: int) -> None:
@@ -66,7 +81,7 @@ def check_size(name: str, start: bytes, size: int, max_bytes: int) -> None:
     if size <= max_bytes:
         return
     if is_compressed(start):
-        may_be_streamed = is_streamed(named := format_of(name) or "plain text") or named == "json"
+        may_be_streamed = is_streamed(named := format_of(name) or "plain text") or named in _PERHAPS_STREAMED
     else:
         may_be_streamed = is_streamed(kind_of(name, start))
     if not may_be_streamed:

@@ -14,9 +14,12 @@ class ReadOptions:
         max_chars: of one document's text.
         papers: every text file is a paper or an object of one, by any name.
         paper_words: of a paper's paragraphs, at most; they are cut later.
+        after_member: go on behind this member of an archive, counted from 1, and say of each one when it is begun; None
+            reads all, and says nothing.
     """
 
     max_bytes: int
     max_chars: int
     papers: bool = False
     paper_words: int = IngestSettings().paper_words
+    after_member: int | None = None

@@ -15,7 +15,9 @@ from errors import UnreadableError
 from index.documents.blobs import LeftOut
 from index.documents.store import Document
 from index.documents.structure import Structure
-from ingestion.reading.files import SourceFile
+from ingestion.reading.containers import lost
+from ingestion.reading.files import SourceFile, format_of
+from ingestion.reading.kind import holds_members
 from ingestion.reading.options import ReadOptions
 from ingestion.reading.sandbox import Sandbox
 from settings import IngestSettings
@@ -23,6 +25,9 @@ from settings import IngestSettings
 # Named, not imported: what parses is loaded in the child process alone.
 PARSER = "ingestion.reading.formats:read_file"
 LINES_PARSER = "ingestion.reading.page_lines:read_page_lines"
+
+# So many members of one file may end the process that reads them before the rest is given up.
+MAX_DEATHS = 20
 
 T = TypeVar("T")
 
@@ -80,11 +85,46 @@ class Reader:
         closes the door on an iterator that was left unfinished.
         """
         request = {"path": str(file.path), "doc_id": file.doc_id, "options": asdict(self._options)}
+        received = 0
         try:
             for item in self._sandbox.items(request):
+                received += 1
                 yield _revive(item)
         except UnreadableError as error:
-            yield error
+            if holds_members(format_of(file.path.name) or ""):
+                yield from self._again(request, received)
+            else:
+                yield error
+
+    def _again(self, request: dict[str, Any], received: int) -> Iterator[Document | LeftOut | UnreadableError]:
+        """Read a file whose reading ended the process member by member, and pass over those that end it.
+
+        Args:
+            request: for the whole.
+            received: how many of its items have come already.
+        """
+        after = 0
+        for _ in range(MAX_DEATHS):
+            request = request | {"options": request["options"] | {"after_member": after}}
+            begun = None
+            try:
+                for item in self._sandbox.items(request):
+                    if "begun" in item:
+                        begun = item["begun"]
+                    elif received:
+                        received -= 1
+                    else:
+                        yield _revive(item)
+            except UnreadableError as error:
+                if begun is None:
+                    yield error
+                    return
+                after, doc_id = begun
+                received = 0
+                yield lost(doc_id, error)
+            else:
+                return
+        yield UnreadableError(f"More than {MAX_DEATHS} of its members ended the process for parsing.", "Unpack it.")
 
     def ahead(self, items: Iterator[T], file_of: Callable[[T], SourceFile | None]) -> Iterator[T]:  # noqa: ARG002
         """Return the items as they are: this reader reads a file when it is asked for."""

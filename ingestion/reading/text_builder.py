@@ -6,6 +6,7 @@ items, ` | ` between cells, fences around code. What a block is stands in `index
 
 from collections.abc import Sequence
 
+from index.documents.guess import guessed_blocks
 from index.documents.structure import Block, Kind, Span
 from ingestion.reading.text import clean, one_line
 
@@ -38,6 +39,16 @@ class TextBuilder:
     def paragraph(self, text: str) -> None:
         """Add a paragraph; its line ends are kept."""
         self._marked("paragraph", "", clean(text).strip())
+
+    def plain(self, text: str) -> None:
+        """Add text without markup, such as a mail's: what its parts are is guessed."""
+        text = clean(text)
+        if not text.strip():
+            return
+        start = self._begin("text")
+        self._parts.append(text)
+        self._length += len(text)
+        self._blocks += [block.moved(lambda place: start + place) for block in guessed_blocks(text)]
 
     def item(self, text: str, *, depth: int = 0, number: int | None = None) -> None:
         """Add a list item, on one line; with a number if its list is ordered."""

@@ -13,6 +13,7 @@ from index.folder_stores import open_folder
 from ingestion.pipeline.chunk_embed import LocalPreparation
 from ingestion.pipeline.diff import Change, Comparison, FileDone
 from ingestion.pipeline.pipeline import Pipeline, stages
+from ingestion.reading.containers import Begun
 from ingestion.reading.files import SourceFile, list_files
 from ingestion.reading.formats import read_file
 from ingestion.reading.reader import Reader
@@ -28,7 +29,9 @@ class OwnReader(Reader):
 
     def read(self, file: SourceFile) -> Iterator[Document | LeftOut | UnreadableError]:
         try:
-            yield from read_file(file.path, file.doc_id, self._options)
+            for item in read_file(file.path, file.doc_id, self._options):
+                assert not isinstance(item, Begun)
+                yield item
         except UnreadableError as error:
             yield error
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from errors import UnreadableError
 from index.documents.store import Document
+from ingestion.reading.containers import Begun
 from ingestion.reading.options import ReadOptions
 
 Items = Iterator[Document | UnreadableError]
@@ -55,6 +56,17 @@ def crashes_later(path: Path, doc_id: str, _options: ReadOptions) -> Items:
     yield from (_good(f"{doc_id}#{number}") for number in range(600))
     if path.name != "good.txt":
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def crashes_at_members(_path: Path, doc_id: str, options: ReadOptions) -> Iterator[Document | Begun]:
+    """Give the members of an archive; the second and the fourth of five give one document and die of another."""
+    for number in range((options.after_member or 0) + 1, 6):
+        member_id = f"{doc_id}/{number}.txt"
+        if options.after_member is not None:
+            yield Begun(number, member_id)
+        yield _good(member_id)
+        if number in (2, 4):
+            os.kill(os.getpid(), signal.SIGSEGV)
 
 
 def endless(_path: Path, doc_id: str, _options: ReadOptions) -> Items:

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from urllib.parse import urljoin, urlsplit
 
 import httpx2
@@ -187,3 +188,13 @@ def test_the_page_may_run_only_our_modules_and_be_framed_by_nobody() -> None:
     assert "frame-ancestors 'none'" in policy
     assert "unsafe-inline" not in policy
     assert page.headers["x-content-type-options"] == "nosniff"
+
+
+def test_what_is_attached_to_a_mail_of_a_mailbox_has_a_page_of_its_own() -> None:
+    attached = replace(DOCUMENT, doc_id="box.mbox#000003/a b.pdf", metadata={"attached_to": "box.mbox#000003"})
+    link = urlsplit(Links("http://testserver", "default").document(attached.doc_id, 16, 34))
+
+    reply = get(f"{link.path}?{link.query}", document=attached).json()
+
+    assert (reply["doc_id"], reply["metadata"]["attached_to"]) == (attached.doc_id, "box.mbox#000003")
+    assert reply["span"]["quote"] == "Wind turns blades."

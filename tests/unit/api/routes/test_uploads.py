@@ -193,7 +193,7 @@ def test_a_file_that_never_reached_the_corpus_can_be_deleted(make: Make, way: st
         *(b"../wind.md", b"..\\\\wind.md", b"/etc/wind.md", b"a/wind.md", b"..", b".", b""),
         *(b".hidden.md", b" .md", b"wind\x00.md", b"wind\x1b.md", b"wind\x7f.md", b"\xff.md"),
         *(b"w" * 300 + b".md", "ü".encode() * 130 + b".md"),
-        *(b"wind.exe", b"wind", b"wind.md.zip", b"wind.pdf.gz"),
+        *(b"wind.exe", b"wind", b"wind.md.rar", b"wind.pdf.gz"),
     ],
 )
 def test_a_name_that_is_refused_leaves_nothing_and_the_other_files_are_taken(make: Make, name: bytes) -> None:

@@ -52,14 +52,14 @@ def test_hidden_names_are_passed_over_in_silence(tmp_path: Path) -> None:
 def test_unknown_types_are_reported(tmp_path: Path) -> None:
     write(tmp_path / "a.exe")
     write(tmp_path / "LICENSE")
-    write(tmp_path / "b.tar.gz")
+    write(tmp_path / "b.exe.gz")
     write(tmp_path / "c.pdf.gz")
     write(tmp_path / "d.gz")
 
     assert reasons(tmp_path) == {
         "LICENSE": "unsupported type",
         "a.exe": "unsupported type .exe",
-        "b.tar.gz": "unsupported type .tar.gz",
+        "b.exe.gz": "unsupported type .exe.gz",
         "c.pdf.gz": "unsupported type .pdf.gz",
         "d.gz": "unsupported type .gz",
     }

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from errors import UnreadableError
-from index.documents.blobs import LeftOut
 from index.documents.store import Document
-from ingestion.reading.formats import read_file
+from ingestion.reading.formats import Item, read_file
 from ingestion.reading.options import ReadOptions
 from tests.fakes.pdfs import make_pdf
 from tests.fakes.word import make_docx
@@ -28,7 +27,7 @@ def read_one(path: Path, data: bytes, options: ReadOptions = OPTIONS) -> Documen
     return item
 
 
-def refuse(items: Iterator[Document | LeftOut | UnreadableError]) -> None:
+def refuse(items: Iterator[Item]) -> None:
     """Raise the first reason among the items, as the whole file's reason is raised."""
     for item in items:
         raise item if isinstance(item, UnreadableError) else AssertionError(item)

@@ -128,6 +128,19 @@ def test_a_file_that_breaks_the_child_costs_itself_and_the_next_gets_a_new_child
         raise broken if isinstance(broken, UnreadableError) else AssertionError(broken)
 
 
+def test_a_member_of_an_archive_that_ends_the_process_costs_itself_only() -> None:
+    with Reader(LIMITS, parser=f"{FAKES}:crashes_at_members") as reader:
+        found = list(reader.read(file_named("box.zip")))
+
+    documents = [item.doc_id for item in found if isinstance(item, Document)]
+    assert [doc_id for doc_id in documents if doc_id[-5] in "135"] == [
+        "box.zip/1.txt",
+        "box.zip/3.txt",
+        "box.zip/5.txt",
+    ]
+    assert [item.doc_id for item in found if isinstance(item, UnreadableError)] == ["box.zip/2.txt", "box.zip/4.txt"]
+
+
 def test_a_bug_in_a_parser_is_reported_after_what_it_found_and_the_child_lives_on() -> None:
     with Reader(LIMITS, parser=f"{FAKES}:raises") as reader:
         found, bug = reader.read(file_named("odd.txt"))

@@ -1,0 +1,231 @@
+"""Read a mail: its headers, what was written, the thread it quotes; what is attached is a document of its own.
+
+Flow: file bytes -> **here** -> a `Document`, and `Member`s for what is attached, which `formats.py` reads. Pure.
+
+The plain text is taken where there is one, else the HTML. Signatures that machines check, and pictures that belong to
+the HTML, are passed over in silence.
+"""
+
+import re
+from collections.abc import Iterator
+from email import message_from_bytes, policy
+from email.errors import HeaderParseError, MessageError
+from email.header import decode_header
+from email.message import Message
+from email.utils import formataddr, getaddresses, parsedate_to_datetime
+
+from errors import UnreadableError
+from index.documents.blobs import LeftOut
+from index.documents.store import Document, Metadata
+from index.documents.structure import Structure
+from ingestion.reading import fields
+from ingestion.reading.containers import ATTACHED_TO, AttachmentNames, Member, Tally, lost, member_doc_id
+from ingestion.reading.files import refusal_of_name
+from ingestion.reading.mail_body import add_body, text_of_html
+from ingestion.reading.text import decode, one_line, title_from_name
+from ingestion.reading.text_builder import TextBuilder
+
+SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
+# Of a mail to a thousand people as many names are shown.
+MAX_HEADER_CHARS = 2000
+_SIGNATURES = frozenset(("application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature"))
+# Encodings in 7 bits, which would pass for UTF-8.
+_SEVEN_BITS = ("iso-2022", "utf-7", "hz-gb")
+_LINE_ENDS = re.compile(r"\r?\n[ \t]*|\r")
+
+MailItems = Iterator[Document | Member | LeftOut | UnreadableError]
+
+
+def read_mail(data: bytes, doc_id: str) -> MailItems:
+    """Yield the mail, then what is attached to it.
+
+    Raises:
+        UnreadableError: it has no headers, so this is no mail.
+    """
+    message = message_from_bytes(data, policy=policy.compat32)
+    headers = headers_of(message)
+    if not headers:
+        raise UnreadableError("This is not a mail: it does not begin with headers.", "Give it the right suffix.")
+    parts = _Parts(message)
+    builder = headed(headers)
+    for body in parts.bodies:
+        add_body(builder, body)
+    yield mail_of(doc_id, headers, builder)
+    yield from parts.attached(doc_id)
+
+
+def headed(headers: dict[str, str]) -> TextBuilder:
+    """Return a text that begins with these headers of a mail, by their names in small letters."""
+    builder = TextBuilder()
+    for name in SHOWN_HEADERS:
+        builder.pair(name, shortened(headers.get(name.lower(), "")))
+    return builder
+
+
+def shortened(value: str) -> str:
+    """Return a header's value, cut after `MAX_HEADER_CHARS`."""
+    return value if len(value) <= MAX_HEADER_CHARS else f"{value[:MAX_HEADER_CHARS]} …"
+
+
+def mail_of(doc_id: str, headers: dict[str, str], builder: TextBuilder) -> Document | UnreadableError:
+    """Return the document of a mail, or the reason why there is none; what is attached may be read all the same."""
+    text, blocks = builder.finished()
+    if not text:
+        return UnreadableError(f"The mail {doc_id!r} holds no text.", "Remove it.", doc_id)
+    title = fields.title(headers.get("subject")) or title_from_name(doc_id)
+    return Document(doc_id, title, text, metadata=_metadata(headers), source=doc_id, structure=Structure(blocks))
+
+
+def _metadata(headers: dict[str, str]) -> Metadata:
+    record: dict[str, object] = {
+        "from": headers.get("from"),
+        "to": addresses(headers.get("to", "")),
+        "cc": addresses(headers.get("cc", "")),
+        "message_id": headers.get("message-id"),
+        "in_reply_to": headers.get("in-reply-to"),
+    }
+    try:
+        record["date"] = parsedate_to_datetime(headers.get("date", "")).isoformat()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        record["date"] = None
+    return fields.metadata(record, without=())
+
+
+def addresses(value: str) -> list[str]:
+    """Return the addresses of a header, each as `Name <address>`; the first hundred."""
+    found = getaddresses([value[:MAX_HEADER_CHARS]])
+    return [name_and_address(name, address) for name, address in found if address][: fields.MAX_LIST_ENTRIES]
+
+
+def name_and_address(name: str, address: str) -> str:
+    """Return `Name <address>`, or the address alone."""
+    try:
+        return formataddr((name, address), "utf-8") if name.isascii() else f"{name} <{address}>"
+    except UnicodeError:
+        return address
+
+
+def headers_of(message: Message) -> dict[str, str]:
+    """Return the first header of each name, decoded, by its name in small letters."""
+    found: dict[str, str] = {}
+    for name, value in message.raw_items():
+        if name.lower() not in found:
+            found[name.lower()] = one_line(_decoded(str(value)))
+    return found
+
+
+def _decoded(value: str) -> str:
+    """Return a header's text without its encoded words; bytes that stand there as they are count as UTF-8."""
+    value = _LINE_ENDS.sub(" ", _without_surrogates(value)[: 4 * MAX_HEADER_CHARS])
+    try:
+        found = decode_header(value)
+    except (HeaderParseError, ValueError):
+        return value
+    return "".join(piece if isinstance(piece, str) else _of_bytes(piece, charset) for piece, charset in found)
+
+
+def _without_surrogates(value: str) -> str:
+    try:
+        return _of_bytes(value.encode("ascii", "surrogateescape"), None)
+    except UnicodeEncodeError:
+        return value
+
+
+def _of_bytes(data: bytes, charset: str | None) -> str:
+    for encoding in (charset or "utf-8", "utf-8"):
+        try:
+            return data.decode(encoding)
+        except (LookupError, UnicodeError):
+            continue
+    return data.decode("cp1252", errors="replace")
+
+
+class _Parts:
+    """What a mail consists of: the texts of its body, and the parts that are attached."""
+
+    def __init__(self, message: Message) -> None:
+        self._attached: list[Message] = []
+        self.bodies = [text for _, text in self._texts(message) if text.strip()]
+
+    def attached(self, doc_id: str) -> Iterator[Member | LeftOut | UnreadableError]:
+        """Yield what is attached to the mail of this id."""
+        names, tally = AttachmentNames(), Tally(doc_id)
+        for part in self._attached:
+            content_type = part.get_content_type()
+            if content_type in _SIGNATURES or (part.get_content_maintype() == "image" and part.get("Content-ID")):
+                continue
+            is_mail = content_type == "message/rfc822"
+            name = names.name(f"{_file_name(part)}{'.eml' if is_mail and not _file_name(part) else ''}", content_type)
+            if reason := refusal_of_name(name):
+                tally.add(name, reason if "." in name else f"{reason} {content_type}")
+                continue
+            try:
+                member_id, data = member_doc_id(doc_id, name), _bytes_of(part)
+            except UnreadableError as error:
+                yield lost(f"{doc_id}/{name}", error)
+            except (MessageError, ValueError, LookupError, AttributeError, TypeError) as error:
+                yield lost(f"{doc_id}/{name}", UnreadableError(f"It is damaged: {error}.", "Send it again."))
+            else:
+                yield Member.of(member_id, data, "mail.eml" if is_mail else "", metadata={ATTACHED_TO: doc_id})
+        yield from tally.left_out()
+
+    def _texts(self, part: Message) -> Iterator[tuple[str, str]]:
+        """Yield (type, text) of what is shown below a part, and keep what is attached."""
+        content_type = part.get_content_type()
+        if part.is_multipart() and part.get_content_maintype() == "multipart":
+            children = [child for child in part.get_payload() if isinstance(child, Message)]
+            if content_type == "multipart/alternative":
+                found = [text for child in children for text in self._texts(child)]
+                yield from _chosen(found)
+            else:
+                for child in children:
+                    yield from self._texts(child)
+        elif _is_shown(part):
+            yield content_type, _text_of(part)
+        else:
+            self._attached.append(part)
+
+
+def _chosen(texts: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return those of several forms of one text that are plain; if these are blank, those in HTML, or else all."""
+    for wanted in ("text/plain", "text/html"):
+        if found := [(kind, text) for kind, text in texts if kind == wanted and text.strip()]:
+            return found
+    return texts
+
+
+def _is_shown(part: Message) -> bool:
+    """Whether a part belongs to the body: text of any kind that is no file, and what tells of failed delivery."""
+    if part.get_content_disposition() == "attachment" or _file_name(part):
+        return False
+    # A multipart mail without parts is text.
+    return part.get_content_maintype() in ("text", "multipart") or part.get_content_type() == "message/delivery-status"
+
+
+def _file_name(part: Message) -> str:
+    try:
+        return _decoded(part.get_filename() or "")
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return ""
+
+
+def _bytes_of(part: Message) -> bytes:
+    payload = part.get_payload()
+    if isinstance(payload, list):
+        return b"\n".join(child.as_bytes() for child in payload if isinstance(child, Message))
+    data = part.get_payload(decode=True)
+    return data if isinstance(data, bytes) else b""
+
+
+def _text_of(part: Message) -> str:
+    if part.is_multipart():  # what could not be delivered, as several blocks of headers
+        return "\n\n".join(child.as_string() for child in part.get_payload() if isinstance(child, Message))
+    data = part.get_payload(decode=True)
+    if not isinstance(data, bytes) or not data.strip():
+        return ""
+    charset = str(part.get_content_charset() or "")
+    try:
+        text = data.decode(charset, "replace") if charset.startswith(_SEVEN_BITS) else decode(data, charset or None)
+    except (UnreadableError, LookupError):  # bytes that are no text, under the name of text
+        return ""
+    return text_of_html(text) if part.get_content_type() == "text/html" else text

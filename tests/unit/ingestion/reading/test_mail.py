@@ -1,0 +1,195 @@
+"""Mails: headers, body, and what is attached."""
+
+from email import policy
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+
+from errors import UnreadableError
+from index.documents.blobs import LeftOut
+from index.documents.store import Document
+from index.documents.structure import check_blocks
+from ingestion.reading.formats import Item, read_file
+from ingestion.reading.options import ReadOptions
+from tests.fakes.archives import make_mail, make_zip
+from tests.fakes.outlook import make_msg
+from tests.fakes.pdfs import make_pdf
+
+OPTIONS = ReadOptions(max_bytes=10_000_000, max_chars=1_000_000)
+NAMES = {"subject": "0037", "body": "1000", "html": "1013", "sender": "0C1A", "to": "0E04", "headers": "007D"}
+
+Items = list[Item]
+
+
+def read(folder: Path, data: bytes, name: str = "mail.eml") -> Items:
+    (folder / name).write_bytes(data)
+    return list(read_file(folder / name, name, OPTIONS))
+
+
+def documents(items: Items) -> dict[str, Document]:
+    found = {item.doc_id: item for item in items if isinstance(item, Document)}
+    for document in found.values():
+        check_blocks(document.structure.blocks, document.text)
+    return found
+
+
+def test_headers_are_pairs_and_metadata(tmp_path: Path) -> None:
+    data = make_mail(
+        "The tide is high.",
+        To="Bo Quay <bo@example.org>, cy@example.org",
+        Cc="dee@example.org",
+        Message_ID="<1@example.org>",
+    )
+    (mail,) = documents(read(tmp_path, data)).values()
+
+    assert mail.text.startswith(
+        "From: Ann Gale <ann@example.org>\nTo: Bo Quay <bo@example.org>, cy@example.org\nCc: dee"
+    )
+    assert mail.text.endswith("Subject: Harbour\n\nThe tide is high.")
+    assert (mail.title, mail.content_type) == ("Harbour", "mail")
+    assert mail.metadata["from"] == "Ann Gale <ann@example.org>"
+    assert mail.metadata["to"] == ["Bo Quay <bo@example.org>", "cy@example.org"]
+    assert mail.metadata["date"] == "2025-06-02T10:00:00+02:00"
+    assert [block.kind for block in mail.structure.blocks] == ["pair"] * 5 + ["paragraph"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "subject"),
+    [
+        (b"=?utf-8?q?Gr=C3=B6=C3=9Fe?= of =?iso-8859-1?b?5Ng=?=", "Größe of äØ"),
+        ("Größe".encode(), "Größe"),
+        ("Größe".encode("cp1252"), "Größe"),
+        (b"=?no-such?q?abc?=", "abc"),
+        (b"folded\r\n over lines", "folded over lines"),
+    ],
+)
+def test_subjects_are_decoded(tmp_path: Path, raw: bytes, subject: str) -> None:
+    (mail,) = documents(read(tmp_path, b"Subject: " + raw + b"\r\n\r\nText.")).values()
+
+    assert mail.title == subject
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "iso-2022-jp", "euc-jp"])
+def test_bodies_are_decoded(tmp_path: Path, charset: str) -> None:
+    head = f"Subject: x\r\nContent-Type: text/plain; charset={charset}\r\n\r\n"
+    (mail,) = documents(read(tmp_path, head.encode() + "港は静かだ。".encode(charset))).values()
+
+    assert mail.text.endswith("港は静かだ。")
+
+
+def test_plain_text_is_taken_before_html(tmp_path: Path) -> None:
+    (mail,) = documents(read(tmp_path, make_mail("Plain words.", "<p>Other words.</p>"))).values()
+
+    assert "Plain words." in mail.text
+    assert "Other" not in mail.text
+
+
+@pytest.mark.parametrize("plain", ["", " \n"])
+def test_html_is_taken_where_there_is_no_plain_text(tmp_path: Path, plain: str) -> None:
+    table = "<table><tr><th>Boat</th><th>Seats</th></tr><tr><td>Gannet</td><td>4</td></tr></table>"
+    html = f"<html><body><p>Dear Bo,</p><p>these are left.</p>{table}<p>Yours, Ann</p></body></html>"
+    (mail,) = documents(read(tmp_path, make_mail(plain, html))).values()
+
+    for words in ("Dear Bo,", "these are left.", "Gannet", "4", "Yours, Ann"):
+        assert words in mail.text
+
+
+def test_what_is_attached_is_a_document_of_its_own(tmp_path: Path) -> None:
+    attached = {"plan.md": b"# Plan\n\nDredge the basin.", "map.pdf": make_pdf("The north quay."), "logo.png": b"x"}
+    found = read(tmp_path, make_mail("See below.", attachments=attached))
+
+    mail, plan, chart = documents(found).values()
+    assert (plan.doc_id, plan.title, plan.content_type) == ("mail.eml/plan.md", "Plan", "markdown")
+    assert (chart.doc_id, chart.content_type, chart.source) == ("mail.eml/map.pdf", "pdf", "mail.eml")
+    assert plan.metadata["attached_to"] == chart.metadata["attached_to"] == mail.doc_id
+    (left_out,) = (item for item in found if isinstance(item, LeftOut))
+    assert "logo.png" in left_out.reason
+
+
+def test_an_archive_in_a_mail_is_attached_with_all_it_holds(tmp_path: Path) -> None:
+    found = documents(read(tmp_path, make_mail("x", attachments={"box.zip": make_zip({"a/b.txt": b"Deep."})})))
+
+    assert found["mail.eml/box.zip/a/b.txt"].metadata["attached_to"] == "mail.eml"
+
+
+def test_a_damaged_attachment_costs_itself_only(tmp_path: Path) -> None:
+    found = read(tmp_path, make_mail("x", attachments={"a.pdf": b"%PDF-1.4 broken", "b.txt": b"Sound."}))
+
+    assert list(documents(found)) == ["mail.eml", "mail.eml/b.txt"]
+    (lost,) = (item for item in found if isinstance(item, UnreadableError))
+    assert lost.doc_id == "mail.eml/a.pdf"
+
+
+def test_names_of_attachments_hold_no_folders_and_are_told_apart(tmp_path: Path) -> None:
+    message = EmailMessage(policy=policy.default)
+    message["Subject"] = "Names"
+    message.set_content("x")
+    for name in ("../../a.txt", "a.txt", "C:\\b.txt", ""):
+        message.add_attachment(b"Text.", maintype="text", subtype="plain", filename=name, disposition="attachment")
+
+    found = list(documents(read(tmp_path, message.as_bytes())))
+
+    assert found[1] == "mail.eml/a.txt"
+    assert found[3] == "mail.eml/b.txt"
+    assert len(set(found)) == 5
+    assert all(doc_id.count("/") == 1 for doc_id in found[1:])
+
+
+def test_mails_in_mails_are_read_to_a_limit(tmp_path: Path) -> None:
+    data = make_mail("Level 0.")
+    for level in range(1, 5):
+        data = make_mail(f"Level {level}.", mails={"inner.eml": data})
+
+    found = read(tmp_path, data)
+
+    levels = [one.text.rpartition("\n")[2] for one in documents(found).values()]
+    assert levels == ["Level 4.", "Level 3.", "Level 2."]
+    assert documents(found)["mail.eml/inner.eml/inner.eml"].metadata["attached_to"] == "mail.eml/inner.eml"
+    assert len([item for item in found if isinstance(item, UnreadableError)]) == 1
+
+
+def test_what_has_no_headers_is_no_mail(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableError, match="not a mail"):
+        read(tmp_path, b"\nJust words.")
+
+
+def msg(attachments: dict[str, bytes] | None = None, mail: dict[str, str] | None = None, **texts: str) -> bytes:
+    inner = {NAMES[name]: text for name, text in mail.items()} if mail else None
+    return make_msg({NAMES[name]: text for name, text in texts.items()}, attachments, inner)
+
+
+def test_a_mail_of_outlook_is_read_as_any(tmp_path: Path) -> None:
+    data = msg({"plan.md": b"# Plan"}, subject="Harbour", body="The tide is high.\r\n", sender="Ann Gale", to="Bo Quay")
+
+    mail, plan = documents(read(tmp_path, data, "a.msg")).values()
+
+    assert mail.text == "From: Ann Gale\nTo: Bo Quay\nSubject: Harbour\n\nThe tide is high."
+    assert (plan.doc_id, plan.metadata["attached_to"]) == ("a.msg/plan.md", "a.msg")
+
+
+def test_headers_that_outlook_kept_count_before_its_own(tmp_path: Path) -> None:
+    headers = "From: Ann <ann@example.org>\r\nDate: Mon, 02 Jun 2025 10:00:00 +0200\r\n"
+
+    (mail,) = documents(read(tmp_path, msg(subject="S", body="Text.", sender="Ann", headers=headers), "a.msg")).values()
+
+    assert mail.metadata["from"] == "Ann <ann@example.org>"
+    assert mail.metadata["date"] == "2025-06-02T10:00:00+02:00"
+
+
+def test_a_mail_attached_in_outlook_is_read_with_what_is_attached_to_it(tmp_path: Path) -> None:
+    data = msg({"plan.md": b"# Plan"}, {"subject": "Inner", "body": "Within."}, subject="Outer", body="Around.")
+
+    found = documents(read(tmp_path, data, "a.msg"))
+
+    assert list(found) == ["a.msg", "a.msg/mail.msg", "a.msg/mail.msg/plan.md"]
+    assert found["a.msg/mail.msg"].metadata["attached_to"] == "a.msg"
+    assert found["a.msg/mail.msg/plan.md"].metadata["attached_to"] == "a.msg/mail.msg"
+
+
+@pytest.mark.parametrize(
+    "data", [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504), b"\0\1\2\3\4\5\6\7", make_msg({})[:600]]
+)
+def test_what_is_no_mail_of_outlook_is_refused(tmp_path: Path, data: bytes) -> None:
+    with pytest.raises(UnreadableError, match="not a mail of Outlook"):
+        read(tmp_path, data, "a.msg")
