@@ -239,6 +239,12 @@ class IngestSettings(Group):
         le=2000,
         description="Words of a paragraph of a paper, at most; papers are cut evenly, and by the model's window.",
     )
+    max_skipped_share: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="The command exits with 1 when the type of a larger share of the files is not read; 1 accepts all.",
+    )
     parse_timeout_s: float = Field(
         120, gt=0, le=3600, description="Time limit for parsing one file, or one batch of its records."
     )

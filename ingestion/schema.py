@@ -4,6 +4,7 @@ Flow: a command or an HTTP job makes `RunOptions` -> `pipeline/pipeline.py` -> `
 its end.
 """
 
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -79,6 +80,9 @@ class Summary:
         vanished: are still there though their file is gone.
         leaves: leaves of new and changed documents.
         embedded: leaves whose vectors were computed; the others have the text of a leaf that had one.
+        files: plain files that were met, hidden ones not among them.
+        files_read: those of them that were read, at least in part, or are known and have not changed.
+        skipped_types: how many of them have a type that is not read, by suffix; "" stands for no suffix.
         failed: files or records that could not be read: `source` and `reason`.
         skipped: directory entries that are no documents: `source` and `reason`.
         left_out: what was cut out of documents because it holds no words: `source` and `reason`, which says how much.
@@ -97,6 +101,9 @@ class Summary:
     leaves: int = 0
     embedded: int = 0
     duration_s: float = 0.0
+    files: int = 0
+    files_read: int = 0
+    skipped_types: dict[str, int] = field(default_factory=dict)
     failed: list[dict[str, str]] = field(default_factory=list)
     skipped: list[dict[str, str]] = field(default_factory=list)
     left_out: list[dict[str, str]] = field(default_factory=list)
@@ -111,8 +118,10 @@ class Summary:
 
     def add(self, other: "Summary") -> None:
         """Count another run into the same corpus."""
-        for name in ("new", "changed", "unchanged", "removed", "vanished", "leaves", "embedded", "duration_s"):
+        counts = ("new", "changed", "unchanged", "removed", "vanished", "leaves", "embedded", "files", "files_read")
+        for name in (*counts, "duration_s"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.skipped_types = dict(Counter(self.skipped_types) + Counter(other.skipped_types))
         self.failed += other.failed
         self.skipped += other.skipped
         self.left_out += other.left_out

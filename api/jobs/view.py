@@ -5,12 +5,14 @@ Flow: `queue.py` -> **here** -> `/ingest`. Pure.
 An evaluation client's names stand beside our own summary's; its chunk is a leaf.
 """
 
+from collections import Counter
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from api.jobs.queue import Job, Result
 from errors import RagError
+from ingestion.console.coverage import coverage
 from ingestion.schema import Summary
 
 MAX_ERRORS = 10
@@ -42,6 +44,8 @@ def result_of(summary: Summary, *, chunks_total: int) -> Result:
         "left_out": summary.left_out[:MAX_LISTED],
         "left_out_total": len(summary.left_out),
         "skipped_total": len(summary.skipped),
+        "skipped_types": dict(Counter(summary.skipped_types).most_common(MAX_LISTED)),
+        "coverage": coverage(summary),
         "duplicates": summary.duplicates[:MAX_LISTED],
         "duplicates_total": len(summary.duplicates),
     }

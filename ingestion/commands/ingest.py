@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             with ServiceClient(error.url, settings.serve.key_headers()) as service:
                 return service.ingest(arguments.path, corpus, options, on_progress=tell, stop=stop)
 
-    summary, code = watch(work, json_lines=arguments.json_lines)
+    summary, code = watch(work, json_lines=arguments.json_lines, max_skipped_share=settings.ingest.max_skipped_share)
     print(json.dumps(summary.to_dict()))
     return code
 

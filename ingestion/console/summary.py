@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ingestion.console.coverage import coverage
 from ingestion.schema import Progress, Summary
 
 SHOWN_REASONS = 20
@@ -32,7 +33,7 @@ class FilesMet:
 
 
 def report(summary: Summary, met: FilesMet) -> list[str]:
-    """Return the lines: a dry run's plan, what was skipped, left out and failed and why, copies, then the totals."""
+    """Return the lines: a dry run's plan, what was skipped, left out, failed, copies, totals, how much was read."""
     return [
         *(_plan(summary, met) if summary.dry_run else ()),
         *_reasons("skipped", summary.skipped),
@@ -40,6 +41,7 @@ def report(summary: Summary, met: FilesMet) -> list[str]:
         *_reasons("failed", summary.failed),
         *_duplicates(summary.duplicates),
         *_totals(summary),
+        *filter(None, [coverage(summary)]),
     ]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from errors import RagError, error_line
 from ingestion.build import ingest
+from ingestion.console.coverage import TOO_FEW_READ, skipped_share
 from ingestion.console.progress import Tell, shown
 from ingestion.console.signals import NOTICE, StopSignals
 from ingestion.console.summary import FilesMet, report
@@ -21,15 +22,17 @@ from settings import Settings
 Run = Callable[[Tell, threading.Event], Summary]
 
 
-def watch(run: Run, *, json_lines: bool = False) -> tuple[Summary, int]:
+def watch(run: Run, *, json_lines: bool = False, max_skipped_share: float = 1) -> tuple[Summary, int]:
     """Call `run`, tell how it goes, and report what it did; raises what `run` raises.
 
     Args:
         run: is given what to call with each `Progress`, and the event that asks it to stop.
         json_lines: write JSON objects, one a line, instead of text.
+        max_skipped_share: of the files, 0 to 1: when more have a type that is not read, the exit code is 1.
 
     Returns:
-        The summary and the exit code: 1 when something failed, 130 or 143 when a signal came, else 0.
+        The summary and the exit code: 1 when something failed or too much was skipped, 130 or 143 when a signal came,
+        else 0.
 
     Raises:
         SystemExit: `run` failed after a signal; the error is a consequence, and the code is the signal's.
@@ -49,7 +52,8 @@ def watch(run: Run, *, json_lines: bool = False) -> tuple[Summary, int]:
                 raise
             sys.stderr.write(error_line(error, as_json=json_lines))
             raise SystemExit(signals.exit_code) from error
-    code = signals.exit_code or (1 if summary.failed else 0)
+    too_few_read = skipped_share(summary) > max_skipped_share
+    code = signals.exit_code or (1 if summary.failed or too_few_read else 0)
     if json_lines:
         counts = {name: value for name, value in summary.to_dict().items() if not isinstance(value, list)}
         totals = {"failed": len(summary.failed), "skipped": len(summary.skipped), "exit_code": code}
@@ -57,9 +61,14 @@ def watch(run: Run, *, json_lines: bool = False) -> tuple[Summary, int]:
         sys.stderr.write(json.dumps({"event": "done", **counts, **totals}) + "\n")
     else:
         sys.stderr.writelines(f"{line}\n" for line in report(summary, met))
+        if too_few_read:
+            sys.stderr.write(TOO_FEW_READ)
     return summary, code
 
 
 def ingest_watched(path: Path, settings: Settings, *, corpus: str) -> int:
     """Do what `build.ingest` does with no options, watched; return the exit code."""
-    return watch(lambda tell, stop: ingest(path, settings, corpus=corpus, on_progress=tell, stop=stop))[1]
+    return watch(
+        lambda tell, stop: ingest(path, settings, corpus=corpus, on_progress=tell, stop=stop),
+        max_skipped_share=settings.ingest.max_skipped_share,
+    )[1]

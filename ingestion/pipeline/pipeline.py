@@ -140,6 +140,7 @@ class Pipeline:
             report.summary.stopped = True
         if not options.dry_run:
             self._forget_moved(report.summary)
+        report.summary.files = report.files_met
         report.summary.duration_s = round(time.monotonic() - started, 2)
         return report.summary
 
@@ -201,6 +202,12 @@ class _Report:
         self._file_bytes = 0.0  # committed of the file that goes on
         self._told_bytes = self._told_leaves = 0
 
+    @property
+    def files_met(self) -> int:
+        """All plain files, those of a type that is not read among them."""
+        # More may be done than were counted before: a folder can fill while it is read.
+        return max(self._files_total, self._files) + sum(self.summary.skipped_types.values())
+
     def watched(self, steps: Iterator[Step]) -> Iterator[Step]:
         """Pass the steps on, and know which are under way; runs in another thread than the rest."""
         for step in steps:
@@ -214,6 +221,8 @@ class _Report:
             self._change(step)
         elif isinstance(step, Skipped):
             self.summary.skipped.append({"source": step.path, "reason": step.reason})
+            if step.suffix is not None:
+                self.summary.skipped_types[step.suffix] = self.summary.skipped_types.get(step.suffix, 0) + 1
             self._progress(step.path, "skipped", step.reason)
         else:
             self._file(step)
@@ -251,6 +260,7 @@ class _Report:
         self._file_bytes = 0.0
         self._files += 1
         self._bytes += step.size
+        self.summary.files_read += bool(step.unchanged or not step.failures or self._outcome != "unchanged")
         self.summary.unchanged += step.unchanged
         self.summary.removed += len(step.gone)
         self.summary.failed += [{"source": step.source, "reason": reason} for reason in step.failures]

@@ -36,6 +36,13 @@ FORMATS = {
     ".parquet": "parquet",
 }
 COMPRESSIONS = (".gz", ".bz2")
+# Which extra of `pyproject.toml` reads a type that is otherwise not read.
+EXTRAS: dict[str, str] = {}
+# What lies beside documents in every folder of them, and is not expected to be read: pictures, fonts, looks of pages.
+COMPANIONS = frozenset(
+    ".png .jpg .jpeg .gif .svg .webp .avif .ico .bmp .tif .tiff .css .scss .less .js .mjs .map .woff .woff2 .ttf .otf "
+    ".eot .mp3 .mp4 .m4a .m4v .mov .avi .mkv .ogg .wav .webm".split()
+)
 BUFFER_BYTES = 262_144  # what a reader can look at before it begins
 # A folder that is only passed through need not be readable, where the system can open it so.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -66,10 +73,17 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Something below the root that is not read; `path` is relative to the root and printable."""
+    """Something below the root that is not read.
+
+    Attributes:
+        path: relative to the root, and printable.
+        reason: why.
+        suffix: of a plain file whose type is not read, in lower case; "" if its name has none. Else None.
+    """
 
     path: str
     reason: str
+    suffix: str | None = None
 
 
 def inner_name(name: str) -> str:
@@ -120,8 +134,13 @@ def _walk(base: Path, pending: list[Path]) -> Iterator[SourceFile | Skipped]:
         except OSError as error:
             yield Skipped(_printable(name), f"cannot be read: {error.strerror}")
             continue
-        reason = _refusal(name, status.st_mode)
-        yield Skipped(_printable(name), reason) if reason else SourceFile(path, name, status.st_size)
+        if reason := _refusal(name, status.st_mode):
+            yield Skipped(_printable(name), reason)
+        elif format_of(name):
+            yield SourceFile(path, name, status.st_size)
+        else:
+            suffix = _suffix(name)
+            yield Skipped(_printable(name), f"unsupported type {suffix}".rstrip(), suffix)
 
 
 def open_plain(path: Path) -> BufferedReader:
@@ -175,10 +194,13 @@ def _refusal(name: str, mode: int) -> str | None:
             return reason
     if any(map(_is_unspeakable, name)):
         return "its name holds control characters or is no valid UTF-8"
-    if format_of(name):
-        return None
-    suffix = PurePath(inner_name(name)).suffix.lower() + name[len(inner_name(name)) :].lower()
-    return f"unsupported type {suffix}".rstrip()
+    return None
+
+
+def _suffix(name: str) -> str:
+    """Return what names a file's type, that of its compression included: `.tar.gz`."""
+    inner = inner_name(name)
+    return (PurePath(inner).suffix + name[len(inner) :]).lower()
 
 
 def _printable(name: object) -> str:

@@ -210,6 +210,8 @@ def test_unreadable_and_unsupported_files_are_named_and_the_rest_goes_on(library
     assert {failure["source"] for failure in summary.failed} == {"blank.md", "broken.pdf"}
     assert [skipped["source"] for skipped in summary.skipped] == ["picture.png"]
     assert summary.new == 2
+    assert (summary.files, summary.files_read, summary.skipped_types) == (5, 2, {".png": 1})
+    assert library.ingest().files_read == 2, "known files count as read"
 
 
 def test_many_documents_are_committed_in_batches(library: Library) -> None:
