@@ -81,6 +81,9 @@ class ServeSettings(Group):
         description="Folder of evaluation runs (`python -m eval run --out FOLDER/NAME`) that the web page and `/runs` "
         "show; none are shown if unset.",
     )
+    watch: bool = Field(
+        False, description="Go on with what changes in the folder of `--ingest`; `--watch` does the same."
+    )
     queue: int = Field(16, ge=0, le=10_000, description="Questions that may wait for a slot; further ones get 429.")
     log_format: Literal["console", "json"] = Field("console", description="Format of the log lines on stderr.")
 

@@ -29,7 +29,8 @@ class RunOptions:
         dry_run: compare only, write nothing.
         prune: remove documents whose files are gone from the folder.
         retry: read files again that could not be read before, though they have not changed.
-        files: names of the only files of the folder to read; None reads all that is below it.
+        files: paths below the folder: nothing but these files and folders is read, or removed by `prune`. None means
+            all that is there.
     """
 
     root_name: str = ""

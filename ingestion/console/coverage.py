@@ -10,8 +10,8 @@ from ingestion.schema import Summary
 
 SHOWN_TYPES = 8
 TOO_FEW_READ = (
-    "too little of it was read, so the exit code is 1; RAG_INGEST__MAX_SKIPPED_SHARE is the share of files whose type "
-    "may be skipped, 1 accepts all\n"
+    "too little of it was read, which counts as a failure; RAG_INGEST__MAX_SKIPPED_SHARE is the share of files whose "
+    "type may be skipped, 1 accepts all\n"
 )
 
 

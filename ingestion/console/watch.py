@@ -37,23 +37,43 @@ def watch(run: Run, *, json_lines: bool = False, max_skipped_share: float = 1) -
     Raises:
         SystemExit: `run` failed after a signal; the error is a consequence, and the code is the signal's.
     """
-    met = FilesMet()
-    signals = StopSignals('{"event": "stopping"}\n' if json_lines else NOTICE)
-    with signals, shown(sys.stderr, json_lines=json_lines) as tell:
-
-        def told(progress: Progress) -> None:
-            met.note(progress)
-            tell(progress)
-
+    signals = StopSignals(notice_of(json_lines))
+    with signals:
         try:
-            summary = run(told, signals.stop)
+            summary, met = run_shown(run, signals.stop, json_lines=json_lines)
         except RagError as error:
             if signals.exit_code is None:
                 raise
             sys.stderr.write(error_line(error, as_json=json_lines))
             raise SystemExit(signals.exit_code) from error
+    return summary, tell_end(
+        summary, met, signals.exit_code, json_lines=json_lines, max_skipped_share=max_skipped_share
+    )
+
+
+def notice_of(json_lines: bool) -> str:
+    """Return what is written at the first signal."""
+    return '{"event": "stopping"}\n' if json_lines else NOTICE
+
+
+def run_shown(run: Run, stop: threading.Event, *, json_lines: bool) -> tuple[Summary, FilesMet]:
+    """Call `run` with this `stop`, tell how it goes, and return what it did with the files it met."""
+    met = FilesMet()
+    with shown(sys.stderr, json_lines=json_lines) as tell:
+
+        def told(progress: Progress) -> None:
+            met.note(progress)
+            tell(progress)
+
+        return run(told, stop), met
+
+
+def tell_end(
+    summary: Summary, met: FilesMet, signalled: int | None, *, json_lines: bool, max_skipped_share: float
+) -> int:
+    """Report what a run did, and return its exit code; `signalled` is that of a signal, if one came."""
     too_few_read = skipped_share(summary) > max_skipped_share
-    code = signals.exit_code or (1 if summary.failed or too_few_read else 0)
+    code = signalled or (1 if summary.failed or too_few_read else 0)
     if json_lines:
         counts = {name: value for name, value in summary.to_dict().items() if not isinstance(value, list)}
         totals = {"failed": len(summary.failed), "skipped": len(summary.skipped), "exit_code": code}
@@ -63,7 +83,7 @@ def watch(run: Run, *, json_lines: bool = False, max_skipped_share: float = 1) -
         sys.stderr.writelines(f"{line}\n" for line in report(summary, met))
         if too_few_read:
             sys.stderr.write(TOO_FEW_READ)
-    return summary, code
+    return code
 
 
 def ingest_watched(path: Path, settings: Settings, *, corpus: str) -> int:

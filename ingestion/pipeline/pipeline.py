@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, closing
+from pathlib import PurePosixPath
 from typing import Literal
 
 from errors import UnreadableError
@@ -134,7 +135,7 @@ class Pipeline:
                 with closing(stages(steps, self._corpus, self._preparation, self._stop)) as committed:
                     for batch in committed:
                         self._report(batch, comparison, report)
-            if whole and options.limit is None:
+            if options.limit is None and (whole or (options.prune and options.files)):
                 self._vanished(comparison, root, options, report)
         except RunStopped:
             report.summary.stopped = True
@@ -166,6 +167,7 @@ class Pipeline:
 
     def _vanished(self, comparison: Comparison, root: str, options: RunOptions, report: "_Report") -> None:
         """Count, and with `prune` remove, the documents whose files are gone from the root."""
+        named = None if options.files is None else frozenset(options.files)
         hidden = tuple(f"{entry}/" for entry in comparison.unlisted)
         gone = [
             note.source
@@ -173,12 +175,13 @@ class Pipeline:
             if note.source not in comparison.seen
             and note.source not in comparison.unlisted
             and not note.source.startswith(hidden)
+            and (named is None or not named.isdisjoint(_path_and_folders(note.file)))
         ]
         doc_ids = [doc_id for source in gone for doc_id in self._corpus.documents.versions(source)]
         if not options.prune:
             report.gone(gone, "vanished", len(doc_ids))
             return
-        if doc_ids and not comparison.seen:
+        if doc_ids and named is None and not comparison.seen:
             raise UnreadableError(
                 f"{root} holds no document; pruning would remove all {len(doc_ids)} that came from it.",
                 "Check the path; `python -m ingestion delete` removes documents by name.",
@@ -187,6 +190,11 @@ class Pipeline:
             self._corpus.remove(doc_ids)
             self._corpus.ledger.forget(gone)
         report.gone(gone, "removed", len(doc_ids))
+
+
+def _path_and_folders(file: str) -> Iterator[str]:
+    path = PurePosixPath(file)
+    return map(str, (path, *path.parents))
 
 
 class _Report:

@@ -11,7 +11,7 @@ import errno
 import os
 import stat
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from io import BufferedReader, FileIO
 from pathlib import Path, PurePath
@@ -99,11 +99,15 @@ def format_of(name: str) -> str | None:
     return None if inner != name and found in _COMPRESSED_BY_THEMSELVES else found
 
 
-def list_files(root: Path, *, resolved: bool = False) -> Iterator[SourceFile | Skipped]:
+def list_files(
+    root: Path, *, only: Collection[str] | None = None, resolved: bool = False
+) -> Iterator[SourceFile | Skipped]:
     """Return everything below `root`, folder by folder in order of name; hidden names are passed over in silence.
 
     Args:
         root: a folder or a file. It may be a link: the person who names it means its target.
+        only: list nothing but these files and folders, named by their paths from the root; those that are gone are
+            passed over.
         resolved: its links were resolved before, and perhaps checked; should it be a link by now, it is not followed.
 
     Raises:
@@ -115,7 +119,7 @@ def list_files(root: Path, *, resolved: bool = False) -> Iterator[SourceFile | S
         elif root.is_symlink():
             raise UnreadableError(f"{_printable(root)} has become a symbolic link.", "Name the real folder.")
         root.lstat()  # raises for one that is not there
-        pending = _children(root) if root.is_dir() else [root]
+        pending = [root] if not root.is_dir() else _children(root) if only is None else _named(root, only)
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "a loop of links"
         raise UnreadableError(f"{_printable(root)} cannot be read: {reason}.", "Check the path.") from error
@@ -186,6 +190,17 @@ def _open_without_links(path: Path) -> int:
 def _children(folder: Path) -> list[Path]:
     """Return what is in `folder`, last name first, so that a stack pops it in order."""
     return sorted((path for path in folder.iterdir() if not path.name.startswith(".")), reverse=True)
+
+
+def _named(root: Path, names: Collection[str]) -> list[Path]:
+    """Return what lies at these paths, last name first, each once; what is reached through a link is none of ours."""
+    wanted = {root / name for name in names}
+    found = []
+    for path in wanted:
+        folders = path.parents[: len(path.relative_to(root).parts) - 1]
+        if wanted.isdisjoint(folders) and not any(folder.is_symlink() for folder in folders) and os.path.lexists(path):
+            found.append(path)
+    return sorted(found, reverse=True)
 
 
 def _refusal(name: str, mode: int) -> str | None:
