@@ -252,6 +252,10 @@ class IngestSettings(Group):
         120, gt=0, le=3600, description="Time limit for parsing one file, or one batch of its records."
     )
     parse_memory_mb: int = Field(2048, ge=256, le=65536, description="Memory limit of one parser process.")
+    ocr: bool = Field(
+        False, description="Read scanned PDFs and pictures (PNG, JPEG, TIFF) by OCR; needs the extra `ocr`."
+    )
+    ocr_memory_mb: int = Field(4096, ge=2048, le=65536, description="Memory limit of the process for OCR.")
     ray_address: str | None = Field(
         None,
         pattern=RAY_ADDRESS,

@@ -7,6 +7,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import groupby, takewhile
 from pathlib import Path
 
@@ -162,8 +163,8 @@ class _Run:
     def with_open(self, corpus: Corpus) -> Summary:
         """Ingest what is listed below the path, or those of its files that the options name."""
         names = self._options.files
-        totals = _totals(list_files(self.path, only=names, resolved=True), self._stop)
-        entries = list_files(self.path, only=names, resolved=True)
+        listed = partial(list_files, self.path, only=names, images=self._settings.ingest.ocr, resolved=True)
+        totals, entries = _totals(listed(), self._stop), listed()
         return self.with_entries(corpus, entries, totals, whole=names is None and self.path.is_dir())
 
     def with_entries(

@@ -114,5 +114,5 @@ def _names(folder: Path, changes: Iterable[tuple[str, str]]) -> Iterator[str]:
         name = path.relative_to(folder).as_posix()
         if any(part.startswith(".") for part in path.relative_to(folder).parts):
             continue
-        if change != "modified" or format_of(name) or path.is_dir():
+        if change != "modified" or format_of(name, images=True) or path.is_dir():
             yield name

@@ -87,6 +87,7 @@ class Summary:
         failed: files or records that could not be read: `source` and `reason`.
         skipped: directory entries that are no documents: `source` and `reason`.
         left_out: what was cut out of documents because it holds no words: `source` and `reason`, which says how much.
+        by_ocr: new and changed documents of which pages were read by OCR: `source` and `reason`, which names the pages.
         duplicates: new and changed documents whose text another one has too: `doc_id` and `duplicate_of`. Both are
             kept; of a text that was found only one is shown.
         dry_run: nothing was written.
@@ -108,6 +109,7 @@ class Summary:
     failed: list[dict[str, str]] = field(default_factory=list)
     skipped: list[dict[str, str]] = field(default_factory=list)
     left_out: list[dict[str, str]] = field(default_factory=list)
+    by_ocr: list[dict[str, str]] = field(default_factory=list)
     duplicates: list[dict[str, str]] = field(default_factory=list)
     dry_run: bool = False
     stopped: bool = False
@@ -126,6 +128,7 @@ class Summary:
         self.failed += other.failed
         self.skipped += other.skipped
         self.left_out += other.left_out
+        self.by_ocr += other.by_ocr
         self.duplicates += other.duplicates
         self.stopped |= other.stopped
 

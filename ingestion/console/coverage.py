@@ -47,9 +47,9 @@ def _named(suffix: str) -> str:
 
 
 def _extras(summary: Summary) -> str:
-    """Name what would read some of the skipped types, once installed."""
+    """Name what would read some of the skipped types."""
     extras = sorted({EXTRAS[suffix] for suffix in summary.skipped_types if suffix in EXTRAS})
-    reads = (f"`{extra}` reads {', '.join(_read_by(extra, summary))}" for extra in extras)
+    reads = (f"{extra} reads {', '.join(_read_by(extra, summary))}" for extra in extras)
     return f". Of the extras, {'; '.join(reads)}" if extras else ""
 
 

@@ -38,6 +38,7 @@ def report(summary: Summary, met: FilesMet) -> list[str]:
         *(_plan(summary, met) if summary.dry_run else ()),
         *_reasons("skipped", summary.skipped),
         *_reasons("left out", summary.left_out),
+        *_read_by_ocr(summary.by_ocr),
         *_reasons("failed", summary.failed),
         *_duplicates(summary.duplicates),
         *_totals(summary),
@@ -64,6 +65,15 @@ def _reasons(title: str, entries: Sequence[dict[str, str]]) -> Iterator[str]:
         yield from _some(names[:SHOWN_FILES], len(names))
     if len(sources) > SHOWN_REASONS:
         yield f"  and {len(sources) - SHOWN_REASONS:,} more reasons; the JSON summary has all"
+
+
+def _read_by_ocr(entries: Sequence[dict[str, str]]) -> Iterator[str]:
+    if entries:
+        yield f"read by OCR ({len(entries):,}): letters may be mistaken"
+    for entry in entries[:SHOWN_REASONS]:
+        yield f"  {entry['source']}: {entry['reason']}"
+    if len(entries) > SHOWN_REASONS:
+        yield f"  and {len(entries) - SHOWN_REASONS:,} more; the JSON summary has all"
 
 
 def _duplicates(entries: Sequence[dict[str, str]]) -> Iterator[str]:

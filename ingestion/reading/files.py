@@ -36,8 +36,10 @@ FORMATS = {
     ".parquet": "parquet",
 }
 COMPRESSIONS = (".gz", ".bz2")
-# Which extra of `pyproject.toml` reads a type that is otherwise not read.
-EXTRAS: dict[str, str] = {}
+# Pictures of text, which are read only where OCR is on.
+IMAGES = dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff"), "image")
+# Which extra of `pyproject.toml` reads a type that is otherwise not read, and what else it takes.
+EXTRAS: dict[str, str] = dict.fromkeys(IMAGES, "`ocr` with RAG_INGEST__OCR=true")
 # What lies beside documents in every folder of them, and is not expected to be read: pictures, fonts, looks of pages.
 COMPANIONS = frozenset(
     ".png .jpg .jpeg .gif .svg .webp .avif .ico .bmp .tif .tiff .css .scss .less .js .mjs .map .woff .woff2 .ttf .otf "
@@ -46,7 +48,7 @@ COMPANIONS = frozenset(
 BUFFER_BYTES = 262_144  # what a reader can look at before it begins
 # A folder that is only passed through need not be readable, where the system can open it so.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_COMPRESSED_BY_THEMSELVES = ("pdf", "docx", "parquet")
+_COMPRESSED_BY_THEMSELVES = ("pdf", "docx", "parquet", "image")
 _KINDS = (
     (stat.S_ISLNK, "symbolic link, which is not followed"),
     (stat.S_ISFIFO, "named pipe"),
@@ -92,15 +94,21 @@ def inner_name(name: str) -> str:
     return stem if dot + suffix.lower() in COMPRESSIONS else name
 
 
-def format_of(name: str) -> str | None:
-    """Return the format that a file's suffix names, or None. Formats of text may be compressed."""
+def format_of(name: str, *, images: bool = False) -> str | None:
+    """Return the format that a file's suffix names, or None. Formats of text may be compressed.
+
+    Args:
+        name: of the file.
+        images: pictures are read too.
+    """
     inner = inner_name(name)
-    found = FORMATS.get(PurePath(inner).suffix.lower())
+    suffix = PurePath(inner).suffix.lower()
+    found = FORMATS.get(suffix) or (IMAGES.get(suffix) if images else None)
     return None if inner != name and found in _COMPRESSED_BY_THEMSELVES else found
 
 
 def list_files(
-    root: Path, *, only: Collection[str] | None = None, resolved: bool = False
+    root: Path, *, only: Collection[str] | None = None, images: bool = False, resolved: bool = False
 ) -> Iterator[SourceFile | Skipped]:
     """Return everything below `root`, folder by folder in order of name; hidden names are passed over in silence.
 
@@ -108,6 +116,7 @@ def list_files(
         root: a folder or a file. It may be a link: the person who names it means its target.
         only: list nothing but these files and folders, named by their paths from the root; those that are gone are
             passed over.
+        images: pictures are read too.
         resolved: its links were resolved before, and perhaps checked; should it be a link by now, it is not followed.
 
     Raises:
@@ -123,10 +132,10 @@ def list_files(
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "a loop of links"
         raise UnreadableError(f"{_printable(root)} cannot be read: {reason}.", "Check the path.") from error
-    return _walk(root if root.is_dir() else root.parent, pending)
+    return _walk(root if root.is_dir() else root.parent, pending, images=images)
 
 
-def _walk(base: Path, pending: list[Path]) -> Iterator[SourceFile | Skipped]:
+def _walk(base: Path, pending: list[Path], *, images: bool) -> Iterator[SourceFile | Skipped]:
     while pending:
         path = pending.pop()
         name = path.relative_to(base).as_posix()
@@ -140,7 +149,7 @@ def _walk(base: Path, pending: list[Path]) -> Iterator[SourceFile | Skipped]:
             continue
         if reason := _refusal(name, status.st_mode):
             yield Skipped(_printable(name), reason)
-        elif format_of(name):
+        elif format_of(name, images=images):
             yield SourceFile(path, name, status.st_size)
         else:
             suffix = _suffix(name)

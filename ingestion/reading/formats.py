@@ -25,7 +25,7 @@ from ingestion.reading.jsonl import read_jsonl
 from ingestion.reading.kind import check_size, kind_of, too_large
 from ingestion.reading.language import namer
 from ingestion.reading.markdown import read_markdown
-from ingestion.reading.options import ReadOptions
+from ingestion.reading.options import TURN_ON_OCR, ReadOptions
 from ingestion.reading.paper import paper_name, read_paper
 from ingestion.reading.plain_text import read_plain_text
 
@@ -66,6 +66,12 @@ def _items(kind: str, stream: io.BufferedReader, doc_id: str, size: int, options
             yield from read_parquet(stream, doc_id)
         case "json":
             yield from read_json(_whole(stream, size, options.max_bytes), doc_id)
+        case "image":
+            if not options.ocr:
+                raise UnreadableError("The file holds a picture.", TURN_ON_OCR)
+            from ingestion.reading.image import read_image  # noqa: PLC0415  # an extra
+
+            yield from read_image(_whole(stream, size, options.max_bytes), doc_id)
         case _:
             yield _document(kind, _whole(stream, size, options.max_bytes), doc_id, options)
 
@@ -86,7 +92,7 @@ def _document(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Docu
         case "pdf":
             from ingestion.reading.pdf import read_pdf  # noqa: PLC0415
 
-            return read_pdf(data, doc_id)
+            return read_pdf(data, doc_id, ocr=options.ocr)
         case "docx":
             from ingestion.reading.docx import read_docx  # noqa: PLC0415
 

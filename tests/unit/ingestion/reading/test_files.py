@@ -93,6 +93,15 @@ def test_nothing_is_named_through_a_link(tmp_path: Path) -> None:
     assert list(list_files(tmp_path / "root", only=["link/secret.md"])) == []
 
 
+def test_pictures_are_listed_where_they_are_read(tmp_path: Path) -> None:
+    write(tmp_path / "scan.PNG")
+
+    assert names(tmp_path) == []
+    assert [entry.doc_id for entry in list_files(tmp_path, images=True) if isinstance(entry, SourceFile)] == [
+        "scan.PNG"
+    ]
+
+
 def test_links_are_reported_and_never_followed(tmp_path: Path) -> None:
     root = tmp_path / "root"
     write(root / "a.md")
