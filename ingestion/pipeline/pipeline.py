@@ -252,8 +252,10 @@ class _Report:
         self._file_bytes += step.bytes_done
         self.summary.leaves += len(step.tree.leaves) if step.tree else 0
         self.summary.embedded += step.embedded
-        if pages := str(step.document.metadata.get("ocr_pages", "")):
-            reason = f"{'Page' if pages.isdigit() else 'Pages'} {pages}, mean confidence {step.document.metadata.get('ocr_confidence')}."
+        metadata = step.document.metadata
+        if pages := str(metadata.get("ocr_pages", "")):
+            page = "Page" if pages.isdigit() else "Pages"
+            reason = f"{page} {pages}, mean confidence {metadata.get('ocr_confidence')}."
             self.summary.by_ocr.append({"source": step.document.doc_id, "reason": reason})
         if step.copy_of:
             self.summary.duplicates.append({"doc_id": step.document.doc_id, "duplicate_of": step.copy_of})
