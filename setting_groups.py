@@ -81,6 +81,9 @@ class ServeSettings(Group):
         description="Folder of evaluation runs (`python -m eval run --out FOLDER/NAME`) that the web page and `/runs` "
         "show; none are shown if unset.",
     )
+    watch: bool = Field(
+        False, description="Go on with what changes in the folder of `--ingest`; `--watch` does the same."
+    )
     queue: int = Field(16, ge=0, le=10_000, description="Questions that may wait for a slot; further ones get 429.")
     log_format: Literal["console", "json"] = Field("console", description="Format of the log lines on stderr.")
 
@@ -239,10 +242,20 @@ class IngestSettings(Group):
         le=2000,
         description="Words of a paragraph of a paper, at most; papers are cut evenly, and by the model's window.",
     )
+    max_skipped_share: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="The command exits with 1 when the type of a larger share of the files is not read; 1 accepts all.",
+    )
     parse_timeout_s: float = Field(
         120, gt=0, le=3600, description="Time limit for parsing one file, or one batch of its records."
     )
     parse_memory_mb: int = Field(2048, ge=256, le=65536, description="Memory limit of one parser process.")
+    ocr: bool = Field(
+        False, description="Read scanned PDFs and pictures (PNG, JPEG, TIFF) by OCR; needs the extra `ocr`."
+    )
+    ocr_memory_mb: int = Field(4096, ge=2048, le=65536, description="Memory limit of the process for OCR.")
     ray_address: str | None = Field(
         None,
         pattern=RAY_ADDRESS,

@@ -21,8 +21,15 @@ MAX_SHOWN_CHARS = 240
 HOW = "Send each file as a part of `multipart/form-data`, as `curl -F file=@NAME` does."
 
 
-async def receive_files(request: Request, folder: Path) -> tuple[list[str], dict[str, UploadError]]:
+async def receive_files(
+    request: Request, folder: Path, *, images: bool = False
+) -> tuple[list[str], dict[str, UploadError]]:
     """Write the files of a request into an empty folder.
+
+    Args:
+        request: its body has not been read.
+        folder: empty.
+        images: pictures are taken too.
 
     Returns:
         The names of the written files in order, and why each of the others was refused, by the name that was sent.
@@ -34,7 +41,7 @@ async def receive_files(request: Request, folder: Path) -> tuple[list[str], dict
         ClientDisconnect: the client left.
     """
     try:
-        with closing(_Receiver(_boundary(request), folder)) as receiver:
+        with closing(_Receiver(_boundary(request), folder, images=images)) as receiver:
             async for chunk in request.stream():
                 await run_in_threadpool(receiver.write, chunk)
             return receiver.end()
@@ -56,8 +63,9 @@ def _boundary(request: Request) -> bytes:
 class _Receiver:
     """Takes the body piece by piece; the parser calls back for each part."""
 
-    def __init__(self, boundary: bytes, folder: Path) -> None:
+    def __init__(self, boundary: bytes, folder: Path, *, images: bool) -> None:
         self._folder = folder
+        self._images = images
         self._names: list[str] = []
         self._refused: dict[str, UploadError] = {}
         self._file: BufferedWriter | None = None
@@ -131,7 +139,7 @@ class _Receiver:
 
     def _checked(self, sent: bytes) -> str:
         try:
-            name = check_name(sent.decode())
+            name = check_name(sent.decode(), images=self._images)
         except UnicodeDecodeError as error:
             raise UploadError("The name of an uploaded file is not UTF-8.", "Give the file another name.") from error
         if name in self._names:

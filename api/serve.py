@@ -7,13 +7,18 @@ cannot be opened is refused here, before the first connection.
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 from fastapi import FastAPI
 
 from api.app import create_app
+from api.dependencies import Service
 from api.jobs.ingester import Ingester
-from api.jobs.queue import Jobs
+from api.jobs.queue import Job, Jobs
+from api.jobs.watcher import FolderWatcher
+from api.routes.ingest import submit
+from api.schemas.requests import IngestBody
 from errors import StorageError, UnknownCorpusError
 from pipelines.build import open_pipelines
 from query_engine.build import Engines
@@ -25,7 +30,11 @@ from sources.given_pages import PageAnswers, PageReaders
 
 @contextmanager
 def application(
-    settings: Settings, url: str, folder: Path | None = None, listen: Callable[[], None] = lambda: None
+    settings: Settings,
+    url: str,
+    folder: Path | None = None,
+    listen: Callable[[], None] = lambda: None,
+    watched: str | None = None,
 ) -> Iterator[FastAPI]:
     """Yield the application with all that it answers from; close it at the end.
 
@@ -34,6 +43,7 @@ def application(
         url: where the service is reached from this machine.
         folder: what was ingested at the start; clients may have it ingested again.
         listen: called as soon as nothing can fail any more.
+        watched: the corpus that `folder` was ingested into, if it shall be kept in step with it.
 
     Raises:
         RagError: a model, the default corpus or the tasks cannot be opened.
@@ -61,7 +71,16 @@ def application(
         service = app.state.service
         for part in (service.study, service.recorder, service.page_renderer):
             stack.callback(part.close)
+        if folder is not None and watched is not None:
+            watcher = FolderWatcher(folder.resolve(), partial(_submit_changes, service, folder, watched))
+            stack.callback(watcher.close)
+            stack.callback(jobs.stop)
         yield app
+
+
+def _submit_changes(service: Service, folder: Path, corpus: str, names: tuple[str, ...] | None) -> Job:
+    files = None if names is None else list(names)
+    return submit(service, IngestBody(path=str(folder.resolve()), corpus=corpus, files=files, prune=bool(files)))
 
 
 def describe(engines: Engines, web: SourceEngine | None = None) -> str:

@@ -7,7 +7,8 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import chain, groupby, takewhile
+from functools import partial
+from itertools import groupby, takewhile
 from pathlib import Path
 
 from errors import SettingsError, UnreadableError
@@ -37,6 +38,7 @@ def ingest(
     corpus: str,
     options: RunOptions | None = None,
     rebuild: bool = False,
+    embedding: Embedding | None = None,
     on_progress: Tell = lambda _progress: None,
     stop: threading.Event | None = None,
 ) -> Summary:
@@ -48,6 +50,7 @@ def ingest(
         corpus: its name.
         options: of the run.
         rebuild: rebuild the corpus from `path`, beside the old one, and put it in its place at the end.
+        embedding: of these settings, if it is there already: several runs then load the model once.
         on_progress: called after each file.
         stop: set it, from any thread, to end the run without the batch that is being written.
 
@@ -64,7 +67,7 @@ def ingest(
     options = options or RunOptions()
     if options.prune and not path.is_dir():
         raise SettingsError(f"{path} is one file; nothing can have vanished from it.", "Prune a whole folder.")
-    embedding = Embedding(settings)
+    embedding = embedding or Embedding(settings)
     run = _Run(path, settings, embedding, options, on_progress, stop or threading.Event())
     if options.dry_run and (rebuild or not exists(settings.index.dir / corpus)):
         with tempfile.TemporaryDirectory() as nothing:
@@ -160,9 +163,9 @@ class _Run:
     def with_open(self, corpus: Corpus) -> Summary:
         """Ingest what is listed below the path, or those of its files that the options name."""
         names = self._options.files
-        paths = [self.path] if names is None else [self.path / name for name in names]
-        totals = _totals(_listed(paths), self._stop)
-        return self.with_entries(corpus, _listed(paths), totals, whole=names is None and self.path.is_dir())
+        listed = partial(list_files, self.path, only=names, images=self._settings.ingest.ocr, resolved=True)
+        totals, entries = _totals(listed(), self._stop), listed()
+        return self.with_entries(corpus, entries, totals, whole=names is None and self.path.is_dir())
 
     def with_entries(
         self,
@@ -226,10 +229,6 @@ def _rebuild(run: _Run, settings: Settings, embedding: Embedding, corpus: str) -
 def _run_of(note: SourceNote) -> tuple[str, str, str]:
     """Return what the files that one run reads have in common: root, its name, and the options as a sortable text."""
     return note.root, note.source.removesuffix(note.file).removesuffix("/"), str(note.options)
-
-
-def _listed(paths: Iterable[Path]) -> Iterator[SourceFile | Skipped]:
-    return chain.from_iterable(list_files(path, resolved=True) for path in paths)
 
 
 def _totals(entries: Iterable[SourceFile | Skipped], stop: threading.Event) -> tuple[int, int]:

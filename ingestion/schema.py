@@ -4,6 +4,7 @@ Flow: a command or an HTTP job makes `RunOptions` -> `pipeline/pipeline.py` -> `
 its end.
 """
 
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -28,7 +29,8 @@ class RunOptions:
         dry_run: compare only, write nothing.
         prune: remove documents whose files are gone from the folder.
         retry: read files again that could not be read before, though they have not changed.
-        files: names of the only files of the folder to read; None reads all that is below it.
+        files: paths below the folder: nothing but these files and folders is read, or removed by `prune`. None means
+            all that is there.
     """
 
     root_name: str = ""
@@ -79,9 +81,13 @@ class Summary:
         vanished: are still there though their file is gone.
         leaves: leaves of new and changed documents.
         embedded: leaves whose vectors were computed; the others have the text of a leaf that had one.
+        files: plain files that were met, hidden ones not among them.
+        files_read: those of them that were read, at least in part, or are known and have not changed.
+        skipped_types: how many of them have a type that is not read, by suffix; "" stands for no suffix.
         failed: files or records that could not be read: `source` and `reason`.
         skipped: directory entries that are no documents: `source` and `reason`.
         left_out: what was cut out of documents because it holds no words: `source` and `reason`, which says how much.
+        by_ocr: new and changed documents of which pages were read by OCR: `source` and `reason`, which names the pages.
         duplicates: new and changed documents whose text another one has too: `doc_id` and `duplicate_of`. Both are
             kept; of a text that was found only one is shown.
         dry_run: nothing was written.
@@ -97,9 +103,13 @@ class Summary:
     leaves: int = 0
     embedded: int = 0
     duration_s: float = 0.0
+    files: int = 0
+    files_read: int = 0
+    skipped_types: dict[str, int] = field(default_factory=dict)
     failed: list[dict[str, str]] = field(default_factory=list)
     skipped: list[dict[str, str]] = field(default_factory=list)
     left_out: list[dict[str, str]] = field(default_factory=list)
+    by_ocr: list[dict[str, str]] = field(default_factory=list)
     duplicates: list[dict[str, str]] = field(default_factory=list)
     dry_run: bool = False
     stopped: bool = False
@@ -111,11 +121,14 @@ class Summary:
 
     def add(self, other: "Summary") -> None:
         """Count another run into the same corpus."""
-        for name in ("new", "changed", "unchanged", "removed", "vanished", "leaves", "embedded", "duration_s"):
+        counts = ("new", "changed", "unchanged", "removed", "vanished", "leaves", "embedded", "files", "files_read")
+        for name in (*counts, "duration_s"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.skipped_types = dict(Counter(self.skipped_types) + Counter(other.skipped_types))
         self.failed += other.failed
         self.skipped += other.skipped
         self.left_out += other.left_out
+        self.by_ocr += other.by_ocr
         self.duplicates += other.duplicates
         self.stopped |= other.stopped
 

@@ -70,7 +70,8 @@ class ServiceClient:
         Raises:
             ServiceError: the service refuses, the job failed, or the service is gone.
         """
-        asked = {"root": options.root_name, "metadata": options.metadata, "limit": options.limit}
+        asked: dict[str, Any] = {"root": options.root_name, "metadata": options.metadata, "limit": options.limit}
+        asked["files"] = options.files
         flags = {"dry_run": options.dry_run, "prune": options.prune}
         body = {name: value for name, value in (asked | flags).items() if value}
         return self._job(body | {"path": str(path.resolve()), "corpus": corpus}, on_progress, stop)

@@ -168,11 +168,12 @@ def _source(name: str) -> str:
     return f"{ROOT_NAME}/{name}"
 
 
-def check_name(name: str) -> str:
+def check_name(name: str, *, images: bool = False) -> str:
     """Return the name under which an uploaded file is kept.
 
     Args:
         name: as the client sends it.
+        images: pictures are read too.
 
     Raises:
         UploadError: it is none, a path or a hidden file, is too long, has control characters, or names no known format.
@@ -186,7 +187,7 @@ def check_name(name: str) -> str:
         raise UploadError("The name of an uploaded file has control characters.", "Give the file another name.")
     if len(name.encode()) > MAX_NAME_BYTES:
         raise UploadError(f"The name of an uploaded file has more than {MAX_NAME_BYTES} bytes.", "Shorten it.")
-    if format_of(name) is None:
+    if format_of(name, images=images) is None:
         raise UploadError(f"The format of {name!r} is not known.", f"These are: {', '.join(FORMATS)}.")
     return name
 

@@ -5,19 +5,21 @@ Flow: `queue.py` -> **here** -> `/ingest`. Pure.
 An evaluation client's names stand beside our own summary's; its chunk is a leaf.
 """
 
+from collections import Counter
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from api.jobs.queue import Job, Result
 from errors import RagError
+from ingestion.console.coverage import coverage
 from ingestion.schema import Summary
 
 MAX_ERRORS = 10
 MAX_LISTED = 1000
 EVALUATION_NAMES = tuple("docs_total docs_ok docs_failed chunks_total chunks_indexed duration_sec errors".split())
 """What an evaluation client reads, at the top of the reply."""
-_LISTS = ("failed", "skipped", "left_out", "duplicates")
+_LISTS = ("failed", "skipped", "left_out", "by_ocr", "duplicates")
 
 
 def result_of(summary: Summary, *, chunks_total: int) -> Result:
@@ -40,8 +42,11 @@ def result_of(summary: Summary, *, chunks_total: int) -> Result:
         "failed": summary.failed[:MAX_LISTED],
         "skipped": summary.skipped[:MAX_LISTED],
         "left_out": summary.left_out[:MAX_LISTED],
+        "by_ocr": summary.by_ocr[:MAX_LISTED],
         "left_out_total": len(summary.left_out),
         "skipped_total": len(summary.skipped),
+        "skipped_types": dict(Counter(summary.skipped_types).most_common(MAX_LISTED)),
+        "coverage": coverage(summary),
         "duplicates": summary.duplicates[:MAX_LISTED],
         "duplicates_total": len(summary.duplicates),
     }

@@ -33,7 +33,7 @@ async def ingest(body: IngestBody, service: ServiceDep) -> JSONReply:
 
     With `wait` the reply comes at the end, without it (`false`) at once. A client that leaves does not stop the job.
     """
-    job = await run_in_threadpool(_submit, service, body)
+    job = await run_in_threadpool(submit, service, body)
     return await reply_of(job, {True: None, False: 0.0, None: REPLY_WITHIN_S}[body.wait])
 
 
@@ -77,7 +77,12 @@ def check_opens(service: Service, corpus: str) -> None:
             pass
 
 
-def _submit(service: Service, body: IngestBody) -> Job:
+def submit(service: Service, body: IngestBody) -> Job:
+    """Start the job that is asked for; blocks while the corpus is opened.
+
+    Raises:
+        RagError: it is refused: for its path, its corpus, or because too many are waiting.
+    """
     corpus = body.corpus or service.settings.index.corpus
     path = None if body.retry else _path(service, body)
     if body.retry:

@@ -46,7 +46,7 @@ async def upload(
     await run_in_threadpool(check_opens, service, name)
     with ExitStack() as staging:
         folder = await run_in_threadpool(staging.enter_context, uploads.staging())
-        names, refused = await receive_files(request, folder)
+        names, refused = await receive_files(request, folder, images=settings.ingest.ocr)
         files = await run_in_threadpool(_without_refused, folder, names, refused, settings.ingest.max_file_bytes)
         job = service.jobs.submit({"corpus": name} | files, _work(service, uploads, folder, name))
         job.at_end(staging.pop_all().close)

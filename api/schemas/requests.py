@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from errors import QuestionError
 from index.feedback.store import Target
+from ingestion.folder_changes import MAX_CHANGES
 from ingestion.reading import fields
 from ingestion.schema import RunOptions
 from query_engine.question.validation import clean_question
@@ -67,6 +68,13 @@ def _printable(text: str) -> str:
     return text
 
 
+def _below(text: str) -> str:
+    parts = text.split("/")
+    if any(part in {"", ".", ".."} or part.startswith(".") or "\0" in part for part in parts):
+        raise PydanticCustomError("bad_path", "Paths below the folder are like `a.md` or `notes/a.md`, none hidden.")
+    return text
+
+
 def _web_address(text: str) -> str:
     address = fields.web_address(text)
     if address is None:
@@ -75,6 +83,7 @@ def _web_address(text: str) -> str:
 
 
 Question = Annotated[str, AfterValidator(_question)]
+PathBelow = Annotated[str, AfterValidator(_below), Field(min_length=1, max_length=4096)]
 CorpusName = Annotated[str, Field(pattern=CORPUS_NAME)]
 Weight = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1, max_length=fields.MAX_ENTRY_CHARS), AfterValidator(_printable)]
@@ -285,6 +294,7 @@ class IngestBody(StrictBody):
     topic: Name | None = None
     doc_type: Name | None = None
     limit: Annotated[int, Field(strict=True, ge=1)] | None = None
+    files: Annotated[list[PathBelow], Field(min_length=1, max_length=MAX_CHANGES)] | None = None
     dry_run: StrictBool = False
     prune: StrictBool = False
     retry: StrictBool = False
@@ -321,6 +331,7 @@ class IngestBody(StrictBody):
             limit=self.limit,
             dry_run=self.dry_run,
             prune=self.prune,
+            files=None if self.files is None else tuple(self.files),
         )
 
 

@@ -16,7 +16,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from api.dependencies import ServiceDep
 from api.views.negotiation import JSONReply
 from errors import UnknownPathError
-from ingestion.reading.files import COMPRESSIONS, FORMATS
+from ingestion.reading.files import COMPRESSIONS, FORMATS, IMAGES
 from pipelines.steps.corpus_source import CorpusSource
 from settings import VERSION, Mode
 
@@ -67,7 +67,10 @@ def config(service: ServiceDep) -> JSONReply:
             "rerank": settings.rerank.method,
             "can_ingest": bool(service.ingest_roots),
             "runs": settings.serve.runs is not None,
-            "upload": {"max_bytes": settings.ingest.max_upload_bytes, "formats": [*FORMATS, *COMPRESSIONS]},
+            "upload": {
+                "max_bytes": settings.ingest.max_upload_bytes,
+                "formats": [*FORMATS, *(IMAGES if settings.ingest.ocr else ()), *COMPRESSIONS],
+            },
         }
     )
 

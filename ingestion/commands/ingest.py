@@ -7,14 +7,18 @@ import argparse
 import json
 import re
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 from errors import CorpusLockedError
+from index.build import Embedding
 from index.documents.store import Metadata
 from ingestion.build import ingest
 from ingestion.commands.options import add_corpus, add_json_lines, corpus_of, count
+from ingestion.console.follow import follow_watched
 from ingestion.console.progress import Tell
 from ingestion.console.watch import watch
+from ingestion.folder_changes import watchable
 from ingestion.schema import RunOptions, Summary
 from settings import RAY_ADDRESS, Settings
 
@@ -25,7 +29,8 @@ def parse(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespac
     """Read the arguments and refuse those that contradict each other."""
     _add_arguments(parser)
     arguments = parser.parse_args(argv)
-    for one, other in (("rebuild", "dry_run"), ("rebuild", "prune"), ("prune", "limit")):
+    alone = [("watch", other) for other in ("rebuild", "dry_run", "limit", "ray")]
+    for one, other in (("rebuild", "dry_run"), ("rebuild", "prune"), ("prune", "limit"), *alone):
         if getattr(arguments, one) and getattr(arguments, other):
             parser.error(f"--{one} and --{other.replace('_', '-')} cannot be used together")
     pairs = [*arguments.meta, ("topic", arguments.topic), ("doc_type", arguments.doc_type)]
@@ -45,16 +50,19 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         ingest_settings = settings.ingest.model_copy(update={"ray_address": arguments.ray})
         settings = settings.model_copy(update={"ingest": ingest_settings})
     options = RunOptions(arguments.root or "", metadata, arguments.limit, arguments.dry_run, arguments.prune)
+    corpus = corpus_of(arguments, settings)
+    path = watchable(arguments.path) if arguments.watch else arguments.path
+    share = settings.ingest.max_skipped_share
 
-    def work(tell: Tell, stop: threading.Event) -> Summary:
-        corpus = corpus_of(arguments, settings)
+    def work(options: RunOptions, tell: Tell, stop: threading.Event, embedding: Embedding | None = None) -> Summary:
         try:
             return ingest(
-                arguments.path,
+                path,
                 settings,
                 corpus=corpus,
                 options=options,
                 rebuild=arguments.rebuild,
+                embedding=embedding,
                 on_progress=tell,
                 stop=stop,
             )
@@ -64,11 +72,24 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             from ingestion.service_client import ServiceClient  # noqa: PLC0415  # httpx takes its time to import
 
             with ServiceClient(error.url, settings.serve.key_headers()) as service:
-                return service.ingest(arguments.path, corpus, options, on_progress=tell, stop=stop)
+                return service.ingest(path, corpus, options, on_progress=tell, stop=stop)
 
-    summary, code = watch(work, json_lines=arguments.json_lines)
-    print(json.dumps(summary.to_dict()))
-    return code
+    def show(summary: Summary) -> None:
+        print(json.dumps(summary.to_dict()), flush=True)
+
+    if not arguments.watch:
+        summary, code = watch(
+            lambda tell, stop: work(options, tell, stop), json_lines=arguments.json_lines, max_skipped_share=share
+        )
+        show(summary)
+        return code
+    embedding = Embedding(settings)
+
+    def bring(names: tuple[str, ...] | None, tell: Tell, stop: threading.Event) -> Summary:
+        changed = options if names is None else replace(options, files=names, prune=True)
+        return work(changed, tell, stop, embedding)
+
+    return follow_watched(path, bring, show, json_lines=arguments.json_lines, max_skipped_share=share)
 
 
 def meta_pair(text: str) -> tuple[str, Scalar]:
@@ -127,6 +148,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=count, metavar="N", help="stop after N documents, known ones included")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, and write nothing")
     parser.add_argument("--prune", action="store_true", help="remove documents whose files are gone from PATH")
+    parser.add_argument(
+        "--watch",
+        action="store_true",
+        help="then go on: bring in what changes below PATH and remove what vanishes, until a signal comes",
+    )
     parser.add_argument("--rebuild", action="store_true", help="rebuild the corpus from PATH alone, then replace it")
     parser.add_argument(
         "--meta",

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ingestion.console.coverage import coverage
 from ingestion.schema import Progress, Summary
 
 SHOWN_REASONS = 20
@@ -32,14 +33,16 @@ class FilesMet:
 
 
 def report(summary: Summary, met: FilesMet) -> list[str]:
-    """Return the lines: a dry run's plan, what was skipped, left out and failed and why, copies, then the totals."""
+    """Return the lines: a dry run's plan, what was skipped, left out, failed, copies, totals, how much was read."""
     return [
         *(_plan(summary, met) if summary.dry_run else ()),
         *_reasons("skipped", summary.skipped),
         *_reasons("left out", summary.left_out),
+        *_read_by_ocr(summary.by_ocr),
         *_reasons("failed", summary.failed),
         *_duplicates(summary.duplicates),
         *_totals(summary),
+        *filter(None, [coverage(summary)]),
     ]
 
 
@@ -62,6 +65,15 @@ def _reasons(title: str, entries: Sequence[dict[str, str]]) -> Iterator[str]:
         yield from _some(names[:SHOWN_FILES], len(names))
     if len(sources) > SHOWN_REASONS:
         yield f"  and {len(sources) - SHOWN_REASONS:,} more reasons; the JSON summary has all"
+
+
+def _read_by_ocr(entries: Sequence[dict[str, str]]) -> Iterator[str]:
+    if entries:
+        yield f"read by OCR ({len(entries):,}): letters may be mistaken"
+    for entry in entries[:SHOWN_REASONS]:
+        yield f"  {entry['source']}: {entry['reason']}"
+    if len(entries) > SHOWN_REASONS:
+        yield f"  and {len(entries) - SHOWN_REASONS:,} more; the JSON summary has all"
 
 
 def _duplicates(entries: Sequence[dict[str, str]]) -> Iterator[str]:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, closing
+from pathlib import PurePosixPath
 from typing import Literal
 
 from errors import UnreadableError
@@ -134,12 +135,13 @@ class Pipeline:
                 with closing(stages(steps, self._corpus, self._preparation, self._stop)) as committed:
                     for batch in committed:
                         self._report(batch, comparison, report)
-            if whole and options.limit is None:
+            if options.limit is None and (whole or (options.prune and options.files)):
                 self._vanished(comparison, root, options, report)
         except RunStopped:
             report.summary.stopped = True
         if not options.dry_run:
             self._forget_moved(report.summary)
+        report.summary.files = report.files_met
         report.summary.duration_s = round(time.monotonic() - started, 2)
         return report.summary
 
@@ -165,6 +167,7 @@ class Pipeline:
 
     def _vanished(self, comparison: Comparison, root: str, options: RunOptions, report: "_Report") -> None:
         """Count, and with `prune` remove, the documents whose files are gone from the root."""
+        named = None if options.files is None else frozenset(options.files)
         hidden = tuple(f"{entry}/" for entry in comparison.unlisted)
         gone = [
             note.source
@@ -172,12 +175,13 @@ class Pipeline:
             if note.source not in comparison.seen
             and note.source not in comparison.unlisted
             and not note.source.startswith(hidden)
+            and (named is None or not named.isdisjoint(_path_and_folders(note.file)))
         ]
         doc_ids = [doc_id for source in gone for doc_id in self._corpus.documents.versions(source)]
         if not options.prune:
             report.gone(gone, "vanished", len(doc_ids))
             return
-        if doc_ids and not comparison.seen:
+        if doc_ids and named is None and not comparison.seen:
             raise UnreadableError(
                 f"{root} holds no document; pruning would remove all {len(doc_ids)} that came from it.",
                 "Check the path; `python -m ingestion delete` removes documents by name.",
@@ -186,6 +190,11 @@ class Pipeline:
             self._corpus.remove(doc_ids)
             self._corpus.ledger.forget(gone)
         report.gone(gone, "removed", len(doc_ids))
+
+
+def _path_and_folders(file: str) -> Iterator[str]:
+    path = PurePosixPath(file)
+    return map(str, (path, *path.parents))
 
 
 class _Report:
@@ -201,6 +210,12 @@ class _Report:
         self._file_bytes = 0.0  # committed of the file that goes on
         self._told_bytes = self._told_leaves = 0
 
+    @property
+    def files_met(self) -> int:
+        """All plain files, those of a type that is not read among them."""
+        # More may be done than were counted before: a folder can fill while it is read.
+        return max(self._files_total, self._files) + sum(self.summary.skipped_types.values())
+
     def watched(self, steps: Iterator[Step]) -> Iterator[Step]:
         """Pass the steps on, and know which are under way; runs in another thread than the rest."""
         for step in steps:
@@ -214,6 +229,8 @@ class _Report:
             self._change(step)
         elif isinstance(step, Skipped):
             self.summary.skipped.append({"source": step.path, "reason": step.reason})
+            if step.suffix is not None:
+                self.summary.skipped_types[step.suffix] = self.summary.skipped_types.get(step.suffix, 0) + 1
             self._progress(step.path, "skipped", step.reason)
         else:
             self._file(step)
@@ -235,6 +252,11 @@ class _Report:
         self._file_bytes += step.bytes_done
         self.summary.leaves += len(step.tree.leaves) if step.tree else 0
         self.summary.embedded += step.embedded
+        metadata = step.document.metadata
+        if pages := str(metadata.get("ocr_pages", "")):
+            page = "Page" if pages.isdigit() else "Pages"
+            reason = f"{page} {pages}, mean confidence {metadata.get('ocr_confidence')}."
+            self.summary.by_ocr.append({"source": step.document.doc_id, "reason": reason})
         if step.copy_of:
             self.summary.duplicates.append({"doc_id": step.document.doc_id, "duplicate_of": step.copy_of})
         if step.replaces:
@@ -251,6 +273,7 @@ class _Report:
         self._file_bytes = 0.0
         self._files += 1
         self._bytes += step.size
+        self.summary.files_read += bool(step.unchanged or not step.failures or self._outcome != "unchanged")
         self.summary.unchanged += step.unchanged
         self.summary.removed += len(step.gone)
         self.summary.failed += [{"source": step.source, "reason": reason} for reason in step.failures]

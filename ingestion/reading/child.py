@@ -2,8 +2,8 @@
 
 Flow: `sandbox.py` -> pipe -> **here** -> a task such as `reading` -> batches of items -> pipe -> `sandbox.py`.
 
-Started as `python -m ingestion.reading.child FD TIMEOUT_S MEMORY_MB TASK ARGUMENT`. Messages are JSON, so a
-compromised parser cannot run code in the other process. The alarm clock is this process's own and has no
+Started as `python -m ingestion.reading.child FD TIMEOUT_S MEMORY_MB MEMORY_SETTING TASK ARGUMENT`. Messages are JSON,
+so a compromised parser cannot run code in the other process. The alarm clock is this process's own and has no
 handler: the kernel ends a task that overstays even inside C code, and also when the program that asked is gone.
 """
 
@@ -66,7 +66,7 @@ def _sent(document: Document) -> dict[str, Any]:
     return values | {"structure": b64encode(document.structure.to_bytes()).decode()}
 
 
-def serve(connection: Connection, task: Task, timeout_s: float) -> None:
+def serve(connection: Connection, task: Task, timeout_s: float, memory_setting: str) -> None:
     """Answer requests until the other side hangs up.
 
     A request that is not empty begins a task, `{}` asks for its next batch. The answer is
@@ -80,13 +80,14 @@ def serve(connection: Connection, task: Task, timeout_s: float) -> None:
             return
         if request:
             items = task(request)
-        signal.setitimer(signal.ITIMER_REAL, timeout_s)
-        reply = _next_batch(items)
+        # The interval never comes: it tells a reader, who may ask for as much time again (`ocr.py`), how long that is.
+        signal.setitimer(signal.ITIMER_REAL, timeout_s, timeout_s)
+        reply = _next_batch(items, memory_setting)
         signal.setitimer(signal.ITIMER_REAL, 0)
         connection.send_bytes(reply)
 
 
-def _next_batch(items: Items) -> bytes:
+def _next_batch(items: Items, memory_setting: str) -> bytes:
     """Take the next items and encode them; an error becomes the last item."""
     batch: list[dict[str, Any]] = []
     chars = 0
@@ -101,16 +102,18 @@ def _next_batch(items: Items) -> bytes:
     except UnreadableError as error:
         return _encode([*batch, _refusal(error)])
     except MemoryError:
-        return _encode([_refusal(_out_of_memory())], retire=True)  # memory may be fragmented, or held by the parser
+        return _encode(
+            [_refusal(_out_of_memory(memory_setting))], retire=True
+        )  # memory may be fragmented, or held by the parser
     except Exception as error:  # noqa: BLE001 - parsers meet hostile files; none of them may end the run
         fact = f"The parser failed ({type(error).__name__}: {error})."
         return _encode([*batch, _refusal(UnreadableError(fact, "Check or convert the file."))])
 
 
-def _out_of_memory() -> UnreadableError:
+def _out_of_memory(memory_setting: str) -> UnreadableError:
     limit_mb = resource.getrlimit(resource.RLIMIT_AS)[0] // 1_000_000
     return UnreadableError(
-        f"It needs more than {limit_mb} MB of memory.", "Split the file, or raise RAG_INGEST__PARSE_MEMORY_MB."
+        f"It needs more than {limit_mb} MB of memory.", f"Split the file, or raise {memory_setting}."
     )
 
 
@@ -129,7 +132,7 @@ def _named(name: str) -> Any:
 
 def main() -> None:
     """Load the task, set the limits, say that we are ready, serve."""
-    descriptor, timeout_s, memory_mb, task_name, argument = sys.argv[1:]
+    descriptor, timeout_s, memory_mb, memory_setting, task_name, argument = sys.argv[1:]
     task: Task = _named(task_name)(argument)
     logging.disable()  # libraries log what we report
     limit = int(memory_mb) * 1_000_000
@@ -138,7 +141,7 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     with Connection(int(descriptor)) as connection:
         connection.send_bytes(b"ready")
-        serve(connection, task, float(timeout_s))
+        serve(connection, task, float(timeout_s), memory_setting)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import errno
 import os
 import stat
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from io import BufferedReader, FileIO
 from pathlib import Path, PurePath
@@ -45,10 +45,19 @@ FORMATS = {
     ".xml": "xml",
 }
 COMPRESSIONS = (".gz", ".bz2")
+# Pictures of text, which are read only where OCR is on.
+IMAGES = dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff"), "image")
+# Which extra of `pyproject.toml` reads a type that is otherwise not read, and what else it takes.
+EXTRAS: dict[str, str] = dict.fromkeys(IMAGES, "`ocr` with RAG_INGEST__OCR=true")
+# What lies beside documents in every folder of them, and is not expected to be read: pictures, fonts, looks of pages.
+COMPANIONS = frozenset(
+    ".png .jpg .jpeg .gif .svg .webp .avif .ico .bmp .tif .tiff .css .scss .less .js .mjs .map .woff .woff2 .ttf .otf "
+    ".eot .mp3 .mp4 .m4a .m4v .mov .avi .mkv .ogg .wav .webm".split()
+)
 BUFFER_BYTES = 262_144  # what a reader can look at before it begins
 # A folder that is only passed through need not be readable, where the system can open it so.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_COMPRESSED_BY_THEMSELVES = ("pdf", "docx", "parquet", "zip", "msg")
+_COMPRESSED_BY_THEMSELVES = ("pdf", "docx", "parquet", "zip", "msg", "image")
 _KINDS = (
     (stat.S_ISLNK, "symbolic link, which is not followed"),
     (stat.S_ISFIFO, "named pipe"),
@@ -75,10 +84,17 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Something below the root that is not read; `path` is relative to the root and printable."""
+    """Something below the root that is not read.
+
+    Attributes:
+        path: relative to the root, and printable.
+        reason: why.
+        suffix: of a plain file whose type is not read, in lower case; "" if its name has none. Else None.
+    """
 
     path: str
     reason: str
+    suffix: str | None = None
 
 
 def inner_name(name: str) -> str:
@@ -87,18 +103,29 @@ def inner_name(name: str) -> str:
     return stem if dot + suffix.lower() in COMPRESSIONS else name
 
 
-def format_of(name: str) -> str | None:
-    """Return the format that a file's suffix names, or None. Formats of text may be compressed."""
+def format_of(name: str, *, images: bool = False) -> str | None:
+    """Return the format that a file's suffix names, or None. Formats of text may be compressed.
+
+    Args:
+        name: of the file.
+        images: pictures are read too.
+    """
     inner = inner_name(name)
-    found = FORMATS.get(PurePath(inner).suffix.lower())
+    suffix = PurePath(inner).suffix.lower()
+    found = FORMATS.get(suffix) or (IMAGES.get(suffix) if images else None)
     return None if inner != name and found in _COMPRESSED_BY_THEMSELVES else found
 
 
-def list_files(root: Path, *, resolved: bool = False) -> Iterator[SourceFile | Skipped]:
+def list_files(
+    root: Path, *, only: Collection[str] | None = None, images: bool = False, resolved: bool = False
+) -> Iterator[SourceFile | Skipped]:
     """Return everything below `root`, folder by folder in order of name; hidden names are passed over in silence.
 
     Args:
         root: a folder or a file. It may be a link: the person who names it means its target.
+        only: list nothing but these files and folders, named by their paths from the root; those that are gone are
+            passed over.
+        images: pictures are read too.
         resolved: its links were resolved before, and perhaps checked; should it be a link by now, it is not followed.
 
     Raises:
@@ -110,14 +137,14 @@ def list_files(root: Path, *, resolved: bool = False) -> Iterator[SourceFile | S
         elif root.is_symlink():
             raise UnreadableError(f"{printable(root)} has become a symbolic link.", "Name the real folder.")
         root.lstat()  # raises for one that is not there
-        pending = _children(root) if root.is_dir() else [root]
+        pending = [root] if not root.is_dir() else _children(root) if only is None else _named(root, only)
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "a loop of links"
         raise UnreadableError(f"{printable(root)} cannot be read: {reason}.", "Check the path.") from error
-    return _walk(root if root.is_dir() else root.parent, pending)
+    return _walk(root if root.is_dir() else root.parent, pending, images=images)
 
 
-def _walk(base: Path, pending: list[Path]) -> Iterator[SourceFile | Skipped]:
+def _walk(base: Path, pending: list[Path], *, images: bool) -> Iterator[SourceFile | Skipped]:
     while pending:
         path = pending.pop()
         name = path.relative_to(base).as_posix()
@@ -129,8 +156,13 @@ def _walk(base: Path, pending: list[Path]) -> Iterator[SourceFile | Skipped]:
         except OSError as error:
             yield Skipped(printable(name), f"cannot be read: {error.strerror}")
             continue
-        reason = _refusal(name, status.st_mode)
-        yield Skipped(printable(name), reason) if reason else SourceFile(path, name, status.st_size)
+        if reason := _refusal(name, status.st_mode):
+            yield Skipped(printable(name), reason)
+        elif format_of(name, images=images):
+            yield SourceFile(path, name, status.st_size)
+        else:
+            suffix = _suffix(name)
+            yield Skipped(printable(name), f"unsupported type {suffix}".rstrip(), suffix)
 
 
 def open_plain(path: Path) -> BufferedReader:
@@ -178,21 +210,36 @@ def _children(folder: Path) -> list[Path]:
     return sorted((path for path in folder.iterdir() if not path.name.startswith(".")), reverse=True)
 
 
+def _named(root: Path, names: Collection[str]) -> list[Path]:
+    """Return what lies at these paths, last name first, each once; what is reached through a link is none of ours."""
+    wanted = {root / name for name in names}
+    found = []
+    for path in wanted:
+        folders = path.parents[: len(path.relative_to(root).parts) - 1]
+        if wanted.isdisjoint(folders) and not any(folder.is_symlink() for folder in folders) and os.path.lexists(path):
+            found.append(path)
+    return sorted(found, reverse=True)
+
+
 def _refusal(name: str, mode: int) -> str | None:
     for is_kind, reason in _KINDS:
         if is_kind(mode):
             return reason
-    return refusal_of_name(name)
-
-
-def refusal_of_name(name: str) -> str | None:
-    """Return why a file of this name is not read, or None if it is."""
     if any(map(_is_unspeakable, name)):
-        return "its name holds control characters or is no valid UTF-8"
-    if format_of(name):
-        return None
-    suffix = PurePath(inner_name(name)).suffix.lower() + name[len(inner_name(name)) :].lower()
-    return f"unsupported type {suffix}".rstrip()
+        return "its name holds control characters or is not valid UTF-8"
+    return None
+
+
+def refusal_of_name(name: str, *, images: bool = False) -> str | None:
+    """Return why what lies in an archive or a mail under this name is not read, or None if it is."""
+    reason = _refusal(name, 0)
+    return reason or (None if format_of(name, images=images) else f"unsupported type {_suffix(name)}".rstrip())
+
+
+def _suffix(name: str) -> str:
+    """Return what names a file's type, that of its compression included: `.tar.gz`."""
+    inner = inner_name(name)
+    return (PurePath(inner).suffix + name[len(inner) :]).lower()
 
 
 def printable(name: object) -> str:

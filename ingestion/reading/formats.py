@@ -27,7 +27,7 @@ from ingestion.reading.kind import LISTS, check_size, holds_members, kind_of, to
 from ingestion.reading.language import namer
 from ingestion.reading.markdown import read_markdown
 from ingestion.reading.mbox import read_mbox
-from ingestion.reading.options import ReadOptions
+from ingestion.reading.options import TURN_ON_OCR, ReadOptions
 from ingestion.reading.paper import paper_name, read_paper
 from ingestion.reading.plain_text import read_plain_text
 from ingestion.reading.warc import read_warc
@@ -136,6 +136,12 @@ def _items(
             yield from read_parquet(_seekable(stream, size, options.max_bytes), doc_id)
         case "json":
             yield from read_json(_whole(stream, size, options.max_bytes), doc_id)
+        case "image":
+            if not options.ocr:
+                raise UnreadableError("The file holds a picture.", TURN_ON_OCR)
+            from ingestion.reading.image import read_image  # noqa: PLC0415  # an extra
+
+            yield from read_image(_whole(stream, size, options.max_bytes), doc_id)
         case "mediawiki":
             from ingestion.reading.mediawiki import read_mediawiki  # noqa: PLC0415
 
@@ -193,7 +199,7 @@ def _document(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Docu
         case "pdf":
             from ingestion.reading.pdf import read_pdf  # noqa: PLC0415
 
-            return read_pdf(data, doc_id)
+            return read_pdf(data, doc_id, ocr=options.ocr)
         case "docx":
             from ingestion.reading.docx import read_docx  # noqa: PLC0415
 

@@ -15,7 +15,15 @@ from ingestion.reading.compression import is_compressed
 from ingestion.reading.files import format_of
 from ingestion.reading.text import is_text
 
-_MAGIC = ((b"%PDF-", "pdf"), (b"PK\x03\x04", "docx"), (b"PAR1", "parquet"))
+_MAGIC = (
+    (b"%PDF-", "pdf"),
+    (b"PK\x03\x04", "docx"),
+    (b"PAR1", "parquet"),
+    (b"\x89PNG\r\n", "image"),
+    (b"\xff\xd8\xff", "image"),
+    (b"II*\0", "image"),
+    (b"MM\0*", "image"),
+)
 _BINARY = frozenset(("zip", "msg", *(kind for _, kind in _MAGIC)))
 _STREAMED = frozenset(("jsonl", "csv", "parquet", "mbox", "zip", "tar", "warc", "mediawiki"))
 # What is named so may hold records, which only its content tells.
@@ -32,13 +40,13 @@ _DUMP_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]*+>\s*+)?<mediawik
 
 
 def kind_of(name: str, start: bytes) -> str:
-    """Return the format of a file, one of those in `files.FORMATS`.
+    """Return the format of a file, one of those in `files.FORMATS` and `files.IMAGES`.
 
     Args:
         name: of the file.
         start: its first bytes, decompressed; a few thousand at least, if it holds as many.
     """
-    named = format_of(name) or "plain text"
+    named = format_of(name, images=True) or "plain text"
     if named == "zip" and start.startswith(b"PK"):
         return "zip"
     for magic, kind in _MAGIC:

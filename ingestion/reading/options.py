@@ -4,6 +4,11 @@ from dataclasses import dataclass
 
 from settings import IngestSettings
 
+TURN_ON_OCR = (
+    "Install the extra `ocr`, set RAG_INGEST__OCR=true and run `python -m ingestion retry-failed`; "
+    "or run OCR on it first."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
@@ -13,6 +18,7 @@ class ReadOptions:
         max_bytes: of a file that is read as a whole, decompressed.
         max_chars: of one document's text.
         papers: every text file is a paper or an object of one, by any name.
+        ocr: read pictures of text, and pages of PDFs that hold none.
         paper_words: of a paper's paragraphs, at most; they are cut later.
         after_member: go on behind this member of an archive, counted from 1, and say of each one when it is begun; None
             reads all, and says nothing.
@@ -21,5 +27,6 @@ class ReadOptions:
     max_bytes: int
     max_chars: int
     papers: bool = False
+    ocr: bool = False
     paper_words: int = IngestSettings().paper_words
     after_member: int | None = None

@@ -1,6 +1,7 @@
 """Read PDF: the text of each page in PDFium's order, with tabs between columns, joined so that pages are found again.
 
-Flow: file bytes -> **here** -> `Document` with `pages`. Pure. Scanned pages have no text and get none here.
+Flow: file bytes -> **here** -> `Document` with `pages`. Pages without text are scanned ones; where OCR is on, `ocr.py`
+reads them.
 """
 
 import math
@@ -16,12 +17,14 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from errors import UnreadableError
-from index.documents.store import Document
+from index.documents.store import Document, Metadata
+from ingestion.reading.options import TURN_ON_OCR
 from ingestion.reading.pdf_columns import mark_columns
 from ingestion.reading.pdf_lines import drop_running_lines, join_broken_words
 from ingestion.reading.pdf_title import SizedLine, choose_title
 from ingestion.reading.text import clean, one_line
 
+_MAX_SCALE = 300 / 72  # of a small page, to 300 dpi
 _PAGE_BREAK = "\n\n"
 _TITLE_PAGE_CHARS = 5000
 _UPRIGHT = 0.99  # cosine of a character's angle
@@ -34,20 +37,28 @@ _BULLETS = str.maketrans({"\uf0b7": "•", "\uf0a7": "•"})
 _NOISE = re.compile(" ?(?:[._·] ?){5,}|[\ue000-\uf8ff]")
 
 
-def read_pdf(data: bytes, doc_id: str) -> Document:
+def read_pdf(data: bytes, doc_id: str, *, ocr: bool = False) -> Document:
     """Return the document; its title is the PDF's own where it is one, else see `pdf_title.py`.
+
+    Args:
+        data: of the file.
+        doc_id: of the document.
+        ocr: read pages without text as pictures; the metadata name them.
 
     Raises:
         UnreadableError: no PDF, damaged, encrypted, or without any text.
     """
-    pages, title, first_page = _extract(data)
+    pages, title, first_page, metadata = _extract(data, ocr=ocr)
     pages = [clean(_NOISE.sub(" ", page.translate(_BULLETS))) for page in join_broken_words(pages)]
     text, starts = join_pages(drop_running_lines(pages))
     if not text:
-        raise UnreadableError(
-            f"The PDF has no text on its {len(pages)} pages; they seem to be scanned.", "Run OCR on it first."
-        )
-    return Document(doc_id, choose_title(title, first_page, doc_id), text, pages=starts, source=doc_id)
+        if ocr:
+            raise UnreadableError(
+                f"No words were found on the PDF's {len(pages)} pages.", "Scan it again, or remove it."
+            )
+        raise UnreadableError(f"The PDF has no text on its {len(pages)} pages; they seem to be scanned.", TURN_ON_OCR)
+    title = choose_title(title, first_page, doc_id)
+    return Document(doc_id, title, text, metadata=metadata, pages=starts, source=doc_id)
 
 
 def join_pages(pages: list[str]) -> tuple[str, tuple[int, ...]]:
@@ -58,8 +69,8 @@ def join_pages(pages: list[str]) -> tuple[str, tuple[int, ...]]:
     return text, tuple(min(start, len(text)) for start in starts)
 
 
-def _extract(data: bytes) -> tuple[list[str], str, list[SizedLine]]:
-    """Return (raw text of each page, title in the metadata or "", lines of the first page)."""
+def _extract(data: bytes, *, ocr: bool) -> tuple[list[str], str, list[SizedLine], Metadata]:
+    """Return (raw text of each page, title in the metadata or "", lines of the first page, what OCR says)."""
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
@@ -69,7 +80,26 @@ def _extract(data: bytes) -> tuple[list[str], str, list[SizedLine]]:
     with document:
         title = one_line(document.get_metadata_value("Title"))
         first_page = _sized_lines(document)
-        return [_page_text(document, number) for number in range(len(document))], title, first_page
+        pages = [_page_text(document, number) for number in range(len(document))]
+        return pages, title, first_page, _recognize(document, pages) if ocr else {}
+
+
+def _recognize(document: pypdfium2.PdfDocument, pages: list[str]) -> Metadata:
+    """Fill the pages without text by OCR, in place, and return what is to be said of them."""
+    from ingestion.reading.ocr import MAX_SIDE_PX, ocr_metadata, recognize  # noqa: PLC0415  # an extra
+
+    found = {}
+    for number, text in enumerate(pages):
+        if any(map(str.isalnum, text)):
+            continue
+        with _damage_named(number + 1), closing(document[number]) as page:
+            if not pdfium.FPDFPage_CountObjects(page):
+                continue  # blank
+            scale = min(MAX_SIDE_PX / max(page.get_size()), _MAX_SCALE)
+            with closing(page.render(scale=scale)) as bitmap:
+                found[number] = recognize(bitmap.to_pil().convert("RGB"))
+        pages[number] = found[number].text
+    return ocr_metadata(found)
 
 
 def _page_text(document: pypdfium2.PdfDocument, number: int) -> str:

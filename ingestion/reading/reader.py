@@ -9,9 +9,11 @@ import threading
 from base64 import b64decode
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from functools import partial
+from importlib.util import find_spec
 from typing import Any, Self, TypeVar
 
-from errors import UnreadableError
+from errors import SettingsError, UnreadableError
 from index.documents.blobs import LeftOut
 from index.documents.store import Document
 from index.documents.structure import Structure
@@ -33,13 +35,18 @@ T = TypeVar("T")
 
 
 class Reader:
-    """Reads files one after the other; owns the child process, so use it as a context manager.
+    """Reads files one after the other; owns its child processes, so use it as a context manager.
+
+    Where OCR is on, PDFs and pictures have a child process of their own, with more memory than any parser shall have.
 
     Args:
         settings: limits of size, time and memory.
         papers: read every text file as a paper, or an object of one (`paper.py`), by any name.
         parser: what the child process runs, as `module:function`.
         stop: once it is set, a read that is under way ends with RunStopped.
+
+    Raises:
+        SettingsError: OCR is on, and its extra is not installed.
     """
 
     def __init__(
@@ -50,15 +57,20 @@ class Reader:
         parser: str = PARSER,
         stop: threading.Event | None = None,
     ) -> None:
-        self._options = ReadOptions(settings.max_file_bytes, settings.max_document_chars, papers, settings.paper_words)
-        self._sandbox = Sandbox(
-            "ingestion.reading.child:reading",
-            parser,
-            doing="Parsing",
-            timeout_s=settings.parse_timeout_s,
-            memory_mb=settings.parse_memory_mb,
-            stop=stop,
+        if settings.ocr and find_spec("rapidocr") is None:
+            raise SettingsError(
+                "RAG_INGEST__OCR needs the extra `ocr`.", "Install it: pip install -e '.[ocr]' -c constraints.txt"
+            )
+        size = (settings.max_file_bytes, settings.max_document_chars)
+        self._options = ReadOptions(*size, papers=papers, ocr=settings.ocr, paper_words=settings.paper_words)
+        sandbox = partial(
+            Sandbox, "ingestion.reading.child:reading", parser, timeout_s=settings.parse_timeout_s, stop=stop
         )
+        self._sandbox = sandbox(doing="Parsing", memory_mb=settings.parse_memory_mb)
+        self._ocr_sandbox: Sandbox | None = None
+        if settings.ocr:
+            setting = "RAG_INGEST__OCR_MEMORY_MB"
+            self._ocr_sandbox = sandbox(doing="OCR", memory_mb=settings.ocr_memory_mb, memory_setting=setting)
 
     def __enter__(self) -> Self:
         return self
@@ -87,7 +99,7 @@ class Reader:
         request = {"path": str(file.path), "doc_id": file.doc_id, "options": asdict(self._options)}
         received = 0
         try:
-            for item in self._sandbox.items(request):
+            for item in self._sandbox_of(file).items(request):
                 received += 1
                 yield _revive(item)
         except UnreadableError as error:
@@ -131,8 +143,14 @@ class Reader:
         return items
 
     def close(self) -> None:
-        """End the child process."""
+        """End the child processes."""
         self._sandbox.close()
+        if self._ocr_sandbox:
+            self._ocr_sandbox.close()
+
+    def _sandbox_of(self, file: SourceFile) -> Sandbox:
+        pictured = format_of(file.path.name, images=True) in ("pdf", "image")
+        return self._ocr_sandbox if pictured and self._ocr_sandbox else self._sandbox
 
 
 def _revive(item: dict[str, Any]) -> Document | LeftOut | UnreadableError:

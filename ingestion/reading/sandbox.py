@@ -43,6 +43,7 @@ class Sandbox:
         doing: the task in people's words, at the beginning of a sentence.
         timeout_s: wall time the child may take for one answer: a file, or one batch of a file's records.
         memory_mb: address space of the child, in MB of a million bytes.
+        memory_setting: what raises it.
         stop: once it is set, a request that is under way ends with RunStopped.
     """
 
@@ -54,6 +55,7 @@ class Sandbox:
         doing: str,
         timeout_s: float,
         memory_mb: int,
+        memory_setting: str = "RAG_INGEST__PARSE_MEMORY_MB",
         stop: threading.Event | None = None,
     ) -> None:
         self._task = task
@@ -61,6 +63,7 @@ class Sandbox:
         self._doing = doing
         self._timeout_s = timeout_s
         self._memory_mb = memory_mb
+        self._memory_setting = memory_setting
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
         self._turn = object()
@@ -116,7 +119,8 @@ class Sandbox:
 
     def _start(self) -> None:
         self._connection, child_end = Pipe()
-        arguments = (str(self._timeout_s), str(self._memory_mb), self._task, self._argument)
+        limits = (str(self._timeout_s), str(self._memory_mb), self._memory_setting)
+        arguments = (*limits, self._task, self._argument)
         path = [str(_PROJECT_ROOT), *(entry for entry in sys.path if entry)]
         with child_end:
             self._process = subprocess.Popen(  # noqa: S603 - a fixed command
@@ -148,5 +152,5 @@ class Sandbox:
         cause = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         return UnreadableError(
             f"{self._doing} killed its process ({cause}).",
-            "Repair or convert it, or raise RAG_INGEST__PARSE_MEMORY_MB.",
+            f"Repair or convert it, or raise {self._memory_setting}.",
         )

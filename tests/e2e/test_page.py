@@ -346,6 +346,7 @@ def test_files_are_uploaded_by_button_and_by_drop_with_the_reasons_of_failures(
     dropped(page, "film.mp4", "x", "garonne.md", "# Garonne\n\nThe Garonne is 529 km long.\n", "nothing.md", "")
     expect(frame.locator(".refused li")).to_have_count(2)
     expect(frame.locator(".refused")).to_contain_text("nothing.md")
+    expect(frame.locator(".coverage")).to_contain_text("1 of 3 files read; 1 has a type that is not read: .mp4 (1).")
     expect(frame).to_contain_text("1 new, 0 changed, 0 unchanged, 0 failed")
     page.get_by_label("Find by title").fill("garonne")
     page.get_by_role("button", name="Delete: Garonne").click()

@@ -49,6 +49,10 @@ def test_other_machines_are_not_let_in_by_accident(variables: dict[str, str], fo
     assert "RAG_SERVE__OPEN=true" in refused({"RAG_SERVE__HOST": "0.0.0.0"}, variables, folder)
 
 
+def test_watching_needs_a_folder(variables: dict[str, str], folder: Path) -> None:
+    assert "--ingest FOLDER" in refused({"RAG_SERVE__WATCH": "true"}, variables, folder)
+
+
 def test_a_taken_port_is_named(variables: dict[str, str], folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -52,12 +52,15 @@ class Library:
         self.reader = reader or OwnReader(IngestSettings())
         self._chunk = chunk or ChunkSettings()
 
-    def ingest(self, root_name: str = "", files: Path | None = None, **options: Any) -> Summary:
+    def ingest(
+        self, root_name: str = "", files: Path | None = None, only: tuple[str, ...] | None = None, **options: Any
+    ) -> Summary:
         """Ingest the folder, or another one, and look whether the stores agree."""
         files = files or self.files
-        chosen = RunOptions(root_name=root_name, **options)
+        chosen = RunOptions(root_name=root_name, files=only, **options)
         self.embedder.texts_embedded = 0
-        summary = self.pipeline().run(list_files(files), str(files), chosen)
+        entries = list_files(files, only=chosen.files)
+        summary = self.pipeline().run(entries, str(files), chosen, whole=chosen.files is None)
         self.check_stores_agree()
         return summary
 

@@ -72,10 +72,10 @@ def test_llamaindex_itself_is_a_requirement_and_agrees_with_its_integrations() -
 
 
 def test_the_tests_have_what_the_evaluation_and_ray_need_and_the_service_has_not() -> None:
-    assert "treeline[eval,gunicorn,ray,training]" in EXTRAS["dev"]
-    assert EXTRAS.keys() == {"eval", "gunicorn", "ray", "training", "dev"}
+    assert "treeline[eval,gunicorn,ocr,ray,training]" in EXTRAS["dev"]
+    assert EXTRAS.keys() == {"eval", "gunicorn", "ocr", "ray", "training", "dev"}
     assert (
-        not {"ragas", "langchain-community", "datasets", "deepeval", "gunicorn", "peft", "ray"}
+        not {"ragas", "langchain-community", "datasets", "deepeval", "gunicorn", "peft", "rapidocr", "ray"}
         & LISTS["requirements.txt"].keys()
     )
 
@@ -94,7 +94,7 @@ def test_everything_the_service_imports_is_a_requirement() -> None:
     modules = {name.partition(".")[0] for path in files for name in modules_of(path)}
     own = {*ROOMS, "treeline", *(path.stem for path in HOME.glob("*.py"))}
     foreign = modules - sys.stdlib_module_names - own
-    required = {"torch", *LISTS["requirements.txt"], *LISTS["extra ray"]}
+    required = {"torch", *LISTS["requirements.txt"], *LISTS["extra ray"], *LISTS["extra ocr"]}
     providers = packages_distributions()
 
     assert {name for name in foreign if not required & {normalised(p) for p in providers.get(name, [])}} == set()

@@ -40,22 +40,26 @@ export const unfinished = (job) => job && ["queued", "running"].includes(job.sta
 export function Upload({ limits, corpus, done }) {
   const { job, failure, start, clear } = useJob(done);
   const [refused, setRefused] = useState([]); // without being sent
+  const [chosen, setChosen] = useState(0); // files
   const [sent, setSent] = useState(null);
   const [over, setOver] = useState(false);
   const input = useRef(null);
   const busy = sent !== null || unfinished(job);
+  const unknown = refused.filter((file) => file.suffix !== undefined);
   // Each file is taken or refused by itself, here and by the service.
-  const bring = async (chosen) => {
-    if (busy || !chosen.length) return;
+  const bring = async (given) => {
+    if (busy || !given.length) return;
     const [files, kept] = [[], []];
     let room = limits.max_bytes;
-    for (const file of chosen) {
+    for (const file of given) {
       const known = limits.formats.some((suffix) => file.name.toLowerCase().endsWith(suffix));
       if (known && file.size <= room) files.push(file);
-      else kept.push({ source: file.name, reason: known ? t("uploadSize", { size: size(file.size), most: size(limits.max_bytes) }) : t("uploadFormat") });
+      else if (known) kept.push({ source: file.name, reason: t("uploadSize", { size: size(file.size), most: size(limits.max_bytes) }) });
+      else kept.push({ source: file.name, reason: t("uploadFormat"), suffix: suffixOf(file.name) });
       if (files.at(-1) === file) room -= file.size;
     }
     setRefused(kept);
+    setChosen(given.length);
     if (!files.length) return clear();
     setSent(0);
     await start(() => upload(files, { corpus }, setSent).finally(() => setSent(null)));
@@ -70,7 +74,19 @@ export function Upload({ limits, corpus, done }) {
     <${Fates} fate="refused" files=${[...refused, ...(job?.request?.refused ?? [])]} />
     ${sent !== null && html`<p><label>${t("sending")} <progress value=${sent}></progress></label></p>`}
     ${failure && html`<p class="problem" role="alert">${failure}</p>`}
-    ${job && html`<${Job} job=${job} />`}</section>`;
+    ${job && html`<${Job} job=${job} />`}
+    ${!busy && html`<${Coverage} read=${job?.result?.files_read ?? 0} types=${counted(unknown)} files=${chosen} />`}</section>`;
+}
+
+function suffixOf(name) {
+  const dot = name.lastIndexOf(".");
+  return dot > 0 ? name.slice(dot).toLowerCase() : "";
+}
+
+function counted(files) {
+  const types = {};
+  for (const { suffix } of files) types[suffix] = (types[suffix] ?? 0) + 1;
+  return types;
 }
 
 export function Bring({ config, corpus, done }) {
@@ -104,7 +120,20 @@ export function Job({ job }) {
       <button class="quiet" disabled=${job.cancelling} onClick=${cancel}>${t("cancel")}</button></p>`}
     ${(error || failure) && html`<p class="problem">${error?.detail ?? failure}</p>`}
     ${result && ["failed", "skipped", "left_out"].map((fate) => html`<${Fates} fate=${fate} files=${result[fate]} />`)}
+    ${result && html`<${Coverage} read=${result.files_read} files=${result.files} types=${result.skipped_types} />`}
   </div>`;
+}
+
+const MOST_TYPES = 8;
+
+// How many files were read, if others have a type that is not read.
+function Coverage({ read, files, types }) {
+  const counts = Object.entries(types).sort((one, other) => other[1] - one[1]);
+  if (!counts.length) return null;
+  const skipped = counts.reduce((sum, [, count]) => sum + count, 0);
+  const shown = counts.slice(0, MOST_TYPES).map(([suffix, count]) => `${suffix || t("noSuffix")} (${number(count)})`);
+  const list = shown.join(", ") + (counts.length > MOST_TYPES ? ", …" : "");
+  return html`<p class="problem coverage">${t("coverage", { read: number(read), files: number(files), skipped: number(skipped), types: list })}</p>`;
 }
 
 const MOST_LISTED = 50;

@@ -70,6 +70,8 @@ def test_topic_and_doc_type_are_metadata() -> None:
         (["--rebuild", "--dry-run"], "--rebuild and --dry-run"),
         (["--rebuild", "--prune"], "--rebuild and --prune"),
         (["--prune", "--limit", "3"], "--prune and --limit"),
+        (["--watch", "--dry-run"], "--watch and --dry-run"),
+        (["--watch", "--rebuild"], "--watch and --rebuild"),
         (["--limit", "0"], "no number from 1 up"),
         (["--meta", "year"], "name=value"),
         (["--meta", "=1"], "name=value"),

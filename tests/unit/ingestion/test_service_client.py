@@ -51,10 +51,18 @@ def ingest(service: ServiceClient, tell: Callable[[Progress], None] = lambda _: 
 def test_the_service_is_asked_for_what_the_command_was_asked_for() -> None:
     service = Service(job("done", result=RESULT))
 
-    summary = ingest(client(service), root_name="r", metadata={"year": 2024}, limit=3, dry_run=True)
+    options: dict[str, Any] = {
+        "root_name": "r",
+        "metadata": {"year": 2024},
+        "limit": 3,
+        "dry_run": True,
+        "files": ("a.md",),
+    }
+    summary = ingest(client(service), **options)
 
     assert summary == Summary("books", new=2, leaves=6)
     asked = {"path": "/docs", "corpus": "books", "root": "r", "metadata": {"year": 2024}, "limit": 3, "dry_run": True}
+    asked["files"] = ["a.md"]
     assert service.asked[0] == ("POST", "/ingest", asked | {"wait": False})
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -200,6 +201,35 @@ def test_a_root_that_was_moved_is_known_again(library: Library, tmp_path: Path) 
     assert library.ingest(files=moved, prune=True).removed == 1
 
 
+def test_a_run_of_a_few_files_reads_and_prunes_no_others(library: Library) -> None:
+    (library.files / "notes" / "deep").mkdir(parents=True)
+    for name in ("notes/a.md", "notes/deep/b.md", "c.md", "notes.md"):
+        (library.files / name).write_text(f"The text of {name}.")
+    before = library.ingest().new
+    shutil.rmtree(library.files / "notes")
+    for name in ("c.md", "notes.md"):
+        (library.files / name).unlink()
+    (library.files / "new.md").write_text("New.")
+    (library.files / "other.md").write_text("Another one.")
+
+    summary = library.ingest(only=("notes", "new.md"), prune=True)
+
+    assert (summary.new, summary.removed, summary.vanished, summary.unchanged) == (1, 2, 0, 0)
+    assert {"c.md", "notes.md", "new.md"} <= set(library.doc_ids())
+    assert len(library.doc_ids()) == before - 2 + 1
+    assert library.ingest(only=("new.md", "c.md")).vanished == 0, "only a run with prune says that files are gone"
+
+
+def test_the_last_file_of_a_folder_may_be_removed_by_name(library: Library) -> None:
+    library.ingest()
+    names = tuple(path.name for path in library.files.iterdir())
+    for name in names:
+        (library.files / name).unlink()
+
+    assert library.ingest(only=names, prune=True).removed > 0
+    assert library.doc_ids() == []
+
+
 def test_unreadable_and_unsupported_files_are_named_and_the_rest_goes_on(library: Library) -> None:
     (library.files / "blank.md").write_text(" \n\n ")
     (library.files / "broken.pdf").write_bytes(b"%PDF-1.4 and nothing else")
@@ -210,6 +240,8 @@ def test_unreadable_and_unsupported_files_are_named_and_the_rest_goes_on(library
     assert {failure["source"] for failure in summary.failed} == {"blank.md", "broken.pdf"}
     assert [skipped["source"] for skipped in summary.skipped] == ["picture.png"]
     assert summary.new == 2
+    assert (summary.files, summary.files_read, summary.skipped_types) == (5, 2, {".png": 1})
+    assert library.ingest().files_read == 2, "known files count as read"
 
 
 def test_many_documents_are_committed_in_batches(library: Library) -> None:

@@ -146,6 +146,14 @@ def test_every_option_reaches_the_ingestion(root: Path) -> None:
     assert ingester.asked == [("papers", root / "docs", options)]
 
 
+@pytest.mark.parametrize("name", ["../a.md", "/a.md", "notes/../../a.md", ".git/a.md", "", "a//b.md", "a\0.md"])
+def test_a_file_out_of_the_folder_or_hidden_in_it_is_refused(root: Path, name: str) -> None:
+    ingester = FakeIngester()
+
+    assert ingest(root, ingester, files=[name]).status_code == 422
+    assert not ingester.began.is_set()
+
+
 def test_a_retry_needs_no_path_and_no_root() -> None:
     ingester = FakeIngester()
     with service(None, ingester) as client:

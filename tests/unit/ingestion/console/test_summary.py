@@ -32,6 +32,12 @@ def test_reasons_are_grouped_and_long_lists_cut() -> None:
     assert len(lines) < 15
 
 
+def test_what_was_read_by_ocr_is_named_with_its_pages() -> None:
+    entry = {"source": "scan.pdf", "reason": "Pages 1-3, mean confidence 0.97."}
+
+    assert "  scan.pdf: Pages 1-3, mean confidence 0.97." in report(Summary("books", by_ocr=[entry]), FilesMet())
+
+
 def test_hundreds_of_different_reasons_are_cut_as_well() -> None:
     failed = [{"source": "rows.jsonl", "reason": f"Line {number} is no JSON."} for number in range(300)]
 

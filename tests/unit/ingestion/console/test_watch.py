@@ -27,6 +27,15 @@ def test_the_exit_code_says_whether_something_failed() -> None:
     assert finished(Summary("books", new=1, failed=failed))[1] == 1
 
 
+def test_the_exit_code_says_whether_the_type_of_too_many_files_is_not_read() -> None:
+    half = Summary("books", new=2, files=4, files_read=2, skipped_types={".rst": 2})
+    most = Summary("books", new=2, files=5, files_read=2, skipped_types={".rst": 3})
+
+    assert watch(lambda _tell, _stop: half, max_skipped_share=0.5)[1] == 0
+    assert watch(lambda _tell, _stop: most, max_skipped_share=0.5)[1] == 1
+    assert watch(lambda _tell, _stop: most, max_skipped_share=1)[1] == 0
+
+
 def test_people_read_what_failed_and_the_totals_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     finished(Summary("books", new=1, failed=[{"source": "a.pdf", "reason": "Damaged."}]))
 

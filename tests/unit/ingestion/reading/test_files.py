@@ -70,6 +70,38 @@ def test_every_format_and_compressed_text_is_listed(tmp_path: Path, name: str) -
     assert names(write(tmp_path / name)) == [name]
 
 
+def test_only_what_is_named_is_listed_each_once(tmp_path: Path) -> None:
+    for name in ("a.md", "b.md", "notes/c.md", "notes/deep/d.md", "other/e.md", "x.odd"):
+        write(tmp_path / name)
+
+    only = ("notes/deep/d.md", "notes", "b.md", "gone.md", "gone/e.md", "x.odd")
+    listed = list(list_files(tmp_path, only=only))
+
+    assert [entry.doc_id for entry in listed if isinstance(entry, SourceFile)] == [
+        "b.md",
+        "notes/c.md",
+        "notes/deep/d.md",
+    ]
+    assert [entry.suffix for entry in listed if isinstance(entry, Skipped)] == [".odd"]
+
+
+def test_nothing_is_named_through_a_link(tmp_path: Path) -> None:
+    write(tmp_path / "elsewhere" / "secret.md")
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "link").symlink_to(tmp_path / "elsewhere")
+
+    assert list(list_files(tmp_path / "root", only=["link/secret.md"])) == []
+
+
+def test_pictures_are_listed_where_they_are_read(tmp_path: Path) -> None:
+    write(tmp_path / "scan.PNG")
+
+    assert names(tmp_path) == []
+    assert [entry.doc_id for entry in list_files(tmp_path, images=True) if isinstance(entry, SourceFile)] == [
+        "scan.PNG"
+    ]
+
+
 def test_links_are_reported_and_never_followed(tmp_path: Path) -> None:
     root = tmp_path / "root"
     write(root / "a.md")
@@ -108,8 +140,8 @@ def test_names_that_cannot_be_written_down_are_reported_in_a_form_that_can(tmp_p
         pytest.skip("this file system takes no names that are not UTF-8")
 
     assert reasons(tmp_path) == {
-        "a\\nb.md": "its name holds control characters or is no valid UTF-8",
-        "bad\\udcff.md": "its name holds control characters or is no valid UTF-8",
+        "a\\nb.md": "its name holds control characters or is not valid UTF-8",
+        "bad\\udcff.md": "its name holds control characters or is not valid UTF-8",
     }
 
 

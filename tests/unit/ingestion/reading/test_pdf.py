@@ -74,7 +74,7 @@ def test_an_encrypted_pdf_is_refused() -> None:
 
 
 def test_a_scanned_pdf_is_refused_and_the_remedy_is_ocr() -> None:
-    with pytest.raises(UnreadableError, match=r"no text on its 2 pages.*Run OCR"):
+    with pytest.raises(UnreadableError, match=r"no text on its 2 pages.*extra `ocr`.*RAG_INGEST__OCR"):
         read_pdf(make_pdf("", ""), "a.pdf")
 
 
