@@ -120,6 +120,15 @@ class TextBuilder:
         names = tuple(name for name, _ in named)
         self._add("row", start, text, (start, start + len(text)), cells=tuple(spans), columns=names)
 
+    def adopt(self, text: str, blocks: Sequence[Block]) -> None:
+        """Add a text as it stands, such as Markdown, with the blocks that tile it; it must be clean."""
+        if not blocks:
+            return
+        start = self._begin(blocks[0].kind)
+        self._parts.append(text)
+        self._length += len(text)
+        self._blocks += [block.moved(lambda place: start + place) for block in blocks]
+
     def finished(self) -> tuple[str, tuple[Block, ...]]:
         """Return the text, and the blocks that tile it; `""` and none if nothing was added."""
         ends = [block.start for block in self._blocks[1:]] + [self._length]
