@@ -52,7 +52,7 @@ class _Man(Page):
                 continued = rest.endswith("\\c")
                 self._text(self.roff.plain(rest))
                 if continued:
-                    self.glue()
+                    self.glued = True
         self.end_code()
         self._end_item()
 

@@ -17,6 +17,9 @@ class Page:
 
     Attributes:
         builder: what is written to.
+        item: the item that the paragraph belongs to.
+        code: the lines of code, where code is gathered.
+        glued: the next text stands right behind the last one.
     """
 
     def __init__(self, roff: Roff) -> None:
@@ -25,12 +28,12 @@ class Page:
         self.item: Items | None = None
         self.code: list[str] | None = None
         self._pending: list[str] = []
-        self._glued = False
+        self.glued = False
 
     def text(self, line: str) -> None:
         """Add a line of text, without escapes, to the paragraph or the code."""
         if self.code is not None:
-            if self._glued and self.code:
+            if self.glued and self.code:
                 self.code[-1] += line
             else:
                 self.code.append(line)
@@ -39,14 +42,10 @@ class Page:
         else:
             if line[0] in " \t":
                 self.line_break()
-            if self._pending and self._pending[-1] != "\n" and not self._glued:
+            if self._pending and self._pending[-1] != "\n" and not self.glued:
                 self._pending.append(" ")
             self._pending.append(line.lstrip())
-        self._glued = False
-
-    def glue(self) -> None:
-        """Set the next text right behind the last one."""
-        self._glued = True
+        self.glued = False
 
     def line_break(self) -> None:
         """End the line, not the paragraph."""

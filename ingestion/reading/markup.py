@@ -14,6 +14,7 @@ from ingestion.reading.text_builder import TextBuilder
 
 # Rows that are longer than this are written as a line for each cell, with the name of its column.
 WIDE_ROW_CHARS = 600
+MAX_SPAN = 50
 
 
 def finished(
@@ -56,6 +57,49 @@ def table(
         builder.row(row, header=place == headers)
     for row in body:
         builder.row(row, columns)
+
+
+class Grid:
+    """Gathers a table's cells, of which some reach over several rows or columns.
+
+    What spans rows stands in each of them, what spans columns in the first one.
+
+    Attributes:
+        rows: those that are complete.
+    """
+
+    def __init__(self) -> None:
+        self.rows: list[list[str]] = []
+        self._cells: list[str] = []
+        self._below: dict[int, tuple[int, str]] = {}  # column -> further rows that a cell spans, and its text
+
+    @property
+    def width(self) -> int:
+        """Cells of the row that is not complete, with those that reach down into it."""
+        self._take()
+        return len(self._cells)
+
+    def cell(self, text: str, columns: int = 1, rows: int = 1) -> None:
+        """Add a cell; spans over `MAX_SPAN` are cut."""
+        self._take()
+        for shown in (text, *[""] * (min(columns, MAX_SPAN) - 1)):
+            if rows > 1:
+                self._below[len(self._cells)] = min(rows, MAX_SPAN) - 1, shown
+            self._cells.append(shown)
+
+    def end_row(self) -> None:
+        """Complete the row; one without cells is dropped."""
+        self._take()
+        if self._cells:
+            self.rows.append(self._cells)
+            self._cells = []
+
+    def _take(self) -> None:
+        while (place := len(self._cells)) in self._below:
+            further, text = self._below.pop(place)
+            if further > 1:
+                self._below[place] = further - 1, text
+            self._cells.append(text)
 
 
 class Items:

@@ -24,7 +24,6 @@ _ENCLOSED = {
     "Qo": ('"', '"'),
     "Aq": ("<", ">"),
     "Brq": ("{", "}"),
-    "D1": ("", ""),
 }
 _OPENED = {"Oo": "[", "Bo": "[", "Po": "(", "Do": "“", "So": "‘", "Qo": '"', "Ao": "<", "Bro": "{", "Eo": ""}
 _CLOSED = {"Oc": "]", "Bc": "]", "Pc": ")", "Dc": "”", "Sc": "’", "Qc": '"', "Ac": ">", "Brc": "}", "Ec": ""}
@@ -34,7 +33,7 @@ _WORDS = frozenset(
 )
 _SYSTEMS = {"Ux": "UNIX", "Bx": "BSD", "Fx": "FreeBSD", "Nx": "NetBSD", "Ox": "OpenBSD", "Dx": "DragonFly", "At": "AT&T UNIX", "Bsx": "BSD/OS"}
 _OTHERS = frozenset("Ap Es En Fl Fn Fo Fc In Lk Nd Nm Ns Pf Sm Xr Xo Xc Ex Rv Ta Bk Ek Db".split())
-_CALLABLE = frozenset((*_ENCLOSED, *_OPENED, *_CLOSED, *_WORDS, *_SYSTEMS, *_OTHERS)) - {"D1", "Ex", "Rv", "Bk", "Ek"}
+_CALLABLE = frozenset((*_ENCLOSED, *_OPENED, *_CLOSED, *_WORDS, *_SYSTEMS, *_OTHERS)) - {"Ex", "Rv", "Bk", "Ek"}
 # Macros that may begin a line but are layout.
 _LAYOUT = frozenset("Dd Os Bk Ek Bf Ef Db in nr ds ad na ll ta ti ft fi Tg hy nh ne po rm tr PD".split())
 _DEFINING = frozenset(("tag", "hang", "ohang", "inset", "diag"))
@@ -47,9 +46,9 @@ class _List:
 
     kind: str
     outer: Items | None
-    columns: int = 0
     number: int = 0
     rows: list[list[str]] | None = None
+    headers: int = 0
 
 
 class _Phrase:
@@ -94,6 +93,7 @@ class Mdoc(Page):
         self._head: _Phrase | None = None  # of an item, which goes on over lines
         self._function: list[str] | None = None  # arguments of one that goes on over lines
         self._spaced = True
+        self._synopsis = False
 
     def read(self) -> None:
         """Write the page to its builder."""
@@ -116,7 +116,7 @@ class Mdoc(Page):
         else:
             self.text(line)
             if not self._spaced:
-                self.glue()
+                self.glued = True
 
     def _request(self, name: str, rest: str) -> None:  # noqa: C901, PLR0912 - one branch a macro
         words = self.roff.words(rest)
@@ -126,7 +126,9 @@ class Mdoc(Page):
             case "Sh" | "Ss":
                 while self._lists:
                     self._end_list()
-                self.heading(self._inline(words), 1 if name == "Sh" else 2)
+                title = self._inline(words)
+                self._synopsis = title.upper() == "SYNOPSIS"
+                self.heading(title, 1 if name == "Sh" else 2)
             case "Pp" | "Lp" | "sp":
                 if self.code is not None:
                     self.code.append("")
@@ -148,7 +150,11 @@ class Mdoc(Page):
             case "Ed":
                 self.end_code()
                 self.flush()
-            case "D1" | "Dl":
+            case "D1":
+                self.flush()
+                self._say(self._inline(words))
+                self.flush()
+            case "Dl":
                 self.begin_code()
                 self.text(self._inline(words))
                 self.end_code()
@@ -167,8 +173,10 @@ class Mdoc(Page):
                 verb = "utilities exit" if len(names) > 1 else "utility exits"
                 self._say(f"The {' and '.join(names)} {verb} 0 on success, and >0 if an error occurs.")
             case "Rv" if "-std" in words:
-                self._say("Upon successful completion, 0 is returned; otherwise -1, and errno says why.")
-            case "Fd" | "In" | "Vt" | "Ft" if not self._lists:
+                names = [f"{name}()" for name in words[1:] or [self.name]]
+                what = f"functions {' and '.join(names)} return" if len(names) > 1 else f"{names[0]} function returns"
+                self._say(f"The {what} the value 0 if successful; otherwise the value -1, and errno is set to the error.")
+            case "Fd" | "In" | "Vt" | "Ft" if self._synopsis:
                 self._say(self._inline([name, *words]))
                 if name != "Ft":
                     self.line_break()
@@ -187,17 +195,18 @@ class Mdoc(Page):
             return
         if name == "Sm":
             self._spaced = "off" not in words
+            self.glued = False
             return
-        if name == "Nm" and not self._lists and not self.item and self.name:
+        if name == "Nm" and self._synopsis and self.name:
             self.line_break()
         text = self._inline([name, *words])
         closes = name in _CLOSED or name == "Fc" or (name == "Ns" and text)
         if closes:
-            self.glue()
+            self.glued = True
         if text:
             self._say(text)
         if name in _OPENED and text or (words and words[-1] == "Ns") or name == "Ap":
-            self.glue()
+            self.glued = True
 
     def _begin_list(self, words: list[str]) -> None:
         self.flush()
@@ -218,7 +227,7 @@ class Mdoc(Page):
             ended = self._lists.pop()
             self.item = ended.outer
             if ended.rows:
-                table(self.builder, ended.rows)
+                table(self.builder, ended.rows, ended.headers if len(ended.rows) > 1 else 0)
 
     def _item(self, words: list[str]) -> None:
         if not self._lists:
@@ -238,6 +247,8 @@ class Mdoc(Page):
                 phrase.add(self.roff.plain(cell))
             if not any(phrase.cells):
                 self._phrase(words, phrase)
+            if not current.rows and words[:1] in (["Sy"], ["Em"]):
+                current.headers = 1
             current.rows.append(phrase.cells)
         elif current.kind in _DEFINING:
             self._head = _Phrase()

@@ -19,8 +19,8 @@ from docutils.parsers.rst.directives.tables import CSVTable
 
 from errors import UnreadableError
 from index.documents.store import Document
-from ingestion.reading.markup import Items, finished, table
-from ingestion.reading.text import clean, decode, one_line
+from ingestion.reading.markup import Grid, Items, finished, table
+from ingestion.reading.text import decode, one_line
 from ingestion.reading.text_builder import TextBuilder
 
 # docutils takes a time that grows with the square of a line's length, and gives up at 10,000 if it is not told.
@@ -360,21 +360,12 @@ class _Writer:
         table(self._builder, self._grid(own), sum(isinstance(row.parent, nodes.thead) for row in own), caption)
 
     def _grid(self, rows: Sequence[Any]) -> list[list[str]]:
-        """Return the cells of each row; what spans several rows stands in each, of several columns in the first."""
-        below: dict[int, tuple[int, str]] = {}
-        grid = []
+        grid = Grid()
         for row in rows:
-            cells: list[str] = []
             for entry in row.children:
-                _take(below, cells)
-                shown = [self._cell(entry), *[""] * entry.get("morecols", 0)]
-                for text in shown:
-                    if further := entry.get("morerows", 0):
-                        below[len(cells)] = further, text
-                    cells.append(text)
-            _take(below, cells)
-            grid.append(cells)
-        return grid
+                grid.cell(self._cell(entry), entry.get("morecols", 0) + 1, entry.get("morerows", 0) + 1)
+            grid.end_row()
+        return grid.rows
 
     def _cell(self, entry: Any) -> str:
         builder = TextBuilder()
@@ -407,11 +398,3 @@ class _Writer:
             return f"[{node.astext()}]"
         return "".join(map(self._inline, node.children))
 
-
-def _take(below: dict[int, tuple[int, str]], cells: list[str]) -> None:
-    """Add the cells of earlier rows that reach down to the next columns of this one."""
-    while len(cells) in below:
-        further, text = below.pop(len(cells))
-        if further > 1:
-            below[len(cells)] = further - 1, text
-        cells.append(text)
