@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from index.documents.store import Document
-from ingestion.reading.markup import Grid, Items, finished, table
+from ingestion.reading.markup import Grid, Items, finished, table, unindented
 from ingestion.reading.text import decode, one_line
 from ingestion.reading.text_builder import TextBuilder
 
@@ -32,11 +32,12 @@ _BULLET = re.compile(r"[ \t]*(\*{1,8}|-|•)[ \t]+(\S.*)$")
 _ORDERED = re.compile(r"[ \t]*(\.{1,8}|\d{1,9}\.|[a-zA-Z]\.|[ivxIVX]{1,6}\))[ \t]+(\S.*)$")
 _TERM = re.compile(r"[ \t]*(\S(?:.*?\S)??)(:{2,4}|;;)(?:[ \t]+(.*))?$")
 _CALLOUT = re.compile(r"<(\d{1,4}|\.)>[ \t]+(.*)$")
+_LINE_END = re.compile(r"[ \t]\+[ \t]*(?:\n|$)")
 _CHECKBOX = re.compile(r"\[([ xX*])\][ \t]+")
 _RULES = frozenset(("'''", "---", "***", "<<<", "- - -", "* * *"))
 _ADMONITION = re.compile(r"(NOTE|TIP|IMPORTANT|WARNING|CAUTION):[ \t]+(.*)$", re.S)
 _ADMONITIONS = frozenset(("NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION"))
-_CODE_STYLES = frozenset(("source", "listing", "literal", "stem", "latexmath", "asciimath", "mermaid", "plantuml", "ditaa"))
+_CODE_STYLES = frozenset(("source", "listing", "literal", "stem", "latexmath", "asciimath", "mermaid", "plantuml", "ditaa", "synopsis"))
 _BAR = re.compile(r"(?:^|(?<=\s))((?:\d+\*)?(?:\d*(?:\.\d+)?\+)?[<^>]?(?:\.[<^>])?[aehlmsdv]?)(?<!\\)\||(?<!\\)\|")
 _SPAN = re.compile(r"(?:(\d+)\*)?(?:(\d*)(?:\.(\d+))?\+)?")
 _CHARACTERS = {
@@ -46,6 +47,7 @@ _CHARACTERS = {
     "lsquo": "‘", "rsquo": "’", "ldquo": "“", "rdquo": "”", "deg": "°", "brvbar": "¦", "pp": "++",
 }  # fmt: skip
 _REFERENCE = re.compile(r"\\?\{(\w[\w-]*)\}")
+_IMAGE = re.compile(r"(?<!\w)image:(?!:)[^\s\[\]]{1,500}\[([^\[\]]*)\]")
 # Each looks ahead no further than to the next of its own marks, so that a line of marks costs no square of its length.
 _INLINE = re.compile(
     r"""
@@ -62,7 +64,9 @@ _INLINE = re.compile(
     |\(\((?P<index>[^()]{1,300})\)\)
     |(?:link|xref|mailto):(?P<link>[^\s\[\]]{1,1000})\[(?P<shown>[^\[\]]*)\]
     |(?P<address>\b(?:https?|ftp|irc)://[^\s\[\]<>]{1,1000})\[(?P<shown2>[^\[\]]*)\]
+    |\{[\w-]{1,100}\}[^\s\[\]]{0,1000}\[(?P<shown3>[^\[\]]*)\]
     |(?P<macro>(?<!\w)[a-zA-Z][\w-]{0,30}):(?P<of>[^\s\[\]:]{0,300})\[(?P<given>[^\[\]]*)\]
+    |\[[.\#%][^\[\]\n]{1,100}\](?=[*_`+])
     |\[[^\[\]\n]{1,100}\]\#(?P<marked>[^\#]+)\#
     |\*\*(?P<bold2>[^*]+)\*\*
     |__(?P<italic2>[^_]+)__
@@ -125,7 +129,8 @@ class _Style:
 class _Reader:
     def __init__(self, builder: TextBuilder) -> None:
         self._builder = builder
-        self._attributes = dict(_CHARACTERS)
+        self._attributes: dict[str, str] = {}
+        self._in_header = False
         self._style = _Style()
         self._said = ""  # what is said before the next paragraph, such as "Note"
         self._markers: list[str] = []  # of the lists that are open
@@ -145,6 +150,7 @@ class _Reader:
         """Read what begins at a line; return the line behind it."""
         line = lines[place].rstrip()
         if not line:
+            self._in_header = False
             return place + 1
         if line == "+":
             self._attached = True
@@ -171,6 +177,7 @@ class _Reader:
             self._style.title = self._inline(found[1])
             return place + 1
         if found := _SECTION.match(line):
+            self._in_header = len(found[1]) == 1 and not self._builder
             self._heading(found[2], len(found[1]))
             return place + 1
         if level := self._underlined(lines, place):
@@ -263,8 +270,10 @@ class _Reader:
 
     def _quote(self, lines: Sequence[str], style: _Style) -> None:
         for paragraph in re.split(r"\n\s*\n", "\n".join(lines)):
-            words = [self._inline(line) for line in paragraph.split("\n")] if style.first == "verse" else []
-            self._builder.quote("\n".join(words) if words else self._inline(paragraph))
+            if style.first == "verse":
+                self._builder.paragraph("\n".join(map(self._inline, paragraph.split("\n"))))
+            else:
+                self._builder.quote(one_line(self._inline(paragraph)))
         if by := ", ".join(self._inline(name) for name in style.names[1:3] if name):
             self._builder.quote(f"— {by}")
 
@@ -313,7 +322,7 @@ class _Reader:
             line for line in words.split("\n") if line.strip() != "+" and not _DELIMITER.match(line.strip())
             and not _BLOCK_STYLE.match(line.strip())
         )
-        return one_line(self._inline(words))
+        return one_line(self._inline(_LINE_END.sub("\n", words)))
 
     def _callout(self, lines: Sequence[str], place: int, found: re.Match[str]) -> int:
         end, words = self._words(lines, place, found[2])
@@ -402,6 +411,8 @@ class _Reader:
             line = lines[end].rstrip()
             if end > place and (_DELIMITER.match(line) or _BLOCK_STYLE.match(line) or line == "+"):
                 break
+            if self._in_header and end > place and _ATTRIBUTE.match(line):
+                break
             if end > place and (_CONDITION.match(line) or (_MACRO.match(line) and line.startswith("include"))):
                 break
             end += 1
@@ -411,7 +422,7 @@ class _Reader:
         self._attached = False
         style = self._taken_style()
         if style.first in _CODE_STYLES or (indented and style.first not in ("normal", "quote", "verse")):
-            self._code(inner, style)
+            self._code(unindented(inner).split("\n"), style)
         elif style.first in ("quote", "verse"):
             self._builder.caption(style.title)
             self._quote(inner, style)
@@ -426,7 +437,7 @@ class _Reader:
         if found := _ADMONITION.match(text):
             self._say(found[1].capitalize())
             text = found[2]
-        lines = [self._inline(line) for line in re.split(r"[ \t]\+[ \t]*\n", text)]
+        lines = [self._inline(line) for line in _LINE_END.split(text)]
         said = f"{self._said}: " if self._said else ""
         self._said = ""
         self._builder.paragraph(said + "\n".join(map(one_line, lines)))
@@ -440,14 +451,14 @@ class _Reader:
 
     def _filled(self, text: str) -> str:
         """Fill in attributes that are known."""
-        return _REFERENCE.sub(
-            lambda found: self._attributes.get(found[1].lower(), self._attributes.get(found[1], found[0])), text
-        )
+        return _REFERENCE.sub(lambda found: self._attributes.get(found[1], found[0]), text) if "{" in text else text
 
     def _inline(self, text: str, depth: int = 0) -> str:
         """Return the words of a text, without what says how they look and where they lead."""
+        if depth == 0:
+            text = _IMAGE.sub(lambda found: found[1].partition(",")[0], self._filled(text))
         shown = _INLINE.sub(lambda found: self._shown(found, depth), text)
-        return self._filled(shown) if depth == 0 else shown
+        return _REFERENCE.sub(lambda found: _CHARACTERS.get(found[1], found[0]), shown) if "{" in shown else shown
 
     def _shown(self, found: re.Match[str], depth: int) -> str:  # noqa: C901 - one branch a mark
         kind = found.lastgroup
@@ -460,10 +471,10 @@ class _Reader:
             return self._inline(value, depth + 1) if depth < MAX_NESTED else value
         if kind in ("target", "reference"):
             return (found["reference"] or found["target"]).strip()
-        if kind in ("shown", "shown2"):
+        if kind in ("shown", "shown2", "shown3"):
             words = self._inline(value.rpartition("^")[0] or value, depth + 1).strip().strip('"')
             words = re.sub(r',(?:\s*\w+=\S+)+$', "", words)
-            return words or found["link"] or found["address"] or ""
+            return words or found["link"] or found["address"] or found[0].rpartition("[")[0]
         return self._inline_macro(found["macro"], found["of"], self._inline(value, depth + 1))
 
     @staticmethod
