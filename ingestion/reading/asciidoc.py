@@ -91,7 +91,7 @@ def read_asciidoc(data: bytes, doc_id: str) -> Document:
         UnreadableError: no text, or binary data.
     """
     builder = TextBuilder()
-    lines = decode(data).replace("\r\n", "\n").expandtabs(8).split("\n")
+    lines = decode(data).replace("\r\n", "\n").split("\n")
     _Reader(builder).read(lines)
     return finished(builder, doc_id)
 
@@ -406,7 +406,7 @@ class _Reader:
 
     def _text(self, lines: Sequence[str], place: int) -> int:
         end = place
-        indented = lines[place][0] == " "
+        indented = lines[place][0] in " \t"
         while end < len(lines) and lines[end].strip():
             line = lines[end].rstrip()
             if end > place and (_DELIMITER.match(line) or _BLOCK_STYLE.match(line) or line == "+"):

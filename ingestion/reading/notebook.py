@@ -53,8 +53,8 @@ def read_notebook(data: bytes, doc_id: str) -> Document:
             case "raw":
                 builder.code(source)
             case _:
-                prose = clean(source).strip()
-                builder.adopt(prose, guessed_blocks(prose))
+                if prose := clean(source).strip():
+                    builder.adopt(prose, guessed_blocks(prose))
     return finished(builder, doc_id, _text(metadata.get("title")))
 
 

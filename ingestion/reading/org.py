@@ -37,7 +37,7 @@ _DROPPED = frozenset(("properties", "logbook"))
 _CODE = frozenset(("src", "example", "export"))
 _METADATA = frozenset(("author", "date", "language", "keywords", "description"))
 # Marks stand between these, so that paths such as /usr/lib/ keep theirs.
-_MARKED = r"(?:(?<=[\s\-('\"{{—])|^){0}(?P<{1}>[^\s{0}](?:[^{0}]{{0,2000}}[^\s{0}])?){0}(?=[\s\-.,;:!?'\")}}\[—…]|$)"
+_BEFORE, _AFTER = r"(?:(?<=[\s\-('\"{—])|^)", r"(?=[\s\-.,;:!?'\")}\[—…]|$)"
 _INLINE = re.compile(
     r"\[\[(?P<target>[^\[\]]{1,2000})\](?:\[(?P<shown>[^\[\]]{1,2000})\])?\]"
     r"|\[fn:[\w-]{0,50}:[ ]?(?P<footnote>[^\[\]]{1,2000})\]"
@@ -45,10 +45,14 @@ _INLINE = re.compile(
     r"|<<<?(?P<radio>[^<>\n]{1,200})>>>?"
     r"|@@[\w-]{1,30}:[^@\n]{0,500}@@"
     r"|src_[\w-]{1,30}(?:\[[^\]\n]{0,200}\])?\{(?P<source>[^{}\n]{0,500})\}"
-    r"|\{\{\{[\w-]{1,50}(?:\((?P<arguments>[^(){}]{0,500})\))?\}\}\}"
+    r"|\{\{\{[\w-]{1,50}(?:\((?P<arguments>[^()]{0,500})\))?\}\}\}"
     + "".join(
-        "|" + _MARKED.format(re.escape(mark), name)
-        for mark, name in (("=", "verbatim"), ("~", "code"), ("*", "bold"), ("/", "italic"), ("_", "under"), ("+", "struck"))
+        rf"|{_BEFORE}{mark}(?P<{name}>\S(?:[^\n]{{0,300}}?\S)??){mark}{_AFTER}"
+        for mark, name in (("=", "verbatim"), ("~", "code"))
+    )
+    + "".join(
+        rf"|{_BEFORE}{mark}(?P<{name}>[^\s{mark}](?:[^{mark}]{{0,2000}}[^\s{mark}])?){mark}{_AFTER}"
+        for mark, name in ((r"\*", "bold"), ("/", "italic"), ("_", "under"), (r"\+", "struck"))
     ),
     re.M,
 )
@@ -62,7 +66,7 @@ def read_org(data: bytes, doc_id: str) -> Document:
     """
     builder = TextBuilder()
     reader = _Reader(builder)
-    reader.read(decode(data).replace("\r\n", "\n").expandtabs(8).split("\n"))
+    reader.read(decode(data).replace("\r\n", "\n").split("\n"))
     return finished(
         builder, doc_id, _inline(" ".join(reader.titles)), fields.metadata(reader.metadata, without=())
     )
@@ -172,8 +176,7 @@ class _Reader:
         table(self._builder, rows, headers if headers < len(rows) else 0)
 
     def _item(self, lines: Sequence[str], place: int, found: re.Match[str]) -> int:
-        indent, mark, text = len(found[1]) + (mark_indent := found[2] == " *"), found[2].strip(), found[3] or ""
-        del mark_indent
+        indent, mark, text = _indent(lines[place]), found[2].strip(), found[3] or ""
         while self._indents and self._indents[-1] > indent:
             self._indents.pop()
             self._numbers.pop()
@@ -189,18 +192,21 @@ class _Reader:
         end, words = _words(lines, place, text, indent)
         term = _TERM.match(text) if not ordered else None
         depth = len(self._indents) - 1
-        if term:
-            item = Items(self._builder, depth, term=_inline(term[1]))
-            item.paragraph(words.partition("::")[2])
-        else:
-            item = Items(self._builder, depth, self._numbers[-1] if ordered else None)
-            item.paragraph(words)
-        if term:
-            item.begin()
+        if term is None:
+            Items(self._builder, depth, self._numbers[-1] if ordered else None).paragraph(words)
+            return end
+        end, words = _words(lines, place, term[2] or "", indent)
+        if not words:
+            below = next((at for at in range(end, len(lines)) if lines[at].strip()), len(lines))
+            if below < len(lines) and _indent(lines[below]) > indent and not _begins_block(lines[below]):
+                end, words = _words(lines, below, lines[below].strip(), indent)
+        item = Items(self._builder, depth, term=_inline(term[1]))
+        item.paragraph(words)
+        item.begin()
         return end
 
     def _paragraph(self, lines: Sequence[str], place: int) -> int:
-        indent = len(lines[place]) - len(lines[place].lstrip())
+        indent = _indent(lines[place])
         if self._indents and indent <= self._indents[0]:
             self._end_lists()
         end, words = _words(lines, place, lines[place].strip())
@@ -218,13 +224,21 @@ def _run(lines: Sequence[str], place: int, pattern: re.Pattern[str]) -> int:
     return place
 
 
+def _indent(line: str) -> int:
+    return len(line[: len(line) - len(line.lstrip())].expandtabs(8))
+
+
+def _begins_block(line: str) -> bool:
+    begins = (_HEADING, _BEGIN, _KEYWORD, _DRAWER, _FIXED, _ROW, _ITEM, _COMMENT)
+    return any(pattern.match(line) for pattern in begins)
+
+
 def _words(lines: Sequence[str], place: int, first: str, indent: int = -1) -> tuple[int, str]:
     """Return the line behind a paragraph, and its words; those of an item stand deeper than its mark."""
     end = place + 1
     parts = [first]
     while end < len(lines) and (line := lines[end].rstrip()):
-        begins = (_HEADING, _BEGIN, _KEYWORD, _DRAWER, _FIXED, _ROW, _ITEM, _COMMENT)
-        if any(pattern.match(line) for pattern in begins) or len(line) - len(line.lstrip()) <= indent:
+        if _begins_block(line) or _indent(line) <= indent:
             break
         parts.append(line.strip())
         end += 1
@@ -240,7 +254,7 @@ def _inline(text: str, depth: int = 0) -> str:
             return ""
         value = found[kind]
         if kind == "target":
-            return re.sub(r"^(?:file|id|info|denote|attachment):", "", value)
+            return re.sub(r"^(?:(?:file|id|info|denote|attachment):|[*#])", "", value)
         if kind in ("verbatim", "code", "source", "arguments"):
             return value
         words = _inline(value, depth + 1) if depth < MAX_NESTED else value
