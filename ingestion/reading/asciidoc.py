@@ -18,6 +18,8 @@ from ingestion.reading.text_builder import TextBuilder
 # Blocks in blocks beyond this are read as text.
 MAX_NESTED = 20
 MAX_VALUE_CHARS = 1000
+# Attributes stand for so much text in a file, at most: those that stand for others could grow without end.
+MAX_FILLED_CHARS = 1_000_000
 _ATTRIBUTE = re.compile(r":(!?\w[\w-]*!?):(?:[ \t]+(.*))?$")
 _CONDITION = re.compile(r"(?:ifdef|ifndef|ifeval|endif)::([^\[]*)\[(.*)\]$")
 _MACRO = re.compile(r"([a-z][\w-]*)::(\S[^\[]*|)\[(.*)\]$")
@@ -130,6 +132,7 @@ class _Reader:
     def __init__(self, builder: TextBuilder) -> None:
         self._builder = builder
         self._attributes: dict[str, str] = {}
+        self._fillable = MAX_FILLED_CHARS
         self._in_header = False
         self._style = _Style()
         self._said = ""  # what is said before the next paragraph, such as "Note"
@@ -451,7 +454,14 @@ class _Reader:
 
     def _filled(self, text: str) -> str:
         """Fill in attributes that are known."""
-        return _REFERENCE.sub(lambda found: self._attributes.get(found[1], found[0]), text) if "{" in text else text
+        return _REFERENCE.sub(self._value, text) if "{" in text else text
+
+    def _value(self, found: re.Match[str]) -> str:
+        value = self._attributes.get(found[1])
+        if value is None or self._fillable < len(value):
+            return found[0]
+        self._fillable -= len(value)
+        return value
 
     def _inline(self, text: str, depth: int = 0) -> str:
         """Return the words of a text, without what says how they look and where they lead."""

@@ -34,6 +34,15 @@ FORMATS = {
     ".ndjson": "jsonl",
     ".json": "json",
     ".parquet": "parquet",
+    ".rst": "restructuredtext",
+    ".rest": "restructuredtext",
+    ".adoc": "asciidoc",
+    ".asciidoc": "asciidoc",
+    ".org": "org",
+    ".ipynb": "notebook",
+    ".xml": "xml",
+    # Sections of the manual. Much else has these suffixes, so such a file is only read if it begins as a page does.
+    **{f".{section}": "man page" for section in range(1, 10)},
 }
 COMPRESSIONS = (".gz", ".bz2")
 BUFFER_BYTES = 262_144  # what a reader can look at before it begins

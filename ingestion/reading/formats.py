@@ -10,7 +10,7 @@ What a file is, by its content and its name, is `kind.py`'s business.
 import io
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from errors import UnreadableError
 from index.documents.blobs import LeftOut, without_blobs
@@ -19,10 +19,10 @@ from index.documents.structure import Structure, check_blocks
 from ingestion.reading import fields
 from ingestion.reading.compression import decompressed, is_compressed, max_stream_bytes
 from ingestion.reading.csv import read_csv
-from ingestion.reading.files import open_plain
+from ingestion.reading.files import inner_name, open_plain
 from ingestion.reading.json import read_json
 from ingestion.reading.jsonl import read_jsonl
-from ingestion.reading.kind import check_size, kind_of, too_large
+from ingestion.reading.kind import UNSUPPORTED, check_size, kind_of, too_large
 from ingestion.reading.language import namer
 from ingestion.reading.markdown import read_markdown
 from ingestion.reading.options import ReadOptions
@@ -56,6 +56,9 @@ def read_file(path: Path, doc_id: str, options: ReadOptions) -> Items:
 
 def _items(kind: str, stream: io.BufferedReader, doc_id: str, size: int, options: ReadOptions) -> Items:
     match kind:
+        case _ if kind == UNSUPPORTED:
+            suffix = PurePath(inner_name(doc_id)).suffix.lower()
+            yield LeftOut(doc_id, f"Of {suffix} files only manual pages are read, and this is not one.")
         case "jsonl":
             yield from read_jsonl(stream, doc_id, size)
         case "csv":
@@ -93,6 +96,30 @@ def _document(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Docu
             return read_docx(data, doc_id, options.max_bytes)
         case "markdown":
             return read_markdown(data, doc_id)
+        case "restructuredtext":
+            from ingestion.reading.rst import read_rst  # noqa: PLC0415
+
+            return read_rst(data, doc_id)
+        case "asciidoc":
+            from ingestion.reading.asciidoc import read_asciidoc  # noqa: PLC0415
+
+            return read_asciidoc(data, doc_id)
+        case "man page":
+            from ingestion.reading.man import read_man  # noqa: PLC0415
+
+            return read_man(data, doc_id)
+        case "org":
+            from ingestion.reading.org import read_org  # noqa: PLC0415
+
+            return read_org(data, doc_id)
+        case "notebook":
+            from ingestion.reading.notebook import read_notebook  # noqa: PLC0415
+
+            return read_notebook(data, doc_id)
+        case "xml":
+            from ingestion.reading.xml import read_xml  # noqa: PLC0415
+
+            return read_xml(data, doc_id)
         case _:
             paper = paper_name(doc_id, anything=options.papers)
             return read_paper(data, doc_id, *paper, options.paper_words) if paper else read_plain_text(data, doc_id)

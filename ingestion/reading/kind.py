@@ -23,10 +23,14 @@ _PAGE_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]*+>\s*+)?(?:(?><!--.*?-->)\s*+)*+<(?:!doctype\s++html|html)\b", re.I | re.S
 )
 _PAGE_START_BYTES = 1024
+# A manual page begins with a request, behind comments, and somewhere says its name or a section's, or names another page.
+_ROFF_START = re.compile(rb"(?:\xef\xbb\xbf)?(?:(?:[.'][ \t]*+(?:\\[\"#][^\n]*+)?|[ \t\r]*+)\n)*+[.'][ \t]*+[A-Za-z]")
+_PAGE_REQUEST = re.compile(rb"^[.'][ \t]*(?:TH|SH|Dd|Dt|Sh|so)\b", re.M)
+UNSUPPORTED = "unsupported"
 
 
 def kind_of(name: str, start: bytes) -> str:
-    """Return the format of a file, one of those in `files.FORMATS`.
+    """Return the format of a file, one of those in `files.FORMATS`, or `UNSUPPORTED`: its name alone is a manual page's.
 
     Args:
         name: of the file.
@@ -38,6 +42,8 @@ def kind_of(name: str, start: bytes) -> str:
             return kind
     if named in _BINARY and is_text(start):
         named = "plain text"
+    if named == "man page" and not (_ROFF_START.match(start) and _PAGE_REQUEST.search(start)):
+        return UNSUPPORTED
     if named == "json":
         return "jsonl" if _is_json_lines(start) else "json"
     is_page = named not in _STREAMED and _PAGE_START.match(start[:_PAGE_START_BYTES])

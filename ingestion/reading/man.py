@@ -16,6 +16,8 @@ from ingestion.reading.roff import Roff
 from ingestion.reading.text import decode, one_line
 
 _MDOC = re.compile(r"^\.[ \t]*(?:Dd|Dt|Sh)\b", re.M)
+# Several tags of one paragraph are its term together, up to this length.
+MAX_TAG_CHARS = 1000
 _BULLETS = frozenset("•·*-–—o○")
 _NUMBER = re.compile(r"[(\[]?(\d{1,5})[.)\]]{0,2}")
 _PARAGRAPHS = frozenset(("PP", "P", "LP", "HP"))
@@ -169,7 +171,10 @@ class _Man(Page):
         """Take the tag that was read, whose item has no words yet, as one of several."""
         if self._tag is None and self.item:
             self.flush()
-            self._tag = [] if self.item.begun else [self.item.term]
+            again = not self.item.begun and len(self.item.term) < MAX_TAG_CHARS
+            if not again:
+                self.item.begin()
+            self._tag = [self.item.term] if again else []
             self.item = None
         elif self._tag is None:
             self._tag = []

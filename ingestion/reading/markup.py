@@ -46,10 +46,10 @@ def table(
     """
     builder.caption(caption)
     width = max(map(len, rows), default=0)
-    even = [[*map(one_line, row), *[""] * (width - len(row))] for row in rows]
+    even = [[*row, *[""] * (width - len(row))] for row in rows]
     head, body = even[:headers], even[headers:]
     columns = [" ".join(dict.fromkeys(filter(None, names))) for names in zip(*head, strict=True)]
-    if all(columns) and any(sum(map(len, row)) > WIDE_ROW_CHARS for row in body):
+    if columns and all(columns) and any(sum(map(len, row)) > WIDE_ROW_CHARS for row in body):
         for row in body:
             builder.record(columns, row)
         return
@@ -126,8 +126,8 @@ class Items:
         """Add a paragraph of the item."""
         if self.begun:
             self._builder.paragraph(text)
-        elif words := one_line(text):
-            self._begin(f"{self.term}: {words}" if self.term else words)
+        elif text.strip():
+            self._begin(f"{self.term}: {text}" if self.term else text)
 
     def begin(self) -> None:
         """Write the term, if no paragraph came: something that is not a paragraph follows, or nothing does."""

@@ -52,34 +52,34 @@ class _List:
 
 
 class _Phrase:
-    """Words of a line, with the spaces between them that mdoc sets."""
+    """Words of a line, with the spaces between them that mdoc sets; in a table's row cells of such."""
 
     def __init__(self, *, spaced: bool = True) -> None:
-        self.cells: list[str] = [""]
-        self._glued = True
-        self._spaced = spaced
+        self._cells: list[list[str]] = [[]]
+        self.glued = True  # no space parts the next word from the last one
+        self.spaced = spaced
+
+    @property
+    def cells(self) -> list[str]:
+        """The texts of the cells."""
+        return ["".join(words) for words in self._cells]
 
     @property
     def text(self) -> str:
+        """The text of all cells."""
         return " ".join(filter(None, self.cells))
 
     def add(self, word: str, *, before: bool = True, after: bool = True) -> None:
         """Add a word; `before` and `after` say whether a space may part it from its neighbours."""
-        if before and not self._glued:
-            word = " " + word
-        self.cells[-1] += word
-        self._glued = not (after and self._spaced)
-
-    def glue(self) -> None:
-        self._glued = True
-
-    def spaced(self, on: bool) -> None:  # noqa: FBT001
-        self._spaced = on
-        self._glued = self._glued if not on else False
+        if before and not self.glued:
+            self._cells[-1].append(" ")
+        self._cells[-1].append(word)
+        self.glued = not (after and self.spaced)
 
     def next_cell(self) -> None:
-        self.cells.append("")
-        self._glued = True
+        """End the cell."""
+        self._cells.append([])
+        self.glued = True
 
 
 class Mdoc(Page):
@@ -325,7 +325,7 @@ class Mdoc(Page):
                 phrase.add(self.name or self._title.lower())
                 self._words(words, phrase)
             case "Ns":
-                phrase.glue()
+                phrase.glued = True
                 self._words(words, phrase)
             case "Ap":
                 phrase.add("'", before=False, after=False)
@@ -334,7 +334,8 @@ class Mdoc(Page):
                 phrase.add(self.roff.plain(words[0]) if words else "", after=False)
                 self._words(words[1:], phrase)
             case "Sm":
-                phrase.spaced("off" not in words)
+                phrase.spaced = "off" not in words
+                phrase.glued = False
             case "Xr" if len(named) > 1:
                 phrase.add(f"{self.roff.plain(named[0])}({self.roff.plain(named[1])})")
                 self._words(words[words.index(named[1]) + 1 :], phrase)
@@ -348,7 +349,7 @@ class Mdoc(Page):
             case "Fa" if self._function is not None:
                 phrase.add(("" if not self._function else ", ") + ", ".join(map(self.roff.plain, words)), before=False)
                 self._function += words
-                phrase.glue()
+                phrase.glued = True
             case "Fc":
                 self._function = None
                 phrase.add(")", before=False)

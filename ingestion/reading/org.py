@@ -79,12 +79,18 @@ class _Reader:
         self._numbers: list[int] = []
         self.titles: list[str] = []
         self.metadata: dict[str, str] = {}
+        # What has no end in these lines, so that its end is not looked for again and again.
+        self._endless: set[str] = set()
+        self._drawers_endless_before = 0
 
     def read(self, lines: Sequence[str], nested: int = 0) -> None:
         """Read blocks."""
+        outer = self._endless, self._drawers_endless_before
+        self._endless, self._drawers_endless_before = set(), 0
         place = 0
         while place < len(lines):
             place = self._block(lines, place, nested)
+        self._endless, self._drawers_endless_before = outer
 
     def _block(self, lines: Sequence[str], place: int, nested: int) -> int:  # noqa: C901, PLR0912 - one branch a block
         """Read what begins at a line; return the line behind it."""
@@ -133,8 +139,10 @@ class _Reader:
 
     def _delimited(self, lines: Sequence[str], place: int, name: str, given: str, nested: int) -> int:
         last = f"#+end_{name}"
-        end = next((at for at in range(place + 1, len(lines)) if lines[at].strip().lower() == last), None)
+        found = range(place + 1, len(lines)) if last not in self._endless else ()
+        end = next((at for at in found if lines[at].strip().lower() == last), None)
         if end is None:
+            self._endless.add(last)
             return place + 1
         inner = lines[place + 1 : end]
         if name in _CODE:
@@ -154,13 +162,14 @@ class _Reader:
 
     def _drawer(self, lines: Sequence[str], place: int, name: str) -> int:
         """Pass over a drawer; of one that is not left out only the two marks."""
-        if name not in _DROPPED:
+        if name not in _DROPPED or place < self._drawers_endless_before:
             return place + 1
-        for at in range(place + 1, len(lines)):
+        at = place + 1
+        while at < len(lines) and not _HEADING.match(lines[at]):
             if lines[at].strip().lower() == ":end:":
                 return at + 1
-            if _HEADING.match(lines[at]):
-                break
+            at += 1
+        self._drawers_endless_before = at
         return place + 1
 
     def _table(self, lines: Sequence[str]) -> None:

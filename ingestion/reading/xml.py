@@ -9,7 +9,8 @@ elements that repeat are rows.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from html.entities import html5
 from typing import Any
 
@@ -24,14 +25,18 @@ from ingestion.reading.text_builder import TextBuilder
 
 MAX_ENTITY_CHARS = 1000
 _REMEDY = "Repair it, or rename it to .txt."
-_UNDECLARED = frozenset(("ERR_UNDECLARED_ENTITY", "WAR_UNDECLARED_ENTITY"))
+# What may be defined outside the file.
+_UNDECLARED = frozenset(("ERR_UNDECLARED_ENTITY", "WAR_UNDECLARED_ENTITY", "NS_ERR_UNDEFINED_NAMESPACE"))
 _SECTIONS = frozenset(
     "article book chapter part appendix preface section sect1 sect2 sect3 sect4 sect5 simplesect refentry refsect1 refsect2 "
     "refsect3 refsection refsynopsisdiv sec abstract ack app glossary bibliography colophon dedication acknowledgements "
-    "reference set topic div body0 notes bio fn-group ref-list trans-abstract sidebar task concept".split()
+    "reference set topic div notes bio fn-group ref-list trans-abstract sidebar task concept".split()
 )
 _TITLES = frozenset("title head article-title subtitle refentrytitle trans-title".split())
-_PARAGRAPHS = frozenset("para simpara p bridgehead0 ab l shortdesc attrib".split())
+_PARAGRAPHS = frozenset("para simpara p ab l shortdesc attrib license-p".split())
+_UNKNOWN = re.compile(rb"<!\[CDATA\[.*?\]\]>|&([A-Za-z][\w.-]{0,100});", re.S)
+_DECLARED = re.compile(rb"<!ENTITY\s+([A-Za-z][\w.-]{0,100})\s")
+_XML_OWN = frozenset((b"lt", b"gt", b"amp", b"quot", b"apos"))
 _LISTS = frozenset("itemizedlist orderedlist list ul ol procedure substeps steps calloutlist simplelist qandaset".split())
 _ORDERED = frozenset("orderedlist ol procedure substeps steps".split())
 _ITEMS = frozenset("listitem list-item li step callout member item qandaentry stepalternatives".split())
@@ -52,10 +57,10 @@ _FORMULAS = frozenset("disp-formula equation informalequation disp-formula-group
 _LEFT_OUT = frozenset(
     "indexterm remark processing-instruction journal-meta permissions article-categories pub-history history pub-date "
     "article-id volume issue elocation-id self-uri funding-group counts custom-meta-group contrib-group aff author-notes "
-    "related-article toc index bookinfo0 graphic imageobject inline-graphic object-id copyright legalnotice pubdate "
-    "revhistory authorgroup teiHeader0 colspec spanspec imagedata videodata audiodata beginpage sort-key".split()
+    "related-article toc index graphic imageobject inline-graphic object-id copyright legalnotice pubdate "
+    "revhistory authorgroup teiHeader colspec spanspec imagedata videodata audiodata beginpage sort-key".split()
 )
-_FRONT = frozenset("info bookinfo articleinfo chapterinfo sectioninfo refentryinfo refmeta front article-meta title-group".split())
+_FRONT = frozenset("info refmeta front front-stub article-meta title-group".split())
 _INLINE_LEFT_OUT = frozenset(("indexterm", "remark", "graphic", "inline-graphic", "object-id"))
 _ROLES = (
     _SECTIONS | _TITLES | _PARAGRAPHS | _LISTS | _DEFINITIONS | _CODE | _ADMONITIONS | _QUOTES | _TABLES | _FORMULAS
@@ -82,18 +87,40 @@ def read_xml(data: bytes, doc_id: str) -> Document:
 
 
 def _parsed(data: bytes) -> Any:
-    options = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False, "remove_pis": True}
-    parser = etree.XMLParser(remove_comments=True, **options)
-    try:
-        tree = etree.fromstring(data.lstrip(), parser).getroottree()
-    except (etree.XMLSyntaxError, ValueError) as error:
-        # An entity that is defined elsewhere is not a damage; all else is.
-        if not parser.error_log or any(entry.type_name not in _UNDECLARED for entry in parser.error_log):
-            raise UnreadableError(f"The XML is damaged: {error}.", _REMEDY) from error
-        parser = etree.XMLParser(remove_comments=True, recover=True, **options)
-        tree = etree.fromstring(data.lstrip(), parser).getroottree()
-    _fill_entities(tree)
-    return tree.getroot()
+    """Return the root. What is only defined elsewhere, entities and prefixes, is not a damage; all else is."""
+    data = data.lstrip()
+    recover = False
+    for _ in range(3):
+        parser = etree.XMLParser(
+            resolve_entities=False,
+            no_network=True,
+            load_dtd=False,
+            huge_tree=False,
+            remove_comments=True,
+            remove_pis=True,
+            recover=recover,
+        )
+        try:
+            tree = etree.fromstring(data, parser).getroottree()
+        except (etree.XMLSyntaxError, ValueError) as error:
+            kinds = {entry.type_name for entry in parser.error_log}
+            if not kinds or kinds - _UNDECLARED:
+                raise UnreadableError(f"The XML is damaged: {error}.", _REMEDY) from error
+            declared = {*_DECLARED.findall(data)} | _XML_OWN
+            data = _UNKNOWN.sub(partial(_as_text, declared), data)
+            recover = "NS_ERR_UNDEFINED_NAMESPACE" in kinds
+        else:
+            _fill_entities(tree)
+            return tree.getroot()
+    raise UnreadableError("The XML is damaged.", _REMEDY)
+
+
+def _as_text(declared: Collection[bytes], found: re.Match[bytes]) -> bytes:
+    """Return a reference to an entity as the character that HTML has for it, or as text; all else as it stands."""
+    if not found[1] or found[1] in declared:
+        return found[0]
+    known = html5.get(f"{found[1].decode('ascii')};")
+    return "".join(f"&#{ord(c)};" for c in known).encode() if known else b"&amp;" + found[1] + b";"
 
 
 def _fill_entities(tree: Any) -> None:
@@ -125,13 +152,19 @@ def _name(element: Any) -> str:
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
+def _is_front(element: Any) -> bool:
+    """Whether an element says something about the one that it stands in; DocBook 4 has `chapterinfo` and others."""
+    name = _name(element)
+    return name in _FRONT or (name.endswith("info") and len(element) > 0 and name not in _CODE)
+
+
 def _is_document(root: Any) -> bool:
     return _name(root) in _DOCUMENT_ROOTS or any(_name(element) in ("para", "simpara", "p") for element in root.iter())
 
 
 def _titles(root: Any) -> Iterator[str]:
     """Yield a document's own titles: beside its text, or in what is said about it."""
-    for element in (root, *(child for child in root if _name(child) in _FRONT)):
+    for element in (root, *(child for child in root if _is_front(child))):
         for path in ("title", "article-title", "refentrytitle"):
             for child in element:
                 if _name(child) == path and (text := _words(child)):
@@ -144,7 +177,7 @@ def _titles(root: Any) -> Iterator[str]:
 def _metadata(root: Any) -> dict[str, Any]:
     """Return the authors and keywords that the front of a JATS or DocBook document names."""
     authors, keywords = [], []
-    fronts = [child for child in root if _name(child) in _FRONT]
+    fronts = [child for child in root if _is_front(child)]
     for element in (one for front in fronts for one in front.iter()):
         name = _name(element)
         if name == "contrib" or (name == "author" and len(element)):
@@ -165,6 +198,13 @@ class _Document:
         self._root = root
         self._level = 0
         self._said = ""
+        self._title: tuple[str, int] = ("", 0)
+        self._with_blocks: set[Any] = set()  # elements that hold blocks
+        for block in (element for element in root.iter() if _name(element) in _BLOCKS):
+            for outer in block.iterancestors():
+                if outer in self._with_blocks:
+                    break
+                self._with_blocks.add(outer)
 
     def write(self) -> None:
         """Write the title and all that follows."""
@@ -179,20 +219,22 @@ class _Document:
             if child in skip:
                 pending.append(child.tail or "")
                 continue
-            if _name(child) in _ROLES or _holds_blocks(child):
+            if _name(child) in _ROLES or child in self._with_blocks:
                 self._paragraph("".join(pending), item)
                 pending = []
-                if item and _name(child) in _PARAGRAPHS and not _holds_blocks(child):
+                if item and _name(child) in _PARAGRAPHS and child not in self._with_blocks:
                     item.paragraph(_words(child))
                 elif item and _name(child) in _PARAGRAPHS:
                     self._children(child, depth, item)
+                elif item and _name(child) in _TITLES:
+                    item.paragraph(_words(child))
                 else:
                     if item:
                         item.begin()
                     self._element(child, depth)
             elif _name(child) in _LEFT_OUT:
                 pass
-            elif _is_inline(parent):
+            elif _is_inline(parent) or _name(parent) in _PARAGRAPHS:
                 pending.append(_inner(child))
             else:
                 self._paragraph("".join(pending), item)
@@ -219,11 +261,15 @@ class _Document:
         if name in _LEFT_OUT:
             return
         if name in _TITLES:
-            self._builder.heading(_words(element), max(self._level, 1))
+            if (title := (_words(element), self._level)) != self._title:  # some documents give theirs twice
+                self._builder.heading(title[0], max(self._level, 1))
+                self._title = title
         elif name == "bridgehead":
             self._builder.heading(_words(element), self._level + 1)
-        elif name in _FRONT:
+        elif _is_front(element):
             self._front(element, depth)
+        elif name == "include":
+            self._builder.pair("include", element.get("href", ""))
         elif name in _SECTIONS:
             self._section(element, depth)
         elif name in _CODE or (name == "code" and "\n" in (element.text or "")):
@@ -234,7 +280,7 @@ class _Document:
             self._definitions(element, depth)
         elif name in _TABLES or name == "table-wrap":
             self._table(element)
-        elif name in _ADMONITIONS:
+        elif name in _ADMONITIONS or name == "formalpara":
             title = next((_words(child) for child in element if _name(child) == "title"), name.capitalize())
             self._said = f"{title}: "
             self._children(element, depth, skip=[child for child in element if _name(child) == "title"])
@@ -246,6 +292,8 @@ class _Document:
             self._builder.caption(_words(element))
         elif name in ("fig", "figure", "informalfigure", "mediaobject", "example", "informalexample"):
             self._figure(element, depth)
+        elif name == "fn":
+            self._paragraph(_words(element))
         elif name in _FORMULAS:
             self._builder.paragraph(_formula(element))
         elif name in ("ref", "biblioentry", "bibliomixed"):
@@ -259,7 +307,7 @@ class _Document:
             self._builder.paragraph(f"{names} - {purpose}" if purpose else names)
         elif name in ("cmdsynopsis", "funcsynopsis"):
             self._builder.code("\n".join(filter(None, (_words(child) for child in element))) if name[0] == "f" else _words(element))
-        elif _holds_blocks(element) or not _is_inline(element):
+        elif element in self._with_blocks or not (_is_inline(element) or name in _PARAGRAPHS):
             self._children(element, depth)
         else:
             self._paragraph(_inner(element))
@@ -268,13 +316,13 @@ class _Document:
         """Write the title and the abstracts out of what is said about a document."""
         for child in element:
             name = _name(child)
-            if name in _TITLES or name in ("abstract", "trans-abstract") or name in _FRONT:
+            if name in _TITLES or name in ("abstract", "trans-abstract") or _is_front(child):
                 self._element(child, depth)
 
     def _section(self, element: Any, depth: int) -> None:
         name = _name(element)
         self._level += 1
-        titled = any(_name(child) in (*_TITLES, *_FRONT) for child in element)
+        titled = any(_name(child) in _TITLES or _is_front(child) for child in element)
         if not titled and name in ("abstract", "ack", "glossary", "bibliography", "ref-list", "appendix", "refsynopsisdiv"):
             titles = {"ack": "Acknowledgements", "ref-list": "References", "refsynopsisdiv": "Synopsis"}
             self._builder.heading(titles.get(name, name.capitalize()), self._level)
@@ -291,6 +339,8 @@ class _Document:
                 label = [one for one in child if _name(one) == "label"]
                 item = Items(self._builder, depth, number if ordered else None)
                 self._children(child, depth + 1, item, skip=label)
+            elif _name(child) == "title":
+                self._builder.caption(_words(child))
             else:
                 self._element(child, depth)
 
@@ -365,13 +415,6 @@ def _formula(element: Any) -> str:
             body = re.search(r"\\begin\{document\}(.*)\\end\{document\}", one.text, re.S)
             return one_line(body[1] if body else one.text)
     return _words(element)
-
-
-def _holds_blocks(element: Any) -> bool:
-    """Whether an element that is not a block itself holds some."""
-    return any(_name(child) in _BLOCKS for child in element) or any(
-        _name(child) in _BLOCKS for child in element.iterdescendants()
-    ) if len(element) else False
 
 
 def _is_inline(element: Any) -> bool:
