@@ -7,7 +7,7 @@ Read line by line. Attributes that the file defines are filled in; of conditiona
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from index.documents.store import Document
@@ -39,7 +39,9 @@ _CHECKBOX = re.compile(r"\[([ xX*])\][ \t]+")
 _RULES = frozenset(("'''", "---", "***", "<<<", "- - -", "* * *"))
 _ADMONITION = re.compile(r"(NOTE|TIP|IMPORTANT|WARNING|CAUTION):[ \t]+(.*)$", re.S)
 _ADMONITIONS = frozenset(("NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION"))
-_CODE_STYLES = frozenset(("source", "listing", "literal", "stem", "latexmath", "asciimath", "mermaid", "plantuml", "ditaa", "synopsis"))
+_CODE_STYLES = frozenset(
+    ("source", "listing", "literal", "stem", "latexmath", "asciimath", "mermaid", "plantuml", "ditaa", "synopsis")
+)
 _BAR = re.compile(r"(?:^|(?<=\s))((?:\d+\*)?(?:\d*(?:\.\d+)?\+)?[<^>]?(?:\.[<^>])?[aehlmsdv]?)(?<!\\)\||(?<!\\)\|")
 _SPAN = re.compile(r"(?:(\d+)\*)?(?:(\d*)(?:\.(\d+))?\+)?")
 _CHARACTERS = {
@@ -307,8 +309,12 @@ class _Reader:
         ]
         first_line = len(text) - len(text.lstrip())
         end = text.find("\n", first_line)
-        on_first_line = [spec for found in cuts if found.start() < (end if end >= 0 else len(text)) for spec in [found[1]]]
-        width = _columns(style.options.get("cols", "")) or sum(_spans(spec or "")[0] * _spans(spec or "")[1] for spec in on_first_line)
+        on_first_line = [
+            spec for found in cuts if found.start() < (end if end >= 0 else len(text)) for spec in [found[1]]
+        ]
+        width = _columns(style.options.get("cols", "")) or sum(
+            _spans(spec or "")[0] * _spans(spec or "")[1] for spec in on_first_line
+        )
         grid = Grid()
         for spec, words in cells:
             times, columns, rows = _spans(spec)
@@ -322,8 +328,9 @@ class _Reader:
 
     def _cell(self, words: str) -> str:
         words = "\n".join(
-            line for line in words.split("\n") if line.strip() != "+" and not _DELIMITER.match(line.strip())
-            and not _BLOCK_STYLE.match(line.strip())
+            line
+            for line in words.split("\n")
+            if line.strip() != "+" and not _DELIMITER.match(line.strip()) and not _BLOCK_STYLE.match(line.strip())
         )
         return one_line(self._inline(_LINE_END.sub("\n", words)))
 
@@ -470,7 +477,7 @@ class _Reader:
         shown = _INLINE.sub(lambda found: self._shown(found, depth), text)
         return _REFERENCE.sub(lambda found: _CHARACTERS.get(found[1], found[0]), shown) if "{" in shown else shown
 
-    def _shown(self, found: re.Match[str], depth: int) -> str:  # noqa: C901 - one branch a mark
+    def _shown(self, found: re.Match[str], depth: int) -> str:
         kind = found.lastgroup
         if kind is None:
             return ""
@@ -483,7 +490,7 @@ class _Reader:
             return (found["reference"] or found["target"]).strip()
         if kind in ("shown", "shown2", "shown3"):
             words = self._inline(value.rpartition("^")[0] or value, depth + 1).strip().strip('"')
-            words = re.sub(r',(?:\s*\w+=\S+)+$', "", words)
+            words = re.sub(r",(?:\s*\w+=\S+)+$", "", words)
             return words or found["link"] or found["address"] or found[0].rpartition("[")[0]
         return self._inline_macro(found["macro"], found["of"], self._inline(value, depth + 1))
 

@@ -96,6 +96,15 @@ def _document(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Docu
             return read_docx(data, doc_id, options.max_bytes)
         case "markdown":
             return read_markdown(data, doc_id)
+        case "restructuredtext" | "asciidoc" | "man page" | "org" | "notebook" | "xml":
+            return _documentation(kind, data, doc_id)
+        case _:
+            paper = paper_name(doc_id, anything=options.papers)
+            return read_paper(data, doc_id, *paper, options.paper_words) if paper else read_plain_text(data, doc_id)
+
+
+def _documentation(kind: str, data: bytes, doc_id: str) -> Document:
+    match kind:
         case "restructuredtext":
             from ingestion.reading.rst import read_rst  # noqa: PLC0415
 
@@ -116,13 +125,10 @@ def _document(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Docu
             from ingestion.reading.notebook import read_notebook  # noqa: PLC0415
 
             return read_notebook(data, doc_id)
-        case "xml":
+        case _:
             from ingestion.reading.xml import read_xml  # noqa: PLC0415
 
             return read_xml(data, doc_id)
-        case _:
-            paper = paper_name(doc_id, anything=options.papers)
-            return read_paper(data, doc_id, *paper, options.paper_words) if paper else read_plain_text(data, doc_id)
 
 
 def _finished(document: Document, kind: str, max_chars: int) -> Items:

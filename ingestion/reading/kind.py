@@ -23,14 +23,14 @@ _PAGE_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]*+>\s*+)?(?:(?><!--.*?-->)\s*+)*+<(?:!doctype\s++html|html)\b", re.I | re.S
 )
 _PAGE_START_BYTES = 1024
-# A manual page begins with a request, behind comments, and somewhere says its name or a section's, or names another page.
+# A manual page begins with a request, behind comments, and somewhere gives its name or a section's, or names another.
 _ROFF_START = re.compile(rb"(?:\xef\xbb\xbf)?(?:(?:[.'][ \t]*+(?:\\[\"#][^\n]*+)?|[ \t\r]*+)\n)*+[.'][ \t]*+[A-Za-z]")
 _PAGE_REQUEST = re.compile(rb"^[.'][ \t]*(?:TH|SH|Dd|Dt|Sh|so)\b", re.M)
 UNSUPPORTED = "unsupported"
 
 
 def kind_of(name: str, start: bytes) -> str:
-    """Return the format of a file, one of those in `files.FORMATS`, or `UNSUPPORTED`: its name alone is a manual page's.
+    """Return the format of a file, one of those in `files.FORMATS`; `UNSUPPORTED` if only its name is a manual page's.
 
     Args:
         name: of the file.

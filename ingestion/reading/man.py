@@ -27,10 +27,11 @@ _FONTS = frozenset(("B", "I", "R", "SM", "SB", "b", "i"))
 _PAIRED_FONTS = frozenset(("BR", "BI", "IB", "IR", "RB", "RI"))
 # What says how a page looks, with its arguments.
 _LAYOUT = frozenset(
-    "ad bp cc ce cs cu de do ds ec eo ev fam fc fp ft hc hlm hw hy hym hys in it kern lc lf lg ll ls lt mk mso na ne nh nm "
-    "nop nr ns nx os pc pl pn po ps ps rchar rj rm rn rnn rr rs rt sizes so ss sv sy ta tc ti tkf tl tm tr trf troff uf "
-    "ul vpt vs warn wh PD IX UC AT DT PM TA TB zZ Bd TE T& EN als aln char color defcolor device ftr hpf rfschar schar "
-    "special unformat warnscale while return shift break continue close open write output pso nroff".split()
+    "ad aln als bp break cc ce char close color continue cs cu defcolor device do ds ec eo ev fam fc fp ft ftr "
+    "hc hlm hpf hw hy hym hys in it kern lc lf lg ll ls lt mk mso na ne nh nm nop nr nroff ns nx open os "
+    "output pc pl pn po ps pso rchar return rfschar rj rm rn rnn rr rs rt schar shift sizes special ss sv sy "
+    "ta tc ti tkf tl tm tr trf troff uf ul unformat vpt vs warn warnscale wh while write AT DT EN IX PD PM T& "
+    "TA TB TE UC".split()
 )
 _NAME_LINE = re.compile(r"(.+?)\s+[-–—]+\s+(\S.*)", re.S)
 

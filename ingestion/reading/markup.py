@@ -17,9 +17,7 @@ WIDE_ROW_CHARS = 600
 MAX_SPAN = 50
 
 
-def finished(
-    builder: TextBuilder, doc_id: str, title: str | None = None, metadata: Metadata | None = None
-) -> Document:
+def finished(builder: TextBuilder, doc_id: str, title: str | None = None, metadata: Metadata | None = None) -> Document:
     """Return what was built as a document; without a title its first heading is, without headings the file's name.
 
     Raises:
@@ -33,9 +31,7 @@ def finished(
     return Document(doc_id, name, text, metadata=metadata or {}, source=doc_id, structure=Structure(blocks))
 
 
-def table(
-    builder: TextBuilder, rows: Sequence[Sequence[str]], headers: int = 0, caption: str = ""
-) -> None:
+def table(builder: TextBuilder, rows: Sequence[Sequence[str]], headers: int = 0, caption: str = "") -> None:
     """Add a table.
 
     Args:

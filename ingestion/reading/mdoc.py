@@ -31,7 +31,16 @@ _WORDS = frozenset(
     "Ad An Ar Cd Cm Dv Em Er Ev Fa Fd Fr Ft Ic Lb Li Ms Mt No Pa St Sx Sy Tn Va Vt %A %B %C %D %I %J %N %O %P %Q %R %T "
     "%U %V Bf Ef Hf".split()
 )
-_SYSTEMS = {"Ux": "UNIX", "Bx": "BSD", "Fx": "FreeBSD", "Nx": "NetBSD", "Ox": "OpenBSD", "Dx": "DragonFly", "At": "AT&T UNIX", "Bsx": "BSD/OS"}
+_SYSTEMS = {
+    "Ux": "UNIX",
+    "Bx": "BSD",
+    "Fx": "FreeBSD",
+    "Nx": "NetBSD",
+    "Ox": "OpenBSD",
+    "Dx": "DragonFly",
+    "At": "AT&T UNIX",
+    "Bsx": "BSD/OS",
+}
 _OTHERS = frozenset("Ap Es En Fl Fn Fo Fc In Lk Nd Nm Ns Pf Sm Xr Xo Xc Ex Rv Ta Bk Ek Db".split())
 _CALLABLE = frozenset((*_ENCLOSED, *_OPENED, *_CLOSED, *_WORDS, *_SYSTEMS, *_OTHERS)) - {"Ex", "Rv", "Bk", "Ek"}
 # Macros that may begin a line but are layout.
@@ -118,7 +127,7 @@ class Mdoc(Page):
             if not self._spaced:
                 self.glued = True
 
-    def _request(self, name: str, rest: str) -> None:  # noqa: C901, PLR0912 - one branch a macro
+    def _request(self, name: str, rest: str) -> None:  # noqa: C901, PLR0912, PLR0915 - one branch a macro
         words = self.roff.words(rest)
         match name:
             case "Dt":
@@ -175,7 +184,9 @@ class Mdoc(Page):
             case "Rv" if "-std" in words:
                 names = [f"{name}()" for name in words[1:] or [self.name]]
                 what = f"functions {' and '.join(names)} return" if len(names) > 1 else f"{names[0]} function returns"
-                self._say(f"The {what} the value 0 if successful; otherwise the value -1, and errno is set to the error.")
+                self._say(
+                    f"The {what} the value 0 if successful; otherwise the value -1, and errno is set to the error."
+                )
             case "Fd" | "In" | "Vt" | "Ft" if self._synopsis:
                 self._say(self._inline([name, *words]))
                 if name != "Ft":
@@ -205,14 +216,16 @@ class Mdoc(Page):
             self.glued = True
         if text:
             self._say(text)
-        if name in _OPENED and text or (words and words[-1] == "Ns") or name == "Ap":
+        if (name in _OPENED and text) or (words and words[-1] == "Ns") or name == "Ap":
             self.glued = True
 
     def _begin_list(self, words: list[str]) -> None:
         self.flush()
         if self.item:
             self.item.begin()
-        kind = next((word[1:] for word in words if word.startswith("-") and word not in ("-compact", "-width", "-offset")), "")
+        kind = next(
+            (word[1:] for word in words if word.startswith("-") and word not in ("-compact", "-width", "-offset")), ""
+        )
         rows: list[list[str]] | None = [] if kind == "column" else None
         if len(self._lists) < MAX_NESTED:
             self._lists.append(_List(kind, self.item, rows=rows))
@@ -229,7 +242,7 @@ class Mdoc(Page):
             if ended.rows:
                 table(self.builder, ended.rows, ended.headers if len(ended.rows) > 1 else 0)
 
-    def _item(self, words: list[str]) -> None:
+    def _item(self, words: list[str]) -> None:  # noqa: C901 - one branch a kind of list
         if not self._lists:
             self._say(self._inline(words))
             return
@@ -308,7 +321,7 @@ class Mdoc(Page):
             else:
                 phrase.add(mark(plain))
 
-    def _macro(self, name: str, words: list[str], phrase: _Phrase, *, last: bool) -> None:  # noqa: C901, PLR0912
+    def _macro(self, name: str, words: list[str], phrase: _Phrase, *, last: bool) -> None:  # noqa: C901, PLR0912, PLR0915
         named = [word for word in words if word not in _CLOSING and word not in _OPENING]
         match name:
             case "Fl":

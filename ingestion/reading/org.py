@@ -67,9 +67,7 @@ def read_org(data: bytes, doc_id: str) -> Document:
     builder = TextBuilder()
     reader = _Reader(builder)
     reader.read(decode(data).replace("\r\n", "\n").split("\n"))
-    return finished(
-        builder, doc_id, _inline(" ".join(reader.titles)), fields.metadata(reader.metadata, without=())
-    )
+    return finished(builder, doc_id, _inline(" ".join(reader.titles)), fields.metadata(reader.metadata, without=()))
 
 
 class _Reader:
@@ -92,7 +90,7 @@ class _Reader:
             place = self._block(lines, place, nested)
         self._endless, self._drawers_endless_before = outer
 
-    def _block(self, lines: Sequence[str], place: int, nested: int) -> int:  # noqa: C901, PLR0912 - one branch a block
+    def _block(self, lines: Sequence[str], place: int, nested: int) -> int:
         """Read what begins at a line; return the line behind it."""
         line = lines[place].rstrip()
         if not line or _COMMENT.match(line) or _RULE.match(line) or _DYNAMIC.match(line):
@@ -146,7 +144,7 @@ class _Reader:
             return place + 1
         inner = lines[place + 1 : end]
         if name in _CODE:
-            language = given.split()[0] if name == "src" and given and given[0] not in "-:" else ""
+            language = given.split(maxsplit=1)[0] if name == "src" and given and given[0] not in "-:" else ""
             self._builder.code(_ESCAPED.sub(r"\1", unindented(inner)), language)
         elif name == "quote":
             for paragraph in re.split(r"\n[ \t]*\n", "\n".join(inner)):

@@ -8,6 +8,7 @@ role is its text; a directive is a term, its argument, with what stands in it as
 `automodule: boats.hire` if nothing does. So are files named that would be included.
 """
 
+import gc
 import io
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +25,7 @@ from ingestion.reading.text import decode, one_line
 from ingestion.reading.text_builder import TextBuilder
 
 # docutils takes a time that grows with the square of a line's length, and gives up at 10,000 if it is not told.
-MAX_LINE_CHARS = 200_000
+MAX_LINE_CHARS = 50_000
 _DIRECTIVE = re.compile(r"^[ \t]*(?:[-*+][ \t]+)*\.\.[ \t]+(?:\|[^|\n]+\|[ \t]+)?([\w:+.-]+?)[ \t]?::(?:\s|$)", re.M)
 _ROLE = re.compile(r":([A-Za-z](?:[-+.:_]?\w)*):`")
 # "text <target>", "~package.module.name", "!not a link".
@@ -34,11 +35,11 @@ _NUMBER_ROLES = {"pep": "PEP ", "pep-reference": "PEP ", "rfc": "RFC ", "rfc-ref
 _DROPPED = frozenset(
     "toctree index meta contents sectnum section-numbering header footer title target-notes default-domain highlight "
     "tabularcolumns currentmodule py:currentmodule module py:module role default-role raw class rst-class cssclass "
-    "restructuredtext-test-directive date".split()
+    "date".split()
 )
 _CODE = frozenset(
-    "code code-block sourcecode prompt ipython doctest testcode testoutput testsetup testcleanup productionlist graphviz "
-    "digraph graph mermaid uml plantuml jupyter-execute tikz".split()
+    "code code-block sourcecode prompt ipython doctest testcode testoutput testsetup testcleanup "
+    "productionlist graphviz digraph graph mermaid uml plantuml jupyter-execute tikz".split()
 )
 # Of these the argument is no text.
 _BARE = frozenset("only ifconfig if container tab-set tabs grid hlist glossary autosummary compound highlights".split())
@@ -48,9 +49,7 @@ _VERSIONS = {
     "deprecated": "Deprecated since version",
     "versionremoved": "Removed in version",
 }
-_ADMONITIONS = frozenset(
-    "attention caution danger error hint important note tip warning seealso todo".split()
-)
+_ADMONITIONS = frozenset("attention caution danger error hint important note tip warning seealso todo".split())
 # docutils' own, whose content it arranges.
 _KEPT = _ADMONITIONS - {"seealso", "todo"} | frozenset(
     "admonition topic sidebar parsed-literal math line-block epigraph pull-quote rubric table list-table image figure "
@@ -63,18 +62,21 @@ def read_rst(data: bytes, doc_id: str) -> Document:
     """Return the document; its title is its first heading, else the file's name.
 
     Raises:
-        UnreadableError: no text, binary data, nested too deeply, or a line of more than 200,000 characters.
+        UnreadableError: no text, binary data, nested too deeply, or a line of more than 50,000 characters.
     """
     text = decode(data)
     if max(map(len, text.splitlines()), default=0) > MAX_LINE_CHARS:
         fact = f"A line of the file is longer than {MAX_LINE_CHARS:,} characters."
         raise UnreadableError(fact, "Break it, or rename the file to .txt.")
+    builder = TextBuilder()
+    gc.disable()  # docutils makes millions of objects that are all in use: looking for others takes half of the time
     try:
         document = _parsed(text)
-        builder = TextBuilder()
         _Writer(builder, document).blocks(document)
     except RecursionError as error:
         raise UnreadableError("The file is nested too deeply.", "Simplify it, or rename it to .txt.") from error
+    finally:
+        gc.enable()
     return finished(builder, doc_id)
 
 
@@ -114,13 +116,13 @@ class _AnyOptions(dict[str, Callable[[str | None], str]]):
         return lambda value: value or ""
 
 
-class _Generic(Directive):
+class _Generic(Directive):  # type: ignore[misc]  # docutils has no types
     """A directive of any name with any options; what it becomes is decided by `kind`."""
 
     optional_arguments = 1
     final_argument_whitespace = True
     has_content = True
-    option_spec = _AnyOptions()  # type: ignore[assignment]
+    option_spec = _AnyOptions()
     kind = "other"
 
     def run(self) -> list[Any]:
@@ -148,7 +150,7 @@ class _Generic(Directive):
     def _parsed(self) -> list[Any]:
         holder = nodes.Element()
         self.state.nested_parse(self.content, self.content_offset, holder, match_titles=True)
-        return holder.children
+        return list(holder.children)
 
     def _inline(self, text: str) -> list[Any]:
         found, messages = self.state.inline_text(text, self.lineno)
@@ -176,7 +178,7 @@ class _Generic(Directive):
         return [nodes.paragraph("", f"{said}: " if words else f"{said}.", *words), *children]
 
 
-class _NamedTable(CSVTable):
+class _NamedTable(CSVTable):  # type: ignore[misc]
     """A table of comma-separated values; one whose values are in another file is named."""
 
     def run(self) -> list[Any]:
@@ -373,7 +375,9 @@ class _Writer:
         self.blocks(entry)
         self._builder = outer
         text, blocks = builder.finished()
-        kept = (text[slice(*block.inner)] if block.kind != "item" else text[block.start : block.end] for block in blocks)
+        kept = (
+            text[slice(*block.inner)] if block.kind != "item" else text[block.start : block.end] for block in blocks
+        )
         return one_line(" ".join(kept))
 
     def _system_message(self, node: Any, depth: int) -> None:  # noqa: ARG002
@@ -397,4 +401,3 @@ class _Writer:
         if isinstance(node, nodes.citation_reference):
             return f"[{node.astext()}]"
         return "".join(map(self._inline, node.children))
-

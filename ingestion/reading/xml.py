@@ -4,8 +4,8 @@ Flow: file bytes -> **here** -> `markup.py` -> `Document`. Pure: nothing outside
 entities; of the entities that a file defines itself the plain ones stand in the text.
 
 Names of elements that mean the same in both vocabularies, and in others such as TEI, are read alike. Where a file has
-neither paragraphs nor sections, it is data: elements that hold text alone are `name: text` lines, and several of them in
-elements that repeat are rows.
+neither paragraphs nor sections, it is data: elements that hold text alone are `name: text` lines, and several of them
+in elements that repeat are rows.
 """
 
 import re
@@ -28,16 +28,19 @@ _REMEDY = "Repair it, or rename it to .txt."
 # What may be defined outside the file.
 _UNDECLARED = frozenset(("ERR_UNDECLARED_ENTITY", "WAR_UNDECLARED_ENTITY", "NS_ERR_UNDEFINED_NAMESPACE"))
 _SECTIONS = frozenset(
-    "article book chapter part appendix preface section sect1 sect2 sect3 sect4 sect5 simplesect refentry refsect1 refsect2 "
-    "refsect3 refsection refsynopsisdiv sec abstract ack app glossary bibliography colophon dedication acknowledgements "
-    "reference set topic div notes bio fn-group ref-list trans-abstract sidebar task concept".split()
+    "article book chapter part appendix preface section sect1 sect2 sect3 sect4 sect5 simplesect refentry "
+    "refsect1 refsect2 refsect3 refsection refsynopsisdiv sec abstract ack app glossary bibliography colophon "
+    "dedication acknowledgements reference set topic div notes bio fn-group ref-list trans-abstract sidebar "
+    "task concept".split()
 )
 _TITLES = frozenset("title head article-title subtitle refentrytitle trans-title".split())
 _PARAGRAPHS = frozenset("para simpara p ab l shortdesc attrib license-p".split())
 _UNKNOWN = re.compile(rb"<!\[CDATA\[.*?\]\]>|&([A-Za-z][\w.-]{0,100});", re.S)
 _DECLARED = re.compile(rb"<!ENTITY\s+([A-Za-z][\w.-]{0,100})\s")
 _XML_OWN = frozenset((b"lt", b"gt", b"amp", b"quot", b"apos"))
-_LISTS = frozenset("itemizedlist orderedlist list ul ol procedure substeps steps calloutlist simplelist qandaset".split())
+_LISTS = frozenset(
+    "itemizedlist orderedlist list ul ol procedure substeps steps calloutlist simplelist qandaset".split()
+)
 _ORDERED = frozenset("orderedlist ol procedure substeps steps".split())
 _ITEMS = frozenset("listitem list-item li step callout member item qandaentry stepalternatives".split())
 _DEFINITIONS = frozenset("variablelist def-list dl glosslist segmentedlist".split())
@@ -55,10 +58,11 @@ _CAPTIONS = frozenset("caption textobject alt alt-text".split())
 _FORMULAS = frozenset("disp-formula equation informalequation disp-formula-group".split())
 # What is about a document and no part of its text, but for what `_front` takes.
 _LEFT_OUT = frozenset(
-    "indexterm remark processing-instruction journal-meta permissions article-categories pub-history history pub-date "
-    "article-id volume issue elocation-id self-uri funding-group counts custom-meta-group contrib-group aff author-notes "
-    "related-article toc index graphic imageobject inline-graphic object-id copyright legalnotice pubdate "
-    "revhistory authorgroup teiHeader colspec spanspec imagedata videodata audiodata beginpage sort-key".split()
+    "indexterm remark processing-instruction journal-meta permissions article-categories pub-history history "
+    "pub-date article-id volume issue elocation-id self-uri funding-group counts custom-meta-group "
+    "contrib-group aff author-notes related-article toc index graphic imageobject inline-graphic object-id "
+    "copyright legalnotice pubdate revhistory authorgroup teiHeader colspec spanspec imagedata videodata "
+    "audiodata beginpage sort-key".split()
 )
 _FRONT = frozenset("info refmeta front front-stub article-meta title-group".split())
 _INLINE_LEFT_OUT = frozenset(("indexterm", "remark", "graphic", "inline-graphic", "object-id"))
@@ -171,7 +175,9 @@ def _titles(root: Any) -> Iterator[str]:
                     yield text
     for meta in root.iter():
         if _name(meta) in ("title-group", "titleStmt"):
-            yield from (text for child in meta if _name(child) in ("article-title", "title") and (text := _words(child)))
+            yield from (
+                text for child in meta if _name(child) in ("article-title", "title") and (text := _words(child))
+            )
 
 
 def _metadata(root: Any) -> dict[str, Any]:
@@ -181,7 +187,9 @@ def _metadata(root: Any) -> dict[str, Any]:
     for element in (one for front in fronts for one in front.iter()):
         name = _name(element)
         if name == "contrib" or (name == "author" and len(element)):
-            given = next((_words(one) for one in element.iter() if _name(one) in ("given-names", "firstname", "personname")), "")
+            given = next(
+                (_words(one) for one in element.iter() if _name(one) in ("given-names", "firstname", "personname")), ""
+            )
             family = next((_words(one) for one in element.iter() if _name(one) == "surname"), "")
             if words := f"{given} {'' if family in given else family}".strip():
                 authors.append(words)
@@ -212,7 +220,7 @@ class _Document:
             self._level = 1
         self._element(self._root, 0)
 
-    def _children(self, parent: Any, depth: int, item: Items | None = None, skip: Sequence[Any] = ()) -> None:
+    def _children(self, parent: Any, depth: int, item: Items | None = None, skip: Sequence[Any] = ()) -> None:  # noqa: C901, PLR0912 - one branch a role
         """Write what stands below an element: blocks, and text between them as paragraphs."""
         pending: list[str] = [parent.text or ""]
         for child in parent:
@@ -256,14 +264,15 @@ class _Document:
             self._builder.paragraph(self._said + words)
             self._said = ""
 
-    def _element(self, element: Any, depth: int) -> None:  # noqa: C901, PLR0912 - one branch a role
+    def _element(self, element: Any, depth: int) -> None:  # noqa: C901, PLR0912, PLR0915 - one branch a role
         name = _name(element)
         if name in _LEFT_OUT:
             return
         if name in _TITLES:
-            if (title := (_words(element), self._level)) != self._title:  # some documents give theirs twice
-                self._builder.heading(title[0], max(self._level, 1))
-                self._title = title
+            heading = _words(element), self._level
+            if heading != self._title:  # some documents give theirs twice
+                self._builder.heading(heading[0], max(self._level, 1))
+                self._title = heading
         elif name == "bridgehead":
             self._builder.heading(_words(element), self._level + 1)
         elif _is_front(element):
@@ -306,7 +315,9 @@ class _Document:
             purpose = " ".join(_words(child) for child in element if _name(child) == "refpurpose")
             self._builder.paragraph(f"{names} - {purpose}" if purpose else names)
         elif name in ("cmdsynopsis", "funcsynopsis"):
-            self._builder.code("\n".join(filter(None, (_words(child) for child in element))) if name[0] == "f" else _words(element))
+            self._builder.code(
+                "\n".join(filter(None, (_words(child) for child in element))) if name[0] == "f" else _words(element)
+            )
         elif element in self._with_blocks or not (_is_inline(element) or name in _PARAGRAPHS):
             self._children(element, depth)
         else:
@@ -323,7 +334,15 @@ class _Document:
         name = _name(element)
         self._level += 1
         titled = any(_name(child) in _TITLES or _is_front(child) for child in element)
-        if not titled and name in ("abstract", "ack", "glossary", "bibliography", "ref-list", "appendix", "refsynopsisdiv"):
+        if not titled and name in (
+            "abstract",
+            "ack",
+            "glossary",
+            "bibliography",
+            "ref-list",
+            "appendix",
+            "refsynopsisdiv",
+        ):
             titles = {"ack": "Acknowledgements", "ref-list": "References", "refsynopsisdiv": "Synopsis"}
             self._builder.heading(titles.get(name, name.capitalize()), self._level)
         self._children(element, depth)
@@ -382,14 +401,25 @@ class _Document:
             rows = [row for row in group.iter() if _name(row) in ("row", "tr")]
             own = [row for row in rows if next((up for up in row.iterancestors() if up in groups), group) is group]
             grid, headers = Grid(), 0
-            columns = {one.get("colname"): at for at, one in enumerate(group.iterchildren("{*}colspec")) if one.get("colname")}
+            columns = {
+                one.get("colname"): at for at, one in enumerate(group.iterchildren("{*}colspec")) if one.get("colname")
+            }
             for row in own:
                 for cell in row:
                     if _name(cell) in ("entry", "td", "th", "entrytbl"):
-                        grid.cell(_words(cell), _columns(cell, columns), _number(cell, "rowspan", 1) + _number(cell, "morerows", 0))
+                        grid.cell(
+                            _words(cell),
+                            _columns(cell, columns),
+                            _number(cell, "rowspan", 1) + _number(cell, "morerows", 0),
+                        )
                 grid.end_row()
                 parent = _name(row.getparent())
-                headed = parent == "thead" or (parent != "tbody" and headers == len(grid.rows) - 1 and len(row) and all(_name(cell) == "th" for cell in row))
+                headed = parent == "thead" or (
+                    parent != "tbody"
+                    and headers == len(grid.rows) - 1
+                    and len(row)
+                    and all(_name(cell) == "th" for cell in row)
+                )
                 headers += bool(headed and any(grid.rows[-1:] and grid.rows[-1]))
             table(self._builder, grid.rows, headers if headers < len(grid.rows) else 0, caption if not place else "")
         for foot in (one for one in element if _name(one) == "table-wrap-foot"):
@@ -419,7 +449,9 @@ def _formula(element: Any) -> str:
 
 def _is_inline(element: Any) -> bool:
     """Whether text stands beside the elements in an element, so that they are parts of sentences."""
-    return bool((element.text or "").strip() or any((child.tail or "").strip() for child in element)) or not len(element)
+    return bool((element.text or "").strip() or any((child.tail or "").strip() for child in element)) or not len(
+        element
+    )
 
 
 def _inner(element: Any) -> str:
@@ -440,7 +472,9 @@ def _words(element: Any) -> str:
 
 _BLOCKS = _ROLES - _TITLES - {"address", "code", "abstract", "note"} | {"table-wrap", "fig"}
 # Between these and what follows stands a space, though none is written.
-_APART = _PARAGRAPHS | _ITEMS | _TITLES | frozenset("surname given-names year source label entry td th row tr name string-name volume fpage lpage pub-id arg".split())
+_APART = (_PARAGRAPHS | _ITEMS | _TITLES).union(
+    "surname given-names year source label entry td th row tr name string-name volume fpage lpage pub-id arg".split()
+)
 
 
 def _data(builder: TextBuilder, root: Any) -> None:
