@@ -239,7 +239,7 @@ class _Reader:
             self._end_lists()
         self._attached = False
         style = self._taken_style()
-        if kind[1:4] == "===":
+        if kind[0] in "|,:!":
             self._table(inner, kind[0], style)
         elif kind[0] in "-.`" and kind != "--":
             self._code(inner, style, mark[3:] if kind[0] == "`" else "")

@@ -101,6 +101,7 @@ class Mdoc(Page):
         self._lists: list[_List] = []
         self._head: _Phrase | None = None  # of an item, which goes on over lines
         self._function: list[str] | None = None  # arguments of one that goes on over lines
+        self._reference: list[str] | None = None  # parts of one to a book or paper
         self._spaced = True
         self._synopsis = False
 
@@ -167,8 +168,11 @@ class Mdoc(Page):
                 self.begin_code()
                 self.text(self._inline(words))
                 self.end_code()
-            case "Rs" | "Re":
-                self.flush()
+            case "Rs":
+                self._reference = []
+            case "Re":
+                self._say(f"{', '.join(self._reference or ())}.")
+                self._reference = None
             case "nf" | "EX":
                 self.begin_code()
             case "fi" | "EE":
@@ -203,6 +207,9 @@ class Mdoc(Page):
             self._phrase([name, *words], self._head)
             if "Xc" in (name, *words):
                 self._end_head()
+            return
+        if name[0] == "%" and self._reference is not None:
+            self._reference.append(self._inline(words))
             return
         if name == "Sm":
             self._spaced = "off" not in words

@@ -18,12 +18,12 @@ MAX_STRING_CHARS = 1000
 _GLYPHS = {
     pair[:2]: pair[2:]
     for pair in (
-        "bu• em— en– hy- lq“ rq” oq‘ cq’ aq' dq\" ga` ha^ ti~ rs\\ ul_ ba| br| bv| or| sl/ at@ sh# Do$ co© rg® tm™ de° mcµ "
-        "sc§ dg† dd‡ ps¶ ct¢ Po£ Ye¥ Eu€ eu€ +-± -+∓ mu× di÷ pl+ mi− eq= !=≠ ==≡ <=≤ >=≥ ~~≈ ~=≅ ->→ <-← <>↔ ua↑ da↓ "
-        "rA⇒ lA⇐ la⟨ ra⟩ lB[ rB] lC{ rC} if∞ *aα *bβ *mμ *pπ *SΣ *DΔ *WΩ sr√ 14¼ 12½ 34¾ S1¹ S2² S3³ fm′ sq□ OK✓ Fc» "
-        "Fo« fc› fo‹ r!¡ r?¿ ssß aeæ AEÆ oeœ OEŒ /oø /OØ oaå oAÅ :aä :oö :uü :AÄ :OÖ :UÜ 'aá 'eé 'ií 'oó 'uú 'EÉ `aà `eè "
-        "`uù ^aâ ^eê ^iî ^oô ^uû ~nñ ~aã ,cç ,CÇ vsš vzž vcč c*⊗ no¬ ci○ lz◊ fifi ffff flfl lh☜ rh☞ mo∈ te∃ fa∀ AN∧ OR∨ "
-        "ap∼ pc·"
+        "bu• em— en– hy- lq“ rq” oq‘ cq’ aq' dq\" ga` ha^ ti~ rs\\ ul_ ba| br| bv| or| sl/ at@ sh# Do$ co© rg® tm™ "
+        "de° mcµ sc§ dg† dd‡ ps¶ ct¢ Po£ Ye¥ Eu€ eu€ +-± -+∓ mu× di÷ pl+ mi− eq= !=≠ ==≡ <=≤ >=≥ ~~≈ ~=≅ ->→ <-← "
+        "<>↔ ua↑ da↓ rA⇒ lA⇐ la⟨ ra⟩ lB[ rB] lC{ rC} if∞ *aα *bβ *mμ *pπ *SΣ *DΔ *WΩ sr√ 14¼ 12½ 34¾ S1¹ S2² S3³ "
+        "fm′ sq□ OK✓ Fc» Fo« fc› fo‹ r!¡ r?¿ ssß aeæ AEÆ oeœ OEŒ /oø /OØ oaå oAÅ :aä :oö :uü :AÄ :OÖ :UÜ 'aá 'eé "
+        "'ií 'oó 'uú 'EÉ `aà `eè `uù ^aâ ^eê ^iî ^oô ^uû ~nñ ~aã ,cç ,CÇ vsš vzž vcč c*⊗ no¬ ci○ lz◊ fifi ffff "
+        "flfl lh☜ rh☞ mo∈ te∃ fa∀ AN∧ OR∨ ap∼ pc·"
     ).split()
 }
 # What pages define for themselves in ways that take the whole language to understand is here too.

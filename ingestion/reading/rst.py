@@ -169,7 +169,7 @@ class _Generic(Directive):  # type: ignore[misc]  # docutils has no types
         return [*([nodes.caption("", "", *self._inline(caption))] if caption else []), code]
 
     def _version(self, argument: str) -> list[Any]:
-        version, _, rest = argument.partition(" ")
+        version, rest = (*argument.split(None, 1), "", "")[:2]
         said = f"{_VERSIONS[self.name]} {version}"
         children = self._parsed()
         words = self._inline(rest) if rest else []

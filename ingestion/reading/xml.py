@@ -153,7 +153,7 @@ def _character(name: str) -> str:
 
 def _name(element: Any) -> str:
     tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+    return re.split("[}:]", tag)[-1] if isinstance(tag, str) else ""  # a prefix may be unknown
 
 
 def _is_front(element: Any) -> bool:
