@@ -52,7 +52,8 @@ def test_inline_markup_is_its_words(source: str, shown: str) -> None:
 
 def test_code_stays_as_it_is_written() -> None:
     document = read(
-        "[source,python]\n----\nif *a*:\n\tb()  # <1>\n\n  c\n----\n<1> Call it\n\n....\n| as is\n....\n\n```sh\nls\n```\n\n literal\n"
+        "[source,python]\n----\nif *a*:\n\tb()  # <1>\n\n  c\n----\n<1> Call it\n\n....\n| as is\n"
+        "....\n\n```sh\nls\n```\n\n literal\n"
     )
 
     code = [one for one in document.structure.blocks if one.kind == "code"]
@@ -86,7 +87,8 @@ def test_tables() -> None:
 
 def test_admonitions_quotes_and_other_blocks() -> None:
     document = read(
-        "NOTE: Mind it.\n\n[WARNING]\n====\nHot.\n\nReally.\n====\n\n[quote,Someone]\n____\nSaid so.\n____\n\n****\nAside.\n****\n\n"
+        "NOTE: Mind it.\n\n[WARNING]\n====\nHot.\n\nReally.\n====\n\n[quote,Someone]\n____\nSaid "
+        "so.\n____\n\n****\nAside.\n****\n\n"
         "////\nhidden\n////\n// hidden\n\nimage::b.png[A boat]\n\ninclude::other.adoc[]\n\n'''\n"
     )
 

@@ -19,9 +19,12 @@ from ingestion.reading.xml import read_xml
 
 PIECES = {
     read_rst: "= - * + | .. :: : ` `` _ [#] term T\n= ====\n +---+ |a| :r:`x` .. note:: .. table:: --opt >>> \\",
-    read_asciidoc: "= == ==== ---- .... |=== | * ** . + term:: [NOTE] [source] :a: {a} `` _ <<x>> NOTE: a:b[c] //// -- // 2+|",
-    read_org: "* ** - + 1. :: #+begin_src #+end_src #+begin_quote #+end_quote | |-- : # :END: :PROPERTIES: [[a][b]] =x= [fn:1]",
-    read_man: '.TH .SH .TP .IP .RS .RE .nf .fi .B .TS .TE .if .el .de .. .Dd .Sh .Bl .It .El .Fl .Op .Xo \\fB \\( \\*( " T{ T} \\{ \\}',
+    read_asciidoc: "= == ==== ---- .... |=== | * ** . + term:: [NOTE] [source] :a: {a} `` _ <<x>> "
+    "NOTE: a:b[c] //// -- // 2+|",
+    read_org: "* ** - + 1. :: #+begin_src #+end_src #+begin_quote #+end_quote | |-- : # :END: "
+    ":PROPERTIES: [[a][b]] =x= [fn:1]",
+    read_man: ".TH .SH .TP .IP .RS .RE .nf .fi .B .TS .TE .if .el .de .. .Dd .Sh .Bl .It .El .Fl .Op "
+    '.Xo \\fB \\( \\*( " T{ T} \\{ \\}',
 }
 
 

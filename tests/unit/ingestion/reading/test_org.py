@@ -46,7 +46,8 @@ def test_inline_markup_is_its_words(source: str, shown: str) -> None:
 
 def test_code_stays_as_it_is_written() -> None:
     document = read(
-        "#+begin_src python -n\nif a:\n\tb() # *no*\n\n  c\n#+end_src\n\n#+BEGIN_EXAMPLE\n,* star\n#+END_EXAMPLE\n\n: fixed\n:  width\n"
+        "#+begin_src python -n\nif a:\n\tb() # *no*\n\n  c\n#+end_src\n\n#+BEGIN_EXAMPLE\n,* star\n"
+        "#+END_EXAMPLE\n\n: fixed\n:  width\n"
     )
 
     assert [one.language for one in document.structure.blocks] == ["python", "", ""]
@@ -55,7 +56,8 @@ def test_code_stays_as_it_is_written() -> None:
 
 def test_lists() -> None:
     document = read(
-        "- a\n  wrapped\n  + b\n    1. one\n    2. two\n- [ ] c\n- key :: what\n  it is\n- late ::\n\n  below\n\nAfter.\n"
+        "- a\n  wrapped\n  + b\n    1. one\n    2. two\n- [ ] c\n- key :: what\n  it is\n- late ::\n"
+        "\n  below\n\nAfter.\n"
     )
 
     items = [one for one in document.structure.blocks if one.kind == "item"]
@@ -68,7 +70,8 @@ def test_lists() -> None:
 
 def test_tables_name_their_columns_above_the_first_rule() -> None:
     document = read(
-        "#+CAPTION: Fleet\n| Boat | Seats |\n|------+-------|\n| <l> | <r> |\n| Tern | 4 |\n#+TBLFM: $2=1\n\n| a | b |\n"
+        "#+CAPTION: Fleet\n| Boat | Seats |\n|------+-------|\n| <l> | <r> |\n| Tern | 4 |\n#+TBLFM: "
+        "$2=1\n\n| a | b |\n"
     )
 
     rows = [one for one in document.structure.blocks if one.kind == "row"]
@@ -83,7 +86,8 @@ def test_tables_name_their_columns_above_the_first_rule() -> None:
 
 def test_blocks_quotes_and_what_is_included() -> None:
     document = read(
-        '#+begin_quote\nSaid\nso.\n#+end_quote\n#+begin_note\nKept.\n#+end_note\n#+begin_comment\nhidden\n#+end_comment\n#+INCLUDE: "b.org" src\n'
+        "#+begin_quote\nSaid\nso.\n#+end_quote\n#+begin_note\nKept.\n#+end_note\n#+begin_comment\n"
+        'hidden\n#+end_comment\n#+INCLUDE: "b.org" src\n'
         "#+begin_src\nno end\n"
     )
 

@@ -117,7 +117,8 @@ def test_a_cell_that_spans_rows_stands_in_each() -> None:
 
 def test_directives_keep_their_content() -> None:
     document = read(
-        ".. note:: Mind the gap.\n\n.. admonition:: By the way\n\n   Tides.\n\n.. versionadded:: 2.0\n   The anchor.\n\n"
+        ".. note:: Mind the gap.\n\n.. admonition:: By the way\n\n   Tides.\n\n.. versionadded:: "
+        "2.0\n   The anchor.\n\n"
         ".. seealso::\n\n   Charts.\n\n.. only:: html\n\n   On the web.\n\n.. function:: sail(boat)\n\n   Go out.\n\n"
         ".. unheard-of:: Said\n   :option: x\n\n   Kept.\n\n.. toctree::\n\n   dropped-page\n"
     )

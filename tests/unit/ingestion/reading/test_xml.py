@@ -23,11 +23,13 @@ def cells(document: Document) -> list[list[str]]:
 def test_docbook() -> None:
     document = read(
         '<book xmlns="http://docbook.org/ns/docbook"><info><title>Boats</title><author><personname>Me</personname></author>'
-        "<copyright><year>1999</year></copyright></info><chapter><title>Hire</title><para>Some\n <emphasis>soft</emphasis>"
+        "<copyright><year>1999</year></copyright></info><chapter><title>Hire</title><para>Some\n "
+        "<emphasis>soft</emphasis>"
         " words<indexterm><primary>hidden</primary></indexterm>.</para><itemizedlist><listitem><para>one</para>"
         "<orderedlist><listitem><para>deep</para></listitem></orderedlist></listitem></itemizedlist><variablelist>"
         "<varlistentry><term>-a</term><term>--all</term><listitem><para>Everything.</para></listitem></varlistentry>"
-        '</variablelist><programlisting language="c">if (a)\n\tb &lt; c;</programlisting><note><para>Mind it.</para></note>'
+        '</variablelist><programlisting language="c">if (a)\n\tb &lt; c;</programlisting><note><para>'
+        "Mind it.</para></note>"
         "<section><title>Sail</title><para>Out.</para></section></chapter></book>"
     )
 
@@ -46,12 +48,15 @@ def test_docbook() -> None:
 
 def test_jats() -> None:
     document = read(
-        "<article><front><journal-meta><issn>1</issn></journal-meta><article-meta><title-group><article-title>On <italic>boats"
+        "<article><front><journal-meta><issn>1</issn></journal-meta><article-meta><title-group>"
+        "<article-title>On <italic>boats"
         "</italic></article-title></title-group><contrib-group><contrib><name><surname>Doe</surname><given-names>Jo"
         "</given-names></name></contrib></contrib-group><abstract><p>In short.</p></abstract><kwd-group><kwd>sea</kwd>"
-        "</kwd-group></article-meta></front><body><sec><title>Methods</title><p><bold>We</bold> <italic>sailed</italic></p>"
+        "</kwd-group></article-meta></front><body><sec><title>Methods</title><p><bold>We</bold> "
+        "<italic>sailed</italic></p>"
         "<fig><label>Figure 1.</label><caption><title>A boat</title><p>At sea.</p></caption></fig></sec></body>"
-        "<back><ref-list><ref><label>1.</label><mixed-citation>Doe, 1999</mixed-citation></ref></ref-list></back></article>"
+        "<back><ref-list><ref><label>1.</label><mixed-citation>Doe, 1999</mixed-citation></ref>"
+        "</ref-list></back></article>"
     )
 
     assert document.title == "On boats"
@@ -65,11 +70,13 @@ def test_jats() -> None:
 @pytest.mark.parametrize(
     "table",
     [
-        "<table><title>T</title><tgroup cols='2'><colspec colname='a'/><colspec colname='b'/><thead><row><entry>Boat</entry>"
+        "<table><title>T</title><tgroup cols='2'><colspec colname='a'/><colspec colname='b'/><thead>"
+        "<row><entry>Boat</entry>"
         "<entry>Seats</entry></row></thead><tbody><row><entry morerows='1'>Tern</entry><entry>4</entry></row><row>"
         "<entry>5</entry></row><row><entry namest='a' nameend='b'>wide</entry></row></tbody></tgroup></table>",
         "<table-wrap><caption><title>T</title></caption><table><thead><tr><th>Boat</th><th>Seats</th></tr></thead><tbody>"
-        "<tr><td rowspan='2'>Tern</td><td>4</td></tr><tr><td>5</td></tr><tr><td colspan='2'>wide</td></tr></tbody></table>"
+        "<tr><td rowspan='2'>Tern</td><td>4</td></tr><tr><td>5</td></tr><tr><td colspan='2'>wide</td>"
+        "</tr></tbody></table>"
         "</table-wrap>",
     ],
     ids=["CALS", "HTML"],
