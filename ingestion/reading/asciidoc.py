@@ -84,6 +84,7 @@ _INLINE = re.compile(
     """,
     re.VERBOSE,
 )
+_OPTIONS = re.compile(r"(?:(?:^|,)[ ]?[\w-]{1,30}=[^,\s]{0,100})+$")
 _VERBATIM = ("raw", "raw2", "passed", "plain")
 _NESTED = ("bold", "bold2", "italic", "italic2", "mark", "mark2", "marked", "mono", "above", "below")
 
@@ -490,8 +491,9 @@ class _Reader:
             return (found["reference"] or found["target"]).strip()
         if kind in ("shown", "shown2", "shown3"):
             words = self._inline(value.rpartition("^")[0] or value, depth + 1).strip().strip('"')
-            words = re.sub(r",(?:\s*\w+=\S+)+$", "", words)
+            words = _OPTIONS.sub("", words)
             return words or found["link"] or found["address"] or found[0].rpartition("[")[0]
+        value = _OPTIONS.sub("", value)
         return self._inline_macro(found["macro"], found["of"], self._inline(value, depth + 1))
 
     @staticmethod

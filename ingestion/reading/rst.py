@@ -50,6 +50,8 @@ _VERSIONS = {
     "versionremoved": "Removed in version",
 }
 _ADMONITIONS = frozenset("attention caution danger error hint important note tip warning seealso todo".split())
+# Options of a directive that are part of what it says.
+_TELLING = ("type", "default", "value", "synopsis", "platform")
 # docutils' own, whose content it arranges.
 _KEPT = _ADMONITIONS - {"seealso", "todo"} | frozenset(
     "admonition topic sidebar parsed-literal math line-block epigraph pull-quote rubric table list-table image figure "
@@ -144,7 +146,12 @@ class _Generic(Directive):  # type: ignore[misc]  # docutils has no types
             pair = nodes.field("", nodes.field_name("", self.name), nodes.field_body("", nodes.Text(argument)))
             return [nodes.field_list("", pair)]
         signatures = [nodes.term("", utils.unescape(line)) for line in argument.replace("\\\n", "").split("\n")]
-        item = nodes.definition_list_item("", *signatures, nodes.definition("", *self._parsed()))
+        told = [
+            nodes.classifier("", f"{name}: ", *self._inline(self.options[name]))
+            for name in _TELLING
+            if name in self.options
+        ]
+        item = nodes.definition_list_item("", *signatures, *told, nodes.definition("", *self._parsed()))
         return [nodes.definition_list("", item)]
 
     def _parsed(self) -> list[Any]:
@@ -227,7 +234,7 @@ class _Writer:
         """
         for node in parent.children:
             if item and isinstance(node, nodes.paragraph):
-                item.paragraph(self._inline(node))
+                item.paragraph(one_line(self._inline(node)))
                 continue
             if item:
                 item.begin()
@@ -281,7 +288,7 @@ class _Writer:
             self.blocks(item, depth + 1, Items(self._builder, depth, number))
 
     def _definition_list_item(self, node: Any, depth: int) -> None:
-        terms = [self._inline(term) for term in node.findall(nodes.term) if term.parent is node]
+        terms = [self._inline(term) for term in node.children if isinstance(term, nodes.term)]
         kinds = [self._inline(kind) for kind in node.children if isinstance(kind, nodes.classifier)]
         term = ", ".join(terms) + "".join(f" ({kind})" for kind in kinds)
         self.blocks(node.children[-1], depth + 1, Items(self._builder, depth, term=term))

@@ -39,6 +39,7 @@ def test_sections_of_both_kinds_and_the_title() -> None:
         ("un**bold**ed 2*3*4 snake_case_name", "unbolded 2*3*4 snake_case_name"),
         ("https://example.org[the site] xref:a.adoc#b[there] <<id,here>> link:x[y]", "the site there here y"),
         ("https://example.org", "https://example.org"),
+        ("javadoc:org.boats.Tern[format=full] https://example.org[it,window=_blank]", "org.boats.Tern it"),
         ("{url}/path[a page]", "a page"),
         ("kbd:[Ctrl+C] menu:File[Save] footnote:[aside] linkgit:git-add[1]", "Ctrl+C File > Save (aside) git-add(1)"),
         ("[[anchor]]x [.role]#marked# +++<raw>+++ pass:[*]", "x marked <raw> *"),

@@ -74,7 +74,7 @@ def test_code_stays_as_it_is_written_with_its_language() -> None:
 
 def test_lists_definitions_options_and_fields() -> None:
     document = read(
-        "- one\n  wrapped\n\n  - deep\n\n3. three\n4. four\n\nterm : kind\n    What it is.\n\n"
+        "- one\n  wrapped\n\n  A second\n  paragraph.\n\n  - deep\n\n3. three\n4. four\n\nterm : kind\n    What it is.\n\n"
         "-o FILE, --output=FILE  Where to write.\n-v  More.\n\n:Author: Me\n:orphan:\n"
     )
 
@@ -88,6 +88,7 @@ def test_lists_definitions_options_and_fields() -> None:
         ("-v: More.", 0, False),
     ]
     assert "3. three\n4. four" in document.text
+    assert [words for _, words in blocks(document, "paragraph")] == ["A second paragraph."]
     assert [words for _, words in blocks(document, "pair")] == ["Author: Me"]
 
 
@@ -120,6 +121,7 @@ def test_directives_keep_their_content() -> None:
         ".. note:: Mind the gap.\n\n.. admonition:: By the way\n\n   Tides.\n\n.. versionadded:: "
         "2.0\n   The anchor.\n\n"
         ".. seealso::\n\n   Charts.\n\n.. only:: html\n\n   On the web.\n\n.. function:: sail(boat)\n\n   Go out.\n\n"
+        ".. confval:: crew\n   :type: int\n   :default: ``4``\n\n   Hands.\n\n"
         ".. unheard-of:: Said\n   :option: x\n\n   Kept.\n\n.. toctree::\n\n   dropped-page\n"
     )
 
@@ -130,6 +132,7 @@ def test_directives_keep_their_content() -> None:
         "See also: Charts.",
         "On the web.",
         "- sail(boat): Go out.",
+        "- crew (type: int) (default: 4): Hands.",
         "- Said: Kept.",
     ):
         assert line in document.text.split("\n")
