@@ -17,7 +17,7 @@ from ingestion.reading.rst import read_rst
 from ingestion.reading.text import clean
 from ingestion.reading.xml import read_xml
 
-PIECES = {
+PIECES: dict[Callable[[bytes, str], Document], str] = {
     read_rst: "= - * + | .. :: : ` `` _ [#] term T\n= ====\n +---+ |a| :r:`x` .. note:: .. table:: --opt >>> \\",
     read_asciidoc: "= == ==== ---- .... |=== | * ** . + term:: [NOTE] [source] :a: {a} `` _ <<x>> "
     "NOTE: a:b[c] //// -- // 2+|",

@@ -79,4 +79,4 @@ def test_values_of_wrong_kinds_are_passed_over(value: object) -> None:
     cells = [{"cell_type": value, "source": value, "outputs": value}, code("x", {"output_type": "stream", "text": "y"})]
     cells[1]["outputs"] = [value, {"output_type": "display_data", "data": value}]
 
-    assert "x" in read(cells, metadata=value).text  # type: ignore[arg-type]
+    assert "x" in read(cells, metadata=value).text

@@ -74,7 +74,8 @@ def test_code_stays_as_it_is_written_with_its_language() -> None:
 
 def test_lists_definitions_options_and_fields() -> None:
     document = read(
-        "- one\n  wrapped\n\n  A second\n  paragraph.\n\n  - deep\n\n3. three\n4. four\n\nterm : kind\n    What it is.\n\n"
+        "- one\n  wrapped\n\n  A second\n  paragraph.\n\n  - deep\n\n3. three\n4. four\n\nterm : "
+        "kind\n    What it is.\n\n"
         "-o FILE, --output=FILE  Where to write.\n-v  More.\n\n:Author: Me\n:orphan:\n"
     )
 
