@@ -24,7 +24,9 @@ _PAGE_START = re.compile(
 )
 _PAGE_START_BYTES = 1024
 # A manual page begins with a request, behind comments, and somewhere gives its name or a section's, or names another.
-_ROFF_START = re.compile(rb"(?:\xef\xbb\xbf)?(?:(?:[.'][ \t]*+(?:\\[\"#][^\n]*+)?|[ \t\r]*+)\n)*+[.'][ \t]*+[A-Za-z]")
+_ROFF_START = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:(?:[.'][ \t]*+)?+(?:\\[\"#t][^\n]*+)?+[ \t\r]*+\n)*+[.'][ \t]*+[A-Za-z]"
+)
 _PAGE_REQUEST = re.compile(rb"^[.'][ \t]*(?:TH|SH|Dd|Dt|Sh|so)\b", re.M)
 UNSUPPORTED = "unsupported"
 

@@ -18,6 +18,8 @@ from ingestion.reading.text import decode, one_line
 _MDOC = re.compile(r"^\.[ \t]*(?:Dd|Dt|Sh)\b", re.M)
 # Several tags of one paragraph are its term together, up to this length.
 MAX_TAG_CHARS = 1000
+# A page on many functions is called by the first one.
+MAX_NAME_CHARS = 80
 _BULLETS = frozenset("•·*-–—o○")
 _NUMBER = re.compile(r"[(\[]?(\d{1,5})[.)\]]{0,2}")
 _PARAGRAPHS = frozenset(("PP", "P", "LP", "HP"))
@@ -30,8 +32,8 @@ _LAYOUT = frozenset(
     "ad aln als bp break cc ce char close color continue cs cu defcolor device do ds ec eo ev fam fc fp ft ftr "
     "hc hlm hpf hw hy hym hys in it kern lc lf lg ll ls lt mk mso na ne nh nm nop nr nroff ns nx open os "
     "output pc pl pn po ps pso rchar return rfschar rj rm rn rnn rr rs rt schar shift sizes special ss sv sy "
-    "ta tc ti tkf tl tm tr trf troff uf ul unformat vpt vs warn warnscale wh while write AT DT EN IX PD PM T& "
-    "TA TB TE UC".split()
+    "ta tc ti tkf tl tm tr trf troff uf ul unformat vpt vs warn warnscale wh while write AT DT LINKSTYLE EN IX "
+    "PD PM T& TA TB TE UC".split()
 )
 _NAME_LINE = re.compile(r"(.+?)\s+[-–—]+\s+(\S.*)", re.S)
 
@@ -46,12 +48,16 @@ class _Man(Page):
         self._tag: list[str] | None = None  # lines of the tag are awaited
         self._heading = 0  # the next line is a heading of this level
         self._address = ""
+        self._said = self._marked = False  # the paragraph has text; it begins with a mark, as an option does
 
     def read(self) -> None:
         for name, rest in self.roff.lines():
             if name:
                 self._request(name, rest)
             else:
+                if not self._said:
+                    self._marked = rest.startswith(("\\f", "\\-"))
+                self._said = True
                 continued = rest.endswith("\\c")
                 self._text(self.roff.plain(rest))
                 if continued:
@@ -92,6 +98,11 @@ class _Man(Page):
         self._end_item()
         self._heading = self._depth = 0
         self.heading(title, level)
+
+    def flush(self) -> None:
+        """End the paragraph."""
+        super().flush()
+        self._said = False
 
     def _request(self, name: str, rest: str) -> None:  # noqa: C901, PLR0912, PLR0915 - one branch a macro
         arguments = self.roff.arguments(rest)
@@ -165,7 +176,7 @@ class _Man(Page):
             self.flush()
         elif name in _LAYOUT:
             return
-        elif arguments:
+        elif arguments and self.builder:  # above the first heading macros of the page's own are at work
             self._text(" ".join(arguments))
 
     def _more_tags(self) -> None:
@@ -181,12 +192,17 @@ class _Man(Page):
             self._tag = []
 
     def _indent(self) -> None:
+        """Begin what stands deeper; below an option, as AsciiDoc and DocBook are converted, that is what it does."""
         self.end_code()
         if self._tag is not None:
             self._begin_item("")
-        self.flush()
-        if self.item:
-            self.item.begin()
+        term = self.taken_term() if self._said and self._marked and self.item is None else ""
+        if term:
+            self.item = Items(self.builder, self._depth, term=term)
+        else:
+            self.flush()
+            if self.item:
+                self.item.begin()
         self._depth = min(self._depth + 1, 50)
 
 
@@ -208,9 +224,10 @@ def read_man(data: bytes, doc_id: str) -> Document:
 def _title(page: _Man | Mdoc) -> str:
     name, does = page.name, ""
     text, blocks = page.builder.finished()
-    if len(blocks) > 1 and blocks[0].kind == "heading" and blocks[1].kind == "paragraph":
-        found = _NAME_LINE.fullmatch(text[slice(*blocks[1].inner)])
-        if found:
-            name, does = one_line(found[1]), one_line(found[2])
+    first = next((place for place, block in enumerate(blocks) if block.kind == "heading"), len(blocks)) + 1
+    found = _NAME_LINE.fullmatch(text[slice(*blocks[first].inner)]) if first < len(blocks) else None
+    if found:
+        name, does = one_line(found[1]), one_line(found[2])
+        name = name if len(name) <= MAX_NAME_CHARS else name.partition(",")[0]
     title = f"{name}({page.section})" if name and page.section else name
     return f"{title} - {does}" if does else title

@@ -8,6 +8,8 @@ from ingestion.reading.roff import Roff, table_rows
 from ingestion.reading.text import one_line
 from ingestion.reading.text_builder import TextBuilder
 
+MAX_TERM_CHARS = 300
+
 
 class Page:
     """A page as it grows: what `man` and `mdoc` share.
@@ -61,6 +63,14 @@ class Page:
             self.item.paragraph(text)
         elif text:
             self.builder.paragraph(text)
+
+    def taken_term(self) -> str:
+        """Return the paragraph as the term of what follows, and begin a new one; `""` if it reads like a sentence."""
+        text = one_line("".join(self._pending))
+        if len(text) > MAX_TERM_CHARS or "\n" in self._pending or text[-1:] in (".", ":"):
+            return ""
+        self._pending = []
+        return text
 
     def end_item(self) -> None:
         """End the paragraph and the item that it belongs to."""

@@ -41,6 +41,7 @@ def test_sections_of_both_kinds_and_the_title() -> None:
         ("https://example.org", "https://example.org"),
         ("javadoc:org.boats.Tern[format=full] https://example.org[it,window=_blank]", "org.boats.Tern it"),
         ("{url}/path[a page]", "a page"),
+        ("xref:a.adoc[about javadoc:org.boats.Tern[] here] x", "about org.boats.Tern here x"),
         ("kbd:[Ctrl+C] menu:File[Save] footnote:[aside] linkgit:git-add[1]", "Ctrl+C File > Save (aside) git-add(1)"),
         ("[[anchor]]x [.role]#marked# +++<raw>+++ pass:[*]", "x marked <raw> *"),
         ("((term)) (((hidden)))x a{nbsp}b {plus}", "term x a b +"),

@@ -181,6 +181,16 @@ def test_code_and_tables_of_man() -> None:
     assert [one.columns for one in document.structure.blocks if one.kind == "row"] == [(), ("Boat", "Seats")]
 
 
+def test_what_stands_deeper_below_an_option_says_what_it_does() -> None:
+    document = read(
+        ".SH X\n.sp\n\\fB\\-h\\fP, \\fB\\-\\-help\\fP\n.RS 4\nHelp.\n.sp\nMore.\n.RE\n.sp\nFor "
+        "example:\n.RS 4\nthis\n.RE\n"
+    )
+
+    assert words(document, "item") == ["-h, --help: Help."]
+    assert words(document, "paragraph") == ["More.", "For example:", "this"]
+
+
 def test_mdoc() -> None:
     document = read(MDOC)
 
