@@ -59,3 +59,15 @@ def test_the_guesser_finds_the_same_kinds_in_the_text() -> None:
 
 def test_nothing_makes_no_text() -> None:
     assert TextBuilder().finished() == ("", ())
+
+
+def test_a_text_with_blocks_of_its_own_is_taken_as_it_stands() -> None:
+    builder = TextBuilder()
+    builder.paragraph("Before.")
+    builder.adopt("# A\n\n- b", guessed_blocks("# A\n\n- b"))
+    builder.item("after")
+    text, blocks = builder.finished()
+
+    check_blocks(blocks, text)
+    assert text == "Before.\n\n# A\n\n- b\n- after"
+    assert [text[slice(*block.inner)] for block in blocks] == ["Before.", "A", "b", "after"]
