@@ -43,6 +43,14 @@ FORMATS = {
     ".warc": "warc",
     ".wet": "warc",
     ".xml": "xml",
+    ".rst": "restructuredtext",
+    ".rest": "restructuredtext",
+    ".adoc": "asciidoc",
+    ".asciidoc": "asciidoc",
+    ".org": "org",
+    ".ipynb": "notebook",
+    # Sections of the manual. Much else has these suffixes, so such a file is only read if it begins as a page does.
+    **{f".{section}": "man page" for section in range(1, 10)},
 }
 COMPRESSIONS = (".gz", ".bz2")
 # Pictures of text, which are read only where OCR is on.

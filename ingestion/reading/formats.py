@@ -10,7 +10,7 @@ What a file is, by its content and its name, is `kind.py`'s business.
 import io
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from errors import UnreadableError
 from index.documents.blobs import LeftOut, without_blobs
@@ -20,10 +20,10 @@ from ingestion.reading import fields
 from ingestion.reading.compression import decompressed, is_compressed, max_stream_bytes
 from ingestion.reading.containers import MAX_DEPTH, Begun, Budget, Member, lost, read_tar, read_zip
 from ingestion.reading.csv import read_csv
-from ingestion.reading.files import open_plain
+from ingestion.reading.files import inner_name, open_plain
 from ingestion.reading.json import read_json
 from ingestion.reading.jsonl import read_jsonl
-from ingestion.reading.kind import LISTS, check_size, holds_members, kind_of, too_large
+from ingestion.reading.kind import LISTS, UNSUPPORTED, check_size, holds_members, kind_of, too_large
 from ingestion.reading.language import namer
 from ingestion.reading.markdown import read_markdown
 from ingestion.reading.mbox import read_mbox
@@ -126,6 +126,9 @@ def _items(
 ) -> Iterator[Document | Member | LeftOut | UnreadableError]:
     stream, size, doc_id = member.stream, member.size, member.url or member.doc_id
     match kind:
+        case _ if kind == UNSUPPORTED:
+            suffix = PurePath(inner_name(doc_id)).suffix.lower()
+            yield LeftOut(doc_id, f"Of {suffix} files only manual pages are read, and this is not one.")
         case "jsonl":
             yield from read_jsonl(stream, doc_id, size)
         case "csv":
@@ -146,8 +149,6 @@ def _items(
             from ingestion.reading.mediawiki import read_mediawiki  # noqa: PLC0415
 
             yield from read_mediawiki(stream, doc_id)
-        case "xml":
-            yield LeftOut(doc_id, "XML, of which only dumps of MediaWiki and web pages are read.")
         case _ if holds_members(kind):
             yield from _held(kind, member, options, budget)
         case _:
@@ -206,9 +207,39 @@ def _document(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Docu
             return read_docx(data, doc_id, options.max_bytes)
         case "markdown":
             return read_markdown(data, doc_id)
+        case "restructuredtext" | "asciidoc" | "man page" | "org" | "notebook" | "xml":
+            return _documentation(kind, data, doc_id)
         case _:
             paper = paper_name(doc_id, anything=options.papers)
             return read_paper(data, doc_id, *paper, options.paper_words) if paper else read_plain_text(data, doc_id)
+
+
+def _documentation(kind: str, data: bytes, doc_id: str) -> Document:
+    match kind:
+        case "restructuredtext":
+            from ingestion.reading.rst import read_rst  # noqa: PLC0415
+
+            return read_rst(data, doc_id)
+        case "asciidoc":
+            from ingestion.reading.asciidoc import read_asciidoc  # noqa: PLC0415
+
+            return read_asciidoc(data, doc_id)
+        case "man page":
+            from ingestion.reading.man import read_man  # noqa: PLC0415
+
+            return read_man(data, doc_id)
+        case "org":
+            from ingestion.reading.org import read_org  # noqa: PLC0415
+
+            return read_org(data, doc_id)
+        case "notebook":
+            from ingestion.reading.notebook import read_notebook  # noqa: PLC0415
+
+            return read_notebook(data, doc_id)
+        case _:
+            from ingestion.reading.xml import read_xml  # noqa: PLC0415
+
+            return read_xml(data, doc_id)
 
 
 def _finished(document: Document, kind: str, max_chars: int) -> Items:

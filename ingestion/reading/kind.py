@@ -37,10 +37,18 @@ _PAGE_START_BYTES = 1024
 LISTS = frozenset(("mbox", "warc"))
 _CONTAINERS = frozenset(("zip", "tar", "mail", "msg")) | LISTS
 _DUMP_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]*+>\s*+)?<mediawiki\b")
+# A manual page begins with a request, behind comments, and somewhere gives its name or a section's, or names another.
+_ROFF_START = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:(?:[.'][ \t]*+)?+(?:\\[\"#t][^\n]*+)?+[ \t\r]*+\n)*+[.'][ \t]*+[A-Za-z]"
+)
+_PAGE_REQUEST = re.compile(rb"^[.'][ \t]*(?:TH|SH|Dd|Dt|Sh|so)\b", re.M)
+UNSUPPORTED = "unsupported"
 
 
 def kind_of(name: str, start: bytes) -> str:
     """Return the format of a file, one of those in `files.FORMATS` and `files.IMAGES`.
+
+    `UNSUPPORTED` if only its name is that of a manual page.
 
     Args:
         name: of the file.
@@ -54,6 +62,8 @@ def kind_of(name: str, start: bytes) -> str:
             return kind
     if named in _BINARY and is_text(start):
         named = "plain text"
+    if named == "man page" and not (_ROFF_START.match(start) and _PAGE_REQUEST.search(start)):
+        return UNSUPPORTED
     if named == "json":
         return "jsonl" if _is_json_lines(start) else "json"
     if named == "xml" and _DUMP_START.match(start):

@@ -46,6 +46,33 @@ def test_the_suffix_decides(tmp_path: Path, name: str, data: bytes, title: str) 
     assert read_one(tmp_path / name, data).title == title
 
 
+@pytest.mark.parametrize(
+    ("name", "data", "content_type"),
+    [
+        ("a.rst", b"Top\n===\n\nx", "restructuredtext"),
+        ("a.adoc", b"= Top\n\nx", "asciidoc"),
+        ("a.1", b".TH Top\n.SH Top\nx", "man page"),
+        ("a.8.gz", gzip.compress(b".Dd May\n.Sh Top\nx", mtime=0), "man page"),
+        ("a.org", b"* Top\nx", "org"),
+        ("a.ipynb", b'{"cells": [{"cell_type": "markdown", "source": "# Top"}]}', "notebook"),
+        ("a.xml", b"<book><title>Top</title></book>", "xml"),
+        ("b.xml", b"<?xml version='1.0'?><html><title>Top</title><p>x</p></html>", "html"),
+    ],
+)
+def test_documentation_is_read_with_its_structure(tmp_path: Path, name: str, data: bytes, content_type: str) -> None:
+    document = read_one(tmp_path / name, data)
+
+    assert (document.title, document.content_type) == ("Top", content_type)
+    assert document.structure
+
+
+def test_only_manual_pages_are_read_of_what_has_their_suffix(tmp_path: Path) -> None:
+    (tmp_path / "messages.1").write_bytes(b"Jan 1 12:00 kernel: up\n")
+    (item,) = read_file(tmp_path / "messages.1", "messages.1", OPTIONS)
+
+    assert isinstance(item, LeftOut)
+
+
 @pytest.mark.parametrize("suffix", ["txt", "md", "html"])
 def test_a_pdf_under_another_name_is_read_as_pdf(tmp_path: Path, suffix: str) -> None:
     assert read_one(tmp_path / f"a.{suffix}", make_pdf("From a PDF.")).pages == (0,)

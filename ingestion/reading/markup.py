@@ -1,0 +1,142 @@
+"""What readers of markup share: how a table is written, how a list is numbered and how a document is finished.
+
+Flow: a format's reader -> **here** -> `TextBuilder` -> `Document`. Pure.
+"""
+
+from collections.abc import Sequence
+
+from errors import UnreadableError
+from index.documents.store import Document, Metadata
+from index.documents.structure import Structure
+from ingestion.reading import fields
+from ingestion.reading.text import clean, one_line, title_from_name
+from ingestion.reading.text_builder import TextBuilder
+
+# Rows that are longer than this are written as a line for each cell, with the name of its column.
+WIDE_ROW_CHARS = 600
+MAX_SPAN = 50
+
+
+def finished(builder: TextBuilder, doc_id: str, title: str | None = None, metadata: Metadata | None = None) -> Document:
+    """Return what was built as a document; without a title its first heading is, without headings the file's name.
+
+    Raises:
+        UnreadableError: nothing visible was built.
+    """
+    text, blocks = builder.finished()
+    if not text:
+        raise UnreadableError("The file holds no text.", "Fill it or remove it.")
+    heading = next((text[slice(*block.inner)] for block in blocks if block.kind == "heading"), None)
+    name = fields.title(title) or fields.title(heading) or title_from_name(doc_id)
+    return Document(doc_id, name, text, metadata=metadata or {}, source=doc_id, structure=Structure(blocks))
+
+
+def table(builder: TextBuilder, rows: Sequence[Sequence[str]], headers: int = 0, caption: str = "") -> None:
+    """Add a table.
+
+    Args:
+        builder: what it is added to.
+        rows: the cells of each row; rows that are shorter than others are filled up.
+        headers: how many of the first rows name the columns; each column is called by all its names.
+        caption: stands before the table.
+    """
+    builder.caption(caption)
+    width = max(map(len, rows), default=0)
+    even = [[*row, *[""] * (width - len(row))] for row in rows]
+    head, body = even[:headers], even[headers:]
+    columns = [" ".join(dict.fromkeys(filter(None, names))) for names in zip(*head, strict=True)]
+    if columns and all(columns) and any(sum(map(len, row)) > WIDE_ROW_CHARS for row in body):
+        for row in body:
+            builder.record(columns, row)
+        return
+    for place, row in enumerate(head, 1):
+        builder.row(row, header=place == headers)
+    for row in body:
+        builder.row(row, columns)
+
+
+class Grid:
+    """Gathers a table's cells, of which some reach over several rows or columns.
+
+    What spans rows stands in each of them, what spans columns in the first one.
+
+    Attributes:
+        rows: those that are complete.
+    """
+
+    def __init__(self) -> None:
+        self.rows: list[list[str]] = []
+        self._cells: list[str] = []
+        self._below: dict[int, tuple[int, str]] = {}  # column -> further rows that a cell spans, and its text
+
+    @property
+    def width(self) -> int:
+        """Cells of the row that is not complete, with those that reach down into it."""
+        self._take()
+        return len(self._cells)
+
+    def cell(self, text: str, columns: int = 1, rows: int = 1) -> None:
+        """Add a cell; spans over `MAX_SPAN` are cut."""
+        self._take()
+        for shown in (text, *[""] * (min(columns, MAX_SPAN) - 1)):
+            if rows > 1:
+                self._below[len(self._cells)] = min(rows, MAX_SPAN) - 1, shown
+            self._cells.append(shown)
+
+    def end_row(self) -> None:
+        """Complete the row; one without cells is dropped."""
+        self._take()
+        if self._cells:
+            self.rows.append(self._cells)
+            self._cells = []
+
+    def _take(self) -> None:
+        while (place := len(self._cells)) in self._below:
+            further, text = self._below.pop(place)
+            if further > 1:
+                self._below[place] = further - 1, text
+            self._cells.append(text)
+
+
+class Items:
+    """Adds what an item of a list holds: its first paragraph with the mark, what follows as blocks of its own.
+
+    Args:
+        builder: what is added to.
+        depth: of the list.
+        number: of the item, if the list is ordered.
+        term: what the item explains, if it is a definition.
+
+    Attributes:
+        begun: whether anything of the item is written.
+    """
+
+    def __init__(self, builder: TextBuilder, depth: int, number: int | None = None, term: str = "") -> None:
+        self._builder = builder
+        self._depth = depth
+        self._number = number
+        self.term = one_line(term)
+        self.begun = False
+
+    def paragraph(self, text: str) -> None:
+        """Add a paragraph of the item."""
+        if self.begun:
+            self._builder.paragraph(text)
+        elif text.strip():
+            self._begin(f"{self.term}: {text}" if self.term else text)
+
+    def begin(self) -> None:
+        """Write the term, if no paragraph came: something that is not a paragraph follows, or nothing does."""
+        if not self.begun:
+            self._begin(self.term)
+
+    def _begin(self, words: str) -> None:
+        self.begun = True
+        self._builder.item(words, depth=self._depth, number=self._number)
+
+
+def unindented(lines: Sequence[str]) -> str:
+    """Return lines without the indentation that all of them have; the blank ones at both ends are dropped."""
+    full = [line for line in lines if line.strip()]
+    indent = min((len(line) - len(line.lstrip(" ")) for line in full), default=0)
+    return clean("\n".join(line[indent:] for line in lines))
