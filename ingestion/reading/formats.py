@@ -88,7 +88,7 @@ def _document(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Docu
 
             return read_pdf(data, doc_id)
         case "docx":
-            from ingestion.reading.docx import read_docx  # noqa: PLC0415
+            from ingestion.reading.office.docx import read_docx  # noqa: PLC0415
 
             return read_docx(data, doc_id, options.max_bytes)
         case "markdown":
