@@ -12,7 +12,7 @@ from typing import Any
 
 from index.documents.store import Document
 from ingestion.reading.office.cells import SpanningCell, laid_out
-from ingestion.reading.office.drawings import alternative_text
+from ingestion.reading.office.drawings import CHART, RELATED_ID, add_chart, alternative_text
 from ingestion.reading.office.finished import finished
 from ingestion.reading.office.package import Package
 from ingestion.reading.office.tables import add_table
@@ -63,7 +63,9 @@ def read_docx(data: bytes, doc_id: str, max_bytes: int) -> Document:
 class _Walk:
     def __init__(self, package: Package, path: str, builder: TextBuilder) -> None:
         self._builder = builder
-        parts = {one.kind: one.target for one in package.relations(path).values()}
+        self._package = package
+        self._parts_by_id = package.relations(path)
+        parts = {one.kind: one.target for one in self._parts_by_id.values()}
         self._styles = Styles(package.xml(parts.get("styles", "")))
         self._lists = Lists(package.xml(parts.get("numbering", "")))
         self._notes = {kind: _notes(package.xml(parts.get(kind, ""))) for kind in _NOTES.values()}
@@ -108,6 +110,10 @@ class _Walk:
             self._worded(element, style, name, text)
         for picture in _own(element, _PICTURE):
             self._builder.caption(alternative_text(picture))
+        for chart in _own(element, CHART):
+            path = self._parts_by_id.get(chart.get(RELATED_ID, ""))
+            if path and (root := self._package.xml(path.target)) is not None:
+                add_chart(self._builder, root)
 
     def _worded(self, element: Any, style: str, name: str, text: str) -> None:
         own, depth = numbering(element)

@@ -12,6 +12,10 @@ from ingestion.reading.text_builder import TextBuilder
 
 DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+CHART = f"{_CHART}chart"
+DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}relIds"
+RELATED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+RELATED_ID = f"{RELATED}id"
 _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
 _MAX_POINTS = 10_000
 

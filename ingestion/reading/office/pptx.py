@@ -12,7 +12,16 @@ from typing import Any
 
 from index.documents.store import Document
 from ingestion.reading.office.cells import SpanningCell, laid_out
-from ingestion.reading.office.drawings import DRAWING, add_chart, alternative_text, diagram_lines
+from ingestion.reading.office.drawings import (
+    CHART,
+    DIAGRAM,
+    DRAWING,
+    RELATED,
+    RELATED_ID,
+    add_chart,
+    alternative_text,
+    diagram_lines,
+)
 from ingestion.reading.office.finished import finished
 from ingestion.reading.office.package import Package
 from ingestion.reading.office.tables import add_table
@@ -20,7 +29,6 @@ from ingestion.reading.text import one_line
 from ingestion.reading.text_builder import TextBuilder
 
 _MAIN = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
-_RELATED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _FRAME = f"{_MAIN}graphicFrame"
@@ -60,18 +68,14 @@ def read_pptx(data: bytes, doc_id: str, max_bytes: int) -> Document:
     package = Package(data, max_bytes, "presentation", "ppt/")
     path = package.related("", "officeDocument") or "ppt/presentation.xml"
     builder = TextBuilder()
-    slides = 0
     try:
         relations = package.relations(path)
         for number, one in enumerate(package.needed_xml(path).iter(f"{_MAIN}sldId"), 1):
-            slide = relations.get(one.get(f"{_RELATED}id", ""))
+            slide = relations.get(one.get(RELATED_ID, ""))
             if slide is not None and package.holds(slide.target):
-                slides += 1
                 _Slide(package, slide.target, builder).add(number)
     except (ValueError, LookupError, RecursionError) as error:
         raise package.damaged() from error
-    if not slides:
-        raise package.damaged()
     return finished(builder, doc_id, *package.properties())
 
 
@@ -131,11 +135,11 @@ class _Slide:
 
     def _shape(self, shape: _Shape) -> None:
         element = shape.element
-        for chart in element.iter("{http://schemas.openxmlformats.org/drawingml/2006/chart}chart"):
-            if (root := self._part(chart.get(f"{_RELATED}id"))) is not None:
+        for chart in element.iter(CHART):
+            if (root := self._part(chart.get(RELATED_ID))) is not None:
                 add_chart(self._builder, root)
-        for diagram in element.iter("{http://schemas.openxmlformats.org/drawingml/2006/diagram}relIds"):
-            if (root := self._part(diagram.get(f"{_RELATED}dm"))) is not None:
+        for diagram in element.iter(DIAGRAM):
+            if (root := self._part(diagram.get(f"{RELATED}dm"))) is not None:
                 for line in diagram_lines(root):
                     self._builder.item(line)
         tables = [*element.iter(f"{DRAWING}tbl")]
