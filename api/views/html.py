@@ -23,7 +23,7 @@ from api.views.blocks import blocks_of
 
 _FOLDER = Path(__file__).parent / "templates"
 _STYLES = (Path(__file__).parents[1] / "web" / "static" / "style.css", _FOLDER / "pages.css")
-_MARKDOWN = frozenset({"markdown", "html", "docx"})
+_MARKDOWN = frozenset({"markdown", "html", "docx", "xlsx", "xls", "pptx", "odt", "ods", "odp", "epub", "rtf"})
 """The content types whose text is Markdown, as in `web/static/evidence.js`."""
 
 

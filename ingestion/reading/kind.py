@@ -3,20 +3,34 @@
 Flow: name and first bytes of a file -> **here** -> `formats.py` chooses the reader, `pipeline/diff.py` refuses what is
 too large before it reads it. Pure; parses nothing.
 
-The content decides where it is plain: the mark of a binary format, the beginning of a web page, and text where the name
-promises a binary format. The suffix decides between the forms of text, which look alike.
+The content decides where it is plain: the mark of a binary format, the names of the first members of a zip archive, the
+beginning of a web page, and text where the name promises a binary format. The suffix decides between the forms of text,
+which look alike, and where an archive does not tell what it is.
 """
 
 import json
 import re
+import struct
+from collections.abc import Iterator
 
 from errors import UnreadableError
 from ingestion.reading.compression import is_compressed
-from ingestion.reading.files import format_of
+from ingestion.reading.files import ZIPPED, format_of
+from ingestion.reading.office import ole
 from ingestion.reading.text import is_text
 
-_MAGIC = ((b"%PDF-", "pdf"), (b"PK\x03\x04", "docx"), (b"PAR1", "parquet"))
-_BINARY = frozenset(kind for _, kind in _MAGIC)
+_MAGIC = ((b"%PDF-", "pdf"), (b"PAR1", "parquet"), (b"{\\rtf", "rtf"))
+_BINARY = frozenset(("xls", "ole", *ZIPPED, *(kind for _, kind in _MAGIC)))
+_ZIP = b"PK\x03\x04"
+_FOLDERS = (("word/", "docx"), ("xl/", "xlsx"), ("ppt/", "pptx"))
+# What else the archives of Office hold, so that any folder of the name "word" does not make a document.
+_OFFICE = ("[Content_Types].xml", "_rels/.rels", "docProps/")
+_MIMETYPES = (
+    (b"application/vnd.oasis.opendocument.text", "odt"),
+    (b"application/vnd.oasis.opendocument.spreadsheet", "ods"),
+    (b"application/vnd.oasis.opendocument.presentation", "odp"),
+    (b"application/epub+zip", "epub"),
+)
 _STREAMED = frozenset(("jsonl", "csv", "parquet"))
 # A comment ends at its first `-->`: if that could be given back, comments in a row could be cut in many ways.
 _PAGE_START = re.compile(
@@ -26,13 +40,17 @@ _PAGE_START_BYTES = 1024
 
 
 def kind_of(name: str, start: bytes) -> str:
-    """Return the format of a file, one of those in `files.FORMATS`.
+    """Return the format of a file: one of those in `files.FORMATS`, or "zip" for an archive that is no document.
 
     Args:
         name: of the file.
         start: its first bytes, decompressed; a few thousand at least, if it holds as many.
     """
     named = format_of(name) or "plain text"
+    if start.startswith(_ZIP):
+        return _zip_kind(start) or (named if named in ZIPPED else "zip")
+    if start.startswith(ole.MAGIC):
+        return "xls" if named == "xls" or ole.holds_workbook(start) else "ole"
     for magic, kind in _MAGIC:
         if start.lstrip().startswith(magic):
             return kind
@@ -86,3 +104,31 @@ def _is_json_lines(start: bytes) -> bool:
         return rest.lstrip().startswith(b"{") and isinstance(json.loads(first), dict)
     except (ValueError, RecursionError):
         return False
+
+
+def _zip_kind(start: bytes) -> str | None:
+    """Tell a document by the first members of its archive; None for another archive."""
+    names = list(_members(start))
+    if names[:1] == ["mimetype"]:
+        for mimetype, kind in _MIMETYPES:
+            if mimetype in start[: 2 * len(mimetype) + 128]:
+                return kind
+    if "META-INF/container.xml" in names:
+        return "epub"
+    if any(name.startswith(_OFFICE) for name in names):
+        return next((kind for name in names for folder, kind in _FOLDERS if name.startswith(folder)), None)
+    return None
+
+
+def _members(start: bytes) -> Iterator[str]:
+    """Yield the names of the members whose headers are in the first bytes of an archive; what they hold is passed over."""
+    place = 0
+    while start.startswith(_ZIP, place) and place + 30 <= len(start):
+        flags, size, name, extra = struct.unpack_from("<6xH10xI4xHH", start, place)
+        begin = place + 30
+        yield start[begin : begin + name].decode("utf-8", errors="replace").replace("\\", "/")
+        place = begin + name + extra + size
+        if flags & 8 and not size:  # its size stands behind it
+            place = start.find(_ZIP, place)
+            if place < 0:
+                return

@@ -9,7 +9,7 @@ import { documentPath, get } from "./service.js";
 import { number, t } from "./texts.js";
 import { html, useCallback, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact.js";
 
-const MARKDOWN = new Set(["markdown", "html", "docx"]);
+const MARKDOWN = new Set(["markdown", "html", "docx", "xlsx", "xls", "pptx", "odt", "ods", "odp", "epub", "rtf"]);
 const LEVELS = ["root", "middle", "leaf"];
 const KEPT = 6;
 const kept = new Map();

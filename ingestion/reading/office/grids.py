@@ -116,6 +116,10 @@ def _add_rows(builder: TextBuilder, sheet: Sheet, rows: dict[int, list[Cell]]) -
         if not places:
             continue
         table = [rows[place] for place in places]
+        if keys := _keys(table):
+            for key, value in keys:
+                builder.pair(key, value)
+            continue
         height = _header_rows(table, {at for at, place in enumerate(places) if place in sheet.headers}, {
             at for at, place in enumerate(places) if place in across
         })
@@ -140,8 +144,10 @@ def _lone(row: Sequence[Cell]) -> str:
 
 def _is_lead(rows: dict[int, list[Cell]], places: Sequence[int]) -> bool:
     """Tell a title or remark above a table from the first row of a list, which has one column as well."""
-    following = [rows[place] for place in places[1:]]
-    if len(rows[places[0]]) == 1 or not any(cell.text for row in following for cell in row):
+    first, following = rows[places[0]], [rows[place] for place in places[1:]]
+    if not first[0].text and sum(bool(cell.text) for cell in first) > 1:
+        return False  # a name above several columns
+    if len(first) == 1 or not any(cell.text for row in following for cell in row):
         return len(places) < MIN_ROWS_OF_WORDS
     return not all(map(_lone, following)) or len(following) < MIN_ROWS_OF_WORDS
 
@@ -176,7 +182,9 @@ def _is_header(table: Sequence[Sequence[Cell]]) -> bool:
         return True
     for column in named:
         cells = [row[column] for row in below if row[column].text]
-        if not first[column].figure and cells and 2 * sum(cell.figure for cell in cells) > len(cells):
+        # Years above years are figures themselves.
+        figures = sum(cell.figure and not (first[column].figure and _PERIOD.fullmatch(cell.text)) for cell in cells)
+        if cells and 2 * figures > len(cells):
             return True
     texts = [first[column].text for column in named]
     return (
@@ -200,10 +208,6 @@ def _fits(table: Sequence[Sequence[Cell]], names: Sequence[str]) -> bool:
 
 
 def _add_table(builder: TextBuilder, table: Sequence[Sequence[Cell]], names: Sequence[str], *, shows_names: bool) -> None:
-    if not names and (keys := _keys(table)):
-        for key, value in keys:
-            builder.pair(key, value)
-        return
     rows: list[list[str]] = []
     for row in table:
         lone = _lone(row)

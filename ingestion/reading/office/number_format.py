@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -31,6 +31,8 @@ MAX_SERIAL = 2_958_466  # the first day of the year 10000
 _EXACT_INTEGERS = 1e15
 _MAX_CODE_CHARS = 1000
 _MAX_PLACES = 30
+# Enough digits for the largest number there is, with all its places.
+_DIGITS = Context(prec=400, rounding=ROUND_HALF_UP)
 _TOKEN = re.compile(
     r'"(?P<quoted>[^"]*)"?|\\(?P<escaped>.)|[_*].?|\[\$(?P<currency>[^\]-]*)[^\]]*\]|\[(?P<elapsed>h+|m+|s+)\]'
     r"|\[(?P<operator><=|>=|<>|<|>|=)(?P<limit>[-+\d.eE]+)\]|\[[^\]]*\]|(?P<general>General)"
@@ -160,12 +162,12 @@ def _fixed(tokens: Sequence[_Token], exact: Decimal) -> str:
     point = next((place for place, token in enumerate(tokens) if token == ("mark", ".")), len(tokens))
     whole = [place for place in range(point) if tokens[place].kind == "digit"]
     behind = [place for place in range(point, len(tokens)) if tokens[place].kind == "digit"][:_MAX_PLACES]
-    last = whole[-1] if whole else point - 1
+    last = (behind or whole or [point - 1])[-1]
     scale = 0
     while last + 1 + scale < len(tokens) and tokens[last + 1 + scale] == ("mark", ","):
         scale += 1
-    grouped = bool(whole) and any(token == ("mark", ",") for token in tokens[whole[0] : last])
-    rounded = (exact / 1000**scale).quantize(Decimal(1).scaleb(-len(behind)), ROUND_HALF_UP)
+    grouped = bool(whole) and any(token == ("mark", ",") for token in tokens[whole[0] : whole[-1]])
+    rounded = (exact / 1000**scale).quantize(Decimal(1).scaleb(-len(behind)), context=_DIGITS)
     digits, _, places = f"{rounded:f}".partition(".")
     digits = digits.lstrip("0")
     filled = _whole_digits([tokens[place].text for place in whole], digits, grouped=grouped)
@@ -206,9 +208,9 @@ def _scientific(tokens: Sequence[_Token], exact: Decimal) -> str:
     mantissa, behind = tokens[:place], tokens[place + 1 :]
     point = next((number for number, token in enumerate(mantissa) if token == ("mark", ".")), len(mantissa))
     step = max(1, sum(token.kind == "digit" for token in mantissa[:point]))
-    places = sum(token.kind == "digit" for token in mantissa[point:])
+    places = min(sum(token.kind == "digit" for token in mantissa[point:]), _MAX_PLACES)
     exponent = exact.adjusted() // step * step if exact else 0
-    if exact and round(exact.scaleb(-exponent), places) >= 10**step:
+    if exact and exact.scaleb(-exponent).quantize(Decimal(1).scaleb(-places), context=_DIGITS) >= 10**step:
         exponent += step
     digits = min(sum(token.kind == "digit" for token in behind), 9)
     sign = "-" if exponent < 0 else "+" if "+" in tokens[place].text else ""
@@ -234,7 +236,7 @@ def _fraction(tokens: Sequence[_Token], slash: int, exact: Decimal) -> str:
     whole = int(exact) if mixed else 0
     if below.isdigit() and int(below):
         bottom = min(int(below), 10**6)
-        top = int(((exact - whole) * bottom).quantize(Decimal(1), ROUND_HALF_UP))
+        top = int(((exact - whole) * bottom).quantize(Decimal(1), context=_DIGITS))
     else:
         near = Fraction(exact - whole).limit_denominator(10 ** min(max(len(below), 1), 6) - 1)
         top, bottom = near.numerator, near.denominator
@@ -251,7 +253,7 @@ def _date(tokens: Sequence[_Token], value: float, *, since_1904: bool) -> str:
         return general(value)
     places = _places_of_seconds(tokens)
     seconds = Decimal(repr(value)) * 86400
-    seconds = seconds.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+    seconds = seconds.quantize(Decimal(1).scaleb(-places), context=_DIGITS)
     if since_1904:
         moment = datetime(1904, 1, 1)  # noqa: DTZ001  # a workbook's days have no zone
     else:

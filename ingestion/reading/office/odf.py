@@ -40,14 +40,16 @@ _FIGURES = frozenset(("float", "percentage", "currency"))
 _FURNITURE = frozenset(("header", "footer", "date-time", "page-number"))
 # What is repeated is written once: a formatted sheet ends with a million empty rows.
 _MAX_REPEATED = 10_000
+_KINDS = {"odt": "text", "odp": "presentation", "ods": "spreadsheet"}
 _QUOTES = frozenset(("Quotations", "Quotation"))
 _CODE = frozenset(("Preformatted_20_Text", "Source_20_Text"))
 
 
-def read_odt(data: bytes, doc_id: str, max_bytes: int) -> Document:
-    """Return the text; its title is the one in its properties, else its first heading, else the file's name.
+def read_odf(suffix: str, data: bytes, doc_id: str, max_bytes: int) -> Document:
+    """Return the document; its title is the one in its properties, else its first heading, else the file's name.
 
     Args:
+        suffix: what it is: "odt", a text; "odp", slides, each a section; "ods", sheets, each a section.
         data: the file.
         doc_id: the file's path.
         max_bytes: how much its parts may hold together, unpacked.
@@ -55,20 +57,7 @@ def read_odt(data: bytes, doc_id: str, max_bytes: int) -> Document:
     Raises:
         UnreadableError: no such file, damaged, encrypted, too large unpacked, or without text.
     """
-    return _read(data, doc_id, max_bytes, "text")
-
-
-def read_odp(data: bytes, doc_id: str, max_bytes: int) -> Document:
-    """Return the presentation, a section for each slide; for the rest as `read_odt`."""
-    return _read(data, doc_id, max_bytes, "presentation")
-
-
-def read_ods(data: bytes, doc_id: str, max_bytes: int) -> Document:
-    """Return the workbook, a section for each sheet; for the rest as `read_odt`, but no heading is its title."""
-    return _read(data, doc_id, max_bytes, "spreadsheet")
-
-
-def _read(data: bytes, doc_id: str, max_bytes: int, kind: str) -> Document:
+    kind = _KINDS[suffix]
     package = Package(data, max_bytes, f"OpenDocument {kind}", "content.xml")
     manifest = package.xml("META-INF/manifest.xml")
     if manifest is not None and next(manifest.iter(f"{_MANIFEST}encryption-data"), None) is not None:

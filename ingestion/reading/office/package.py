@@ -181,6 +181,22 @@ def parse_xml(data: bytes, damaged: UnreadableError) -> Any:
         raise damaged from error
 
 
+def parse_html(data: bytes, damaged: UnreadableError) -> Any:
+    """Return the root element of a page in UTF-8 that is no clean XML.
+
+    Raises:
+        UnreadableError: `damaged`, if nothing is left of it.
+    """
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True)
+    try:
+        root = etree.fromstring(data, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise damaged from error
+    if root is None:
+        raise damaged
+    return root
+
+
 def dublin_core(root: Any) -> tuple[str | None, str | None]:
     """Return title and author below an element with properties, as far as they say something."""
     if root is None:
