@@ -121,7 +121,7 @@ def _zip_kind(start: bytes) -> str | None:
 
 
 def _members(start: bytes) -> Iterator[str]:
-    """Yield the names of the members whose headers are in the first bytes of an archive; what they hold is passed over."""
+    """Yield the names of the members that begin in the first bytes of an archive; what they hold is passed over."""
     place = 0
     while start.startswith(_ZIP, place) and place + 30 <= len(start):
         flags, size, name, extra = struct.unpack_from("<6xH10xI4xHH", start, place)

@@ -37,7 +37,8 @@ def make_zip(members: Mapping[str, str | bytes]) -> bytes:
 def relations(found: Relations) -> str:
     """Return the part that holds relations: id -> (last word of the type, target)."""
     rows = "".join(
-        f'<Relationship Id="{name}" Type="{_OFFICE}/{kind}" Target="{target}"/>' for name, (kind, target) in found.items()
+        f'<Relationship Id="{name}" Type="{_OFFICE}/{kind}" Target="{target}"/>'
+        for name, (kind, target) in found.items()
     )
     return f'<Relationships xmlns="{_PACKAGE}/relationships">{rows}</Relationships>'
 
@@ -61,9 +62,9 @@ def make_xlsx(
 ) -> bytes:
     """Return a workbook; each sheet is given as the XML below `worksheet`, the styles as that below `styleSheet`."""
     names = list(sheets)
+    states = {name: "hidden" if name in hidden else "visible" for name in names}
     listed = "".join(
-        f'<sheet name="{name}" sheetId="{at}" r:id="s{at}"{" state=" + chr(34) + "hidden" + chr(34) if name in hidden else ""}/>'
-        for at, name in enumerate(names, 1)
+        f'<sheet name="{name}" sheetId="{at}" r:id="s{at}" state="{states[name]}"/>' for at, name in enumerate(names, 1)
     )
     found = {f"s{at}": ("worksheet", f"worksheets/sheet{at}.xml") for at in range(1, len(names) + 1)}
     found |= {"strings": ("sharedStrings", "sharedStrings.xml"), "styles": ("styles", "styles.xml")}
@@ -105,7 +106,7 @@ def sheet_data(rows: Sequence[Sequence[str | float | tuple[float, int]]], *, bol
 
 
 def make_pptx(slides: Sequence[str], *, notes: Mapping[int, str] | None = None, title: str = "") -> bytes:
-    """Return a presentation; each slide is given as the XML below `spTree`, notes by the number of their slide from 1."""
+    """Return a presentation; each slide is given as the XML below `spTree`, notes by the slide's number."""
     notes = notes or {}
     numbers = range(1, len(slides) + 1)
     listed = "".join(f'<p:sldId id="{255 + at}" r:id="s{at}"/>' for at in numbers)
@@ -158,19 +159,22 @@ def make_odf(kind: str, body: str, *, styles: str = "", title: str = "", manifes
     return make_zip(
         {
             "mimetype": f"application/vnd.oasis.opendocument.{kind}",
-            "content.xml": f"<office:document-content {_ODF}><office:automatic-styles>{styles}</office:automatic-styles>"
+            "content.xml": f"<office:document-content {_ODF}>"
+            f"<office:automatic-styles>{styles}</office:automatic-styles>"
             f"<office:body><office:{kind}>{body}</office:{kind}></office:body></office:document-content>",
             "meta.xml": f'<office:document-meta {_ODF} xmlns:dc="http://purl.org/dc/elements/1.1/"><office:meta>'
             f"<dc:title>{title}</dc:title></office:meta></office:document-meta>",
-            "META-INF/manifest.xml": f'<m:manifest xmlns:m="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">{manifest}'
-            "</m:manifest>",
+            "META-INF/manifest.xml": '<m:manifest xmlns:m="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">'
+            f"{manifest}</m:manifest>",
         }
     )
 
 
 def make_epub(chapters: Mapping[str, str], *, spine: Sequence[str], title: str = "", toc: str = "") -> bytes:
     """Return a book; each chapter is given as the XHTML below `body`, the table of contents as that below `nav`."""
-    page = '<?xml version="1.0"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml"><head><title>x</title></head>'
+    page = (
+        '<?xml version="1.0"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml"><head><title>x</title></head>'
+    )
     items = "".join(f'<item id="{name}" href="{name}.xhtml" media-type="application/xhtml+xml"/>' for name in chapters)
     items += '<item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>'
     order = "".join(f'<itemref idref="{name}"/>' for name in spine)
@@ -180,7 +184,8 @@ def make_epub(chapters: Mapping[str, str], *, spine: Sequence[str], title: str =
             "META-INF/container.xml": '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
             '<rootfile full-path="OPS/book.opf"/></rootfiles></container>',
             "OPS/book.opf": '<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/">'
-            f"<metadata><dc:title>{title}</dc:title><dc:creator>A. Writer</dc:creator><dc:language>en</dc:language></metadata>"
+            f"<metadata><dc:title>{title}</dc:title><dc:creator>A. Writer</dc:creator>"
+            "<dc:language>en</dc:language></metadata>"
             f'<manifest>{items}</manifest><spine><itemref idref="nav"/>{order}</spine></package>',
             "OPS/nav.xhtml": f"{page}<body><nav>{toc}</nav></body></html>",
             **{f"OPS/{name}.xhtml": f"{page}<body>{body}</body></html>" for name, body in chapters.items()},
@@ -188,7 +193,9 @@ def make_epub(chapters: Mapping[str, str], *, spine: Sequence[str], title: str =
     )
 
 
-def make_xls(cells: Sequence[tuple[int, int, str | float, int]], *, merged: Sequence[tuple[int, int, int, int]] = ()) -> bytes:
+def make_xls(
+    cells: Sequence[tuple[int, int, str | float, int]], *, merged: Sequence[tuple[int, int, int, int]] = ()
+) -> bytes:
     """Return a workbook of the old format with one sheet, "Data".
 
     Args:
@@ -220,7 +227,11 @@ def make_xls(cells: Sequence[tuple[int, int, str | float, int]], *, merged: Sequ
     body = opening(0x10)
     for row, column, value, number in cells:
         at = struct.pack("<HHH", row, column, number)
-        body += record(0x204, at + text16(value)) if isinstance(value, str) else record(0x203, at + struct.pack("<d", value))
+        body += (
+            record(0x204, at + text16(value))
+            if isinstance(value, str)
+            else record(0x203, at + struct.pack("<d", value))
+        )
     if merged:
         body += record(0xE5, struct.pack("<H", len(merged)) + b"".join(struct.pack("<HHHH", *one) for one in merged))
     place = len(head) + len(record(0x85, bytes(6) + name("Data"))) + len(end)
@@ -229,7 +240,7 @@ def make_xls(cells: Sequence[tuple[int, int, str | float, int]], *, merged: Sequ
 
 
 def make_ole(stream: str, content: bytes = b"") -> bytes:
-    """Return Microsoft's old container with one stream, which is padded to the size from which it has sectors of its own."""
+    """Return Microsoft's old container with one stream, long enough to have sectors of its own."""
     content = content.ljust(max(4096, -(-len(content) // 512) * 512), b"\0")
     sectors = len(content) // 512
     header = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16)

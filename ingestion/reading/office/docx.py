@@ -2,8 +2,9 @@
 
 Flow: file bytes -> `package.py` -> **here** -> `TextBuilder` -> `Document`. Pure.
 
-Tracked changes count as accepted. A footnote stands behind the block that refers to it, endnotes at the end; what stands
-for an image is its alternative text. Headers, footers, comments, hidden text and tables of contents are left out.
+Tracked changes count as accepted. A footnote stands behind the block that refers to it, endnotes at the end. An image
+is shown by its alternative text, a chart by its figures. Headers, footers, comments, hidden text and tables of contents
+are left out.
 """
 
 from collections.abc import Iterator
@@ -134,7 +135,7 @@ class _Walk:
         elif label is not None:
             marked = text if label.number is not None else f"{label.text} {text}"
             self._builder.item(marked, depth=label.depth, number=label.number)
-        elif name.startswith("list ") and name != "list paragraph" or (own_list and own != "0"):
+        elif (name.startswith("list ") and name != "list paragraph") or (own_list and own != "0"):
             self._builder.item(text, depth=int(depth or 0))
         else:
             self._builder.paragraph(text)
@@ -143,7 +144,7 @@ class _Walk:
         return "".join(self._pieces(element))
 
     def _pieces(self, element: Any) -> Iterator[str]:
-        """Yield the text below an element, without what was deleted or is hidden, and without boxes, which are blocks."""
+        """Yield the text below an element, but what was deleted, what is hidden, and boxes, which are blocks."""
         for child in element:
             if child.tag in {_T, _MATH_TEXT}:
                 yield child.text or ""

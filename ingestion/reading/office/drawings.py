@@ -20,7 +20,9 @@ _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
 _MAX_POINTS = 10_000
 
 # What programs write in place of a description, and behind one that they made.
-_NO_DESCRIPTION = re.compile(r"\S+\.(?:png|jpe?g|gif|bmp|tiff?|wmf|emf|svg|webp)|(?:image|picture|grafik|bild) ?\d*", re.I)
+_NO_DESCRIPTION = re.compile(
+    r"\S+\.(?:png|jpe?g|gif|bmp|tiff?|wmf|emf|svg|webp)|(?:image|picture|grafik|bild) ?\d*", re.I
+)
 _MADE = re.compile(r"\s*(?:description automatically generated.*|automatisch generierte beschreibung)\Z", re.I | re.S)
 
 

@@ -120,9 +120,11 @@ def _add_rows(builder: TextBuilder, sheet: Sheet, rows: dict[int, list[Cell]]) -
             for key, value in keys:
                 builder.pair(key, value)
             continue
-        height = _header_rows(table, {at for at, place in enumerate(places) if place in sheet.headers}, {
-            at for at, place in enumerate(places) if place in across
-        })
+        height = _header_rows(
+            table,
+            {at for at, place in enumerate(places) if place in sheet.headers},
+            {at for at, place in enumerate(places) if place in across},
+        )
         if height:
             names = _names(table[:height])
         elif not _fits(table, names):
@@ -198,16 +200,20 @@ def _is_header(table: Sequence[Sequence[Cell]]) -> bool:
 
 def _names(rows: Sequence[Sequence[Cell]]) -> list[str]:
     """Return the names of the columns; of two rows both, the upper one first."""
-    return [" ".join(dict.fromkeys(one_line(cell.text) for cell in cells if cell.text)) for cells in zip(*rows, strict=True)]
+    return [
+        " ".join(dict.fromkeys(one_line(cell.text) for cell in cells if cell.text)) for cells in zip(*rows, strict=True)
+    ]
 
 
 def _fits(table: Sequence[Sequence[Cell]], names: Sequence[str]) -> bool:
-    """Tell whether a region goes on below the header of the one before: it has cells where that has names, and several."""
+    """Tell whether a region goes on below the header of the one before: it has several cells, all below names."""
     used = {column for row in table for column, cell in enumerate(row) if cell.text}
     return len(used) > 1 and 0 in used and all(names[column : column + 1] not in ([], [""]) for column in used)
 
 
-def _add_table(builder: TextBuilder, table: Sequence[Sequence[Cell]], names: Sequence[str], *, shows_names: bool) -> None:
+def _add_table(
+    builder: TextBuilder, table: Sequence[Sequence[Cell]], names: Sequence[str], *, shows_names: bool
+) -> None:
     rows: list[list[str]] = []
     for row in table:
         lone = _lone(row)

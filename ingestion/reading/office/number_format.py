@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
+from itertools import takewhile
 from typing import NamedTuple
 
 _DAY, _MOMENT = "yyyy-mm-dd", "yyyy-mm-dd hh:mm"
@@ -35,7 +36,7 @@ _MAX_PLACES = 30
 _DIGITS = Context(prec=400, rounding=ROUND_HALF_UP)
 _TOKEN = re.compile(
     r'"(?P<quoted>[^"]*)"?|\\(?P<escaped>.)|[_*].?|\[\$(?P<currency>[^\]-]*)[^\]]*\]|\[(?P<elapsed>h+|m+|s+)\]'
-    r"|\[(?P<operator><=|>=|<>|<|>|=)(?P<limit>[-+\d.eE]+)\]|\[[^\]]*\]|(?P<general>General)"
+    r"|\[(?P<operator><=|>=|<>|<|>|=)(?P<limit>[-+ \d.eE]+)\]|\[[^\]]*\]|(?P<general>General)"
     r"|(?P<half>AM/PM|A/P)|(?P<exponent>E[+-])(?=[0#?])|(?P<date>y+|m+|d+|h+|s+|e+)|[gb]+"
     r"|(?P<digit>[0#?])|(?P<mark>[.,%/@])|(?P<literal>.)",
     re.IGNORECASE | re.DOTALL,
@@ -80,6 +81,8 @@ def shown(value: float, code: str, *, since_1904: bool = False) -> str:
     sections = _sections(code[:_MAX_CODE_CHARS])
     section, sign = _chosen(sections, value)
     if section.is_date:
+        if value < 0 and any(token.kind == "elapsed" for token in section.tokens):
+            return f"-{_date(section.tokens, -value, since_1904=since_1904)}"
         return _date(section.tokens, value, since_1904=since_1904)
     text = _number(section.tokens, abs(value))
     return f"-{text}" if sign and value < 0 and re.search(r"[1-9]", text) else text
@@ -99,7 +102,8 @@ def general(value: float) -> str:
 
 @lru_cache(maxsize=4096)
 def _sections(code: str) -> tuple[_Section, ...]:
-    parts, place = [], 0
+    parts: list[str] = []
+    place = 0
     while place <= len(code) and len(parts) < 4:
         match = _SECTION.match(code, place)
         parts.append(match[0] if match else "")
@@ -114,7 +118,7 @@ def _section(code: str) -> _Section:
         kind = match.lastgroup or ""
         if kind == "limit":
             try:
-                condition = match["operator"], float(match["limit"])
+                condition = match["operator"], float(match["limit"].strip())
             except ValueError:
                 continue
         elif kind in {"quoted", "escaped", "currency", "literal"}:
@@ -130,7 +134,7 @@ def _chosen(sections: Sequence[_Section], value: float) -> tuple[_Section, bool]
     if any(section.condition for section in sections):
         found = next((one for one in sections[:3] if one.holds(value)), None)
         found = found or next((one for one in sections[:3] if one.condition is None), _GENERAL)
-        return found, found.shows_sign()
+        return found, len(sections) == 1 or found.shows_sign()
     numbers = sections[:3]
     if value < 0 and len(numbers) > 1:
         return numbers[1], False
@@ -162,10 +166,7 @@ def _fixed(tokens: Sequence[_Token], exact: Decimal) -> str:
     point = next((place for place, token in enumerate(tokens) if token == ("mark", ".")), len(tokens))
     whole = [place for place in range(point) if tokens[place].kind == "digit"]
     behind = [place for place in range(point, len(tokens)) if tokens[place].kind == "digit"][:_MAX_PLACES]
-    last = (behind or whole or [point - 1])[-1]
-    scale = 0
-    while last + 1 + scale < len(tokens) and tokens[last + 1 + scale] == ("mark", ","):
-        scale += 1
+    scale = sum(_commas_behind(tokens, places[-1]) for places in (whole, behind) if places)
     grouped = bool(whole) and any(token == ("mark", ",") for token in tokens[whole[0] : whole[-1]])
     rounded = (exact / 1000**scale).quantize(Decimal(1).scaleb(-len(behind)), context=_DIGITS)
     digits, _, places = f"{rounded:f}".partition(".")
@@ -185,6 +186,12 @@ def _fixed(tokens: Sequence[_Token], exact: Decimal) -> str:
         elif (kind, text) != ("mark", ","):
             parts.append(text)
     return "".join(parts)
+
+
+def _commas_behind(tokens: Sequence[_Token], place: int) -> int:
+    """Return how many commas follow a place: each divides the number by a thousand."""
+    following = takewhile(lambda token: token == ("mark", ","), tokens[place + 1 :])
+    return min(sum(1 for _ in following), _MAX_PLACES)
 
 
 def _whole_digits(marks: Sequence[str], digits: str, *, grouped: bool) -> list[str]:
@@ -254,11 +261,8 @@ def _date(tokens: Sequence[_Token], value: float, *, since_1904: bool) -> str:
     places = _places_of_seconds(tokens)
     seconds = Decimal(repr(value)) * 86400
     seconds = seconds.quantize(Decimal(1).scaleb(-places), context=_DIGITS)
-    if since_1904:
-        moment = datetime(1904, 1, 1)  # noqa: DTZ001  # a workbook's days have no zone
-    else:
-        # 1900 counts as a leap year, as it did in the program that came first.
-        moment = datetime(1899, 12, 31 if value < 60 else 30)  # noqa: DTZ001
+    # 1900 counts as a leap year, as it did in the program that came first.
+    moment = datetime(1904, 1, 1) if since_1904 else datetime(1899, 12, 31 if value < 60 else 30)
     moment += timedelta(microseconds=int(seconds * 1_000_000))
     halves = any(token.kind == "half" for token in tokens)
     parts: list[str] = []

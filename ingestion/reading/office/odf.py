@@ -2,7 +2,7 @@
 
 Flow: file bytes -> `package.py` -> **here** -> `TextBuilder`, for workbooks through `grids.py` -> `Document`. Pure.
 
-Footnotes stand behind the block that refers to them, endnotes at the end. Passages that were deleted, comments, tables of
+Footnotes stand behind the block that refers to them, endnotes at the end. Deleted passages, comments, tables of
 contents, headers, footers and hidden sheets are left out.
 """
 
@@ -125,13 +125,17 @@ class _Walk:
             titles = [one for one in shapes if one.get(f"{_SHOWN}class") == "title"]
             title = next((text for one in titles if (text := one_line(self._text(one)))), "")
             notes = page.find(f"{_SHOWN}notes")
-            noted = [] if notes is None else [
-                text
-                for frame in notes.iter(_FRAME)
-                if frame.get(f"{_SHOWN}class") == "notes"
-                for one in frame.iter(_P)
-                if (text := self._text(one).strip())
-            ]
+            noted = (
+                []
+                if notes is None
+                else [
+                    text
+                    for frame in notes.iter(_FRAME)
+                    if frame.get(f"{_SHOWN}class") == "notes"
+                    for one in frame.iter(_P)
+                    if (text := self._text(one).strip())
+                ]
+            )
             content = [one for one in shapes if one not in titles and one.tag not in _LEFT_OUT]
             if not title and not noted and not any(self._text(one).strip() for one in content):
                 continue

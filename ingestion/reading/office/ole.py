@@ -34,7 +34,9 @@ def refusal(data: bytes) -> UnreadableError | None:
         if name in names:
             return UnreadableError(fact, remedy)
     if names and _WORKBOOKS.isdisjoint(names):
-        return UnreadableError("This is a file of an old Office format.", "Save it in a format of today, such as .docx.")
+        return UnreadableError(
+            "This is a file of an old Office format.", "Save it in a format of today, such as .docx."
+        )
     return None
 
 

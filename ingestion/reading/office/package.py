@@ -1,8 +1,9 @@
-"""Open a document that is a zip archive of XML: one door for all such formats, with the limits that hostile files need.
+"""Open a document that is a zip archive of XML: one door for all such formats, with limits against hostile files.
 
 Flow: file bytes -> **here** -> trees of elements -> a format's reader. Pure.
 
-Nothing is unpacked before the sizes are checked, no member yields more than it declares, and no XML may define entities.
+Nothing is unpacked before the sizes are checked, no member yields more than it declares, and no XML may define
+entities.
 """
 
 import posixpath

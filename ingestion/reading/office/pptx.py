@@ -129,7 +129,9 @@ class _Slide:
                 if other is None or not (place := _place(shape)):
                     continue
                 same_number = holder.get("idx") is not None and other.get("idx") == holder.get("idx")
-                if same_number or (holder.get("idx") is None and other.get("type", "body") == holder.get("type", "body")):
+                if same_number or (
+                    holder.get("idx") is None and other.get("type", "body") == holder.get("type", "body")
+                ):
                     return place
         return None
 
@@ -225,7 +227,5 @@ def _words(element: Any) -> str:
 
 def _line(paragraph: Any) -> str:
     """Return the text of a paragraph, with its line breaks."""
-    parts = []
-    for one in paragraph.iter(f"{DRAWING}t", f"{DRAWING}br"):
-        parts.append((one.text or "") if one.tag == f"{DRAWING}t" else "\n")
-    return "".join(parts)
+    parts = paragraph.iter(f"{DRAWING}t", f"{DRAWING}br")
+    return "".join((one.text or "") if one.tag == f"{DRAWING}t" else "\n" for one in parts)

@@ -53,4 +53,6 @@ def read_office(kind: str, data: bytes, doc_id: str, max_bytes: int) -> Document
             from ingestion.reading.office import ole  # noqa: PLC0415
 
             remedy = "Save it in a format of today, such as .docx or .pptx."
-            raise ole.refusal(data) or UnreadableError("This is a file of an old Office format, or a damaged one.", remedy)
+            raise ole.refusal(data) or UnreadableError(
+                "This is a file of an old Office format, or a damaged one.", remedy
+            )

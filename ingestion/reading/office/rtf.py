@@ -237,8 +237,7 @@ class _Walk:
 
     def _formats(self, word: bytes, number: int | None) -> bool:
         """Obey the words that format what follows; tell whether this is one."""
-        group, paragraph = self._group, self._paragraph
-        in_styles = group.into == "style"
+        group = self._group
         match word:
             case b"v" | b"deleted":
                 self._flush()
@@ -249,19 +248,36 @@ class _Walk:
             case b"plain":
                 self._flush()
                 group.hidden = group.bold = False
-            case b"pard" if not in_styles and group.into == "body":
-                self._paragraph = _Paragraph()
-            case b"s" if in_styles:
+            case _ if group.into == "style":
+                return self._defines_style(word, number)
+            case _ if group.into == "body":
+                return self._formats_paragraph(word, number)
+            case _:
+                return False
+        return True
+
+    def _defines_style(self, word: bytes, number: int | None) -> bool:
+        match word:
+            case b"s":
                 self._style = self._styles.setdefault(number or 0, _Style())
-            case b"s" if group.into == "body":
-                paragraph.style = number
-            case b"outlinelevel" if in_styles:
+            case b"outlinelevel":
                 self._style.level = number
-            case b"outlinelevel" if group.into == "body":
+            case _:
+                return False
+        return True
+
+    def _formats_paragraph(self, word: bytes, number: int | None) -> bool:
+        paragraph = self._paragraph
+        match word:
+            case b"pard":
+                self._paragraph = _Paragraph()
+            case b"s":
+                paragraph.style = number
+            case b"outlinelevel":
                 paragraph.level = number
-            case b"ilvl" if group.into == "body":
+            case b"ilvl":
                 paragraph.depth = number or 0
-            case b"intbl" if group.into == "body":
+            case b"intbl":
                 paragraph.in_table = True
             case _:
                 return False
@@ -280,6 +296,11 @@ class _Walk:
                 self._end_cell()
             case b"row":
                 self._end_row()
+            case _:
+                self._describes_row(word, number)
+
+    def _describes_row(self, word: bytes, number: int | None) -> None:
+        match word:
             case b"trowd":
                 self._definitions = []
                 self._merge = [False, False]
@@ -291,7 +312,7 @@ class _Walk:
             case b"clvmrg":
                 self._merge[1] = True
             case b"cellx":
-                self._definitions.append((number or 0, *self._merge))
+                self._definitions.append((number or 0, self._merge[0], self._merge[1]))
                 self._merge = [False, False]
 
     def _add_bytes(self, data: bytes, *, is_one: bool = False) -> None:

@@ -99,7 +99,8 @@ def _add_definitions(builder: TextBuilder, element: Any) -> None:
 
 
 def _add_table(builder: TextBuilder, table: Any) -> None:
-    rows, headers = [], 0
+    rows: list[list[SpanningCell]] = []
+    headers = 0
     for row in table.iter():
         if _name(row) == "caption":
             builder.caption(_text(row))

@@ -24,8 +24,8 @@ from ingestion.reading.text_builder import TextBuilder
 
 # What the library raises where a file is damaged: it checks little by itself.
 _FAULTS = (
-    xlrd.XLRDError, CompDocError, FormulaError, AssertionError, struct.error, LookupError, ValueError, TypeError, AttributeError,
-    OverflowError, ZeroDivisionError, RecursionError, NotImplementedError,
+    xlrd.XLRDError, CompDocError, FormulaError, AssertionError, struct.error, LookupError, ValueError, TypeError,
+    AttributeError, OverflowError, ZeroDivisionError, RecursionError, NotImplementedError,
 )  # fmt: skip
 _BOLD = 600
 

@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 from errors import UnreadableError
 from index.documents.structure import check_blocks
 from ingestion.reading.office.reader import read_office
-from tests.fakes.office import make_epub, make_odf, make_pptx, make_word, make_xls, make_xlsx, make_zip, shape, sheet_data
+from tests.fakes.office import (
+    make_epub,
+    make_odf,
+    make_pptx,
+    make_word,
+    make_xls,
+    make_xlsx,
+    make_zip,
+    shape,
+    sheet_data,
+)
 
 LIMIT = 1_000_000
 TABLE = "<w:tbl>" + "<w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc><w:tc><w:p/></w:tc></w:tr>" * 2 + "</w:tbl>"
@@ -23,11 +33,12 @@ FILES = {
     "odt": make_odf("text", '<text:h text:outline-level="1">Kinds</text:h><text:p>Words</text:p>'),
     "ods": make_odf(
         "spreadsheet",
-        "<table:table><table:table-row><table:table-cell><text:p>x</text:p></table:table-cell></table:table-row></table:table>",
+        "<table:table><table:table-row><table:table-cell><text:p>x</text:p></table:table-cell></table:table-row>"
+        "</table:table>",
     ),
     "epub": make_epub({"one": "<h1>First</h1><p>Words</p>"}, spine=["one"]),
     "xls": make_xls([(0, 0, "Boat", 1), (0, 1, "Seats", 1), (1, 0, "Gannet", 0), (1, 1, 4.0, 0)]),
-    "rtf": rb"{\rtf1{\fonttbl{\f0 Arial;}}{\stylesheet{\s1 heading 1;}}\s1 Title\par\pard\trowd\cellx1\intbl x\cell\row\u8364?}",
+    "rtf": rb"{\rtf1{\fonttbl{\f0 Arial;}}{\stylesheet{\s1 heading 1;}}\s1 Title\par\trowd\cellx1\intbl x\cell\row\u8364?}",
 }
 MAIN_PARTS = {
     "xlsx": "xl/workbook.xml", "docx": "word/document.xml", "pptx": "ppt/presentation.xml", "odt": "content.xml",
@@ -100,7 +111,10 @@ def test_archives_without_one_of_their_members(kind: str) -> None:
         read(kind, rewritten(FILES[kind], lambda name, content: None if name == missing else content))  # noqa: B023
     with pytest.raises(UnreadableError):
         read_office(
-            kind, rewritten(FILES[kind], lambda name, content: None if name == MAIN_PARTS[kind] else content), "a", LIMIT
+            kind,
+            rewritten(FILES[kind], lambda name, content: None if name == MAIN_PARTS[kind] else content),
+            "a",
+            LIMIT,
         )
 
 

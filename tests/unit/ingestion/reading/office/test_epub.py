@@ -28,10 +28,10 @@ def test_chapters_come_in_the_order_of_the_book_under_their_headings() -> None:
 
 def test_what_a_chapter_holds_keeps_its_form() -> None:
     body = (
-        "<div>Loose <b>words</b>&nbsp;here<p>A\nline<br/>and one</p></div><ol start='3'><li>Three<ul><li>inner</li></ul>"
-        "</li></ol><blockquote><p>Said.</p></blockquote><pre>a\n  b</pre><img alt='A boat' src='x'/>"
-        "<table><tr><th>Kind</th><th>COP</th></tr><tr><td rowspan='2'>Air</td><td>1</td></tr><tr><td>2</td></tr></table>"
-        "<dl><dt>Term</dt><dd>Meaning</dd></dl>"
+        "<div>Loose <b>words</b>&nbsp;here<p>A\nline<br/>and one</p></div><ol start='3'><li>Three<ul><li>inner</li>"
+        "</ul></li></ol><blockquote><p>Said.</p></blockquote><pre>a\n  b</pre><img alt='A boat' src='x'/>"
+        "<table><tr><th>Kind</th><th>COP</th></tr><tr><td rowspan='2'>Air</td><td>1</td></tr><tr><td>2</td></tr>"
+        "</table><dl><dt>Term</dt><dd>Meaning</dd></dl>"
     )
 
     assert text_of(body) == (

@@ -8,7 +8,10 @@ from ingestion.reading.office.odf import read_odf
 from tests.fakes.office import make_odf
 
 LIMIT = 10_000_000
-_NUMBERED = '<text:list-style style:name="N"><text:list-level-style-number text:level="1" style:num-format="1"/></text:list-style>'
+_NUMBERED = (
+    '<text:list-style style:name="N"><text:list-level-style-number text:level="1" style:num-format="1"/>'
+    "</text:list-style>"
+)
 
 
 def read(suffix: str, kind: str, body: str, **options: str) -> Document:
@@ -17,8 +20,8 @@ def read(suffix: str, kind: str, body: str, **options: str) -> Document:
 
 def test_headings_paragraphs_lists_and_notes_stay_in_order() -> None:
     body = (
-        '<text:h text:outline-level="2">Kinds</text:h><text:p>Heat<text:note text:note-class="footnote"><text:note-body>'
-        "<text:p>Or cold.</text:p></text:note-body></text:note> pumps<text:s text:c='2'/>move.</text:p>"
+        '<text:h text:outline-level="2">Kinds</text:h><text:p>Heat<text:note text:note-class="footnote">'
+        "<text:note-body><text:p>Or cold.</text:p></text:note-body></text:note> pumps<text:s text:c='2'/>move.</text:p>"
         '<text:list text:style-name="N"><text:list-item><text:p>Air</text:p></text:list-item>'
         "<text:list-item><text:p>Ground</text:p></text:list-item></text:list><text:p>End.</text:p>"
     )
@@ -64,7 +67,8 @@ def test_an_image_is_what_people_wrote_for_those_who_cannot_see_it() -> None:
 
 def test_a_slide_is_a_section_with_its_notes() -> None:
     def frame(kind: str, text: str) -> str:
-        return f'<draw:frame presentation:class="{kind}"><draw:text-box><text:p>{text}</text:p></draw:text-box></draw:frame>'
+        box = f"<draw:text-box><text:p>{text}</text:p></draw:text-box>"
+        return f'<draw:frame presentation:class="{kind}">{box}</draw:frame>'
 
     notes = f"<presentation:notes>{frame('notes', 'Say hello.')}</presentation:notes>"
     body = f"<draw:page>{frame('outline', 'They move heat.')}{frame('title', 'Heat pumps')}{notes}</draw:page>"

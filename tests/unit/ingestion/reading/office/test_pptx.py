@@ -56,7 +56,9 @@ def test_an_image_is_what_people_wrote_for_those_who_cannot_see_it() -> None:
 
 
 def test_footers_and_slide_numbers_are_left_out() -> None:
-    assert text_of(shape("Words") + shape("Confidential", role="ftr") + shape("7", role="sldNum")) == "# Slide 1\n\nWords"
+    assert (
+        text_of(shape("Words") + shape("Confidential", role="ftr") + shape("7", role="sldNum")) == "# Slide 1\n\nWords"
+    )
 
 
 def test_a_presentation_without_words_is_refused() -> None:

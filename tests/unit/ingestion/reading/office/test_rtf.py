@@ -49,7 +49,9 @@ def test_tables_name_their_columns_where_they_say_so_and_fill_merged_cells() -> 
 
 
 def test_a_footnote_stands_behind_its_paragraph() -> None:
-    assert text_of(r"Heat{\footnote\pard Or cold.\par} pumps.\par Next.") == "Heat pumps.\n\nFootnote 1: Or cold.\n\nNext."
+    assert (
+        text_of(r"Heat{\footnote\pard Or cold.\par} pumps.\par Next.") == "Heat pumps.\n\nFootnote 1: Or cold.\n\nNext."
+    )
 
 
 def test_title_and_author_are_the_properties() -> None:
