@@ -14,10 +14,10 @@ _FILE_NAME = re.compile(
 # In the languages of most people's programs.
 _PLACEHOLDER = re.compile(
     r"\W*(untitled|anonymous|unspecified|unknown|none|null|no title|(document |page )?title|(new )?(word )?document"
-    r"|slide|(powerpoint )?presentation( title)?|book|workbook|sheet|worksheet|spreadsheet|template|normal|default|layout"
-    r"|print|scan|office theme|default (design|theme)|(click|tap) to (edit|add) .*|company name|project name"
-    r"|your title here|unbenannt|ohne titel|titel|dokument|präsentation|powerpoint-präsentation|folie|mappe|tabelle|vorlage"
-    r"|sans (titre|nom)|titre|présentation( powerpoint)?|diapositive|classeur|feuil|sin título|título|documento"
+    r"|slide|(powerpoint )?presentation( title)?|book|workbook|sheet|worksheet|spreadsheet|template|normal|default"
+    r"|layout|print|scan|office theme|default (design|theme)|(click|tap) to (edit|add) .*|company name|project name"
+    r"|your title here|unbenannt|ohne titel|titel|dokument|präsentation|powerpoint-präsentation|folie|mappe|tabelle"
+    r"|vorlage|sans (titre|nom)|titre|présentation( powerpoint)?|diapositive|classeur|feuil|sin título|título|documento"
     r"|presentación( de powerpoint)?|diapositiva|libro|hoja|senza titolo|presentazione( (standard di )?powerpoint)?"
     r"|cartel|foglio|apresentação( do powerpoint)?|pasta|planilha)\W*\d*\W*"
     r"|microsoft (office )?(word|excel|powerpoint)\b.*",

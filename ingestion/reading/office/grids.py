@@ -109,8 +109,8 @@ def _filled(sheet: Sheet) -> dict[int, list[Cell]]:
 def _add_rows(builder: TextBuilder, sheet: Sheet, rows: dict[int, list[Cell]]) -> None:
     across = {area.top for area in sheet.merged if area.right - area.left > 1}
     names: list[str] = []
-    for region in _regions(rows):
-        places = list(region)
+    alone: list[list[Cell]] = []  # a row of names with blank rows around it
+    for places in _regions(rows):
         while places and _lone(rows[places[0]]) and places[0] not in sheet.headers and _is_lead(rows, places):
             builder.paragraph(_lone(rows[places.pop(0)]))
         if not places:
@@ -127,8 +127,11 @@ def _add_rows(builder: TextBuilder, sheet: Sheet, rows: dict[int, list[Cell]]) -
         )
         if height:
             names = _names(table[:height])
+        elif alone and _is_header([*alone, *table]) and _fits(table, _names(alone)):
+            names = _names(alone)
         elif not _fits(table, names):
             names = []
+        alone = table if len(table) == 1 and not height and _are_names(table[0]) else []
         _add_table(builder, table[height:], names, shows_names=bool(height))
 
 
@@ -147,8 +150,8 @@ def _lone(row: Sequence[Cell]) -> str:
 def _is_lead(rows: dict[int, list[Cell]], places: Sequence[int]) -> bool:
     """Tell a title or remark above a table from the first row of a list, which has one column as well."""
     first, following = rows[places[0]], [rows[place] for place in places[1:]]
-    if not first[0].text and sum(bool(cell.text) for cell in first) > 1:
-        return False  # a name above several columns
+    if any(cell.figure for cell in first) or (not first[0].text and sum(bool(cell.text) for cell in first) > 1):
+        return False  # a figure, or a name above several columns
     if len(first) == 1 or not any(cell.text for row in following for cell in row):
         return len(places) < MIN_ROWS_OF_WORDS
     return not all(map(_lone, following)) or len(following) < MIN_ROWS_OF_WORDS

@@ -38,7 +38,7 @@ FILES = {
     ),
     "epub": make_epub({"one": "<h1>First</h1><p>Words</p>"}, spine=["one"]),
     "xls": make_xls([(0, 0, "Boat", 1), (0, 1, "Seats", 1), (1, 0, "Gannet", 0), (1, 1, 4.0, 0)]),
-    "rtf": rb"{\rtf1{\fonttbl{\f0 Arial;}}{\stylesheet{\s1 heading 1;}}\s1 Title\par\trowd\cellx1\intbl x\cell\row\u8364?}",
+    "rtf": rb"{\rtf1{\fonttbl{\f0 A;}}{\stylesheet{\s1 heading 1;}}\s1 Title\par\trowd\cellx1\intbl x\cell\row\u8364?}",
 }
 MAIN_PARTS = {
     "xlsx": "xl/workbook.xml", "docx": "word/document.xml", "pptx": "ppt/presentation.xml", "odt": "content.xml",

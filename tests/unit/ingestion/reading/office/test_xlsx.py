@@ -77,6 +77,13 @@ def test_a_table_goes_on_below_a_blank_row_with_its_names() -> None:
     assert [row["Boat"] for row in rows_of(document)] == ["Gannet", "Tern", "Auk"]
 
 
+def test_names_may_stand_above_a_blank_row() -> None:
+    document = read(sheet_data([["Boats for hire"], [], ["Boat", "Seats"], [], ["Gannet", 4], ["Tern", 2]]))
+
+    last = document.structure.blocks[-1]
+    assert (last.columns, document.text[slice(*last.inner)]) == (("Boat", "Seats"), "Tern | 2")
+
+
 def test_wide_tables_name_each_cell() -> None:
     names = [f"Name {chr(65 + n)}" for n in range(12)]
     document = read(sheet_data([names, [*range(11), ""]], bold_rows=[0]))
