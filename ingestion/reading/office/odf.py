@@ -38,8 +38,8 @@ _LEFT_OUT = frozenset(
 _ROW_GROUPS = frozenset(_TABLE + name for name in ("table-rows", "table-row-group", "table-header-rows"))
 _FIGURES = frozenset(("float", "percentage", "currency"))
 _FURNITURE = frozenset(("header", "footer", "date-time", "page-number"))
-# What is repeated is written once: a formatted sheet ends with a million empty rows.
-_MAX_REPEATED = 10_000
+# A cell is written once and repeated; there are no more columns.
+_MAX_COLUMNS = 16_384
 _KINDS = {"odt": "text", "odp": "presentation", "ods": "spreadsheet"}
 _QUOTES = frozenset(("Quotations", "Quotation"))
 _CODE = frozenset(("Preformatted_20_Text", "Source_20_Text"))
@@ -156,12 +156,13 @@ class _Walk:
             for row in _rows(table):
                 cells = dict(self._cells(row, place, sheet.merged))
                 repeated = int(row.get(f"{_TABLE}number-rows-repeated", 1))
-                for at in range(place, place + min(repeated, _MAX_REPEATED)) if cells else ():
-                    sheet.rows[at] = cells
-                    left -= len(cells)
+                left -= len(cells) * repeated
                 if left < 0:
                     fact = f"The workbook has more than {MAX_CELLS:,} cells."
                     raise UnreadableError(fact, "Split it, or save the part that matters as CSV.")
+                # A formatted sheet ends with a million empty rows.
+                if cells:
+                    sheet.rows.update((at, cells) for at in range(place, place + repeated))
                 if cells and row.getparent().tag == _HEADER_ROWS:
                     sheet.headers.add(place)
                 place += repeated
@@ -180,7 +181,7 @@ class _Walk:
             text = "\n".join(self._text(one) for one in cell.iterchildren(_P))
             if text.strip() and cell.tag == _CELL:
                 shown = Cell(text, cell.get(f"{_OFFICE}value-type") in _FIGURES, self._is_bold(cell))
-                for at in range(column, column + min(repeated, _MAX_REPEATED)):
+                for at in range(column, column + min(repeated, _MAX_COLUMNS)):
                     yield at, shown
                 across, down = (int(cell.get(f"{_TABLE}number-{name}-spanned", 1)) for name in ("columns", "rows"))
                 if across > 1 or down > 1:
