@@ -28,6 +28,20 @@ FORMATS = {
     ".xhtml": "html",
     ".pdf": "pdf",
     ".docx": "docx",
+    ".docm": "docx",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
+    ".pptx": "pptx",
+    ".pptm": "pptx",
+    ".ppsx": "pptx",
+    ".odt": "odt",
+    ".ods": "ods",
+    ".odp": "odp",
+    ".epub": "epub",
+    ".rtf": "rtf",
+    ".xls": "xls",
+    ".doc": "ole",  # refused with a remedy, but for the many that are RTF or a web page by their content
+    ".ppt": "ole",
     ".csv": "csv",
     ".tsv": "csv",
     ".jsonl": "jsonl",
@@ -65,7 +79,8 @@ COMPANIONS = frozenset(
 BUFFER_BYTES = 262_144  # what a reader can look at before it begins
 # A folder that is only passed through need not be readable, where the system can open it so.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_COMPRESSED_BY_THEMSELVES = ("pdf", "docx", "parquet", "zip", "msg", "image")
+ZIPPED = ("docx", "xlsx", "pptx", "odt", "ods", "odp", "epub")
+_COMPRESSED_BY_THEMSELVES = ("pdf", "parquet", "zip", "msg", "image", *ZIPPED)
 _KINDS = (
     (stat.S_ISLNK, "symbolic link, which is not followed"),
     (stat.S_ISFIFO, "named pipe"),

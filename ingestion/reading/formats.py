@@ -201,10 +201,10 @@ def _document(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Docu
             from ingestion.reading.pdf import read_pdf  # noqa: PLC0415
 
             return read_pdf(data, doc_id, ocr=options.ocr)
-        case "docx":
-            from ingestion.reading.docx import read_docx  # noqa: PLC0415
+        case "docx" | "xlsx" | "pptx" | "odt" | "ods" | "odp" | "epub" | "rtf" | "xls" | "ole":
+            from ingestion.reading.office.reader import read_office  # noqa: PLC0415
 
-            return read_docx(data, doc_id, options.max_bytes)
+            return read_office(kind, data, doc_id, options.max_bytes)
         case "markdown":
             return read_markdown(data, doc_id)
         case "restructuredtext" | "asciidoc" | "man page" | "org" | "notebook" | "xml":

@@ -3,28 +3,42 @@
 Flow: name and first bytes of a file -> **here** -> `formats.py` chooses the reader, `pipeline/diff.py` refuses what is
 too large before it reads it. Pure; parses nothing.
 
-The content decides where it is plain: the mark of a binary format, the beginning of a web page, and text where the name
-promises a binary format. The suffix decides between the forms of text, which look alike.
+The content decides where it is plain: the mark of a binary format, the names of the first members of a zip archive, the
+beginning of a web page, and text where the name promises a binary format. The suffix decides between the forms of text,
+which look alike, and where an archive does not tell what it is.
 """
 
 import json
 import re
+import struct
+from collections.abc import Iterator
 
 from errors import UnreadableError
 from ingestion.reading.compression import is_compressed
-from ingestion.reading.files import format_of
+from ingestion.reading.files import ZIPPED, format_of
+from ingestion.reading.office import ole
 from ingestion.reading.text import is_text
 
 _MAGIC = (
     (b"%PDF-", "pdf"),
-    (b"PK\x03\x04", "docx"),
+    (b"{\\rtf", "rtf"),
     (b"PAR1", "parquet"),
     (b"\x89PNG\r\n", "image"),
     (b"\xff\xd8\xff", "image"),
     (b"II*\0", "image"),
     (b"MM\0*", "image"),
 )
-_BINARY = frozenset(("zip", "msg", *(kind for _, kind in _MAGIC)))
+_BINARY = frozenset(("zip", "msg", "xls", "ole", *ZIPPED, *(kind for _, kind in _MAGIC)))
+_ZIP = b"PK\x03\x04"
+_FOLDERS = (("word/", "docx"), ("xl/", "xlsx"), ("ppt/", "pptx"))
+# What else the archives of Office hold, so that any folder of the name "word" does not make a document.
+_OFFICE = ("[Content_Types].xml", "_rels/.rels", "docProps/")
+_MIMETYPES = (
+    (b"application/vnd.oasis.opendocument.text", "odt"),
+    (b"application/vnd.oasis.opendocument.spreadsheet", "ods"),
+    (b"application/vnd.oasis.opendocument.presentation", "odp"),
+    (b"application/epub+zip", "epub"),
+)
 _STREAMED = frozenset(("jsonl", "csv", "parquet", "mbox", "zip", "tar", "warc", "mediawiki"))
 # What is named so may hold records, which only its content tells.
 _PERHAPS_STREAMED = frozenset(("json", "xml"))
@@ -55,8 +69,10 @@ def kind_of(name: str, start: bytes) -> str:
         start: its first bytes, decompressed; a few thousand at least, if it holds as many.
     """
     named = format_of(name, images=True) or "plain text"
-    if named == "zip" and start.startswith(b"PK"):
-        return "zip"
+    if start.startswith(_ZIP):
+        return _zip_kind(start) or (named if named in ZIPPED else "zip")
+    if start.startswith(ole.MAGIC) and named != "msg":
+        return "xls" if named == "xls" or ole.holds_workbook(start) else "ole"
     for magic, kind in _MAGIC:
         if start.lstrip().startswith(magic):
             return kind
@@ -119,3 +135,31 @@ def _is_json_lines(start: bytes) -> bool:
         return rest.lstrip().startswith(b"{") and isinstance(json.loads(first), dict)
     except (ValueError, RecursionError):
         return False
+
+
+def _zip_kind(start: bytes) -> str | None:
+    """Tell a document by the first members of its archive; None for another archive."""
+    names = list(_members(start))
+    if names[:1] == ["mimetype"]:
+        for mimetype, kind in _MIMETYPES:
+            if mimetype in start[: 2 * len(mimetype) + 128]:
+                return kind
+    if "META-INF/container.xml" in names:
+        return "epub"
+    if any(name.startswith(_OFFICE) for name in names):
+        return next((kind for name in names for folder, kind in _FOLDERS if name.startswith(folder)), None)
+    return None
+
+
+def _members(start: bytes) -> Iterator[str]:
+    """Yield the names of the members that begin in the first bytes of an archive; what they hold is passed over."""
+    place = 0
+    while start.startswith(_ZIP, place) and place + 30 <= len(start):
+        flags, size, name, extra = struct.unpack_from("<6xH10xI4xHH", start, place)
+        begin = place + 30
+        yield start[begin : begin + name].decode("utf-8", errors="replace").replace("\\", "/")
+        place = begin + name + extra + size
+        if flags & 8 and not size:  # its size stands behind it
+            place = start.find(_ZIP, place)
+            if place < 0:
+                return

@@ -8,18 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from ingestion.reading.fields import MAX_TITLE_CHARS
 from ingestion.reading.text import one_line, title_from_name
+from ingestion.reading.titles import is_title
 
-_FILE_NAME = re.compile(
-    r"\.(pdf|docx?|xlsx?|pptx?|tex|dvi|p?s|eps|indd|qxd|html?|rtf|txt|od[tsp]|pages)$", re.IGNORECASE
-)
-_PLACEHOLDER = re.compile(
-    r"\W*(untitled|anonymous|unspecified|unknown|none|null|no title|title|(new )?document|(powerpoint )?presentation"
-    r"|slide|layout|print|scan)\W*\d*\W*"
-    r"|microsoft (word|excel|powerpoint)\b.*",
-    re.IGNORECASE,
-)
 _TOP_LINES = 15
 _LARGER_THAN_TEXT = 1.15
 
@@ -43,13 +34,6 @@ def choose_title(in_metadata: str, first_page: Sequence[SizedLine], doc_id: str)
     name = title_from_name(doc_id)
     heading = largest_heading(first_page)
     return heading if heading and _words(name) <= _words(heading) else name
-
-
-def is_title(title: str) -> bool:
-    """Tell a title from what word processors and filing systems leave in its place."""
-    if len(re.findall(r"[^\W\d_]", title)) < 4 or len(title) > MAX_TITLE_CHARS:
-        return False
-    return not _FILE_NAME.search(title) and not _PLACEHOLDER.fullmatch(title)
 
 
 def largest_heading(lines: Sequence[SizedLine]) -> str | None:

@@ -9,7 +9,10 @@ import { documentPath, get } from "./service.js";
 import { number, t } from "./texts.js";
 import { html, useCallback, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact.js";
 
-const MARKDOWN = new Set(["markdown", "html", "docx", "mediawiki"]);
+const MARKDOWN = new Set([
+  "markdown", "html", "docx", "mediawiki", "xlsx", "xls", "pptx", "odt", "ods", "odp", "epub", "rtf",
+  "restructuredtext", "asciidoc", "org", "notebook", "xml", "man page",
+]);
 const LEVELS = ["root", "middle", "leaf"];
 const KEPT = 6;
 const kept = new Map();

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.quality.helpful.nuggets import fold
 from eval.metrics import file_name
-from ingestion.reading.docx import read_docx
+from ingestion.reading.office.docx import read_docx
 
 _MAX_DOCX_BYTES = 100_000_000
 

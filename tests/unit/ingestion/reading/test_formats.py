@@ -3,19 +3,34 @@
 import bz2
 import gzip
 import os
+import zipfile
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from errors import UnreadableError
+from index.documents.blobs import LeftOut
 from index.documents.store import Document
 from ingestion.reading.formats import Item, read_file
 from ingestion.reading.options import ReadOptions
+from tests.fakes.office import (
+    make_epub,
+    make_odf,
+    make_ole,
+    make_pptx,
+    make_xls,
+    make_xlsx,
+    make_zip,
+    shape,
+    sheet_data,
+)
 from tests.fakes.pdfs import make_pdf
 from tests.fakes.word import make_docx
 
+SHEET = make_xlsx({"Sheet1": sheet_data([["x"]])})
 OPTIONS = ReadOptions(max_bytes=256_000_000, max_chars=1_000_000)
 PAGE = b"\n<!-- saved -->\n<!DOCTYPE html><html><head><title>A page</title></head><body><p>Some text.</p></body></html>"
 
@@ -83,7 +98,7 @@ def test_a_web_page_under_another_name_is_read_as_one(tmp_path: Path, suffix: st
     assert read_one(tmp_path / f"a.{suffix}", PAGE).title == "A page"
 
 
-@pytest.mark.parametrize("suffix", ["pdf", "docx", "parquet"])
+@pytest.mark.parametrize("suffix", ["pdf", "docx", "parquet", "xls", "doc", "rtf", "epub"])
 def test_text_under_the_name_of_a_binary_format_is_read_as_text(tmp_path: Path, suffix: str) -> None:
     document = read_one(tmp_path / f"wind_power.{suffix}", "Größe, in plain words.".encode())
 
@@ -92,6 +107,20 @@ def test_text_under_the_name_of_a_binary_format_is_read_as_text(tmp_path: Path, 
 
 def test_a_binary_format_under_the_name_of_another_is_read_as_what_it_is(tmp_path: Path) -> None:
     assert read_one(tmp_path / "a.docx", make_pdf("From a PDF.")).content_type == "pdf"
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_an_archive_of_documents_is_no_document(tmp_path: Path, compression: int) -> None:
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
+        archive.writestr("a.docx", make_docx([("Normal", "x")]))
+    with pytest.raises(UnreadableError, match="zip archive"):
+        read_one(tmp_path / "a.txt", buffer.getvalue())
+
+
+def test_a_folder_of_an_office_name_makes_no_document(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableError, match="zip archive"):
+        read_one(tmp_path / "a.txt", make_zip({"word/list.txt": "x"}))
 
 
 def test_a_file_that_opens_with_many_comments_is_read(tmp_path: Path) -> None:
@@ -124,7 +153,11 @@ def test_a_file_over_the_limit_is_refused_unread(tmp_path: Path, name: str) -> N
         ("a.txt", b" \n\t\n", "holds no text"),
         ("a.txt.gz", gzip.compress(b" ", mtime=0), "holds no text"),
         ("a.html", b"<html><body><script>x()</script></body></html>", "no text"),
-        ("a.txt", b"PK\x03\x04 and so on", "no Word document"),
+        ("a.txt", b"PK\x03\x04 and so on", "zip archive"),
+        ("a.docx", b"PK\x03\x04 and so on", "no Word document"),
+        ("a.doc", make_ole("WordDocument"), r"old format \(\.doc\)"),
+        ("a.docx", make_ole("EncryptedPackage"), "encrypted"),
+        ("a.doc", b"no document\0\1\2\3\4", "old Office format"),
         ("a.parquet", b"no parquet\0\1\2\3\4", "no Parquet file"),
         ("a.docx", b"no zip\0\1\2\3\4", "no Word document"),
         ("a.txt.gz", gzip.compress(b"text " * 1000, mtime=0)[:-9], "damaged or cut short"),
@@ -207,6 +240,20 @@ def test_files_of_records_may_be_larger_than_the_limit_for_whole_files(tmp_path:
         ("a.md", b"x", "markdown"),
         ("a.docx", make_docx([("Normal", "x")]), "docx"),
         ("a.txt", make_docx([("Normal", "x")]), "docx"),
+        ("a.xlsm", SHEET, "xlsx"),
+        ("a.docx", SHEET, "xlsx"),
+        ("a.txt", SHEET, "xlsx"),
+        ("a.xlsx", make_xls([(0, 0, "x", 0)]), "xls"),
+        ("a.pptx", make_pptx([shape("x")]), "pptx"),
+        ("a.bin.txt", make_odf("text", "<text:p>x</text:p>"), "odt"),
+        (
+            "a.zip.md",
+            make_odf("presentation", "<draw:page><draw:frame><text:p>x</text:p></draw:frame></draw:page>"),
+            "odp",
+        ),
+        ("a.epub", make_epub({"a": "<p>x</p>"}, spine=["a"]), "epub"),
+        ("a.doc", rb"{\rtf1 x}", "rtf"),
+        ("a.doc", b"<html><body><p>x</p></body></html>", "html"),
         ("a.json.gz", gzip.compress(b'{"text": "x"}', mtime=0), "json"),
     ],
 )

@@ -4,7 +4,7 @@ import pytest
 
 from errors import UnreadableError
 from ingestion.reading.pdf import join_pages, read_pdf
-from ingestion.reading.pdf_title import is_title
+from ingestion.reading.titles import is_title
 from tests.fakes.pdfs import make_pdf
 
 

@@ -1,0 +1,247 @@
+"""Find the tables on a sheet of a workbook, and the rows that name their columns.
+
+Flow: `xlsx.py`, `xls.py`, `ods.py` (the cells of a sheet) -> **here** -> `TextBuilder`, through `tables.py`. Pure.
+
+Blank rows part a sheet into regions. What stands alone in a row above a table, or is long, is a paragraph; a row of
+names above figures, in bold above plain rows, or of a table that the workbook defines, is a header. A region without a
+header below one of the same columns goes on with its names.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import NamedTuple
+
+from errors import UnreadableError
+from ingestion.reading.office.tables import MAX_CELLS, add_table
+from ingestion.reading.text import one_line
+from ingestion.reading.text_builder import TextBuilder
+
+# A name of a column is no sentence.
+MAX_NAME_CHARS, MAX_NAME_WORDS = 60, 8
+# Text that stands alone in a row of a table and is longer is a remark.
+MAX_LABEL_CHARS = 60
+# So many rows of words below another one make it their header, though nothing else tells.
+MIN_ROWS_OF_WORDS = 3
+# Such a share of a table's columns have names in its header.
+NAMED_SHARE = 0.6
+_PERIOD = re.compile(r"(?:FY ?)?(?:19|20)\d\d(?:[-/]\d{2,4})?|Q[1-4]\b.*")
+# Names that programs give to sheets.
+_SHEET_NAME = re.compile(
+    r"(?:sheet|tabelle|feuil(?:le)?|hoja|foglio|blad|ark|planilha|folha|arkusz|лист|シート|工作表) ?\d*", re.IGNORECASE
+)
+
+
+class Cell(NamedTuple):
+    """What a cell shows.
+
+    Attributes:
+        figure: it is a number, and no date.
+        bold: in bold type.
+    """
+
+    text: str
+    figure: bool = False
+    bold: bool = False
+
+
+EMPTY = Cell("")
+
+
+class Area(NamedTuple):
+    """Cells `[top, bottom)` x `[left, right)`, counted from 0."""
+
+    top: int
+    bottom: int
+    left: int
+    right: int
+
+
+@dataclass(slots=True)
+class Sheet:
+    """A sheet: rows by number from 0, each with its cells by column from 0; what is empty need not be there.
+
+    Attributes:
+        name: on its tab.
+        rows: in any order.
+        merged: areas that show one cell, the upper left one.
+        headers: rows that the workbook itself says name the columns below.
+    """
+
+    name: str
+    rows: dict[int, dict[int, Cell]]
+    merged: list[Area] = field(default_factory=list)
+    headers: set[int] = field(default_factory=set)
+
+
+def add_sheets(builder: TextBuilder, sheets: Iterable[Sheet]) -> None:
+    """Add the sheets that hold anything, each under its name; a single one of a name like "Sheet1" without it.
+
+    Raises:
+        UnreadableError: a sheet has too many cells.
+    """
+    filled = [(sheet, rows) for sheet in sheets if (rows := _filled(sheet))]
+    for sheet, rows in filled:
+        if len(filled) > 1 or not _SHEET_NAME.fullmatch(one_line(sheet.name)):
+            builder.heading(sheet.name, 1)
+        _add_rows(builder, sheet, rows)
+
+
+def _filled(sheet: Sheet) -> dict[int, list[Cell]]:
+    """Return the rows that hold anything, with merged cells filled, of the columns that hold anything."""
+    cells = {place: {at: cell for at, cell in row.items() if cell.text.strip()} for place, row in sheet.rows.items()}
+    cells = {place: row for place, row in sorted(cells.items()) if row}
+    used = sorted({column for row in cells.values() for column in row})
+    if len(used) * len(cells) > MAX_CELLS:
+        fact = f"The sheet {sheet.name!r} has more than {MAX_CELLS:,} cells."
+        raise UnreadableError(fact, "Split it, or save the part that matters as CSV.")
+    places = list(cells)
+    for area in sheet.merged:
+        if cell := cells.get(area.top, {}).get(area.left):
+            columns = used[bisect_left(used, area.left) : bisect_left(used, area.right)]
+            for place in places[bisect_left(places, area.top) : bisect_left(places, area.bottom)]:
+                cells[place].update(dict.fromkeys(columns, cell))
+    return {place: [row.get(column, EMPTY) for column in used] for place, row in cells.items()}
+
+
+def _add_rows(builder: TextBuilder, sheet: Sheet, rows: dict[int, list[Cell]]) -> None:
+    across = {area.top for area in sheet.merged if area.right - area.left > 1}
+    names: list[str] = []
+    alone: list[list[Cell]] = []  # a row of names with blank rows around it
+    for places in _regions(rows):
+        while places and _lone(rows[places[0]]) and places[0] not in sheet.headers and _is_lead(rows, places):
+            builder.paragraph(_lone(rows[places.pop(0)]))
+        if not places:
+            continue
+        table = [rows[place] for place in places]
+        if keys := _keys(table):
+            for key, value in keys:
+                builder.pair(key, value)
+            continue
+        height = _header_rows(
+            table,
+            {at for at, place in enumerate(places) if place in sheet.headers},
+            {at for at, place in enumerate(places) if place in across},
+        )
+        if height:
+            names = _names(table[:height])
+        elif alone and _is_header([*alone, *table]) and _fits(table, _names(alone)):
+            names = _names(alone)
+        elif not _fits(table, names):
+            names = []
+        alone = table if len(table) == 1 and not height and _are_names(table[0]) else []
+        _add_table(builder, table[height:], names, shows_names=bool(height))
+
+
+def _regions(rows: dict[int, list[Cell]]) -> Iterator[list[int]]:
+    """Yield the numbers of rows that follow each other without a blank row between them."""
+    for _, run in groupby(enumerate(rows), lambda item: item[1] - item[0]):
+        yield [place for _, place in run]
+
+
+def _lone(row: Sequence[Cell]) -> str:
+    """Return what a row shows if that is one thing, in one cell or in several that are merged."""
+    texts = {cell.text for cell in row if cell.text}
+    return texts.pop() if len(texts) == 1 else ""
+
+
+def _is_lead(rows: dict[int, list[Cell]], places: Sequence[int]) -> bool:
+    """Tell a title or remark above a table from the first row of a list, which has one column as well."""
+    first, following = rows[places[0]], [rows[place] for place in places[1:]]
+    if any(cell.figure for cell in first) or (not first[0].text and sum(bool(cell.text) for cell in first) > 1):
+        return False  # a figure, or a name above several columns
+    if len(first) == 1 or not any(cell.text for row in following for cell in row):
+        return len(places) < MIN_ROWS_OF_WORDS
+    return not all(map(_lone, following)) or len(following) < MIN_ROWS_OF_WORDS
+
+
+def _header_rows(table: Sequence[Sequence[Cell]], certain: Collection[int], across: Collection[int]) -> int:
+    """Return how many rows at the top name the columns: none, one, or two where names stand above several columns."""
+    if 0 in certain:
+        return 1
+    if len(table) < 2 or not _are_names(table[0]):
+        return 1 if 1 in certain and len(table) > 1 else 0
+    if 0 in across and len(table) > 2 and _are_names(table[1]) and (1 in certain or _is_header(table[1:])):
+        return 2
+    return 1 if _is_header(table) else 0
+
+
+def _are_names(row: Sequence[Cell]) -> bool:
+    cells = [cell for cell in row if cell.text]
+    return len(cells) >= max(1, NAMED_SHARE * len(row)) and all(map(_is_name, cells))
+
+
+def _is_name(cell: Cell) -> bool:
+    if cell.figure:
+        return bool(_PERIOD.fullmatch(cell.text))
+    return len(cell.text) <= MAX_NAME_CHARS and len(cell.text.split()) <= MAX_NAME_WORDS
+
+
+def _is_header(table: Sequence[Sequence[Cell]]) -> bool:
+    """Tell whether the first row, of names, is a header of those below it."""
+    first, below = table[0], table[1:]
+    named = [column for column, cell in enumerate(first) if cell.text]
+    if all(first[column].bold for column in named) and not all(cell.bold for cell in below[0] if cell.text):
+        return True
+    for column in named:
+        cells = [row[column] for row in below if row[column].text]
+        # Years above years are figures themselves.
+        figures = sum(cell.figure and not (first[column].figure and _PERIOD.fullmatch(cell.text)) for cell in cells)
+        if cells and 2 * figures > len(cells):
+            return True
+    texts = [first[column].text for column in named]
+    return (
+        len(named) == len(first) > 1
+        and len(below) >= MIN_ROWS_OF_WORDS
+        and len({text.casefold() for text in texts}) == len(texts)
+        and not any(re.search(r"\d", text) for text in texts)
+        and not any(first[column].text == row[column].text for column in named for row in below)
+    )
+
+
+def _names(rows: Sequence[Sequence[Cell]]) -> list[str]:
+    """Return the names of the columns; of two rows both, the upper one first."""
+    return [
+        " ".join(dict.fromkeys(one_line(cell.text) for cell in cells if cell.text)) for cells in zip(*rows, strict=True)
+    ]
+
+
+def _fits(table: Sequence[Sequence[Cell]], names: Sequence[str]) -> bool:
+    """Tell whether a region goes on below the header of the one before: it has several cells, all below names."""
+    used = {column for row in table for column, cell in enumerate(row) if cell.text}
+    return len(used) > 1 and 0 in used and all(names[column : column + 1] not in ([], [""]) for column in used)
+
+
+def _add_table(
+    builder: TextBuilder, table: Sequence[Sequence[Cell]], names: Sequence[str], *, shows_names: bool
+) -> None:
+    rows: list[list[str]] = []
+    for row in table:
+        lone = _lone(row)
+        merged = lone and sum(bool(cell.text) for cell in row) > 1
+        if len(row) > 1 and (merged or len(lone) > MAX_LABEL_CHARS):
+            _flush(builder, rows, names, shows_names=shows_names)
+            shows_names = shows_names and not rows
+            rows = []
+            builder.paragraph(lone)
+        else:
+            rows.append([cell.text for cell in row])
+    _flush(builder, rows, names, shows_names=shows_names)
+
+
+def _flush(builder: TextBuilder, rows: Sequence[Sequence[str]], names: Sequence[str], *, shows_names: bool) -> None:
+    if rows or shows_names:
+        add_table(builder, rows, names, shows_names=shows_names)
+
+
+def _keys(table: Sequence[Sequence[Cell]]) -> list[tuple[str, str]]:
+    """Return the rows of a form, `Name:` beside its value; none if it is another table."""
+    found = []
+    for row in table:
+        texts = [cell.text for cell in row if cell.text]
+        if len(texts) != 2 or not texts[0].rstrip().endswith(":"):
+            return []
+        found.append((texts[0], texts[1]))
+    return found

@@ -1,0 +1,50 @@
+"""Write a table whose cells are known: a line a row where it is narrow, `column: value` lines where it is not.
+
+Flow: a reader's rows, and the names of their columns if they are certain -> **here** -> `TextBuilder`.
+"""
+
+from collections.abc import Sequence
+
+from ingestion.reading.text_builder import TextBuilder
+
+# Rows of more columns, or of so many characters in the mean, are read better with a name beside each cell.
+MAX_COLUMNS = 8
+MAX_ROW_CHARS = 160
+# So many cells may a table have, with those that are merged or repeated.
+MAX_CELLS = 2_000_000
+
+Rows = Sequence[Sequence[str]]
+
+
+def add_table(builder: TextBuilder, rows: Rows, names: Sequence[str] = (), *, shows_names: bool = True) -> None:
+    """Add a table; rows and columns that hold nothing are left out.
+
+    Args:
+        builder: the document so far.
+        rows: of cells, as many as names or fewer; without the row of the names.
+        names: what the columns are called; leave them out where that is not certain.
+        shows_names: the names have not been written yet; no matter where each cell gets its own.
+    """
+    width = max(map(len, [*rows, names]), default=0)
+    padded = [[*row, *[""] * (width - len(row))] for row in [names, *rows]]
+    used = [column for column in range(width) if any(row[column].strip() for row in padded)]
+    header, *body = ([row[column] for column in used] for row in padded)
+    body = [row for row in body if any(row)]
+    if not body and not any(header):
+        return
+    if any(header) and body and _is_wide(body):
+        titles = [name or f"column {number}" for number, name in enumerate(header, 1)]
+        for row in body:
+            only = set(filter(None, row))
+            builder.record(titles, row) if len(only) > 1 or len(used) == 1 else builder.paragraph(only.pop())
+        return
+    if any(header) and shows_names:
+        builder.row(header, header=True)
+    for row in body:
+        builder.row(row, header if any(header) else ())
+
+
+def _is_wide(rows: Rows) -> bool:
+    """Tell tables whose rows are too long to be read beside a header."""
+    chars = sum(sum(map(len, row)) for row in rows) / len(rows)
+    return len(rows[0]) > MAX_COLUMNS or chars > MAX_ROW_CHARS

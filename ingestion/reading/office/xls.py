@@ -1,0 +1,83 @@
+"""Read workbooks of the old format of Excel: each sheet that is shown, its cells as they are shown.
+
+Flow: file bytes -> **here** (xlrd) -> `grids.py` finds the tables -> `Document`. Pure.
+"""
+
+import io
+import struct
+from collections.abc import Iterator
+
+import xlrd
+from xlrd.book import Book
+from xlrd.compdoc import CompDocError
+from xlrd.formula import FormulaError
+from xlrd.sheet import Sheet as XlsSheet
+
+from errors import UnreadableError
+from index.documents.store import Document
+from ingestion.reading.office import ole
+from ingestion.reading.office.finished import finished
+from ingestion.reading.office.grids import Area, Cell, Sheet, add_sheets
+from ingestion.reading.office.number_format import BUILT_IN
+from ingestion.reading.office.xlsx import shown_number
+from ingestion.reading.text_builder import TextBuilder
+
+# What the library raises where a file is damaged: it checks little by itself.
+_FAULTS = (
+    xlrd.XLRDError, CompDocError, FormulaError, AssertionError, struct.error, LookupError, ValueError, TypeError,
+    AttributeError, OverflowError, ZeroDivisionError, RecursionError, NotImplementedError,
+)  # fmt: skip
+_BOLD = 600
+
+
+def read_xls(data: bytes, doc_id: str) -> Document:
+    """Return the workbook as one document, a section for each sheet; its title is the file's name.
+
+    Raises:
+        UnreadableError: no workbook, damaged, encrypted, of too many cells, or without text.
+    """
+    if refusal := ole.refusal(data):
+        raise refusal
+    builder = TextBuilder()
+    try:
+        book = xlrd.open_workbook(
+            file_contents=data, formatting_info=True, on_demand=True, logfile=io.StringIO(), ragged_rows=True
+        )
+        add_sheets(builder, _sheets(book))
+    except _FAULTS as error:
+        if "encrypted" in str(error):
+            raise UnreadableError("The Excel workbook is encrypted.", "Save it without a password.") from error
+        raise UnreadableError(
+            "This is no Excel workbook, or a damaged one.", "Open it and save it again as .xlsx."
+        ) from error
+    return finished(builder, doc_id, None, headings=False)
+
+
+def _sheets(book: Book) -> Iterator[Sheet]:
+    for place in range(book.nsheets):
+        sheet = book.sheet_by_index(place)
+        if sheet.visibility == 0:
+            merged = [Area(*bounds) for bounds in sheet.merged_cells]
+            yield Sheet(sheet.name, {row: dict(_cells(book, sheet, row)) for row in range(sheet.nrows)}, merged)
+        book.unload_sheet(place)
+
+
+def _cells(book: Book, sheet: XlsSheet, row: int) -> Iterator[tuple[int, Cell]]:
+    for column in range(sheet.row_len(row)):
+        kind, value = sheet.cell_type(row, column), sheet.cell_value(row, column)
+        if kind in (xlrd.XL_CELL_EMPTY, xlrd.XL_CELL_BLANK):
+            continue
+        style = book.xf_list[sheet.cell_xf_index(row, column)]
+        font = book.font_list[style.font_index]
+        bold = bool(font.bold) or font.weight >= _BOLD
+        if kind in (xlrd.XL_CELL_NUMBER, xlrd.XL_CELL_DATE):
+            known = book.format_map.get(style.format_key)
+            code = BUILT_IN.get(style.format_key) or (known.format_str if known else "General")
+            text, figure = shown_number(value, code, since_1904=bool(book.datemode))
+            yield column, Cell(text, figure, bold)
+        elif kind == xlrd.XL_CELL_BOOLEAN:
+            yield column, Cell("TRUE" if value else "FALSE", bold=bold)
+        elif kind == xlrd.XL_CELL_ERROR:
+            yield column, Cell(xlrd.error_text_from_code.get(value, "#ERROR"), bold=bold)
+        else:
+            yield column, Cell(str(value), bold=bold)

@@ -1,0 +1,168 @@
+"""Workbooks, written out by the test."""
+
+import pytest
+
+from errors import UnreadableError
+from index.documents.store import Document
+from ingestion.reading.office.xls import read_xls
+from ingestion.reading.office.xlsx import read_xlsx
+from tests.fakes.office import make_ole, make_xls, make_xlsx, sheet_data
+
+LIMIT = 10_000_000
+STYLES = (
+    '<numFmts><numFmt numFmtId="170" formatCode="dd.mm.yyyy"/>'
+    '<numFmt numFmtId="171" formatCode="[$€-407] #,##0.00"/></numFmts>'
+    "<fonts><font/><font><b/></font></fonts>"
+    '<cellXfs><xf numFmtId="0" fontId="0"/><xf numFmtId="0" fontId="1"/><xf numFmtId="10" fontId="0"/>'
+    '<xf numFmtId="170" fontId="0"/><xf numFmtId="171" fontId="0"/><xf numFmtId="14" fontId="0"/></cellXfs>'
+)
+
+
+def read(sheet: str, **options: str) -> Document:
+    return read_xlsx(make_xlsx({"Sheet1": sheet}, styles=STYLES), options.get("name", "a_b.xlsx"), LIMIT)
+
+
+def rows_of(document: Document) -> list[dict[str, str]]:
+    """Return each row that is no header as column -> text."""
+    return [
+        dict(zip(block.columns, (document.text[slice(*cell)] for cell in block.cells), strict=True))
+        for block in document.structure.blocks
+        if block.kind == "row" and not block.header
+    ]
+
+
+def test_figures_are_shown_as_their_formats_have_them() -> None:
+    document = read(
+        sheet_data(
+            [["Share", "Day", "Price", "Due"], [(0.0315, 2), (42795, 3), (1234.5, 4), (42795, 5)]], bold_rows=[0]
+        )
+    )
+
+    assert rows_of(document) == [{"Share": "3.15%", "Day": "01.03.2017", "Price": "€ 1,234.50", "Due": "2017-03-01"}]
+
+
+def test_the_header_is_found_below_a_title_and_the_title_is_a_paragraph() -> None:
+    document = read(sheet_data([["Boats for hire"], ["Boat", "Seats"], ["Gannet", 4], ["Tern", 2]]))
+
+    assert document.text == "Boats for hire\n\nBoat | Seats\n--- | ---\nGannet | 4\nTern | 2"
+    assert rows_of(document)[1] == {"Boat": "Tern", "Seats": "2"}
+
+
+def test_figures_without_names_have_no_header() -> None:
+    document = read(sheet_data([[1, 2], [3, 4]]))
+
+    assert document.text == "1 | 2\n3 | 4"
+    assert all(block.columns == () for block in document.structure.blocks)
+
+
+def test_years_may_name_columns() -> None:
+    document = read(sheet_data([["Sales", 2019, 2020], ["North", 5, 6], ["South", 7, 8]]))
+
+    assert rows_of(document)[0] == {"Sales": "North", "2019": "5", "2020": "6"}
+
+
+def test_merged_cells_are_filled_and_two_rows_of_names_are_joined() -> None:
+    data = sheet_data([["", "2019", ""], ["Item", "Plan", "Actual"], ["Rent", 5, 6], ["", 7, 8]], bold_rows=[0, 1])
+    merged = '<mergeCells><mergeCell ref="B1:C1"/><mergeCell ref="A3:A4"/></mergeCells>'
+
+    assert rows_of(read(data + merged)) == [
+        {"Item": "Rent", "2019 Plan": "5", "2019 Actual": "6"},
+        {"Item": "Rent", "2019 Plan": "7", "2019 Actual": "8"},
+    ]
+
+
+def test_a_table_goes_on_below_a_blank_row_with_its_names() -> None:
+    document = read(sheet_data([["Boat", "Seats"], ["Gannet", 4], [], ["Tern", 2], ["Auk", 3]]))
+
+    assert [row["Boat"] for row in rows_of(document)] == ["Gannet", "Tern", "Auk"]
+
+
+def test_names_may_stand_above_a_blank_row() -> None:
+    document = read(sheet_data([["Boats for hire"], [], ["Boat", "Seats"], [], ["Gannet", 4], ["Tern", 2]]))
+
+    last = document.structure.blocks[-1]
+    assert (last.columns, document.text[slice(*last.inner)]) == (("Boat", "Seats"), "Tern | 2")
+
+
+def test_wide_tables_name_each_cell() -> None:
+    names = [f"Name {chr(65 + n)}" for n in range(12)]
+    document = read(sheet_data([names, [*range(11), ""]], bold_rows=[0]))
+
+    assert document.text.startswith("Name A: 0\nName B: 1\n")
+    assert "Name L" not in document.text
+
+
+def test_a_form_is_pairs() -> None:
+    document = read(sheet_data([["Name:", "Wychmoor"], ["Since:", 1984]]))
+
+    assert [block.kind for block in document.structure.blocks] == ["pair", "pair"]
+
+
+def test_a_table_of_the_workbook_tells_its_header() -> None:
+    table = '<table xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" ref="A1:B3"/>'
+    rels = (
+        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="t" '
+        'Type="x/table" Target="../tables/table1.xml"/></Relationships>'
+    )
+    data = make_xlsx(
+        {"Sheet1": sheet_data([["Who", "Where"], ["Ann", "Ness"], ["Ben", "Ayr"]])},
+        parts={"xl/tables/table1.xml": table, "xl/worksheets/_rels/sheet1.xml.rels": rels},
+    )
+
+    assert rows_of(read_xlsx(data, "a.xlsx", LIMIT))[0] == {"Who": "Ann", "Where": "Ness"}
+
+
+def test_sheets_are_sections_but_hidden_and_empty_ones() -> None:
+    text = sheet_data([["Words of it"]])
+    sheets = {"Income": text, "Lists": text, "Blank": sheet_data([]), "Costs": text}
+
+    assert read_xlsx(make_xlsx(sheets, hidden=["Lists"]), "a.xlsx", LIMIT).text == (
+        "# Income\n\nWords of it\n\n# Costs\n\nWords of it"
+    )
+
+
+@pytest.mark.parametrize(("title", "expected"), [("Budget of the harbour", "Budget of the harbour"), ("Book1", "a b")])
+def test_the_title_is_the_properties_unless_a_program_left_it(title: str, expected: str) -> None:
+    assert read_xlsx(make_xlsx({"Plan": sheet_data([["x"]])}, title=title), "a_b.xlsx", LIMIT).title == expected
+
+
+def test_shared_strings_escapes_and_truth_values_are_read() -> None:
+    cells = '<c r="A1" t="s"><v>0</v></c><c r="B1" t="b"><v>1</v></c><c r="C1" t="str"><v>sum</v></c>'
+    data = make_xlsx({"Sheet1": f"<sheetData><row>{cells}</row></sheetData>"}, strings=["a_x0020_b"])
+
+    assert read_xlsx(data, "a.xlsx", LIMIT).text == "a b | TRUE | sum"
+
+
+def test_a_merged_area_of_a_whole_sheet_costs_nothing() -> None:
+    merged = '<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>'
+
+    assert read(sheet_data([["All"], ["of it"]]) + merged).text.startswith("All")
+
+
+def test_a_string_that_every_cell_shows_cannot_fill_memory() -> None:
+    row = "<row>" + '<c t="s"><v>0</v></c>' * 1000 + "</row>"
+    data = make_xlsx({"Sheet1": f"<sheetData>{row * 10}</sheetData>"}, strings=["long " * 6000])
+
+    with pytest.raises(UnreadableError, match="too much text"):
+        read_xlsx(data, "a.xlsx", LIMIT)
+
+
+def test_a_workbook_of_the_old_format_is_read_alike() -> None:
+    header: list[tuple[int, int, str | float, int]] = [(0, 0, "Boat", 1), (0, 1, "Since", 1), (0, 2, "Share", 1)]
+    figures = [(1, 1, 42795.0, 2), (1, 2, 0.5, 3), (2, 1, 42796.0, 2), (2, 2, 0.25, 3)]
+    cells = [*header, (1, 0, "Gannet", 0), *figures]
+    document = read_xls(make_xls(cells, merged=[(1, 2, 0, 0)]), "a.xls")
+
+    assert document.text.startswith("# Data\n\nBoat | Since | Share\n---")
+    assert rows_of(document) == [
+        {"Boat": "Gannet", "Since": "01.03.2017", "Share": "50.00%"},
+        {"Boat": "Gannet", "Since": "02.03.2017", "Share": "25.00%"},
+    ]
+
+
+@pytest.mark.parametrize("stream", ["WordDocument", "EncryptedPackage", "PowerPoint Document", "Contents"])
+def test_other_files_of_the_old_container_are_no_workbooks(stream: str) -> None:
+    with pytest.raises(UnreadableError, match="Save it"):
+        read_xls(make_ole(stream), "a.xls")
+    with pytest.raises(UnreadableError, match="Save it"):
+        read_xlsx(make_ole(stream), "a.xlsx", LIMIT)

@@ -1,0 +1,25 @@
+"""Titles, and what programs leave in their place."""
+
+import pytest
+
+from ingestion.reading.titles import own_title
+
+
+@pytest.mark.parametrize(
+    "title", ["Annual report 2017", "Wychmoor Salt Works", "Slide rules of the sea", "年報", "Normal accidents"]
+)
+def test_titles_are_kept(title: str) -> None:
+    assert own_title(title) == title
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "", " ", None, 7, "(anonymous)", "untitled", "Untitled-2", "Microsoft Word - minutes", "Presentation1",
+        "PowerPoint Presentation", "Book1", "Slide 1", "Word Document", "Document1", "Normal.dotm", "report_v2.docx",
+        "Office Theme",
+        "PowerPoint-Präsentation", "Présentation PowerPoint", "Mappe1", "Click to edit Master title style", "2017", "x",
+    ],
+)  # fmt: skip
+def test_what_programs_leave_is_no_title(title: object) -> None:
+    assert own_title(title) is None
