@@ -35,7 +35,6 @@ FORMATS = {
     ".json": "json",
     ".parquet": "parquet",
     ".rst": "restructuredtext",
-    ".rest": "restructuredtext",
     ".adoc": "asciidoc",
     ".asciidoc": "asciidoc",
     ".org": "org",
