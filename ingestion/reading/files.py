@@ -58,7 +58,6 @@ FORMATS = {
     ".wet": "warc",
     ".xml": "xml",
     ".rst": "restructuredtext",
-    ".rest": "restructuredtext",
     ".adoc": "asciidoc",
     ".asciidoc": "asciidoc",
     ".org": "org",

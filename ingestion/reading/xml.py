@@ -479,19 +479,18 @@ _APART = (_PARAGRAPHS | _ITEMS | _TITLES).union(
 
 def _data(builder: TextBuilder, root: Any) -> None:
     """Write what is not a document: leaves with their names, rows where elements repeat."""
-    stack = [(root, 0)]
+    stack = [root]
     while stack:
-        element, level = stack.pop()
-        words = one_line(element.text or "")
+        element = stack.pop()
         if not len(element):
-            builder.pair(_key(element), words)
+            builder.pair(_key(element), element.text or "")
         elif _is_inline(element):
             builder.paragraph(_words(element))
         elif _is_record(element):
-            leaves = [child for child in element if one_line(child.text or "")]
+            leaves = [child for child in element if (child.text or "").strip()]
             builder.record([_key(leaf) for leaf in leaves], [leaf.text for leaf in leaves])
         else:
-            stack += [(child, level + 1) for child in reversed(element)]
+            stack += reversed(element)
 
 
 def _is_record(element: Any) -> bool:
