@@ -301,9 +301,8 @@ class _Reader:
         table(self._builder, rows, headers, style.title)
 
     def _cells(self, text: str, style: _Style, mark: str, separator: str) -> list[list[str]]:
-        separator = separator or (mark if mark == "!" else "|")
-        bars = re.compile(_BAR.pattern.replace(r"\|", re.escape(separator)))
-        cuts = list(bars.finditer(text))
+        separator = (separator or (mark if mark == "!" else "|"))[0]
+        cuts = list(_BAR.finditer(text.translate({ord("|"): separator, ord(separator): "|"})))
         cells = [
             (found[1] or "", text[found.end() : following.start() if following else len(text)])
             for found, following in zip(cuts, [*cuts[1:], None], strict=False)

@@ -19,7 +19,7 @@ def test_columns_are_called_by_all_their_header_rows() -> None:
     table(builder, [["Boat", "Seats"], ["", "inside"], ["Tern"]], 2, "Fleet")
     text, blocks = written(builder)
 
-    assert text.startswith("Fleet\n\nBoat | Seats\n")
+    assert text.startswith("Fleet\nBoat | Seats\n")
     assert [block.header for block in blocks] == [False, False, True, False]
     assert blocks[-1].columns == ("Boat", "Seats inside")
     assert len(blocks[-1].cells) == 2

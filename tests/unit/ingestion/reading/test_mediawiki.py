@@ -165,9 +165,10 @@ def test_entities_are_not_expanded(tmp_path: Path) -> None:
     assert not any("Secret" in item.text for item in found if isinstance(item, Document))
 
 
-def test_other_xml_is_left_out(tmp_path: Path) -> None:
-    (tmp_path / "pom.xml").write_text("<?xml version='1.0'?><project/>")
+def test_other_xml_is_not_taken_for_a_dump(tmp_path: Path) -> None:
+    (tmp_path / "pom.xml").write_text("<?xml version='1.0'?><project><name>Tern</name></project>")
 
-    (left_out,) = read_file(tmp_path / "pom.xml", "pom.xml", OPTIONS)
+    (document,) = read_file(tmp_path / "pom.xml", "pom.xml", OPTIONS)
 
-    assert isinstance(left_out, LeftOut)
+    assert isinstance(document, Document)
+    assert document.content_type == "xml"

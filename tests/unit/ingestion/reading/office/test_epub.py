@@ -35,7 +35,7 @@ def test_what_a_chapter_holds_keeps_its_form() -> None:
     )
 
     assert text_of(body) == (
-        "Loose words here\n\nA line\nand one\n\n3. Three\n  - inner\n\n> Said.\n\n```\na\n  b\n```\n\nA boat\n\n"
+        "Loose words here\n\nA line\nand one\n\n3. Three\n  - inner\n\n> Said.\n\n```\na\n  b\n```\n\nA boat\n"
         "Kind | COP\n--- | ---\nAir | 1\nAir | 2\n\n- Term: Meaning"
     )
 
