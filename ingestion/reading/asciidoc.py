@@ -502,7 +502,7 @@ class _Reader:
         if name in ("image", "icon"):
             return given.partition(",")[0]
         if name == "menu":
-            return " > ".join(filter(None, (target, *re.split(r"\s*>\s*", given))))
+            return " > ".join(filter(None, (target, *(part.strip() for part in given.split(">")))))
         if name in ("indexterm", "anchor"):
             return ""
         if given.isdecimal() and target:

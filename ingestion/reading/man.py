@@ -35,7 +35,7 @@ _LAYOUT = frozenset(
     "ta tc ti tkf tl tm tr trf troff uf ul unformat vpt vs warn warnscale wh while write AT DT LINKSTYLE EN IX "
     "PD PM T& TA TB TE UC".split()
 )
-_NAME_LINE = re.compile(r"(.+?)\s+[-–—]+\s+(\S.*)", re.S)
+_NAME_LINE = re.compile(r"(.+?)(?<!\s)\s++[-–—]++\s++(\S.*)", re.S)
 
 
 class _Man(Page):

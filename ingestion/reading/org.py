@@ -17,7 +17,8 @@ from ingestion.reading.text_builder import TextBuilder
 # Blocks in blocks beyond this are read as text.
 MAX_NESTED = 20
 _HEADING = re.compile(r"(\*+)[ \t]+(\S.*)$")
-_TAGS = re.compile(r"[ \t]+:[\w@#%:]+:[ \t]*$")
+_TAGS = re.compile(r"(?<![ \t])[ \t]++:[\w@#%:]+:[ \t]*$")
+_BLANK_LINE = re.compile(r"\n[ \t]*+\n")
 _PRIORITY = re.compile(r"(?:^|(?<=\s))\[#\w\][ \t]*")
 _KEYWORD = re.compile(r"[ \t]*#\+(\w[\w-]*)(?:\[[^\]]*\])?:[ \t]*(.*)$")
 _BEGIN = re.compile(r"[ \t]*#\+begin_(\S+)[ \t]*(.*)$", re.I)
@@ -147,7 +148,7 @@ class _Reader:
             language = given.split(maxsplit=1)[0] if name == "src" and given and given[0] not in "-:" else ""
             self._builder.code(_ESCAPED.sub(r"\1", unindented(inner)), language)
         elif name == "quote":
-            for paragraph in re.split(r"\n[ \t]*\n", "\n".join(inner)):
+            for paragraph in _BLANK_LINE.split("\n".join(inner)):
                 self._builder.quote(one_line(_inline(paragraph)))
         elif name == "verse":
             self._builder.paragraph(_inline(unindented(inner)))

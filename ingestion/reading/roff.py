@@ -34,13 +34,13 @@ _ESCAPE = re.compile(
     r"""\\(?:
     (?P<comment>["\#].*)
     |\((?P<two>..)
-    |\[(?P<glyph>[^\]\n]*)\]
-    |\*(?:\((?P<string2>..)|\[(?P<string>[^\]\n]*)\]|(?P<string1>.))
+    |\[(?P<glyph>[^\]\n]{0,200}+)\]
+    |\*(?:\((?P<string2>..)|\[(?P<string>[^\]\n]{0,200}+)\]|(?P<string1>.))
     |N'(?P<number>\d{1,7})'
     |C'(?P<named>[^'\n]*)'
     |[oZ](?P<mark>['"])(?P<shown>[^'"\n]*)(?P=mark)
-    |[fFmMgkVYn][+-]?(?:\(..|\[[^\]\n]*\]|.)
-    |s(?:[+-]?\d{1,2}|[+-]?\(..|[+-]?\[[^\]\n]*\]|'[^'\n]*'|[+-]|)
+    |[fFmMgkVYn][+-]?(?:\(..|\[[^\]\n]{0,200}+\]|.)
+    |s(?:[+-]?\d{1,2}|[+-]?\(..|[+-]?\[[^\]\n]{0,200}+\]|'[^'\n]*'|[+-]|)
     |[hvlLDbwXxRASBH]'[^'\n]*'
     |(?P<other>.)
     |$)""",
@@ -49,7 +49,7 @@ _ESCAPE = re.compile(
 _ARGUMENT = re.compile(r'"((?:[^"\\]|""|\\.)*+)"?|((?:[^\s\\]|\\(?:[^\n]|$))++)')
 _REQUEST = re.compile(r"[.'][ \t]*(\\\}|[^\s\\]+|\\[{}\"]|)(.*)", re.S)
 _CONDITION = re.compile(
-    r"\s*(!?)\s*([nteo](?=[\s\\])|[drcmFS]\s+\S+|'[^']*'[^']*'|\"[^\"]*\"[^\"]*\"|\([^ ]*|\S+)\s*(.*)", re.S
+    r"\s*+(!?)\s*+([nteo](?=[\s\\])|[drcmFS]\s+\S+|'[^']*'[^']*'|\"[^\"]*\"[^\"]*\"|\([^ ]*|\S+)\s*(.*)", re.S
 )
 _DEFINITIONS = ("de", "de1", "am", "am1", "dei", "ami", "ig")
 
@@ -155,7 +155,7 @@ class Roff:
         if condition[0] in "'\"":
             _, first, second, *_ = condition.split(condition[0])
             return self.plain(first) == self.plain(second)
-        figure = re.sub(r"\\n(?:\(..|\[[^\]]*\]|.)", "0", condition.replace(r"\n(.g", "1").replace(r"\n[.g]", "1"))
+        figure = re.sub(r"\\n(?:\(..|\[[^\]]{0,100}\]|.)", "0", condition.replace(r"\n(.g", "1").replace(r"\n[.g]", "1"))
         return figure.strip("()").isdecimal() and int(figure.strip("()")[:9]) > 0
 
     def _skip(self, rest: str) -> None:

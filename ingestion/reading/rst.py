@@ -27,9 +27,9 @@ from ingestion.reading.text_builder import TextBuilder
 # docutils takes a time that grows with the square of a line's length, and gives up at 10,000 if it is not told.
 MAX_LINE_CHARS = 50_000
 _DIRECTIVE = re.compile(r"^[ \t]*(?:[-*+][ \t]+)*\.\.[ \t]+(?:\|[^|\n]+\|[ \t]+)?([\w:+.-]+?)[ \t]?::(?:\s|$)", re.M)
-_ROLE = re.compile(r":([A-Za-z](?:[-+.:_]?\w)*):`")
+_ROLE = re.compile(r":([A-Za-z](?:[-+.:_]?\w){0,80}):`")
 # "text <target>", "~package.module.name", "!not a link".
-_TITLED = re.compile(r"(.+?)\s*<[^<>]*>", re.S)
+_TITLED = re.compile(r"(.+?)(?<!\s)\s*+<[^<>]*+>", re.S)
 _VERBATIM_ROLES = frozenset(("math", "code", "file", "command", "samp", "regexp"))
 _NUMBER_ROLES = {"pep": "PEP ", "pep-reference": "PEP ", "rfc": "RFC ", "rfc-reference": "RFC "}
 _DROPPED = frozenset(

@@ -35,7 +35,7 @@ _SECTIONS = frozenset(
 )
 _TITLES = frozenset("title head article-title subtitle refentrytitle trans-title".split())
 _PARAGRAPHS = frozenset("para simpara p ab l shortdesc attrib license-p".split())
-_UNKNOWN = re.compile(rb"<!\[CDATA\[.*?\]\]>|&([A-Za-z][\w.-]{0,100});", re.S)
+_UNKNOWN = re.compile(rb"<!\[CDATA\[(?:.*?\]\]>|.*+)|&([A-Za-z][\w.-]{0,100});", re.S)
 _DECLARED = re.compile(rb"<!ENTITY\s+([A-Za-z][\w.-]{0,100})\s")
 _XML_OWN = frozenset((b"lt", b"gt", b"amp", b"quot", b"apos"))
 _LISTS = frozenset(
@@ -442,8 +442,8 @@ def _formula(element: Any) -> str:
     """Return a formula once: as TeX, if it is given so."""
     for one in element.iter():
         if _name(one) == "tex-math" and one.text:
-            body = re.search(r"\\begin\{document\}(.*)\\end\{document\}", one.text, re.S)
-            return one_line(body[1] if body else one.text)
+            body = one.text.partition(r"\begin{document}")[2].rpartition(r"\end{document}")[0]
+            return one_line(body or one.text)
     return _words(element)
 
 

@@ -35,8 +35,8 @@ _MAX_PLACES = 30
 # Enough digits for the largest number there is, with all its places.
 _DIGITS = Context(prec=400, rounding=ROUND_HALF_UP)
 _TOKEN = re.compile(
-    r'"(?P<quoted>[^"]*)"?|\\(?P<escaped>.)|[_*].?|\[\$(?P<currency>[^\]-]*)[^\]]*\]|\[(?P<elapsed>h+|m+|s+)\]'
-    r"|\[(?P<operator><=|>=|<>|<|>|=)(?P<limit>[-+ \d.eE]+)\]|\[[^\]]*\]|(?P<general>General)"
+    r'"(?P<quoted>[^"]*)"?|\\(?P<escaped>.)|[_*].?|\[\$(?P<currency>[^\]-]{0,40}+)[^\]]{0,40}+\]|\[(?P<elapsed>h+|m+|s+)\]'
+    r"|\[(?P<operator><=|>=|<>|<|>|=)(?P<limit>[-+ \d.eE]+)\]|\[[^\]]{0,80}+\]|(?P<general>General)"
     r"|(?P<half>AM/PM|A/P)|(?P<exponent>E[+-])(?=[0#?])|(?P<date>y+|m+|d+|h+|s+|e+)|[gb]+"
     r"|(?P<digit>[0#?])|(?P<mark>[.,%/@])|(?P<literal>.)",
     re.IGNORECASE | re.DOTALL,
@@ -45,7 +45,7 @@ _OPERATORS = {
     "<": lambda a, b: a < b, ">": lambda a, b: a > b, "=": lambda a, b: a == b,
     "<=": lambda a, b: a <= b, ">=": lambda a, b: a >= b, "<>": lambda a, b: a != b,
 }  # fmt: skip
-_SECTION = re.compile(r'(?:"[^"]*"?|\\.|\[[^\]]*\]|[_*].|[^;"\\\[_*]|[_*\[\\])*', re.DOTALL)
+_SECTION = re.compile(r'(?:"[^"]*"?|\\.|\[[^\]]{0,80}+\]|[_*].|[^;"\\\[_*]|[_*\[\\])*', re.DOTALL)
 
 
 class _Token(NamedTuple):
