@@ -16,7 +16,8 @@ class Table:
     """What a table says.
 
     Attributes:
-        columns: of each column the names that are right, the plainest first; "" alone for a column without a name.
+        columns: of each column the names that are right; "" alone for a column without a name, and among others where
+            the name says nothing of the cells, so that it counts neither if it is given nor if it is not.
         rows: cells, as many as columns; empty ones too.
     """
 
@@ -50,18 +51,24 @@ def score(tables: Sequence[Table], text: str, blocks: Sequence[Block]) -> Score:
         if not said:
             continue
         best = max(unused, key=lambda one: _agreement(*one, cells, said), default=None)
-        agreed = _agreement(*best, cells, said) if best else (0, 0)
-        right += agreed[0]
-        wrong += len(said) - agreed[0]
-        if best and agreed[0]:
+        own = _agreement(*best, cells, said)[0] if best else 0
+        right += own
+        wrong += len(said) - own - (_idle(*best, said) if best else 0)
+        if best and own:
             unused.remove(best)
     return Score(total, right, wrong)
 
 
 def _stated(table: Table, row: Sequence[str]) -> Iterator[tuple[set[str], str]]:
     for names, cell in zip(table.columns, row, strict=True):
-        if names[0] and cell:
+        if "" not in names and cell:
             yield {_plain(name) for name in names}, _plain(cell)
+
+
+def _idle(table: Table, row: Sequence[str], said: Sequence[tuple[str, str]]) -> int:
+    """Return how many of a row's statements count neither way."""
+    cells = zip(table.columns, map(_plain, row), strict=True)
+    return sum((name, cell) in said for names, cell in cells if "" in names for name in map(_plain, names))
 
 
 def _agreement(
@@ -80,5 +87,6 @@ def _agreement(
 
 
 def _plain(text: str) -> str:
-    """Return the words without the spaces, hyphens and case that say nothing."""
-    return re.sub(r"[\s\u00ad\u2010-]+", "", unicodedata.normalize("NFKC", text)).casefold()
+    """Return the words without what says nothing: spaces, hyphens, case, and the marks of footnotes behind them."""
+    plain = re.sub(r"[\s\u00ad\u2010-]+", "", unicodedata.normalize("NFKC", text)).casefold()
+    return re.sub(r"(?<=[^(])(?:\(\d\))+$", "", plain)
