@@ -1,0 +1,400 @@
+"""Find the tables of a PDF's page by where its words stand: rows, columns, and the cells of each row.
+
+Flow: `pdf_page.py`'s text with boxes, and the page's rules and shades -> **here** -> `Grid`s, whose columns
+`pdf_header.py` names. Pure.
+
+Words that stand close are pieces; pieces that follow each other in the text and overlap in height are a row, so a page
+of two columns of prose, which PDFium returns one after the other, has rows of one piece each. Rows of several pieces
+that follow each other are cut into columns where the fewest pieces are in the way.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+
+from ingestion.reading.pdf_page import PageText
+
+# In heights of the type: words of a cell stand closer, and somewhere in a table cells stand further apart.
+CELL_GAP = 0.45
+TABLE_GAP = 0.9
+# The words of close cells stand at least so far apart, where the rows beside them say that they are two.
+SPLIT_GAP = 0.3
+# A row of a table may have so many lines; rows of one piece that may stand between those of several.
+ROW_LINES = 14
+BETWEEN_ROWS = 3
+# Rows stand at most so far below each other, in heights of the type.
+ROW_GAP = 3.2
+# A cut between columns goes through pieces of at most this share of the rows that it parts.
+CROSSED_SHARE = 0.34
+
+_WORD = re.compile(r"[^\s\ufffe]+")
+_SIGN = re.compile(r"(?:US|A|C)?[$€£¥]")
+_FIGURE = re.compile(r"(?:[-–—−‒]+|n/?a|[($€£¥+\-–−<>~≈\s]*\d[\d.,\s/±:]*(?:[)%*†‡]|\s?\(\d\))*+)", re.IGNORECASE)
+PERIOD = re.compile(
+    r"(?:(?:FY|Q[1-4]|[A-Z][a-z]{2,8}\.?(?: \d{1,2},)?) ?)?(?:19|20)\d\d(?:[-–/]\d{2,4})?(?: ?\(\d\))*"
+    r"|[A-Z][a-z]{2,8}\.? \d{1,2},"
+)
+_SIGN_BEHIND = re.compile(r"[)%]+")
+_MARK = re.compile(r"[•▪◦‣*·–-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]+)[.)]|[A-Z]?\d{0,2}(?:\.\d{1,3})*")
+
+
+@dataclass(slots=True)
+class Piece:
+    """Words of a line that stand close: `[start, end)` of the text, and their box in points."""
+
+    start: int
+    end: int
+    x0: float
+    x1: float
+    y0: float
+    y1: float
+
+    @property
+    def height(self) -> float:
+        """Of the type."""
+        return self.y1 - self.y0
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A line or a shaded box on the page."""
+
+    x0: float
+    x1: float
+    y0: float
+    y1: float
+    shade: bool = False
+
+
+@dataclass(slots=True)
+class Row:
+    """Pieces of a row in the order of the text; a piece is in one column, or stretches over several."""
+
+    pieces: list[Piece]
+    places: list[tuple[int, int]] = field(default_factory=list)  # the first and the last column of each piece
+
+    @property
+    def y0(self) -> float:
+        """Lower edge."""
+        return min(piece.y0 for piece in self.pieces)
+
+    @property
+    def y1(self) -> float:
+        """Upper edge."""
+        return max(piece.y1 for piece in self.pieces)
+
+    @property
+    def start(self) -> int:
+        """First character of the text."""
+        return self.pieces[0].start
+
+    @property
+    def end(self) -> int:
+        """Behind the last character of the text."""
+        return self.pieces[-1].end
+
+    def cell(self, column: int) -> list[Piece]:
+        """Pieces of one column, without those that stretch over it."""
+        return [piece for piece, place in zip(self.pieces, self.places, strict=True) if place == (column, column)]
+
+
+@dataclass(slots=True)
+class Grid:
+    """A table: rows, the columns' ranges from left to right, and the rules beside them."""
+
+    rows: list[Row]
+    columns: list[tuple[float, float]]
+    rules: list[Rule]
+
+
+def find_grids(page: PageText, rules: Callable[[], Sequence[Rule]]) -> list[Grid]:
+    """Return the tables of a page in the order of its text.
+
+    Args:
+        page: its text with boxes.
+        rules: returns what is drawn on the page; called only if there may be a table.
+    """
+    rows = _rows(_pieces(page))
+    runs = list(_runs(page.text, rows))
+    if not runs:
+        return []
+    drawn = rules()
+    grids = []
+    for first, last in runs:
+        grid = _grid(page, rows, first, last, drawn)
+        if grid:
+            grids.append(grid)
+    return grids
+
+
+def _pieces(page: PageText) -> list[Piece]:
+    """Return the pieces of a page: words closer than `CELL_GAP`, a sign of a currency with its figure."""
+    pieces: list[Piece] = []
+    text = page.text
+    spans = [match.span() for match in _WORD.finditer(text)]
+    if not spans:
+        return []
+    starts, ends = [start for start, _ in spans], [end - 1 for _, end in spans]
+    first, last = page.boxes[starts].tolist(), page.boxes[ends].tolist()
+    word_before = ""
+    for (start, end), (x0, top, _, bottom), (_, top_behind, x1, bottom_behind) in zip(spans, first, last, strict=True):
+        y0, y1 = min(bottom, bottom_behind), max(top, top_behind)
+        if y1 - y0 <= 0 or x1 < x0:
+            continue
+        word = text[start:end]
+        if pieces:
+            before = pieces[-1]
+            height = min(before.height, y1 - y0)
+            overlap = min(before.y1, y1) - max(before.y0, y0)
+            gap = x0 - before.x1
+            near = CELL_GAP * height
+            if _SIGN.fullmatch(word_before) and word[0] in "(-–−0123456789.—":
+                near = 12 * height
+            elif _SIGN_BEHIND.fullmatch(word):
+                near = 2 * height
+            elif _SIGN.fullmatch(word) and before.start < start - len(word_before) - 1:
+                near = 0.15 * height
+            if 2 * overlap > height and -height < gap < near:
+                before.end = end
+                before.x1, before.y0, before.y1 = max(before.x1, x1), min(before.y0, y0), max(before.y1, y1)
+                word_before = word
+                continue
+        pieces.append(Piece(start, end, x0, x1, y0, y1))
+        word_before = word
+    return pieces
+
+
+def _rows(pieces: Sequence[Piece]) -> list[Row]:
+    """Return pieces that follow each other in rows: as few as overlap in height.
+
+    A cell of several lines is followed by the next cell, which begins higher up again.
+    """
+    rows: list[Row] = []
+    for piece in pieces:
+        tolerance = 0.35 * piece.height
+        back = len(rows)
+        while (
+            back
+            and len(rows) - back < ROW_LINES
+            and piece.y1 > rows[back - 1].y0 + tolerance
+            and (back == len(rows) or rows[back].y1 < rows[back - 1].y1)
+        ):
+            back -= 1
+        joined = [one for row in rows[back:] for one in row.pieces]
+        if joined and _belongs(piece, rows[back], rows[back + 1 :], tolerance):
+            rows[back:] = [Row([*joined, piece])]
+        else:
+            rows.append(Row([piece]))
+    return rows
+
+
+def _belongs(piece: Piece, row: Row, lines: Sequence[Row], tolerance: float) -> bool:
+    """Whether a piece is in a row, and with it the lines between them in the text, all of one cell."""
+    if any(len(line.pieces) > 1 for line in lines):
+        return False
+    joined = [*row.pieces, *(line.pieces[0] for line in lines)]
+    right = all(piece.x0 >= one.x1 - 1 for one in joined)
+    if piece.y0 >= row.y1 - tolerance:
+        # The first line of a cell that stands at the bottom of its row, beside others that are lower.
+        return right and len(row.pieces) > 1 and piece.y0 - row.y1 < 2 * piece.height
+    return all(
+        piece.x0 >= one.x1 - 1 or piece.x1 <= one.x0 + 1 or piece.y1 <= one.y0 + tolerance for one in joined
+    )
+
+
+def _runs(text: str, rows: Sequence[Row]) -> Iterator[tuple[int, int]]:
+    """Yield where rows stand of which several have pieces set apart: from the first such row to behind the last."""
+    wide: list[int] = []
+    for place, row in enumerate(rows):
+        if wide and not _follows(rows[place - 1], row):
+            yield from _parted(text, rows, wide)
+            wide = []
+        if _is_wide(text, row):
+            if wide and place - wide[-1] - 1 > BETWEEN_ROWS:
+                yield from _parted(text, rows, wide)
+                wide = []
+            wide.append(place)
+    yield from _parted(text, rows, wide)
+
+
+def _parted(text: str, rows: Sequence[Row], wide: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Part a run where another table begins: with names again, below a line or a gap that follows figures."""
+    if len(wide) < 2:
+        return
+    gaps = [rows[place - 1].y0 - rows[place].y1 for place in wide[1:]]
+    usual = median(gaps)
+    first, figures = wide[0], False
+    count = 0
+    for before, place in zip([wide[0], *wide], wide, strict=False):
+        row = rows[place]
+        words = [text[piece.start : piece.end] for piece in row.pieces]
+        names = all(PERIOD.fullmatch(word) or not is_figure(word) for word in words)
+        apart = place - before > 1 or rows[place - 1].y0 - row.y1 > usual + 0.5 * row.pieces[0].height
+        if names and apart and (figures or (count == 1 and place - before > 1)):
+            if count > 1:
+                yield first, before + 1
+            first, figures, count = place, False, 0
+        figures |= any(is_figure(word) and not PERIOD.fullmatch(word) for word in words)
+        count += 1
+    if count > 1:
+        yield first, wide[-1] + 1
+
+
+def _follows(above: Row, below: Row) -> bool:
+    height = median(piece.height for piece in (*above.pieces, *below.pieces))
+    gap = above.y0 - below.y1
+    if gap < -0.5 * height:
+        # A name for several rows stands in the middle beside them, and before them in the text.
+        return len(above.pieces) == 1 and gap > -5 * height and below.pieces[0].x0 > above.pieces[0].x1
+    return gap < ROW_GAP * height
+
+
+def _is_wide(text: str, row: Row) -> bool:
+    """Whether a row has pieces side by side, further apart than the words of a line; what has a mark is a list."""
+    pieces = sorted(row.pieces, key=lambda piece: piece.x0)
+    first = pieces[0]
+    if len(pieces) == 2 and _MARK.fullmatch(text[first.start : first.end]) and text[pieces[1].start].isalpha():
+        return False
+    edge = first.x1
+    for before, piece in pairwise(pieces):
+        edge = max(edge, before.x1)
+        if piece.x0 - edge > TABLE_GAP * min(piece.height, before.height):
+            return True
+    return False
+
+
+def _grid(page: PageText, rows: Sequence[Row], first: int, last: int, rules: Sequence[Rule]) -> Grid | None:
+    """Cut rows into columns; None if they have not the shape of a table."""
+    chosen = [Row(list(row.pieces)) for row in rows[first:last]]
+    columns = _columns(chosen)
+    if len(columns) < 2:
+        return None
+    height = median(piece.height for row in chosen for piece in row.pieces)
+    while last < len(rows) and _ends(rows[last - 1], rows[last], columns):
+        chosen.append(Row(list(rows[last].pieces)))
+        last += 1
+    while first and _heads(rows[first - 1], rows[first], columns, height):
+        first -= 1
+        chosen.insert(0, Row(list(rows[first].pieces)))
+    _place(page, chosen, columns)
+    left, right, low, high = columns[0][0], columns[-1][1], chosen[-1].y0, chosen[0].y1
+    near = [
+        rule
+        for rule in rules
+        if rule.x1 > left and rule.x0 < right and rule.y1 > low - height and rule.y0 < high + height
+    ]
+    return Grid(chosen, columns, near)
+
+
+def _ends(above: Row, row: Row, columns: Sequence[tuple[float, float]]) -> bool:
+    """Whether a row of narrow gaps below a table is its last one."""
+    places = [_columns_of(piece, columns) for piece in row.pieces]
+    apart = len(places) > 1 and len(set(places)) == len(places) and all(first == last for first, last in places)
+    return apart and _follows(above, row)
+
+
+def _heads(row: Row, below: Row, columns: Sequence[tuple[float, float]], height: float) -> bool:
+    """Whether a line above a table is the first of its header: in the middle above some columns, not above all."""
+    piece = row.pieces[0]
+    if len(row.pieces) > 1 or not -0.5 * height < row.y0 - below.y1 < 1.2 * height or piece.x0 < columns[0][1]:
+        return False
+    middle = piece.x0 + piece.x1
+    spans = [(start, end) for place, (start, _) in enumerate(columns) for _, end in columns[place:]][1:]
+    whole = columns[0][0] + columns[-1][1]
+    near = [start + end for start, end in spans if start + end != whole and abs(start + end - middle) < 1.5 * height]
+    return bool(near) and abs(whole - middle) > min(abs(one - middle) for one in near)
+
+
+def _columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
+    """Return the ranges of the columns."""
+    spans: list[tuple[int, float, float]] = []
+    for number, row in enumerate(rows):
+        merged: list[list[float]] = []
+        for piece in sorted(row.pieces, key=lambda one: one.x0):
+            if merged and piece.x0 < merged[-1][1]:
+                merged[-1][1] = max(merged[-1][1], piece.x1)
+            else:
+                merged.append([piece.x0, piece.x1])
+        spans += [(number, x0, x1) for x0, x1 in merged]
+    return list(_cut(spans))
+
+
+def _cut(spans: list[tuple[int, float, float]]) -> Iterator[tuple[float, float]]:
+    by_row: dict[int, list[tuple[float, float]]] = {}
+    for number, x0, x1 in spans:
+        by_row.setdefault(number, []).append((x0, x1))
+    gaps = [(before[1], after[0]) for row in by_row.values() for before, after in pairwise(row)]
+    if not gaps:
+        yield min(x0 for _, x0, _ in spans), max(x1 for _, _, x1 in spans)
+        return
+    edges = sorted({edge for gap in gaps for edge in gap} | {edge for _, x0, x1 in spans for edge in (x0, x1)})
+    best: tuple[float, float] | None = None
+    best_worth = 0.0
+    for low, high in pairwise(edges):
+        x = (low + high) / 2
+        parted = sum(1 for start, end in gaps if start < x < end)
+        crossed = sum(1 for _, x0, x1 in spans if x0 < x < x1)
+        if not parted or crossed > CROSSED_SHARE * parted:
+            continue
+        worth = parted - 2 * crossed + min(1.0, (high - low) / 1000)
+        if worth > best_worth:
+            best, best_worth = (low, high), worth
+    if best is None:
+        yield min(x0 for _, x0, _ in spans), max(x1 for _, _, x1 in spans)
+        return
+    x = (best[0] + best[1]) / 2
+    yield from _cut([span for span in spans if span[2] <= x])
+    yield from _cut([span for span in spans if span[1] >= x])
+
+
+def _place(page: PageText, rows: Iterable[Row], columns: Sequence[tuple[float, float]]) -> None:
+    """Say which columns each piece stands in; cut a piece that is the close cells of several columns."""
+    for row in rows:
+        pieces = []
+        for piece in row.pieces:
+            first, last = _columns_of(piece, columns)
+            cells = _cells(page, piece, columns[first : last + 1]) if last > first else []
+            pieces += cells or [piece]
+        row.pieces = pieces
+        row.places = [_columns_of(piece, columns) for piece in pieces]
+
+
+def _cells(page: PageText, piece: Piece, columns: Sequence[tuple[float, float]]) -> list[Piece]:
+    """Return a piece cut at the columns, if each of its parts stands where its column does; else nothing."""
+    parts: list[Piece] = []
+    columns_of: list[int] = []
+    for word in _WORD.finditer(page.text, piece.start, piece.end):
+        x0, x1 = float(page.boxes[word.start()][0]), float(page.boxes[word.end() - 1][2])
+        overlaps = [min(x1, end) - max(x0, start) for start, end in columns]
+        column = overlaps.index(max(overlaps))
+        if parts and columns_of[-1] == column:
+            parts[-1].end, parts[-1].x1 = word.end(), x1
+            continue
+        if parts and x0 - parts[-1].x1 < SPLIT_GAP * piece.height:
+            return []
+        parts.append(Piece(word.start(), word.end(), x0, x1, piece.y0, piece.y1))
+        columns_of.append(column)
+    return parts if columns_of == list(range(len(columns))) else []
+
+
+def _columns_of(piece: Piece, columns: Sequence[tuple[float, float]]) -> tuple[int, int]:
+    overlaps = [min(piece.x1, x1) - max(piece.x0, x0) for x0, x1 in columns]
+    most = max(overlaps)
+    width = piece.x1 - piece.x0
+    deep = [place for place, overlap in enumerate(overlaps) if overlap > 0.6 * piece.height]
+    if not deep or most > 0.85 * width:
+        nearest = overlaps.index(most)
+        return nearest, nearest
+    return deep[0], deep[-1]
+
+
+def is_figure(text: str) -> bool:
+    """Whether a cell is a number, with its sign, unit or share, or a dash that stands for one."""
+    return _FIGURE.fullmatch(text) is not None
+
+
+def may_name(text: str) -> bool:
+    """Whether a cell may name a column: it is no figure, unless it is a year or the like."""
+    return PERIOD.fullmatch(text) is not None or not (is_figure(text) or text[:1].isdigit())
