@@ -5,30 +5,31 @@ Flow: file bytes -> **here** -> `Document` with `pages`. Pure. Scanned pages hav
 
 import math
 import re
-from bisect import bisect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import accumulate
 from statistics import median
-from typing import Any
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 
 from errors import UnreadableError
 from index.documents.store import Document
-from ingestion.reading.pdf_columns import mark_columns
+from index.documents.structure import Structure
+from ingestion.reading.pdf_header import NamedTable, named
 from ingestion.reading.pdf_lines import drop_running_lines, join_broken_words
+from ingestion.reading.pdf_page import PageText, drawn_rules, is_bold, read_page, wide_spaces
+from ingestion.reading.pdf_rows import WrittenPage, blocks_of, write_page
+from ingestion.reading.pdf_tables import find_grids
 from ingestion.reading.pdf_title import SizedLine, choose_title
 from ingestion.reading.text import clean, one_line
 
 _PAGE_BREAK = "\n\n"
 _TITLE_PAGE_CHARS = 5000
+_EDGE_LINES, _EDGE_CHARS = 3, 200
 _UPRIGHT = 0.99  # cosine of a character's angle
 # Cells of a table stand at least so far apart, in heights of the type; words of justified lines less.
 _COLUMN_GAP = 1.2
-_SPACE = re.compile(r"(?<=\S) (?=\S)")
-_LAST_BMP = "\uffff"
 _BULLETS = str.maketrans({"\uf0b7": "•", "\uf0a7": "•"})
 # Rules and dot leaders, and letters of symbol fonts, which mean nothing outside them.
 _NOISE = re.compile(" ?(?:[._·] ?){5,}|[\ue000-\uf8ff]")
@@ -41,13 +42,21 @@ def read_pdf(data: bytes, doc_id: str) -> Document:
         UnreadableError: no PDF, damaged, encrypted, or without any text.
     """
     pages, title, first_page = _extract(data)
-    pages = [clean(_NOISE.sub(" ", page.translate(_BULLETS))) for page in join_broken_words(pages)]
-    text, starts = join_pages(drop_running_lines(pages))
+    mended = _mended([*(page.text for page in pages), *(row.line for page in pages for row in page.rows)])
+    texts, lines = mended[: len(pages)], iter(mended[len(pages) :])
+    text, starts = join_pages(drop_running_lines(texts))
     if not text:
         raise UnreadableError(
             f"The PDF has no text on its {len(pages)} pages; they seem to be scanned.", "Run OCR on it first."
         )
-    return Document(doc_id, choose_title(title, first_page, doc_id), text, pages=starts, source=doc_id)
+    structure = Structure(blocks_of(text, starts, [page.mended(lines) for page in pages]))
+    return Document(
+        doc_id, choose_title(title, first_page, doc_id), text, pages=starts, source=doc_id, structure=structure
+    )
+
+
+def _mended(texts: Sequence[str]) -> list[str]:
+    return [clean(_NOISE.sub(" ", text.translate(_BULLETS))) for text in join_broken_words(texts)]
 
 
 def join_pages(pages: list[str]) -> tuple[str, tuple[int, ...]]:
@@ -58,8 +67,8 @@ def join_pages(pages: list[str]) -> tuple[str, tuple[int, ...]]:
     return text, tuple(min(start, len(text)) for start in starts)
 
 
-def _extract(data: bytes) -> tuple[list[str], str, list[SizedLine]]:
-    """Return (raw text of each page, title in the metadata or "", lines of the first page)."""
+def _extract(data: bytes) -> tuple[list[WrittenPage], str, list[SizedLine]]:
+    """Return (the pages, title in the metadata or "", lines of the first page)."""
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
@@ -69,33 +78,27 @@ def _extract(data: bytes) -> tuple[list[str], str, list[SizedLine]]:
     with document:
         title = one_line(document.get_metadata_value("Title"))
         first_page = _sized_lines(document)
-        return [_page_text(document, number) for number in range(len(document))], title, first_page
+        pages: list[WrittenPage] = []
+        last: NamedTable | None = None  # a table that ends the page before
+        for number in range(len(document)):
+            page, tables = _page(document, number)
+            if last and tables and _is_edge(page.text[: tables[0].start]) and tables[0].continues(last):
+                tables[0].name(last.names)
+            last = tables[-1] if tables and _is_edge(page.text[tables[-1].end :]) else None
+            pages.append(write_page(page.text, wide_spaces(page, _COLUMN_GAP), [table.rows for table in tables]))
+        return pages, title, first_page
 
 
-def _page_text(document: pypdfium2.PdfDocument, number: int) -> str:
+def _page(document: pypdfium2.PdfDocument, number: int) -> tuple[PageText, list[NamedTable]]:
     with _damage_named(number + 1), closing(document[number]) as page, closing(page.get_textpage()) as words:
-        text = str(words.get_text_range())
-        return mark_columns(text, _wide_spaces(words, text)).replace("\r\n", "\n")
+        read = read_page(words)
+        grids = find_grids(read, lambda: drawn_rules(page))
+        return read, [named(grid, read.text, lambda place: is_bold(words, int(read.indices[place]))) for grid in grids]
 
 
-def _wide_spaces(words: pypdfium2.PdfTextPage, text: str) -> Iterator[int]:
-    """Yield the places of spaces in a page's text beside which characters of one line stand `_COLUMN_GAP` apart."""
-    # PDFium counts in UTF-16.
-    beyond = [place for place, character in enumerate(text) if character > _LAST_BMP]
-
-    def box(place: int) -> Any:
-        rectangle = pdfium.FS_RECTF()
-        index = pdfium.FPDFText_GetCharIndexFromTextIndex(words, place + bisect(beyond, place - 1))
-        return rectangle if index >= 0 and pdfium.FPDFText_GetLooseCharBox(words, index, rectangle) else None
-
-    for space in _SPACE.finditer(text):
-        before, behind = box(space.start() - 1), box(space.end())
-        if before is None or behind is None:
-            continue
-        height = min(before.top - before.bottom, behind.top - behind.bottom)
-        overlap = min(before.top, behind.top) - max(before.bottom, behind.bottom)
-        if 2 * overlap > height and behind.left - before.right > _COLUMN_GAP * height:
-            yield space.start()
+def _is_edge(text: str) -> bool:
+    """Whether what stands before or behind a table is at most the running lines of a page."""
+    return text.strip().count("\n") < _EDGE_LINES and len(text) <= _EDGE_CHARS
 
 
 def _sized_lines(document: pypdfium2.PdfDocument) -> list[SizedLine]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from ingestion.reading.pdf_page import PageText
+from ingestion.reading.pdf_page import PageText, Rule
 
 # In heights of the type: words of a cell stand closer, and somewhere in a table cells stand further apart.
 CELL_GAP = 0.45
@@ -55,17 +55,6 @@ class Piece:
     def height(self) -> float:
         """Of the type."""
         return self.y1 - self.y0
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A line or a shaded box on the page."""
-
-    x0: float
-    x1: float
-    y0: float
-    y1: float
-    shade: bool = False
 
 
 @dataclass(slots=True)
@@ -272,7 +261,7 @@ def _grid(page: PageText, rows: Sequence[Row], first: int, last: int, rules: Seq
     if len(columns) < 2:
         return None
     height = median(piece.height for row in chosen for piece in row.pieces)
-    while last < len(rows) and _ends(rows[last - 1], rows[last], columns):
+    while last < len(rows) and _ends(rows[last - 1], rows[last], columns, rows[last]):
         chosen.append(Row(list(rows[last].pieces)))
         last += 1
     while first and _heads(rows[first - 1], rows[first], columns, height):
@@ -288,15 +277,17 @@ def _grid(page: PageText, rows: Sequence[Row], first: int, last: int, rules: Seq
     return Grid(chosen, columns, near)
 
 
-def _ends(above: Row, row: Row, columns: Sequence[tuple[float, float]]) -> bool:
-    """Whether a row of narrow gaps below a table is its last one."""
+def _ends(above: Row, below: Row, columns: Sequence[tuple[float, float]], row: Row) -> bool:
+    """Whether the row of the two that is outside a table is its first or last one, with narrow gaps."""
     places = [_columns_of(piece, columns) for piece in row.pieces]
     apart = len(places) > 1 and len(set(places)) == len(places) and all(first == last for first, last in places)
-    return apart and _follows(above, row)
+    return apart and _follows(above, below)
 
 
 def _heads(row: Row, below: Row, columns: Sequence[tuple[float, float]], height: float) -> bool:
     """Whether a line above a table is the first of its header: in the middle above some columns, not above all."""
+    if _ends(row, below, columns, row):
+        return True
     piece = row.pieces[0]
     if len(row.pieces) > 1 or not -0.5 * height < row.y0 - below.y1 < 1.2 * height or piece.x0 < columns[0][1]:
         return False

@@ -88,5 +88,5 @@ def _agreement(
 
 def _plain(text: str) -> str:
     """Return the words without what says nothing: spaces, hyphens, case, and the marks of footnotes behind them."""
-    plain = re.sub(r"[\s\u00ad\u2010-]+", "", unicodedata.normalize("NFKC", text)).casefold()
+    plain = re.sub(r"(?<=\w)[\s\u00ad\u2010-]+(?=\w)|\s+", "", unicodedata.normalize("NFKC", text)).casefold()
     return re.sub(r"(?<=[^(])(?:\(\d\))+$", "", plain)

@@ -1,0 +1,376 @@
+"""Name the columns of a table that was found on a PDF's page, where that is certain; join the lines of its cells.
+
+Flow: `pdf_tables.py`'s grid -> **here** -> rows of cells with their columns' names -> `pdf.py` writes them. Pure.
+
+A header is what stands above the figures of a column. It is believed if figures are below it in all columns, or if it
+is set apart from the rows: by a rule, by bold type, by a shade. Two columns of the same name, or a name that may belong
+to one column or to several, make a table whose columns have no names.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from ingestion.reading.pdf_tables import PERIOD, Grid, Piece, Row, Rule, is_figure, may_name
+
+# Rows of a header; a rule is as thick, in points; one below the header is as long, of the table's width.
+HEADER_ROWS = 5
+RULE_POINTS = 2.6
+HEADER_RULE_SHARE = 0.55
+# A column of figures has so many of them, of its cells.
+FIGURES_SHARE = 0.6
+
+_LED = re.compile(r"[^\w\s]*\s?\d")
+_GOES_ON = re.compile(r"[a-z(]")
+_UNFINISHED = re.compile(r"(?:.*\s)?(?:and|or|of|the|to|for|in|on|from|with|by|per|&)|.*[,–-]", re.DOTALL)
+# What stands above the names of rows and says nothing of them: units, the date of the figures.
+_NO_NAME = re.compile(r"\(.*\)|.*\bended\b.*|.*\b(?:in|except)\b.*(?:millions|thousands|billions|share).*", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(slots=True)
+class NamedRow:
+    """A row of a table.
+
+    Attributes:
+        cells: their pieces, from left to right, one list for each column; of a row that is one line of words only one.
+        columns: their names; none where they are not certain.
+        header: it names columns.
+    """
+
+    cells: list[list[Piece]]
+    columns: tuple[str, ...] = ()
+    header: bool = False
+
+
+@dataclass(slots=True)
+class NamedTable:
+    """A table with what is known of it.
+
+    Attributes:
+        rows: from above.
+        names: of its columns; none where they are not certain.
+        ranges: of its columns, from left to right, in points.
+    """
+
+    rows: list[NamedRow]
+    names: tuple[str, ...]
+    ranges: list[tuple[float, float]]
+
+    @property
+    def start(self) -> int:
+        """First character of the page's text."""
+        return min(piece.start for row in self.rows for cell in row.cells for piece in cell)
+
+    @property
+    def end(self) -> int:
+        """Behind the last character."""
+        return max(piece.end for row in self.rows for cell in row.cells for piece in cell)
+
+    def continues(self, before: "NamedTable") -> bool:
+        """Whether its columns stand where those of a table do that ends the page before."""
+        if self.names or not before.names or len(self.ranges) != len(before.ranges):
+            return False
+        for place, (x0, x1) in enumerate(self.ranges):
+            touched = [number for number, (left, right) in enumerate(before.ranges) if x0 < right and left < x1]
+            if touched != [place]:
+                return False
+        return True
+
+    def name(self, names: tuple[str, ...]) -> None:
+        """Give the columns names."""
+        self.names = names
+        for row in self.rows:
+            if len(row.cells) == len(names):
+                row.columns = names
+
+
+def named(grid: Grid, text: str, is_bold: Callable[[int], bool]) -> NamedTable:
+    """Return a table with its columns' names.
+
+    Args:
+        grid: the table.
+        text: of the page.
+        is_bold: whether a character of the text is.
+    """
+    rows = _joined(grid, text)
+    depth, names = _Table(grid, rows, text, is_bold).header()
+    found = []
+    for place, row in enumerate(rows):
+        cells = [row.cell(column) for column in range(len(grid.columns))]
+        if _is_line(row) and place >= depth:
+            found.append(NamedRow([row.pieces]))
+        elif any(first < last for first, last in row.places):
+            found.append(NamedRow([[piece] for piece in row.pieces], header=place < depth))
+        else:
+            found.append(NamedRow(cells, () if place < depth else tuple(names), place < depth))
+    return NamedTable(found, tuple(names), grid.columns)
+
+
+def _is_line(row: Row) -> bool:
+    """Whether a row has words in its first column only, or one piece across several: a heading within the table."""
+    return all(first == 0 for first, _ in row.places)
+
+
+class _Table:
+    """A table while its header is looked for."""
+
+    def __init__(self, grid: Grid, rows: Sequence[Row], text: str, is_bold: Callable[[int], bool]) -> None:
+        self.grid, self.rows, self.text, self.is_bold = grid, rows, text, is_bold
+        self.count = len(grid.columns)
+        self.left, self.right = grid.columns[0][0], grid.columns[-1][1]
+        self.height = median(piece.height for row in rows for piece in row.pieces)
+
+    def header(self) -> tuple[int, list[str]]:
+        """Return how many rows name the columns, and the names; none of either if that is not certain."""
+        figures = [column for column in range(self.count) if self._has_figures(column)]
+        depth = self._rows_without_figures(figures)
+        styled = self._set_apart()
+        if styled and (not figures or not depth or styled < depth):
+            depth = styled
+        if not 0 < depth < len(self.rows) or depth > HEADER_ROWS:
+            return 0, []
+        cells = [self._cell(row, column) for row in self.rows[:depth] for column in range(self.count)]
+        if any(is_figure(cell) and not PERIOD.fullmatch(cell) for cell in cells):
+            return 0, []
+        names = self._names(depth)
+        if not any(names[1:]):
+            return 0, []
+        # Before the first column with a name stand the names of rows.
+        first = next(column for column, name in enumerate(names[1:], 1) if name)
+        if figures:
+            named = all(names[column] for column in figures if column >= first)
+            periods = any(PERIOD.search(names[column]) for column in figures if column)
+            certain = named and (self.count > 2 or styled == depth or periods)
+        else:
+            certain = styled == depth and all(names[first:])
+        return (depth, names) if certain else (0, [])
+
+    def _cell(self, row: Row, column: int) -> str:
+        return words(self.text, row.cell(column))
+
+    def _has_figures(self, column: int) -> bool:
+        """Whether a column's cells are figures or begin with one, apart from its header."""
+        cells = [cell for row in self.rows if not _is_line(row) and (cell := self._cell(row, column))]
+        data = cells[1:] if len(cells) > 1 and not is_figure(cells[0]) else cells
+        led = [cell for cell in data if is_figure(cell) or _LED.match(cell)]
+        share = FIGURES_SHARE if column or any(map(is_figure, led)) else 1
+        return bool(led) and len(led) >= share * len(data)
+
+    def _rows_without_figures(self, figures: Sequence[int]) -> int:
+        """Return how many rows stand above the first figure of a column that has figures."""
+        if not figures:
+            return 0
+        plain = {
+            column
+            for column in figures
+            if any(is_figure(cell) and not PERIOD.fullmatch(cell) for row in self.rows if (cell := self._cell(row, column)))
+        }
+        named = False
+        for place, row in enumerate(self.rows):
+            if _is_line(row) and (named or len(row.pieces) == 1):
+                ends = named
+            else:
+                cells = {column: cell for column in figures if (cell := self._cell(row, column))}
+                ends = any(
+                    is_figure(cell) and not (PERIOD.fullmatch(cell) and (column in plain))
+                    or (not may_name(cell) and column not in plain)
+                    for column, cell in cells.items()
+                )
+                named |= bool(cells)
+            if ends:
+                return place
+        return 0
+
+    def _set_apart(self) -> int:
+        """Return how many rows are set apart from the others by a rule, bold type or a shade; 0 if none."""
+        if len(self.rows) < 2:
+            return 0
+        bold = self._leading([self._is_bold(row) for row in self.rows])
+        shaded = self._leading([self._shade(row) for row in self.rows])
+        ruled = [self._is_ruled_below(place) for place in range(len(self.rows) - 1)]
+        first = ruled.index(True) + 1 if any(ruled) else 0
+        ruled_once = first if first and sum(ruled) == 1 or (first and sum(ruled) <= 2 and len(ruled) > 4) else 0
+        return bold or shaded or (ruled_once if ruled_once <= HEADER_ROWS else 0)
+
+    def _leading(self, marks: Sequence[bool]) -> int:
+        """Return how many rows have a mark before the first one without, if few of the others have."""
+        depth = marks.index(False) if False in marks else 0
+        rest = marks[depth:]
+        return depth if depth and depth <= HEADER_ROWS and sum(rest) <= 0.34 * len(rest) else 0
+
+    def _is_bold(self, row: Row) -> bool:
+        return all(self.is_bold(piece.start) for piece in row.pieces)
+
+    def _shade(self, row: Row) -> bool:
+        middle = (row.y0 + row.y1) / 2
+        over = [(rule.x0, rule.x1) for rule in self.grid.rules if rule.shade and rule.y0 < middle < rule.y1]
+        return _covered(over, self.left, self.right) > 0.8 * (self.right - self.left)
+
+    def _is_ruled_below(self, place: int) -> bool:
+        above, below = self.rows[place], self.rows[place + 1]
+        low, high = below.y1 - 0.4 * self.height, above.y0 + 0.4 * self.height
+        rules = [(rule.x0, rule.x1) for rule in self.grid.rules if _is_flat(rule) and low < rule.y0 < high]
+        return _covered(rules, self.left, self.right) > HEADER_RULE_SHARE * (self.right - self.left)
+
+    def _names(self, depth: int) -> list[str]:
+        """Return the columns' names from the first rows, joined from above; nothing where a name may be another's."""
+        parts: list[list[str]] = [[] for _ in range(self.count)]
+        for place, row in enumerate(self.rows[:depth]):
+            spans = self._spans(place, depth)
+            if spans is None:
+                return []
+            for (first, last), pieces in spans.items():
+                for column in range(first, last + 1):
+                    parts[column].append(words(self.text, pieces))
+        names = [" ".join(part) for part in parts]
+        if _NO_NAME.fullmatch(names[0]) or (PERIOD.fullmatch(names[0]) and any(map(PERIOD.search, names[1:]))):
+            names[0] = ""
+        counts = Counter(name for name in names if name)
+        return names if counts and max(counts.values()) == 1 else []
+
+    def _spans(self, place: int, depth: int) -> dict[tuple[int, int], list[Piece]] | None:
+        """Return which columns the names in a row are for; None if that is not certain."""
+        row = self.rows[place]
+        cells: dict[tuple[int, int], list[Piece]] = {}
+        for piece, where in zip(row.pieces, row.places, strict=True):
+            cells.setdefault(where, []).append(piece)
+        if place == depth - 1:
+            return cells
+        below = [column for column in range(self.count) if any(one.cell(column) for one in self.rows[place + 1 : depth])]
+        spans: dict[tuple[int, int], list[Piece]] = {}
+        where = sorted(cells)
+        for number, (first, last) in enumerate(where):
+            pieces = cells[first, last]
+            low = where[number - 1][1] + 1 if number else 0
+            high = where[number + 1][0] - 1 if number + 1 < len(where) else self.count - 1
+            span = self._span(place, pieces, (first, last), (low, high), below)
+            if span is None or any(span[0] <= b and a <= span[1] for a, b in spans):
+                return None
+            spans[span] = pieces
+        return spans
+
+    def _span(
+        self, place: int, pieces: Sequence[Piece], own: tuple[int, int], free: tuple[int, int], below: Sequence[int]
+    ) -> tuple[int, int] | None:
+        """Return the first and the last column that a name stands above."""
+        x0, x1 = min(piece.x0 for piece in pieces), max(piece.x1 for piece in pieces)
+        if own == (0, 0):
+            return own
+        ruled = self._ruled_span(place, x0, x1)
+        if ruled and free[0] <= ruled[0] <= own[0] and own[1] <= ruled[1] <= free[1]:
+            return ruled
+        middle = (x0 + x1) / 2
+        best = own
+        tight = self.rows[place].y0 - self.rows[place + 1].y1 < 0.3 * self.height
+        if tight and own[0] == own[1] and sum(last > 0 for _, last in self.rows[place].places) == 1:
+            return own  # the first line of a name that is longer than those beside it
+        for first in range(max(free[0], 1), own[0] + 1):
+            for last in range(own[1], free[1] + 1):
+                inner = [column for column in range(first, last + 1) if column in below]
+                if len(inner) < last - first + 1:
+                    continue
+                center = (self._edges(first)[0] + self._edges(last)[1]) / 2
+                if abs(center - middle) < 0.8 * self.height and last - first > best[1] - best[0]:
+                    best = first, last
+        if best == own and own[0] == own[1] and own[0] in below:
+            # At the left edge of several columns it names all up to the next name.
+            edge = self._edges(own[0])[0]
+            alone = all(column not in below for column in range(own[0] + 1, free[1] + 1))
+            if not alone and abs(x0 - edge) < 0.3 * self.height and abs(middle - sum(self._edges(own[0])) / 2) > 0.3 * self.height:
+                return own[0], free[1]
+        return best
+
+    def _edges(self, column: int) -> tuple[float, float]:
+        return self.grid.columns[column]
+
+    def _ruled_span(self, place: int, x0: float, x1: float) -> tuple[int, int] | None:
+        """Return the columns above which a rule runs below a name, or that stand in one box with it."""
+        above, below = self.rows[place], self.rows[place + 1]
+        low, high = below.y1 - 0.4 * self.height, above.y0 + 0.4 * self.height
+        middle = (x0 + x1) / 2
+        runs = _joined_runs([(rule.x0, rule.x1) for rule in self.grid.rules if _is_flat(rule) and low < rule.y0 < high])
+        for start, end in runs:
+            if start <= middle <= end and end - start < 0.9 * (self.right - self.left):
+                return self._columns_within(start, end)
+        y = (above.y0 + above.y1) / 2
+        walls = [rule.x0 for rule in self.grid.rules if rule.x1 - rule.x0 < RULE_POINTS and not rule.shade and rule.y0 < y < rule.y1]
+        before, behind = [x for x in walls if x < middle], [x for x in walls if x > middle]
+        return self._columns_within(max(before), min(behind)) if before and behind else None
+
+    def _columns_within(self, start: float, end: float) -> tuple[int, int] | None:
+        inner = [column for column, (x0, x1) in enumerate(self.grid.columns) if start - 1 < (x0 + x1) / 2 < end + 1]
+        return (inner[0], inner[-1]) if inner else None
+
+
+def words(text: str, pieces: Sequence[Piece]) -> str:
+    """Return the words of a cell on one line."""
+    return " ".join(" ".join(text[piece.start : piece.end].split()) for piece in pieces)
+
+
+def _joined(grid: Grid, text: str) -> list[Row]:
+    """Join rows that are lines of one: between two rules or shades, or where a name goes on."""
+    rows = grid.rows
+    parted = [_is_parted(grid, above, below) for above, below in pairwise(rows)]
+    complete = len(parted) > 2 and sum(parted) >= 0.66 * len(parted)
+    walls = sum(1 for rule in grid.rules if rule.x1 - rule.x0 < RULE_POINTS and rule.y1 - rule.y0 > 8) > 1
+    joined = [rows[0]]
+    for below, is_parted in zip(rows[1:], parted, strict=True):
+        above = joined[-1]
+        if not is_parted and _are_one(above, below, text, banded=complete, boxed=walls and any(parted)):
+            pieces = [*zip(above.pieces, above.places, strict=True), *zip(below.pieces, below.places, strict=True)]
+            joined[-1] = Row([piece for piece, _ in pieces], [place for _, place in pieces])
+        else:
+            joined.append(below)
+    return joined
+
+
+def _are_one(above: Row, below: Row, text: str, *, banded: bool, boxed: bool) -> bool:
+    """Whether two rows with no rule between them are lines of one."""
+    height = median(piece.height for piece in (*above.pieces, *below.pieces))
+    if above.y0 - below.y1 > 0.7 * height:
+        return False
+    labels = [words(text, row.cell(0)) for row in (above, below)]
+    figures = [any(is_figure(words(text, [piece])) for piece in row.pieces) for row in (above, below)]
+    if boxed and not labels[1] and labels[0] and any(figures):
+        return True
+    if all(figures) or not all(first == last for row in (above, below) for first, last in row.places):
+        return False
+    if banded:
+        return True
+    if _is_line(above) and labels[1] and not _is_line(below) and not labels[0].endswith(":"):
+        return bool(_GOES_ON.match(labels[1]) or _UNFINISHED.fullmatch(labels[0]))
+    return False
+
+
+def _is_parted(grid: Grid, above: Row, below: Row) -> bool:
+    """Whether a rule or the edge of a shade runs between two rows, at the table's left side."""
+    height = median(piece.height for piece in (*above.pieces, *below.pieces))
+    low, high = below.y1 - 0.45 * height, above.y0 + 0.45 * height
+    x = grid.columns[0][0] + height
+    for rule in grid.rules:
+        edges = (rule.y0, rule.y1) if rule.shade else (rule.y0,) if _is_flat(rule) else ()
+        if rule.x0 <= x and rule.x1 > x and any(low < y < high for y in edges):
+            return True
+    return False
+
+
+def _is_flat(rule: Rule) -> bool:
+    return not rule.shade and rule.y1 - rule.y0 < RULE_POINTS
+
+
+def _joined_runs(runs: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    found: list[tuple[float, float]] = []
+    for start, end in sorted(runs):
+        if found and start < found[-1][1] + 1:
+            found[-1] = found[-1][0], max(found[-1][1], end)
+        else:
+            found.append((start, end))
+    return found
+
+
+def _covered(runs: Sequence[tuple[float, float]], left: float, right: float) -> float:
+    """Return how much of `[left, right]` the runs cover."""
+    return sum(max(0.0, min(end, right) - max(start, left)) for start, end in _joined_runs(runs))
