@@ -20,6 +20,8 @@ from ingestion.reading.pdf_tables import PERIOD, Grid, Piece, Row, Rule, is_figu
 HEADER_ROWS = 5
 RULE_POINTS = 2.6
 HEADER_RULE_SHARE = 0.55
+# A shaded box of a row is at most so many lines high.
+ROW_SHADE_LINES = 4
 # A column of figures has so many of them, of its cells.
 FIGURES_SHARE = 0.6
 
@@ -259,12 +261,14 @@ class _Table:
         x0, x1 = min(piece.x0 for piece in pieces), max(piece.x1 for piece in pieces)
         if own == (0, 0):
             return own
-        ruled = self._ruled_span(place, x0, x1)
-        if ruled and free[0] <= ruled[0] <= own[0] and own[1] <= ruled[1] <= free[1]:
-            return ruled
         middle = (x0 + x1) / 2
+        under, boxed = self._ruled_span(place, middle)
+        if under and free[0] <= under[0] <= own[0] and own[1] <= under[1] <= free[1]:
+            center = (self._edges(under[0])[0] + self._edges(under[1])[1]) / 2
+            if boxed or abs(center - middle) < 2 * self.height:
+                return under
         best = own
-        tight = self.rows[place].y0 - self.rows[place + 1].y1 < 0.3 * self.height
+        tight = not under and self.rows[place].y0 - self.rows[place + 1].y1 < 0.3 * self.height
         if tight and own[0] == own[1] and sum(last > 0 for _, last in self.rows[place].places) == 1:
             return own  # the first line of a name that is longer than those beside it
         for first in range(max(free[0], 1), own[0] + 1):
@@ -286,19 +290,20 @@ class _Table:
     def _edges(self, column: int) -> tuple[float, float]:
         return self.grid.columns[column]
 
-    def _ruled_span(self, place: int, x0: float, x1: float) -> tuple[int, int] | None:
-        """Return the columns above which a rule runs below a name, or that stand in one box with it."""
+    def _ruled_span(self, place: int, middle: float) -> tuple[tuple[int, int] | None, bool]:
+        """Return the columns above which a rule runs below a name, and whether they are in one box with it."""
         above, below = self.rows[place], self.rows[place + 1]
+        y = (above.y0 + above.y1) / 2
+        walls = [rule.x0 for rule in self.grid.rules if _is_upright(rule) and rule.y0 < y < rule.y1]
+        before, behind = [x for x in walls if x < middle], [x for x in walls if x > middle]
+        if before and behind:
+            return self._columns_within(max(before), min(behind)), True
         low, high = below.y1 - 0.4 * self.height, above.y0 + 0.4 * self.height
-        middle = (x0 + x1) / 2
         runs = _joined_runs([(rule.x0, rule.x1) for rule in self.grid.rules if _is_flat(rule) and low < rule.y0 < high])
         for start, end in runs:
             if start <= middle <= end and end - start < 0.9 * (self.right - self.left):
-                return self._columns_within(start, end)
-        y = (above.y0 + above.y1) / 2
-        walls = [rule.x0 for rule in self.grid.rules if rule.x1 - rule.x0 < RULE_POINTS and not rule.shade and rule.y0 < y < rule.y1]
-        before, behind = [x for x in walls if x < middle], [x for x in walls if x > middle]
-        return self._columns_within(max(before), min(behind)) if before and behind else None
+                return self._columns_within(start, end), False
+        return None, False
 
     def _columns_within(self, start: float, end: float) -> tuple[int, int] | None:
         inner = [column for column, (x0, x1) in enumerate(self.grid.columns) if start - 1 < (x0 + x1) / 2 < end + 1]
@@ -315,11 +320,12 @@ def _joined(grid: Grid, text: str) -> list[Row]:
     rows = grid.rows
     parted = [_is_parted(grid, above, below) for above, below in pairwise(rows)]
     complete = len(parted) > 2 and sum(parted) >= 0.66 * len(parted)
-    walls = sum(1 for rule in grid.rules if rule.x1 - rule.x0 < RULE_POINTS and rule.y1 - rule.y0 > 8) > 1
+    walls = sum(1 for rule in grid.rules if _is_upright(rule) and rule.y1 - rule.y0 > rows[0].pieces[0].height) > 1
     joined = [rows[0]]
     for below, is_parted in zip(rows[1:], parted, strict=True):
         above = joined[-1]
-        if not is_parted and _are_one(above, below, text, banded=complete, boxed=walls and any(parted)):
+        banded = complete or _share_shade(grid, above, below)
+        if not is_parted and _are_one(above, below, text, banded=banded, boxed=walls and any(parted)):
             pieces = [*zip(above.pieces, above.places, strict=True), *zip(below.pieces, below.places, strict=True)]
             joined[-1] = Row([piece for piece, _ in pieces], [place for _, place in pieces])
         else:
@@ -338,23 +344,39 @@ def _are_one(above: Row, below: Row, text: str, *, banded: bool, boxed: bool) ->
         return True
     if all(figures) or not all(first == last for row in (above, below) for first, last in row.places):
         return False
-    if banded:
-        return True
-    if _is_line(above) and labels[1] and not _is_line(below) and not labels[0].endswith(":"):
-        return bool(_GOES_ON.match(labels[1]) or _UNFINISHED.fullmatch(labels[0]))
-    return False
+    starts_label = _is_line(above) and not labels[0].endswith(":") and not _is_line(below) and bool(labels[1])
+    if not starts_label or abs(above.pieces[0].x0 - below.pieces[0].x0) > 2 * height:
+        return banded and not starts_label
+    return banded or bool(_GOES_ON.match(labels[1]) or _UNFINISHED.fullmatch(labels[0]))
 
 
 def _is_parted(grid: Grid, above: Row, below: Row) -> bool:
-    """Whether a rule or the edge of a shade runs between two rows, at the table's left side."""
+    """Whether a rule or the edge of a shade runs between two rows: at the table's left side, or across most of it."""
     height = median(piece.height for piece in (*above.pieces, *below.pieces))
     low, high = below.y1 - 0.45 * height, above.y0 + 0.45 * height
-    x = grid.columns[0][0] + height
-    for rule in grid.rules:
-        edges = (rule.y0, rule.y1) if rule.shade else (rule.y0,) if _is_flat(rule) else ()
-        if rule.x0 <= x and rule.x1 > x and any(low < y < high for y in edges):
-            return True
-    return False
+    left, right = grid.columns[0][0], grid.columns[-1][1]
+    rules = [rule for rule in grid.rules if _is_flat(rule) and low < rule.y0 < high]
+    if not _share_shade(grid, above, below):
+        rules += [rule for rule in grid.rules if rule.shade and (low < rule.y0 < high or low < rule.y1 < high)]
+    x = left + height
+    if any(rule.x0 <= x < rule.x1 for rule in rules):
+        return True
+    return _covered([(rule.x0, rule.x1) for rule in rules], left, right) > 0.5 * (right - left)
+
+
+def _share_shade(grid: Grid, above: Row, below: Row) -> bool:
+    """Whether two rows stand in one shaded box that holds no more than a few lines."""
+    x = grid.columns[0][0] + 1
+    low, high = (below.y0 + below.y1) / 2, (above.y0 + above.y1) / 2
+    lines = ROW_SHADE_LINES * above.pieces[0].height
+    return any(
+        rule.shade and rule.x0 <= x <= rule.x1 and rule.y0 < low and high < rule.y1 and rule.y1 - rule.y0 < lines
+        for rule in grid.rules
+    )
+
+
+def _is_upright(rule: Rule) -> bool:
+    return not rule.shade and rule.x1 - rule.x0 < RULE_POINTS
 
 
 def _is_flat(rule: Rule) -> bool:

@@ -111,9 +111,12 @@ def find_grids(page: PageText, rules: Callable[[], Sequence[Rule]]) -> list[Grid
         return []
     drawn = rules()
     grids = []
-    for first, last in runs:
-        grid = _grid(page, rows, first, last, drawn)
-        if grid:
+    free = 0  # rows before it are in a table
+    for place, (first, last) in enumerate(runs):
+        limit = runs[place + 1][0] if place + 1 < len(runs) else len(rows)
+        found = _grid(page, rows, (first, last), (free, limit), drawn)
+        if found:
+            grid, free = found
             grids.append(grid)
     return grids
 
@@ -220,8 +223,11 @@ def _parted(text: str, rows: Sequence[Row], wide: Sequence[int]) -> Iterator[tup
         row = rows[place]
         words = [text[piece.start : piece.end] for piece in row.pieces]
         names = all(PERIOD.fullmatch(word) or not is_figure(word) for word in words)
-        apart = place - before > 1 or rows[place - 1].y0 - row.y1 > usual + 0.5 * row.pieces[0].height
-        if names and apart and (figures or (count == 1 and place - before > 1)):
+        again = words[0] == text[rows[first].pieces[0].start : rows[first].pieces[0].end]
+        apart = again or place - before > 1 or rows[place - 1].y0 - row.y1 > usual + 0.5 * row.pieces[0].height
+        # A caption that looked like a row, with its lines, before the first row.
+        caption = count == 1 and any(one.pieces[0].x0 <= row.pieces[0].x0 + 1 for one in rows[before + 1 : place])
+        if names and apart and (figures or caption):
             if count > 1:
                 yield first, before + 1
             first, figures, count = place, False, 0
@@ -254,27 +260,38 @@ def _is_wide(text: str, row: Row) -> bool:
     return False
 
 
-def _grid(page: PageText, rows: Sequence[Row], first: int, last: int, rules: Sequence[Rule]) -> Grid | None:
-    """Cut rows into columns; None if they have not the shape of a table."""
+def _grid(
+    page: PageText, rows: Sequence[Row], run: tuple[int, int], limits: tuple[int, int], rules: Sequence[Rule]
+) -> tuple[Grid, int] | None:
+    """Cut rows into columns; None if they have not the shape of a table.
+
+    Args:
+        page: its text.
+        rows: all of the page.
+        run: the first row of the table, and the one behind its last.
+        limits: the first row that may be in it, and the one behind the last that may.
+        rules: what is drawn on the page.
+
+    Returns:
+        The table, and the place of the row behind it.
+    """
+    first, last = run
     chosen = [Row(list(row.pieces)) for row in rows[first:last]]
     columns = _columns(chosen)
     if len(columns) < 2:
         return None
     height = median(piece.height for row in chosen for piece in row.pieces)
-    while last < len(rows) and _ends(rows[last - 1], rows[last], columns, rows[last]):
+    while last < limits[1] and _ends(rows[last - 1], rows[last], columns, rows[last]):
         chosen.append(Row(list(rows[last].pieces)))
         last += 1
-    while first and _heads(rows[first - 1], rows[first], columns, height):
+    while first > limits[0] and _heads(page.text, rows[first - 1], rows[first], columns, height):
         first -= 1
         chosen.insert(0, Row(list(rows[first].pieces)))
     _place(page, chosen, columns)
-    left, right, low, high = columns[0][0], columns[-1][1], chosen[-1].y0, chosen[0].y1
-    near = [
-        rule
-        for rule in rules
-        if rule.x1 > left and rule.x0 < right and rule.y1 > low - height and rule.y0 < high + height
-    ]
-    return Grid(chosen, columns, near)
+    left, right = columns[0][0] - 2 * height, columns[-1][1] + 2 * height
+    low, high = chosen[-1].y0 - height, chosen[0].y1 + height
+    near = [rule for rule in rules if rule.x1 > left and rule.x0 < right and rule.y1 > low and rule.y0 < high]
+    return Grid(chosen, columns, near), last
 
 
 def _ends(above: Row, below: Row, columns: Sequence[tuple[float, float]], row: Row) -> bool:
@@ -284,10 +301,10 @@ def _ends(above: Row, below: Row, columns: Sequence[tuple[float, float]], row: R
     return apart and _follows(above, below)
 
 
-def _heads(row: Row, below: Row, columns: Sequence[tuple[float, float]], height: float) -> bool:
+def _heads(text: str, row: Row, below: Row, columns: Sequence[tuple[float, float]], height: float) -> bool:
     """Whether a line above a table is the first of its header: in the middle above some columns, not above all."""
     if _ends(row, below, columns, row):
-        return True
+        return not any(is_figure(text[piece.start : piece.end]) for piece in row.pieces)
     piece = row.pieces[0]
     if len(row.pieces) > 1 or not -0.5 * height < row.y0 - below.y1 < 1.2 * height or piece.x0 < columns[0][1]:
         return False
