@@ -248,47 +248,57 @@ class _Table:
             pieces = cells[first, last]
             low = where[number - 1][1] + 1 if number else 0
             high = where[number + 1][0] - 1 if number + 1 < len(where) else self.count - 1
-            span = self._span(place, pieces, (first, last), (low, high), below)
+            span = self._span(place, depth, pieces, (first, last), (low, high), below)
             if span is None or any(span[0] <= b and a <= span[1] for a, b in spans):
                 return None
             spans[span] = pieces
         return spans
 
     def _span(
-        self, place: int, pieces: Sequence[Piece], own: tuple[int, int], free: tuple[int, int], below: Sequence[int]
+        self,
+        place: int,
+        depth: int,
+        pieces: Sequence[Piece],
+        own: tuple[int, int],
+        free: tuple[int, int],
+        below: Sequence[int],
     ) -> tuple[int, int] | None:
-        """Return the first and the last column that a name stands above."""
-        x0, x1 = min(piece.x0 for piece in pieces), max(piece.x1 for piece in pieces)
+        """Return the first and the last column that a name stands above; None if that is not certain."""
         if own == (0, 0):
             return own
+        x0, x1 = min(piece.x0 for piece in pieces), max(piece.x1 for piece in pieces)
         middle = (x0 + x1) / 2
+        edges = [self._edges(column, depth) for column in range(self.count)]
         under, boxed = self._ruled_span(place, middle)
         if under and free[0] <= under[0] <= own[0] and own[1] <= under[1] <= free[1]:
-            center = (self._edges(under[0])[0] + self._edges(under[1])[1]) / 2
+            center = (edges[under[0]][0] + edges[under[1]][1]) / 2
             if boxed or abs(center - middle) < 2 * self.height:
                 return under
-        best = own
         tight = not under and self.rows[place].y0 - self.rows[place + 1].y1 < 0.3 * self.height
         if tight and own[0] == own[1] and sum(last > 0 for _, last in self.rows[place].places) == 1:
             return own  # the first line of a name that is longer than those beside it
+        best = own
         for first in range(max(free[0], 1), own[0] + 1):
             for last in range(own[1], free[1] + 1):
-                inner = [column for column in range(first, last + 1) if column in below]
-                if len(inner) < last - first + 1:
+                if any(column not in below for column in range(first, last + 1)):
                     continue
-                center = (self._edges(first)[0] + self._edges(last)[1]) / 2
+                center = (edges[first][0] + edges[last][1]) / 2
                 if abs(center - middle) < 0.8 * self.height and last - first > best[1] - best[0]:
                     best = first, last
-        if best == own and own[0] == own[1] and own[0] in below:
-            # At the left edge of several columns it names all up to the next name.
-            edge = self._edges(own[0])[0]
-            alone = all(column not in below for column in range(own[0] + 1, free[1] + 1))
-            if not alone and abs(x0 - edge) < 0.3 * self.height and abs(middle - sum(self._edges(own[0])) / 2) > 0.3 * self.height:
-                return own[0], free[1]
-        return best
+        if best != own or own[0] != own[1] or own[0] not in below:
+            return best
+        left, right = edges[own[0]]
+        several = any(column in below for column in range(own[0] + 1, free[1] + 1))
+        if several and abs(x0 - left) < 0.3 * self.height < abs(middle - (left + right) / 2):
+            return own[0], free[1]  # at the left edge of several columns, all up to the next name
+        return own if under in {None, own} else None
 
-    def _edges(self, column: int) -> tuple[float, float]:
-        return self.grid.columns[column]
+    def _edges(self, column: int, depth: int) -> tuple[float, float]:
+        """Return where a column stands, without the names above it that may be those of several."""
+        pieces = [piece for row in self.rows[depth - 1 :] for piece in row.cell(column)]
+        if not pieces:
+            return self.grid.columns[column]
+        return min(piece.x0 for piece in pieces), max(piece.x1 for piece in pieces)
 
     def _ruled_span(self, place: int, middle: float) -> tuple[tuple[int, int] | None, bool]:
         """Return the columns above which a rule runs below a name, and whether they are in one box with it."""
