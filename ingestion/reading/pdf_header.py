@@ -270,7 +270,9 @@ class _Table:
         middle = (x0 + x1) / 2
         edges = [self._edges(column, depth) for column in range(self.count)]
         under, boxed = self._ruled_span(place, middle)
-        if under and free[0] <= under[0] <= own[0] and own[1] <= under[1] <= free[1]:
+        if under and not (free[0] <= under[0] <= own[0] and own[1] <= under[1] <= free[1]):
+            under = None  # it is above other names too
+        if under:
             center = (edges[under[0]][0] + edges[under[1]][1]) / 2
             if boxed or abs(center - middle) < 2 * self.height:
                 return under
