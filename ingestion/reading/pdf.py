@@ -18,7 +18,7 @@ from index.documents.store import Document
 from index.documents.structure import Structure
 from ingestion.reading.pdf_header import NamedTable, named
 from ingestion.reading.pdf_lines import drop_running_lines, join_broken_words
-from ingestion.reading.pdf_page import PageText, drawn_rules, is_bold, read_page, wide_spaces
+from ingestion.reading.pdf_page import PageText, boxes_of, drawn_rules, is_bold, read_page, wide_spaces
 from ingestion.reading.pdf_rows import WrittenPage, blocks_of, write_page
 from ingestion.reading.pdf_tables import find_grids
 from ingestion.reading.pdf_title import SizedLine, choose_title
@@ -42,14 +42,15 @@ def read_pdf(data: bytes, doc_id: str) -> Document:
         UnreadableError: no PDF, damaged, encrypted, or without any text.
     """
     pages, title, first_page = _extract(data)
-    mended = _mended([*(page.text for page in pages), *(row.line for page in pages for row in page.rows)])
-    texts, lines = mended[: len(pages)], iter(mended[len(pages) :])
+    mended = _mended([*(page.text for page in pages), *(page.lines() for page in pages)])
+    texts, lines = mended[: len(pages)], mended[len(pages) :]
     text, starts = join_pages(drop_running_lines(texts))
     if not text:
         raise UnreadableError(
             f"The PDF has no text on its {len(pages)} pages; they seem to be scanned.", "Run OCR on it first."
         )
-    structure = Structure(blocks_of(text, starts, [page.mended(lines) for page in pages]))
+    written = [page.mended(rows) for page, rows in zip(pages, lines, strict=True)]
+    structure = Structure(blocks_of(text, starts, written))
     return Document(
         doc_id, choose_title(title, first_page, doc_id), text, pages=starts, source=doc_id, structure=structure
     )
@@ -107,19 +108,16 @@ def _sized_lines(document: pypdfium2.PdfDocument) -> list[SizedLine]:
         return []
     with _damage_named(1), closing(document[0]) as page, closing(page.get_textpage()) as words:
         lines: list[tuple[str, list[float]]] = [("", [])]
+        boxes = boxes_of(words)
+        heights = (boxes[:, 1] - boxes[:, 3]).tolist()
         for place in range(min(words.count_chars(), _TITLE_PAGE_CHARS)):
             character = chr(pdfium.FPDFText_GetUnicode(words, place))
             text, sizes = lines[-1]
             if character in "\r\n":
                 lines.append(("", []))
             elif math.cos(pdfium.FPDFText_GetCharAngle(words, place)) > _UPRIGHT:
-                lines[-1] = (text + character, [*sizes, _height(words, place)] if character.isalnum() else sizes)
+                lines[-1] = (text + character, [*sizes, heights[place]] if character.isalnum() else sizes)
         return [SizedLine(text, median(sizes)) for text, sizes in lines if sizes]
-
-
-def _height(words: pypdfium2.PdfTextPage, place: int) -> float:
-    _, bottom, _, top = words.get_charbox(place, loose=True)
-    return float(top - bottom)
 
 
 @contextmanager

@@ -101,7 +101,7 @@ def named(grid: Grid, text: str, is_bold: Callable[[int], bool]) -> NamedTable:
     depth, names = _Table(grid, rows, text, is_bold).header()
     found = []
     for place, row in enumerate(rows):
-        cells = [row.cell(column) for column in range(len(grid.columns))]
+        cells = row.cells(len(grid.columns))
         if _is_line(row) and place >= depth:
             found.append(NamedRow([row.pieces]))
         elif any(first < last for first, last in row.places):
@@ -122,6 +122,9 @@ class _Table:
     def __init__(self, grid: Grid, rows: Sequence[Row], text: str, is_bold: Callable[[int], bool]) -> None:
         self.grid, self.rows, self.text, self.is_bold = grid, rows, text, is_bold
         self.count = len(grid.columns)
+        self.pieces = [row.cells(self.count) for row in rows]
+        self.cells = [[words(text, cell) for cell in row] for row in self.pieces]
+        self.lines = [_is_line(row) for row in rows]
         self.left, self.right = grid.columns[0][0], grid.columns[-1][1]
         self.height = median(piece.height for row in rows for piece in row.pieces)
 
@@ -134,8 +137,7 @@ class _Table:
             depth = styled
         if not 0 < depth < len(self.rows) or depth > HEADER_ROWS:
             return 0, []
-        cells = [self._cell(row, column) for row in self.rows[:depth] for column in range(self.count)]
-        if any(is_figure(cell) and not PERIOD.fullmatch(cell) for cell in cells):
+        if any(is_figure(cell) and not PERIOD.fullmatch(cell) for row in self.cells[:depth] for cell in row):
             return 0, []
         names = self._names(depth)
         if not any(names[1:]):
@@ -150,12 +152,10 @@ class _Table:
             certain = styled == depth and all(names[first:])
         return (depth, names) if certain else (0, [])
 
-    def _cell(self, row: Row, column: int) -> str:
-        return words(self.text, row.cell(column))
-
     def _has_figures(self, column: int) -> bool:
         """Whether a column's cells are figures or begin with one, apart from its header."""
-        cells = [cell for row in self.rows if not _is_line(row) and (cell := self._cell(row, column))]
+        rows = zip(self.cells, self.lines, strict=True)
+        cells = [row[column] for row, is_line in rows if row[column] and not is_line]
         data = cells[1:] if len(cells) > 1 and not is_figure(cells[0]) else cells
         led = [cell for cell in data if is_figure(cell) or _LED.match(cell)]
         share = FIGURES_SHARE if column or any(map(is_figure, led)) else 1
@@ -168,14 +168,14 @@ class _Table:
         plain = {
             column
             for column in figures
-            if any(is_figure(cell) and not PERIOD.fullmatch(cell) for row in self.rows if (cell := self._cell(row, column)))
+            if any(is_figure(row[column]) and not PERIOD.fullmatch(row[column]) for row in self.cells)
         }
         named = False
         for place, row in enumerate(self.rows):
-            if _is_line(row) and (named or len(row.pieces) == 1):
+            if self.lines[place] and (named or len(row.pieces) == 1):
                 ends = named
             else:
-                cells = {column: cell for column in figures if (cell := self._cell(row, column))}
+                cells = {column: cell for column in figures if (cell := self.cells[place][column])}
                 ends = any(
                     is_figure(cell) and not (PERIOD.fullmatch(cell) and (column in plain))
                     or (not may_name(cell) and column not in plain)
@@ -241,7 +241,7 @@ class _Table:
             cells.setdefault(where, []).append(piece)
         if place == depth - 1:
             return cells
-        below = [column for column in range(self.count) if any(one.cell(column) for one in self.rows[place + 1 : depth])]
+        below = [column for column in range(self.count) if any(row[column] for row in self.cells[place + 1 : depth])]
         spans: dict[tuple[int, int], list[Piece]] = {}
         where = sorted(cells)
         for number, (first, last) in enumerate(where):
@@ -297,7 +297,7 @@ class _Table:
 
     def _edges(self, column: int, depth: int) -> tuple[float, float]:
         """Return where a column stands, without the names above it that may be those of several."""
-        pieces = [piece for row in self.rows[depth - 1 :] for piece in row.cell(column)]
+        pieces = [piece for row in self.pieces[depth - 1 :] for piece in row[column]]
         if not pieces:
             return self.grid.columns[column]
         return min(piece.x0 for piece in pieces), max(piece.x1 for piece in pieces)
@@ -337,7 +337,7 @@ def _joined(grid: Grid, text: str) -> list[Row]:
     for below, is_parted in zip(rows[1:], parted, strict=True):
         above = joined[-1]
         banded = complete or _share_shade(grid, above, below)
-        if not is_parted and _are_one(above, below, text, banded=banded, boxed=walls and any(parted)):
+        if not is_parted and _are_one(above, below, text, len(grid.columns), banded=banded, boxed=walls and any(parted)):
             pieces = [*zip(above.pieces, above.places, strict=True), *zip(below.pieces, below.places, strict=True)]
             joined[-1] = Row([piece for piece, _ in pieces], [place for _, place in pieces])
         else:
@@ -345,12 +345,12 @@ def _joined(grid: Grid, text: str) -> list[Row]:
     return joined
 
 
-def _are_one(above: Row, below: Row, text: str, *, banded: bool, boxed: bool) -> bool:
+def _are_one(above: Row, below: Row, text: str, columns: int, *, banded: bool, boxed: bool) -> bool:
     """Whether two rows with no rule between them are lines of one."""
     height = median(piece.height for piece in (*above.pieces, *below.pieces))
     if above.y0 - below.y1 > 0.7 * height:
         return False
-    labels = [words(text, row.cell(0)) for row in (above, below)]
+    labels = [words(text, row.cells(columns)[0]) for row in (above, below)]
     figures = [any(is_figure(words(text, [piece])) for piece in row.pieces) for row in (above, below)]
     if boxed and not labels[1] and labels[0] and any(figures):
         return True

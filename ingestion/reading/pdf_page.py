@@ -6,8 +6,10 @@ Flow: PDFium's page -> **here** -> `PageText` with a space wherever characters s
 import ctypes
 import re
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise, repeat
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,9 +31,14 @@ _BOLD = re.compile("bold|black|heavy|medi|semib|cmbx|-bd", re.IGNORECASE)
 _LAST_BMP = "\uffff"
 _BEYOND = re.compile("[\U00010000-\U0010ffff]")
 # PDFium's functions with plain numbers as arguments: converting them costs more than the call.
-_box_of = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(
-    ctypes.cast(pdfium.FPDFText_GetLooseCharBox, ctypes.c_void_p).value or 0
-)
+def _plain(function: object, result: type, *arguments: type) -> Callable[..., Any]:
+    address = ctypes.cast(function, ctypes.c_void_p).value  # type: ignore[arg-type]
+    return ctypes.PYFUNCTYPE(result, *arguments)(address or 0)
+
+
+_box_of = _plain(pdfium.FPDFText_GetLooseCharBox, ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
+_object_of = _plain(pdfium.FPDFPage_GetObject, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
+_type_of = _plain(pdfium.FPDFPageObj_GetType, ctypes.c_int, ctypes.c_void_p)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +72,7 @@ def read_page(words: pypdfium2.PdfTextPage) -> PageText:
     text = str(words.get_text_range())
     indices = _indices(words, text)
     kept = indices[_codes(text) != ord("\r")]
-    return _with_spaces(PageText(text.replace("\r", ""), _boxes(words)[kept], kept))
+    return _with_spaces(PageText(text.replace("\r", ""), boxes_of(words)[kept], kept))
 
 
 def _codes(text: str) -> npt.NDArray[np.uint32]:
@@ -83,7 +90,7 @@ def _indices(words: pypdfium2.PdfTextPage, text: str) -> npt.NDArray[np.int64]:
     return np.array([index if 0 <= index < count else count for index in indices], dtype=np.int64)
 
 
-def _boxes(words: pypdfium2.PdfTextPage) -> Boxes:
+def boxes_of(words: pypdfium2.PdfTextPage) -> Boxes:
     """Return the box of each character, and an empty one behind the last."""
     count = words.count_chars()
     array = (pdfium.FS_RECTF * (count + 1))()
@@ -131,10 +138,13 @@ def drawn_rules(page: pypdfium2.PdfPage) -> list[Rule]:
     edges = [ctypes.c_float() for _ in range(4)]
     colour = [ctypes.c_uint() for _ in range(4)]
     fill, stroke = ctypes.c_int(), ctypes.c_int()
-    for number in range(min(pdfium.FPDFPage_CountObjects(page), _MAX_OBJECTS)):
-        shape = pdfium.FPDFPage_GetObject(page, number)
-        if pdfium.FPDFPageObj_GetType(shape) != pdfium.FPDF_PAGEOBJ_PATH:
+    count = min(pdfium.FPDFPage_CountObjects(page), _MAX_OBJECTS)
+    whole = ctypes.cast(page.raw, ctypes.c_void_p).value
+    shapes = list(map(_object_of, repeat(whole), range(count)))
+    for handle, kind in zip(shapes, map(_type_of, shapes), strict=True):
+        if kind != pdfium.FPDF_PAGEOBJ_PATH:
             continue
+        shape = ctypes.cast(handle, pdfium.FPDF_PAGEOBJECT)
         if not pdfium.FPDFPageObj_GetBounds(shape, *edges):
             continue
         x0, y0, x1, y1 = (edge.value for edge in edges)

@@ -18,6 +18,10 @@ from ingestion.reading.pdf_tables import Piece
 from ingestion.reading.text import one_line
 
 
+# What no cleaning removes: a line with it is never blank.
+_VISIBLE = re.compile(r"[\w—–()%$€£+-]")
+
+
 class WrittenRow(NamedTuple):
     """A row as a line of the page's text.
 
@@ -43,9 +47,14 @@ class WrittenPage:
     text: str
     rows: tuple[WrittenRow, ...] = ()
 
-    def mended(self, lines: Iterator[str]) -> "WrittenPage":
-        """Return the page with other lines for its rows, as many as it has."""
-        return replace(self, rows=tuple(row._replace(line=next(lines)) for row in self.rows))
+    def lines(self) -> str:
+        """Its rows, a line each."""
+        return "\n".join(row.line for row in self.rows)
+
+    def mended(self, lines: str) -> "WrittenPage":
+        """Return the page with other lines for its rows."""
+        rows = zip(self.rows, lines.split("\n"), strict=True) if self.rows else ()
+        return replace(self, rows=tuple(row._replace(line=line) for row, line in rows))
 
 
 def write_page(text: str, wide: Sequence[int], tables: Sequence[Sequence[NamedRow]]) -> WrittenPage:
@@ -63,7 +72,7 @@ def write_page(text: str, wide: Sequence[int], tables: Sequence[Sequence[NamedRo
         pieces = [piece for row in table for cell in row.cells for piece in cell]
         start, behind = min(piece.start for piece in pieces), max(piece.end for piece in pieces)
         written = [_written(text, row) for row in table]
-        rows += [row for row in written if row.cells > 1]
+        rows += [row for row in written if row.cells > 1 and _VISIBLE.search(row.line)]
         parts.append(_between(text, end, start, wide).rstrip(" "))
         parts.append("\n".join(row.line for row in written))
         end = behind
@@ -88,7 +97,7 @@ def _written(text: str, row: NamedRow) -> WrittenRow:
     cells = [_cell(text, pieces) for pieces in row.cells]
     filled = [place for place, cell in enumerate(cells) if cell]
     line = "\t".join(cells[filled[0] : filled[-1] + 1])
-    return WrittenRow(line, filled[0], len(cells), row.columns, row.header)
+    return WrittenRow(line, filled[0], len(cells), tuple(map(one_line, row.columns)), row.header)
 
 
 def _cell(text: str, pieces: Sequence[Piece]) -> str:
@@ -129,19 +138,29 @@ def _found(text: str, start: int, end: int, rows: Sequence[WrittenRow]) -> Itera
     """Yield the rows of a page that are in its text still: running lines are not."""
     at = start
     for row in rows:
-        line = re.compile(rf"^{re.escape(row.line)}(?:\n|\Z)", re.MULTILINE).search(text, at, end)
+        first = _line_at(text, row.line, at, end)
         parts = row.line.split("\t")
-        if line is None or len(parts) + row.before > row.cells:
+        if first is None or len(parts) + row.before > row.cells:
             continue
-        at = line.end()
-        spans, place = [(line.start(), line.start())] * row.before, line.start()
+        spans, place = [(first, first)] * row.before, first
         for part in parts:
             spans.append((place, place + len(part)))
             place += len(part) + 1
-        inner = (line.start(), line.start() + len(row.line))
-        spans += [(inner[1], inner[1])] * (row.cells - len(spans))
-        columns = tuple(map(one_line, row.columns))
-        yield Block("row", line.start(), line.end(), inner, cells=tuple(spans), columns=columns, header=row.header)
+        last = first + len(row.line)
+        spans += [(last, last)] * (row.cells - len(spans))
+        at = min(last + 1, len(text))
+        yield Block("row", first, at, (first, last), cells=tuple(spans), columns=row.columns, header=row.header)
+
+
+def _line_at(text: str, line: str, start: int, end: int) -> int | None:
+    """Return where a line stands in `text[start:end]`, if it does."""
+    place = text.find(line, start, end)
+    while place >= 0:
+        behind = place + len(line)
+        if (not place or text[place - 1] == "\n") and (behind == len(text) or text[behind] == "\n"):
+            return place
+        place = text.find(line, place + 1, end)
+    return None
 
 
 def _unnamed(block: Block, text: str) -> Block:

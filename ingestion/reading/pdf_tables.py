@@ -14,13 +14,17 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from ingestion.reading.pdf_page import PageText, Rule
+import numpy as np
+
+from ingestion.reading.pdf_page import Floats, PageText, Rule
 
 # In heights of the type: words of a cell stand closer, and somewhere in a table cells stand further apart.
 CELL_GAP = 0.45
 TABLE_GAP = 0.9
 # The words of close cells stand at least so far apart, where the rows beside them say that they are two.
 SPLIT_GAP = 0.3
+# A sign of a currency stands at most so far before its figure, and behind its own cell; a sign behind one at most so far.
+SIGN_GAP, BEFORE_SIGN_GAP, BEHIND_SIGN_GAP = 12.0, 0.15, 2.0
 # A row of a table may have so many lines; rows of one piece that may stand between those of several.
 ROW_LINES = 14
 BETWEEN_ROWS = 3
@@ -30,13 +34,13 @@ ROW_GAP = 3.2
 CROSSED_SHARE = 0.34
 
 _WORD = re.compile(r"[^\s\ufffe]+")
-_SIGN = re.compile(r"(?:US|A|C)?[$€£¥]")
+_SIGNS = frozenset(("$", "€", "£", "¥", "US$", "A$", "C$"))
+_BEGINS_FIGURE = frozenset("(-–−—.0123456789")
 _FIGURE = re.compile(r"(?:[-–—−‒]+|n/?a|[($€£¥+\-–−<>~≈\s]*\d[\d.,\s/±:]*(?:[)%*†‡]|\s?\(\d\))*+)", re.IGNORECASE)
 PERIOD = re.compile(
     r"(?:(?:FY|Q[1-4]|[A-Z][a-z]{2,8}\.?(?: \d{1,2},)?) ?)?(?:19|20)\d\d(?:[-–/]\d{2,4})?(?: ?\(\d\))*"
     r"|[A-Z][a-z]{2,8}\.? \d{1,2},"
 )
-_SIGN_BEHIND = re.compile(r"[)%]+")
 _MARK = re.compile(r"[•▪◦‣*·–-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]+)[.)]|[A-Z]?\d{0,2}(?:\.\d{1,3})*")
 
 
@@ -63,30 +67,20 @@ class Row:
 
     pieces: list[Piece]
     places: list[tuple[int, int]] = field(default_factory=list)  # the first and the last column of each piece
+    y0: float = field(init=False)
+    y1: float = field(init=False)
 
-    @property
-    def y0(self) -> float:
-        """Lower edge."""
-        return min(piece.y0 for piece in self.pieces)
+    def __post_init__(self) -> None:
+        self.y0 = min(piece.y0 for piece in self.pieces)
+        self.y1 = max(piece.y1 for piece in self.pieces)
 
-    @property
-    def y1(self) -> float:
-        """Upper edge."""
-        return max(piece.y1 for piece in self.pieces)
-
-    @property
-    def start(self) -> int:
-        """First character of the text."""
-        return self.pieces[0].start
-
-    @property
-    def end(self) -> int:
-        """Behind the last character of the text."""
-        return self.pieces[-1].end
-
-    def cell(self, column: int) -> list[Piece]:
-        """Pieces of one column, without those that stretch over it."""
-        return [piece for piece, place in zip(self.pieces, self.places, strict=True) if place == (column, column)]
+    def cells(self, columns: int) -> list[list[Piece]]:
+        """Pieces of each column, without those that stretch over several."""
+        found: list[list[Piece]] = [[] for _ in range(columns)]
+        for piece, (first, last) in zip(self.pieces, self.places, strict=True):
+            if first == last:
+                found[first].append(piece)
+        return found
 
 
 @dataclass(slots=True)
@@ -123,39 +117,45 @@ def find_grids(page: PageText, rules: Callable[[], Sequence[Rule]]) -> list[Grid
 
 def _pieces(page: PageText) -> list[Piece]:
     """Return the pieces of a page: words closer than `CELL_GAP`, a sign of a currency with its figure."""
-    pieces: list[Piece] = []
     text = page.text
     spans = [match.span() for match in _WORD.finditer(text)]
     if not spans:
         return []
-    starts, ends = [start for start, _ in spans], [end - 1 for _, end in spans]
-    first, last = page.boxes[starts].tolist(), page.boxes[ends].tolist()
-    word_before = ""
-    for (start, end), (x0, top, _, bottom), (_, top_behind, x1, bottom_behind) in zip(spans, first, last, strict=True):
-        y0, y1 = min(bottom, bottom_behind), max(top, top_behind)
-        if y1 - y0 <= 0 or x1 < x0:
-            continue
-        word = text[start:end]
-        if pieces:
-            before = pieces[-1]
-            height = min(before.height, y1 - y0)
-            overlap = min(before.y1, y1) - max(before.y0, y0)
-            gap = x0 - before.x1
-            near = CELL_GAP * height
-            if _SIGN.fullmatch(word_before) and word[0] in "(-–−0123456789.—":
-                near = 12 * height
-            elif _SIGN_BEHIND.fullmatch(word):
-                near = 2 * height
-            elif _SIGN.fullmatch(word) and before.start < start - len(word_before) - 1:
-                near = 0.15 * height
-            if 2 * overlap > height and -height < gap < near:
-                before.end = end
-                before.x1, before.y0, before.y1 = max(before.x1, x1), min(before.y0, y0), max(before.y1, y1)
-                word_before = word
-                continue
-        pieces.append(Piece(start, end, x0, x1, y0, y1))
-        word_before = word
-    return pieces
+    starts, ends = np.array(spans).T
+    first, last = page.boxes[starts], page.boxes[ends - 1]
+    x0, x1 = first[:, 0], last[:, 2]
+    y0, y1 = np.minimum(first[:, 3], last[:, 3]), np.maximum(first[:, 1], last[:, 1])
+    height = np.minimum((y1 - y0)[1:], (y1 - y0)[:-1])
+    overlap = np.minimum(y1[1:], y1[:-1]) - np.maximum(y0[1:], y0[:-1])
+    gap = x0[1:] - x1[:-1]
+    near = _nearness([text[start:end] for start, end in spans], gap / np.maximum(height, 1e-6))
+    joined = (height > 0) & (2 * overlap > height) & (gap > -height) & (gap < near * height)
+    begins = np.flatnonzero(np.append(True, ~joined))
+    stops = np.append(begins[1:], len(spans))
+    edges = zip(
+        starts[begins].tolist(),
+        ends[stops - 1].tolist(),
+        x0[begins].tolist(),
+        np.maximum.reduceat(x1, begins).tolist(),
+        np.minimum.reduceat(y0, begins).tolist(),
+        np.maximum.reduceat(y1, begins).tolist(),
+        strict=True,
+    )
+    return [piece for edge in edges if (piece := Piece(*edge)).y1 > piece.y0 and piece.x1 >= piece.x0]
+
+
+def _nearness(words: Sequence[str], gaps: Floats) -> Floats:
+    """Return how near two words of a cell stand, in heights of the type, for each word and the one behind it."""
+    near = np.full(len(gaps), CELL_GAP)
+    for place, word in enumerate(words):
+        if word in _SIGNS:
+            if place < len(gaps) and words[place + 1][0] in _BEGINS_FIGURE:
+                near[place] = SIGN_GAP
+            if place and gaps[place - 1] > BEFORE_SIGN_GAP and (place < 2 or words[place - 1] not in _SIGNS):
+                near[place - 1] = BEFORE_SIGN_GAP
+        elif place and not word.strip(")%"):
+            near[place - 1] = BEHIND_SIGN_GAP
+    return near
 
 
 def _rows(pieces: Sequence[Piece]) -> list[Row]:
@@ -337,36 +337,34 @@ def _cut(spans: list[tuple[int, float, float]]) -> Iterator[tuple[float, float]]
     if not gaps:
         yield min(x0 for _, x0, _ in spans), max(x1 for _, _, x1 in spans)
         return
-    edges = sorted({edge for gap in gaps for edge in gap} | {edge for _, x0, x1 in spans for edge in (x0, x1)})
-    best: tuple[float, float] | None = None
-    best_worth = 0.0
-    for low, high in pairwise(edges):
-        x = (low + high) / 2
-        parted = sum(1 for start, end in gaps if start < x < end)
-        crossed = sum(1 for _, x0, x1 in spans if x0 < x < x1)
-        if not parted or crossed > CROSSED_SHARE * parted:
-            continue
-        worth = parted - 2 * crossed + min(1.0, (high - low) / 1000)
-        if worth > best_worth:
-            best, best_worth = (low, high), worth
-    if best is None:
+    edges = np.array(sorted({edge for gap in gaps for edge in gap} | {edge for span in spans for edge in span[1:]}))
+    middles = (edges[1:] + edges[:-1]) / 2
+    parted, crossed = _counts(gaps, middles), _counts([span[1:] for span in spans], middles)
+    worth = parted - 2 * crossed + np.minimum(1.0, np.diff(edges) / 1000)
+    worth[(parted == 0) | (crossed > CROSSED_SHARE * parted)] = 0
+    best = int(np.argmax(worth))
+    if worth[best] <= 0:
         yield min(x0 for _, x0, _ in spans), max(x1 for _, _, x1 in spans)
         return
-    x = (best[0] + best[1]) / 2
-    yield from _cut([span for span in spans if span[2] <= x])
-    yield from _cut([span for span in spans if span[1] >= x])
+    yield from _cut([span for span in spans if span[2] <= middles[best]])
+    yield from _cut([span for span in spans if span[1] >= middles[best]])
+
+
+def _counts(spans: Sequence[tuple[float, float]], places: Floats) -> Floats:
+    """Return how many spans each place is inside of."""
+    starts, ends = np.sort(np.array(spans), axis=0).T
+    return np.asarray(np.searchsorted(starts, places) - np.searchsorted(ends, places), dtype=np.float32)
 
 
 def _place(page: PageText, rows: Iterable[Row], columns: Sequence[tuple[float, float]]) -> None:
     """Say which columns each piece stands in; cut a piece that is the close cells of several columns."""
     for row in rows:
-        pieces = []
-        for piece in row.pieces:
+        pieces, row.pieces = row.pieces, []
+        for piece in pieces:
             first, last = _columns_of(piece, columns)
             cells = _cells(page, piece, columns[first : last + 1]) if last > first else []
-            pieces += cells or [piece]
-        row.pieces = pieces
-        row.places = [_columns_of(piece, columns) for piece in pieces]
+            row.pieces += cells or [piece]
+            row.places += [(first + place, first + place) for place in range(len(cells))] or [(first, last)]
 
 
 def _cells(page: PageText, piece: Piece, columns: Sequence[tuple[float, float]]) -> list[Piece]:
@@ -388,9 +386,9 @@ def _cells(page: PageText, piece: Piece, columns: Sequence[tuple[float, float]])
 
 
 def _columns_of(piece: Piece, columns: Sequence[tuple[float, float]]) -> tuple[int, int]:
-    overlaps = [min(piece.x1, x1) - max(piece.x0, x0) for x0, x1 in columns]
+    left, right, width = piece.x0, piece.x1, piece.x1 - piece.x0
+    overlaps = [(right if right < x1 else x1) - (left if left > x0 else x0) for x0, x1 in columns]
     most = max(overlaps)
-    width = piece.x1 - piece.x0
     deep = [place for place, overlap in enumerate(overlaps) if overlap > 0.6 * piece.height]
     if not deep or most > 0.85 * width:
         nearest = overlaps.index(most)
