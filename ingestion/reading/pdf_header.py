@@ -8,7 +8,6 @@ to one column or to several, make a table whose columns have no names.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -133,7 +132,8 @@ class _Table:
         figures = [column for column in range(self.count) if self._has_figures(column)]
         depth = self._rows_without_figures(figures)
         styled = self._set_apart()
-        if styled and (not figures or not depth or styled < depth):
+        labelled = all(row[0] for row in self.cells[styled:depth])
+        if styled and (not figures or not depth or (styled < depth and labelled)):
             depth = styled
         if not 0 < depth < len(self.rows) or depth > HEADER_ROWS:
             return 0, []
@@ -219,19 +219,20 @@ class _Table:
 
     def _names(self, depth: int) -> list[str]:
         """Return the columns' names from the first rows, joined from above; nothing where a name may be another's."""
-        parts: list[list[str]] = [[] for _ in range(self.count)]
+        parts: list[list[tuple[str, tuple[int, int]]]] = [[] for _ in range(self.count)]
         for place, row in enumerate(self.rows[:depth]):
             spans = self._spans(place, depth)
             if spans is None:
                 return []
             for (first, last), pieces in spans.items():
                 for column in range(first, last + 1):
-                    parts[column].append(words(self.text, pieces))
-        names = [" ".join(part) for part in parts]
+                    parts[column].append((words(self.text, pieces), (first, last)))
+        names = [" ".join(name for name, _ in part) for part in parts]
         if _NO_NAME.fullmatch(names[0]) or (PERIOD.fullmatch(names[0]) and any(map(PERIOD.search, names[1:]))):
             names[0] = ""
-        counts = Counter(name for name in names if name)
-        return names if counts and max(counts.values()) == 1 else []
+        # Columns have the same name only if it is printed once above all of them.
+        different = {(name, *(span for _, span in part)) for name, part in zip(names, parts, strict=True) if name}
+        return names if len(different) == len({name for name in names if name}) else []
 
     def _spans(self, place: int, depth: int) -> dict[tuple[int, int], list[Piece]] | None:
         """Return which columns the names in a row are for; None if that is not certain."""
@@ -240,7 +241,7 @@ class _Table:
         for piece, where in zip(row.pieces, row.places, strict=True):
             cells.setdefault(where, []).append(piece)
         if place == depth - 1:
-            return cells
+            return self._ruled_cells(place, cells)
         below = [column for column in range(self.count) if any(row[column] for row in self.cells[place + 1 : depth])]
         spans: dict[tuple[int, int], list[Piece]] = {}
         where = sorted(cells)
@@ -253,6 +254,19 @@ class _Table:
                 return None
             spans[span] = pieces
         return spans
+
+    def _ruled_cells(
+        self, place: int, cells: dict[tuple[int, int], list[Piece]]
+    ) -> dict[tuple[int, int], list[Piece]]:
+        """Return the names next to the rows, those with a rule below them for all columns above which it runs."""
+        found: dict[tuple[int, int], list[Piece]] = {}
+        for own, pieces in cells.items():
+            middle = (min(piece.x0 for piece in pieces) + max(piece.x1 for piece in pieces)) / 2
+            under, _ = self._ruled_span(place, middle) if own[0] else (None, False)
+            wider = under is not None and under[0] <= own[0] and own[1] <= under[1]
+            alone = wider and not any(other != own and under[0] <= other[1] and other[0] <= under[1] for other in cells)
+            found[under if under and alone else own] = pieces
+        return found
 
     def _span(
         self,

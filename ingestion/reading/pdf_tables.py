@@ -41,6 +41,7 @@ PERIOD = re.compile(
     r"(?:(?:FY|Q[1-4]|[A-Z][a-z]{2,8}\.?(?: \d{1,2},)?) ?)?(?:19|20)\d\d(?:[-–/]\d{2,4})?(?: ?\(\d\))*"
     r"|[A-Z][a-z]{2,8}\.? \d{1,2},"
 )
+_CAPTION = re.compile(r"(?:Table|Figure|Fig\.|Tab\.|Exhibit|Abbildung|Tabelle)\s+[A-Z]?\d")
 _MARK = re.compile(r"[•▪◦‣*·–-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]+)[.)]|[A-Z]?\d{0,2}(?:\.\d{1,3})*")
 
 
@@ -252,6 +253,8 @@ def _is_wide(text: str, row: Row) -> bool:
     first = pieces[0]
     if len(pieces) == 2 and _MARK.fullmatch(text[first.start : first.end]) and text[pieces[1].start].isalpha():
         return False
+    if _CAPTION.match(text, first.start):
+        return False
     edge = first.x1
     for before, piece in pairwise(pieces):
         edge = max(edge, before.x1)
@@ -302,7 +305,9 @@ def _ends(above: Row, below: Row, columns: Sequence[tuple[float, float]], row: R
 
 
 def _heads(text: str, row: Row, below: Row, columns: Sequence[tuple[float, float]], height: float) -> bool:
-    """Whether a line above a table is the first of its header: in the middle above some columns, not above all."""
+    """Whether a line above a table is in its header: in the middle above some columns, not above all, or beside."""
+    if len(row.pieces) == 1 and row.y0 < below.y1 - 0.35 * height and row.pieces[0].x1 <= columns[1][0]:
+        return _follows(row, below)
     if _ends(row, below, columns, row):
         return not any(is_figure(text[piece.start : piece.end]) for piece in row.pieces)
     piece = row.pieces[0]
@@ -365,6 +370,10 @@ def _place(page: PageText, rows: Iterable[Row], columns: Sequence[tuple[float, f
             cells = _cells(page, piece, columns[first : last + 1]) if last > first else []
             row.pieces += cells or [piece]
             row.places += [(first + place, first + place) for place in range(len(cells))] or [(first, last)]
+        # The name of a row may be longer than its column, where the next cells are empty.
+        first, last = row.places[0]
+        if first == 0 < last and len(row.places) > 1 and row.places[1][0] > last:
+            row.places[0] = (0, 0)
 
 
 def _cells(page: PageText, piece: Piece, columns: Sequence[tuple[float, float]]) -> list[Piece]:
