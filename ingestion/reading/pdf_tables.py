@@ -42,6 +42,7 @@ PERIOD = re.compile(
     r"|[A-Z][a-z]{2,8}\.? \d{1,2},"
 )
 _CAPTION = re.compile(r"(?:Table|Figure|Fig\.|Tab\.|Exhibit|Abbildung|Tabelle)\s+[A-Z]?\d")
+_LEADER = re.compile(r"[._·\s]+")  # in a table of contents
 _MARK = re.compile(r"[•▪◦‣*·–-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]+)[.)]|[A-Z]?\d{0,2}(?:\.\d{1,3})*")
 
 
@@ -253,7 +254,7 @@ def _is_wide(text: str, row: Row) -> bool:
     first = pieces[0]
     if len(pieces) == 2 and _MARK.fullmatch(text[first.start : first.end]) and text[pieces[1].start].isalpha():
         return False
-    if _CAPTION.match(text, first.start):
+    if _CAPTION.match(text, first.start) or any(_LEADER.fullmatch(text, one.start, one.end) for one in pieces):
         return False
     edge = first.x1
     for before, piece in pairwise(pieces):
