@@ -15,8 +15,8 @@ from statistics import median
 
 from ingestion.reading.pdf_tables import PERIOD, Grid, Piece, Row, Rule, is_figure, may_name
 
-# Rows of a header; a rule is as thick, in points; one below the header is as long, of the table's width.
-HEADER_ROWS = 5
+# Rows of a header and characters of a name; a rule is as thick, in points; one below the header is as long, of the table's width.
+HEADER_ROWS, NAME_CHARS = 5, 100
 RULE_POINTS = 2.6
 HEADER_RULE_SHARE = 0.55
 # A shaded box of a row is at most so many lines high.
@@ -28,7 +28,9 @@ _LED = re.compile(r"[^\w\s]*\s?\d")
 _GOES_ON = re.compile(r"[a-z(]")
 _UNFINISHED = re.compile(r"(?:.*\s)?(?:and|or|of|the|to|for|in|on|from|with|by|per|&)|.*[,–-]", re.DOTALL)
 # What stands above the names of rows and says nothing of them: units, the date of the figures.
-_NO_NAME = re.compile(r"\(.*\)|.*\bended\b.*|.*\b(?:in|except)\b.*(?:millions|thousands|billions|share).*", re.IGNORECASE | re.DOTALL)
+_NO_NAME = re.compile(
+    r"\(.*\)|.*\bended\b.*|.*\b(?:in|except)\b.*(?:millions|thousands|billions|share).*", re.IGNORECASE | re.DOTALL
+)
 
 
 @dataclass(slots=True)
@@ -97,7 +99,8 @@ def named(grid: Grid, text: str, is_bold: Callable[[int], bool]) -> NamedTable:
         is_bold: whether a character of the text is.
     """
     rows = _joined(grid, text)
-    depth, names = _Table(grid, rows, text, is_bold).header()
+    table = _Table(grid, rows, text, is_bold)
+    depth, names = table.header()
     found = []
     for place, row in enumerate(rows):
         cells = row.cells(len(grid.columns))
@@ -106,7 +109,9 @@ def named(grid: Grid, text: str, is_bold: Callable[[int], bool]) -> NamedTable:
         elif any(first < last for first, last in row.places):
             found.append(NamedRow([[piece] for piece in row.pieces], header=place < depth))
         else:
-            found.append(NamedRow(cells, () if place < depth else tuple(names), place < depth))
+            found.append(
+                NamedRow(cells, tuple(names) if place >= depth and table.is_data(place) else (), place < depth)
+            )
     return NamedTable(found, tuple(names), grid.columns)
 
 
@@ -126,21 +131,29 @@ class _Table:
         self.lines = [_is_line(row) for row in rows]
         self.left, self.right = grid.columns[0][0], grid.columns[-1][1]
         self.height = median(piece.height for row in rows for piece in row.pieces)
+        self.figures = [column for column in range(self.count) if self._has_figures(column)]
+
+    def is_data(self, place: int) -> bool:
+        """Whether a row has a figure where its columns have figures, if it has any cell there."""
+        cells = [cell for column in self.figures if column and (cell := self.cells[place][column])]
+        return not cells or any(is_figure(cell) or _LED.match(cell) for cell in cells)
 
     def header(self) -> tuple[int, list[str]]:
         """Return how many rows name the columns, and the names; none of either if that is not certain."""
-        figures = [column for column in range(self.count) if self._has_figures(column)]
+        figures = self.figures
         depth = self._rows_without_figures(figures)
         styled = self._set_apart()
-        labelled = all(row[0] for row in self.cells[styled:depth])
-        if styled and (not figures or not depth or (styled < depth and labelled)):
+        between = self.cells[styled:depth]
+        if styled and (not figures or not depth or (between and all(row[0] for row in between))):
+            if any(row[column] for row in between for column in figures):
+                return 0, []  # names or rows of words
             depth = styled
         if not 0 < depth < len(self.rows) or depth > HEADER_ROWS:
             return 0, []
         if any(is_figure(cell) and not PERIOD.fullmatch(cell) for row in self.cells[:depth] for cell in row):
             return 0, []
         names = self._names(depth)
-        if not any(names[1:]):
+        if not any(names[1:]) or max(map(len, names)) > NAME_CHARS or self._is_torn():
             return 0, []
         # Before the first column with a name stand the names of rows.
         first = next(column for column, name in enumerate(names[1:], 1) if name)
@@ -151,6 +164,17 @@ class _Table:
         else:
             certain = styled == depth and all(names[first:])
         return (depth, names) if certain else (0, [])
+
+    def _is_torn(self) -> bool:
+        """Whether two figures stand side by side in a cell, which are those of two columns."""
+        return any(
+            one.y0 < (other.y0 + other.y1) / 2 < one.y1
+            and all(is_figure(words(self.text, [piece])) for piece in (one, other))
+            and "/" not in (self.text[one.end - 1], self.text[other.start])
+            for row in self.pieces
+            for cell in row
+            for one, other in pairwise(cell)
+        )
 
     def _has_figures(self, column: int) -> bool:
         """Whether a column's cells are figures or begin with one, apart from its header."""
@@ -177,7 +201,8 @@ class _Table:
             else:
                 cells = {column: cell for column in figures if (cell := self.cells[place][column])}
                 ends = any(
-                    is_figure(cell) and not (PERIOD.fullmatch(cell) and (column in plain))
+                    (is_figure(cell)
+                    and not (PERIOD.fullmatch(cell) and (column in plain)))
                     or (not may_name(cell) and column not in plain)
                     for column, cell in cells.items()
                 )
@@ -194,7 +219,7 @@ class _Table:
         shaded = self._leading([self._shade(row) for row in self.rows])
         ruled = [self._is_ruled_below(place) for place in range(len(self.rows) - 1)]
         first = ruled.index(True) + 1 if any(ruled) else 0
-        ruled_once = first if first and sum(ruled) == 1 or (first and sum(ruled) <= 2 and len(ruled) > 4) else 0
+        ruled_once = first if (first and sum(ruled) == 1) or (first and sum(ruled) <= 2 and len(ruled) > 4) else 0
         return bold or shaded or (ruled_once if ruled_once <= HEADER_ROWS else 0)
 
     def _leading(self, marks: Sequence[bool]) -> int:
@@ -240,9 +265,10 @@ class _Table:
         cells: dict[tuple[int, int], list[Piece]] = {}
         for piece, where in zip(row.pieces, row.places, strict=True):
             cells.setdefault(where, []).append(piece)
-        if place == depth - 1:
+        if place == depth - 1 and all(first == last for first, last in cells):
             return self._ruled_cells(place, cells)
-        below = [column for column in range(self.count) if any(row[column] for row in self.cells[place + 1 : depth])]
+        lower = self.cells[place + 1 : depth] or self.cells[depth:]
+        below = [column for column in range(self.count) if any(row[column] for row in lower)]
         spans: dict[tuple[int, int], list[Piece]] = {}
         where = sorted(cells)
         for number, (first, last) in enumerate(where):
@@ -255,9 +281,7 @@ class _Table:
             spans[span] = pieces
         return spans
 
-    def _ruled_cells(
-        self, place: int, cells: dict[tuple[int, int], list[Piece]]
-    ) -> dict[tuple[int, int], list[Piece]]:
+    def _ruled_cells(self, place: int, cells: dict[tuple[int, int], list[Piece]]) -> dict[tuple[int, int], list[Piece]]:
         """Return the names next to the rows, those with a rule below them for all columns above which it runs."""
         found: dict[tuple[int, int], list[Piece]] = {}
         for own, pieces in cells.items():
@@ -278,7 +302,7 @@ class _Table:
         below: Sequence[int],
     ) -> tuple[int, int] | None:
         """Return the first and the last column that a name stands above; None if that is not certain."""
-        if own == (0, 0):
+        if own == (0, 0) and 0 not in self.figures:
             return own
         x0, x1 = min(piece.x0 for piece in pieces), max(piece.x1 for piece in pieces)
         middle = (x0 + x1) / 2
@@ -294,7 +318,7 @@ class _Table:
         if tight and own[0] == own[1] and sum(last > 0 for _, last in self.rows[place].places) == 1:
             return own  # the first line of a name that is longer than those beside it
         best = own
-        for first in range(max(free[0], 1), own[0] + 1):
+        for first in range(max(free[0], min(own[0], 1)), own[0] + 1):
             for last in range(own[1], free[1] + 1):
                 if any(column not in below for column in range(first, last + 1)):
                     continue
@@ -351,7 +375,9 @@ def _joined(grid: Grid, text: str) -> list[Row]:
     for below, is_parted in zip(rows[1:], parted, strict=True):
         above = joined[-1]
         banded = complete or _share_shade(grid, above, below)
-        if not is_parted and _are_one(above, below, text, len(grid.columns), banded=banded, boxed=walls and any(parted)):
+        if not is_parted and _are_one(
+            above, below, text, len(grid.columns), banded=banded, boxed=walls and any(parted)
+        ):
             pieces = [*zip(above.pieces, above.places, strict=True), *zip(below.pieces, below.places, strict=True)]
             joined[-1] = Row([piece for piece, _ in pieces], [place for _, place in pieces])
         else:

@@ -30,6 +30,8 @@ _NAME_BYTES = 128
 _BOLD = re.compile("bold|black|heavy|medi|semib|cmbx|-bd", re.IGNORECASE)
 _LAST_BMP = "\uffff"
 _BEYOND = re.compile("[\U00010000-\U0010ffff]")
+
+
 # PDFium's functions with plain numbers as arguments: converting them costs more than the call.
 def _plain(function: object, result: type, *arguments: type) -> Callable[..., Any]:
     address = ctypes.cast(function, ctypes.c_void_p).value  # type: ignore[arg-type]

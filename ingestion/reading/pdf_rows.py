@@ -17,7 +17,6 @@ from ingestion.reading.pdf_lines import BROKEN_HYPHEN
 from ingestion.reading.pdf_tables import Piece
 from ingestion.reading.text import one_line
 
-
 # What no cleaning removes: a line with it is never blank.
 _VISIBLE = re.compile(r"[\w—–()%$€£+-]")
 

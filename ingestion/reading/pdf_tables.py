@@ -23,7 +23,7 @@ CELL_GAP = 0.45
 TABLE_GAP = 0.9
 # The words of close cells stand at least so far apart, where the rows beside them say that they are two.
 SPLIT_GAP = 0.3
-# A sign of a currency stands at most so far before its figure, and behind its own cell; a sign behind one at most so far.
+# A sign of a currency stands at most so far before its figure, and behind the cell before; one behind it at most so far.
 SIGN_GAP, BEFORE_SIGN_GAP, BEHIND_SIGN_GAP = 12.0, 0.15, 2.0
 # A row of a table may have so many lines; rows of one piece that may stand between those of several.
 ROW_LINES = 14
@@ -36,7 +36,9 @@ CROSSED_SHARE = 0.34
 _WORD = re.compile(r"[^\s\ufffe]+")
 _SIGNS = frozenset(("$", "€", "£", "¥", "US$", "A$", "C$"))
 _BEGINS_FIGURE = frozenset("(-–−—.0123456789")
-_FIGURE = re.compile(r"(?:[-–—−‒]+|n/?a|[($€£¥+\-–−<>~≈\s]*\d[\d.,\s/±:]*(?:[)%*†‡]|\s?\(\d\))*+)", re.IGNORECASE)
+_FIGURE = re.compile(
+    r"(?:[$€£¥]?\s?[-–—−‒]+|n/?a|[($€£¥+\-–−<>~≈\s]*\d[\d.,\s/±:]*(?:[)%*†‡]|\s?\(\d\))*+)", re.IGNORECASE
+)
 PERIOD = re.compile(
     r"(?:(?:FY|Q[1-4]|[A-Z][a-z]{2,8}\.?(?: \d{1,2},)?) ?)?(?:19|20)\d\d(?:[-–/]\d{2,4})?(?: ?\(\d\))*"
     r"|[A-Z][a-z]{2,8}\.? \d{1,2},"
@@ -179,9 +181,28 @@ def _rows(pieces: Sequence[Piece]) -> list[Row]:
         joined = [one for row in rows[back:] for one in row.pieces]
         if joined and _belongs(piece, rows[back], rows[back + 1 :], tolerance):
             rows[back:] = [Row([*joined, piece])]
+        elif (first := _bottom_label(piece, rows)) is not None:
+            rows[first:] = [Row([*(one for row in rows[first:] for one in row.pieces), piece])]
         else:
             rows.append(Row([piece]))
     return rows
+
+
+def _bottom_label(piece: Piece, rows: Sequence[Row]) -> int | None:
+    """Return the place of a cell that stands before a piece and beside it, below the lines between them in the text.
+
+    The lines and the piece are one cell, whose row's first cell stands lower than its first line.
+    """
+    place = len(rows)
+    while place and len(rows) - place < ROW_LINES and len(rows[place - 1].pieces) == 1:
+        one = rows[place - 1].pieces[0]
+        if one.x1 <= piece.x0 and place < len(rows):
+            beside = min(one.y1, piece.y1) - max(one.y0, piece.y0) > piece.height / 2
+            return place - 1 if beside and rows[place].y0 > one.y0 else None
+        if one.y0 <= piece.y0 or abs(one.x0 - piece.x0) > piece.height:
+            return None
+        place -= 1
+    return None
 
 
 def _belongs(piece: Piece, row: Row, lines: Sequence[Row], tolerance: float) -> bool:
@@ -193,9 +214,7 @@ def _belongs(piece: Piece, row: Row, lines: Sequence[Row], tolerance: float) -> 
     if piece.y0 >= row.y1 - tolerance:
         # The first line of a cell that stands at the bottom of its row, beside others that are lower.
         return right and len(row.pieces) > 1 and piece.y0 - row.y1 < 2 * piece.height
-    return all(
-        piece.x0 >= one.x1 - 1 or piece.x1 <= one.x0 + 1 or piece.y1 <= one.y0 + tolerance for one in joined
-    )
+    return all(piece.x0 >= one.x1 - 1 or piece.x1 <= one.x0 + 1 or piece.y1 <= one.y0 + tolerance for one in joined)
 
 
 def _runs(text: str, rows: Sequence[Row]) -> Iterator[tuple[int, int]]:

@@ -290,7 +290,9 @@ def drawn() -> Iterator[Drawn]:
     ):
         yield _file(f"pages-{name}", [LONG], [*_prose(2), _drawing(LONG, look)])
     for by_column in (False, True):
-        yield Drawn(f"strings-{'columns' if by_column else 'rows'}", _strings(FLEET, by_column=by_column), (FLEET.table,))
+        yield Drawn(
+            f"strings-{'columns' if by_column else 'rows'}", _strings(FLEET, by_column=by_column), (FLEET.table,)
+        )
 
 
 def _prose(times: int, points: float = 10) -> list[Flowable]:
@@ -355,7 +357,10 @@ def _spans(header: Sequence[Sequence[str | None]]) -> list[Any]:
             while down + 1 < len(header) and header[down + 1][x] is None:
                 down += 1
             if (right, down) != (x, y):
-                found += [("SPAN", (x, y), (right, down)), ("ALIGN", (x, y), (right, down), "CENTER" if right > x else "LEFT")]
+                found += [
+                    ("SPAN", (x, y), (right, down)),
+                    ("ALIGN", (x, y), (right, down), "CENTER" if right > x else "LEFT"),
+                ]
     return found
 
 
