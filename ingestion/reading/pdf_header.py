@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from ingestion.reading.pdf_tables import PERIOD, Grid, Piece, Row, Rule, is_figure, may_name
+from ingestion.reading.pdf_page import RULE_POINTS, Rule
+from ingestion.reading.pdf_tables import PERIOD, Grid, Piece, Row, is_figure, may_name
 
-# Rows of a header and characters of a name; a rule is as thick, in points; one below the header is as long, of the table's width.
+# Rows of a header and characters of a name; the share of the table's width that a rule below it has.
 HEADER_ROWS, NAME_CHARS = 5, 100
-RULE_POINTS = 2.6
 HEADER_RULE_SHARE = 0.55
 # A shaded box of a row is at most so many lines high.
 ROW_SHADE_LINES = 4
@@ -31,6 +31,20 @@ _UNFINISHED = re.compile(r"(?:.*\s)?(?:and|or|of|the|to|for|in|on|from|with|by|p
 _NO_NAME = re.compile(
     r"\(.*\)|.*\bended\b.*|.*\b(?:in|except)\b.*(?:millions|thousands|billions|share).*", re.IGNORECASE | re.DOTALL
 )
+
+
+Span = tuple[int, int]  # the first and the last of some columns
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """A name in a header: its left edge and its middle, the columns it touches, may be for, and that have more below."""
+
+    left: float
+    middle: float
+    own: Span
+    free: Span
+    below: frozenset[int]
 
 
 @dataclass(slots=True)
@@ -201,8 +215,7 @@ class _Table:
             else:
                 cells = {column: cell for column in figures if (cell := self.cells[place][column])}
                 ends = any(
-                    (is_figure(cell)
-                    and not (PERIOD.fullmatch(cell) and (column in plain)))
+                    (is_figure(cell) and not (PERIOD.fullmatch(cell) and (column in plain)))
                     or (not may_name(cell) and column not in plain)
                     for column, cell in cells.items()
                 )
@@ -244,8 +257,8 @@ class _Table:
 
     def _names(self, depth: int) -> list[str]:
         """Return the columns' names from the first rows, joined from above; nothing where a name may be another's."""
-        parts: list[list[tuple[str, tuple[int, int]]]] = [[] for _ in range(self.count)]
-        for place, row in enumerate(self.rows[:depth]):
+        parts: list[list[tuple[str, Span]]] = [[] for _ in range(self.count)]
+        for place in range(depth):
             spans = self._spans(place, depth)
             if spans is None:
                 return []
@@ -259,79 +272,74 @@ class _Table:
         different = {(name, *(span for _, span in part)) for name, part in zip(names, parts, strict=True) if name}
         return names if len(different) == len({name for name in names if name}) else []
 
-    def _spans(self, place: int, depth: int) -> dict[tuple[int, int], list[Piece]] | None:
+    def _spans(self, place: int, depth: int) -> dict[Span, list[Piece]] | None:
         """Return which columns the names in a row are for; None if that is not certain."""
         row = self.rows[place]
-        cells: dict[tuple[int, int], list[Piece]] = {}
-        for piece, where in zip(row.pieces, row.places, strict=True):
-            cells.setdefault(where, []).append(piece)
+        cells: dict[Span, list[Piece]] = {}
+        for piece, columns in zip(row.pieces, row.places, strict=True):
+            cells.setdefault(columns, []).append(piece)
         if place == depth - 1 and all(first == last for first, last in cells):
             return self._ruled_cells(place, cells)
         lower = self.cells[place + 1 : depth] or self.cells[depth:]
-        below = [column for column in range(self.count) if any(row[column] for row in lower)]
-        spans: dict[tuple[int, int], list[Piece]] = {}
+        below = frozenset(column for column in range(self.count) if any(one[column] for one in lower))
+        edges = [self._edges(column, depth) for column in range(self.count)]
+        spans: dict[Span, list[Piece]] = {}
         where = sorted(cells)
-        for number, (first, last) in enumerate(where):
-            pieces = cells[first, last]
+        for number, own in enumerate(where):
+            pieces = cells[own]
             low = where[number - 1][1] + 1 if number else 0
             high = where[number + 1][0] - 1 if number + 1 < len(where) else self.count - 1
-            span = self._span(place, depth, pieces, (first, last), (low, high), below)
-            if span is None or any(span[0] <= b and a <= span[1] for a, b in spans):
+            x0, x1 = min(piece.x0 for piece in pieces), max(piece.x1 for piece in pieces)
+            name = _Name(x0, (x0 + x1) / 2, own, (low, high), below)
+            span = own if own == (0, 0) and 0 not in self.figures else self._span(place, name, edges)
+            if span is None or any(span[0] <= last and first <= span[1] for first, last in spans):
                 return None
             spans[span] = pieces
         return spans
 
-    def _ruled_cells(self, place: int, cells: dict[tuple[int, int], list[Piece]]) -> dict[tuple[int, int], list[Piece]]:
+    def _ruled_cells(self, place: int, cells: dict[Span, list[Piece]]) -> dict[Span, list[Piece]]:
         """Return the names next to the rows, those with a rule below them for all columns above which it runs."""
-        found: dict[tuple[int, int], list[Piece]] = {}
+        found: dict[Span, list[Piece]] = {}
         for own, pieces in cells.items():
             middle = (min(piece.x0 for piece in pieces) + max(piece.x1 for piece in pieces)) / 2
             under, _ = self._ruled_span(place, middle) if own[0] else (None, False)
-            wider = under is not None and under[0] <= own[0] and own[1] <= under[1]
-            alone = wider and not any(other != own and under[0] <= other[1] and other[0] <= under[1] for other in cells)
-            found[under if under and alone else own] = pieces
+            if under and under[0] <= own[0] and own[1] <= under[1]:
+                alone = all(other == own or other[1] < under[0] or under[1] < other[0] for other in cells)
+                found[under if alone else own] = pieces
+            else:
+                found[own] = pieces
         return found
 
-    def _span(
-        self,
-        place: int,
-        depth: int,
-        pieces: Sequence[Piece],
-        own: tuple[int, int],
-        free: tuple[int, int],
-        below: Sequence[int],
-    ) -> tuple[int, int] | None:
+    def _span(self, place: int, name: "_Name", edges: Sequence[tuple[float, float]]) -> Span | None:
         """Return the first and the last column that a name stands above; None if that is not certain."""
-        if own == (0, 0) and 0 not in self.figures:
-            return own
-        x0, x1 = min(piece.x0 for piece in pieces), max(piece.x1 for piece in pieces)
-        middle = (x0 + x1) / 2
-        edges = [self._edges(column, depth) for column in range(self.count)]
-        under, boxed = self._ruled_span(place, middle)
+        own, free = name.own, name.free
+        under, boxed = self._ruled_span(place, name.middle)
         if under and not (free[0] <= under[0] <= own[0] and own[1] <= under[1] <= free[1]):
             under = None  # it is above other names too
-        if under:
-            center = (edges[under[0]][0] + edges[under[1]][1]) / 2
-            if boxed or abs(center - middle) < 2 * self.height:
-                return under
+        if under and (boxed or abs((edges[under[0]][0] + edges[under[1]][1]) / 2 - name.middle) < 2 * self.height):
+            return under
         tight = not under and self.rows[place].y0 - self.rows[place + 1].y1 < 0.3 * self.height
         if tight and own[0] == own[1] and sum(last > 0 for _, last in self.rows[place].places) == 1:
             return own  # the first line of a name that is longer than those beside it
-        best = own
-        for first in range(max(free[0], min(own[0], 1)), own[0] + 1):
-            for last in range(own[1], free[1] + 1):
-                if any(column not in below for column in range(first, last + 1)):
-                    continue
-                center = (edges[first][0] + edges[last][1]) / 2
-                if abs(center - middle) < 0.8 * self.height and last - first > best[1] - best[0]:
-                    best = first, last
-        if best != own or own[0] != own[1] or own[0] not in below:
-            return best
+        centred = self._centred(name, edges)
+        if centred != own or own[0] != own[1] or own[0] not in name.below:
+            return centred
         left, right = edges[own[0]]
-        several = any(column in below for column in range(own[0] + 1, free[1] + 1))
-        if several and abs(x0 - left) < 0.3 * self.height < abs(middle - (left + right) / 2):
+        several = any(column in name.below for column in range(own[0] + 1, free[1] + 1))
+        if several and abs(name.left - left) < 0.3 * self.height < abs(name.middle - (left + right) / 2):
             return own[0], free[1]  # at the left edge of several columns, all up to the next name
         return own if under in {None, own} else None
+
+    def _centred(self, name: "_Name", edges: Sequence[tuple[float, float]]) -> Span:
+        """Return the most columns in whose middle a name stands, that have something below it."""
+        best = name.own
+        for first in range(max(name.free[0], min(best[0], 1)), name.own[0] + 1):
+            for last in range(name.own[1], name.free[1] + 1):
+                off = abs((edges[first][0] + edges[last][1]) / 2 - name.middle)
+                wider = last - first > best[1] - best[0]
+                if wider and off < 0.8 * self.height and name.below.issuperset(range(first, last + 1)):
+                    best = first, last
+        return best
 
     def _edges(self, column: int, depth: int) -> tuple[float, float]:
         """Return where a column stands, without the names above it that may be those of several."""
@@ -340,7 +348,7 @@ class _Table:
             return self.grid.columns[column]
         return min(piece.x0 for piece in pieces), max(piece.x1 for piece in pieces)
 
-    def _ruled_span(self, place: int, middle: float) -> tuple[tuple[int, int] | None, bool]:
+    def _ruled_span(self, place: int, middle: float) -> tuple[Span | None, bool]:
         """Return the columns above which a rule runs below a name, and whether they are in one box with it."""
         above, below = self.rows[place], self.rows[place + 1]
         y = (above.y0 + above.y1) / 2
@@ -355,7 +363,7 @@ class _Table:
                 return self._columns_within(start, end), False
         return None, False
 
-    def _columns_within(self, start: float, end: float) -> tuple[int, int] | None:
+    def _columns_within(self, start: float, end: float) -> Span | None:
         inner = [column for column, (x0, x1) in enumerate(self.grid.columns) if start - 1 < (x0 + x1) / 2 < end + 1]
         return (inner[0], inner[-1]) if inner else None
 

@@ -8,7 +8,7 @@ import re
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise, repeat
+from itertools import accumulate, pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ Boxes = Floats  # left, top, right, bottom of each character, in points from the
 _WORD_GAP = 0.19
 # The characters of a word may all be set apart; then a gap says nothing if one beside it is about as wide.
 _SPACED_SHARE = 0.6
-RULE_POINTS = 2.6
+RULE_POINTS = 2.6  # a line is at most so thick
 _MAX_OBJECTS = 20_000
 _WHITE = 253
 _NAME_BYTES = 128
@@ -87,8 +87,8 @@ def _indices(words: pypdfium2.PdfTextPage, text: str) -> npt.NDArray[np.int64]:
     if len(text) == count and not _BEYOND.search(text):
         return np.arange(count)
     # PDFium counts the text in UTF-16, and leaves out characters that have no code.
-    units = np.cumsum([0, *(1 + (character > _LAST_BMP) for character in text[:-1])]) if text else []
-    indices = [pdfium.FPDFText_GetCharIndexFromTextIndex(words, int(unit)) for unit in units]
+    units = accumulate((1 + (character > _LAST_BMP) for character in text[:-1]), initial=0)
+    indices = [pdfium.FPDFText_GetCharIndexFromTextIndex(words, unit) for unit in units][: len(text)]
     return np.array([index if 0 <= index < count else count for index in indices], dtype=np.int64)
 
 

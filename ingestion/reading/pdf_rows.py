@@ -7,6 +7,8 @@ Flow: a page's text and its tables -> **here** -> text with a tab between cells,
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from operator import add
 from typing import NamedTuple
 
 from index.documents.guess import guessed_blocks
@@ -125,7 +127,7 @@ def blocks_of(text: str, starts: Sequence[int], pages: Sequence[WrittenPage]) ->
     for before, row in zip([None, *rows], [*rows, None], strict=True):
         start, end = before.end if before else 0, row.start if row else len(text)
         between = guessed_blocks(text[start:end]) if text[start:end].strip() else ()
-        blocks += [_unnamed(block.moved(lambda place, start=start: start + place), text) for block in between]
+        blocks += [_unnamed(block.moved(partial(add, start)), text) for block in between]
         if not between and blocks:
             blocks[-1] = blocks[-1]._replace(end=end)
         if row:

@@ -23,7 +23,7 @@ CELL_GAP = 0.45
 TABLE_GAP = 0.9
 # The words of close cells stand at least so far apart, where the rows beside them say that they are two.
 SPLIT_GAP = 0.3
-# A sign of a currency stands at most so far before its figure, and behind the cell before; one behind it at most so far.
+# How far signs stand from a figure at most: before it, before that from the cell before, and behind it.
 SIGN_GAP, BEFORE_SIGN_GAP, BEHIND_SIGN_GAP = 12.0, 0.15, 2.0
 # A row of a table may have so many lines; rows of one piece that may stand between those of several.
 ROW_LINES = 14

@@ -14,8 +14,8 @@ from index.documents.store import Document
 from index.documents.structure import check_blocks
 from ingestion.reading.pdf import read_pdf
 
-GRID = ("GRID", (0, 0), (-1, -1), 0.5, "black")
-BOLD = ("FONTNAME", (0, 0), (-1, 0), "Helvetica-Bold")
+GRID: Any = ("GRID", (0, 0), (-1, -1), 0.5, "black")
+BOLD: Any = ("FONTNAME", (0, 0), (-1, 0), "Helvetica-Bold")
 BOATS = [["Boat", "Built", "Crew"], ["Gannet", "2004", "5"], ["Storm Petrel", "2015", "11"], ["Tern", "2021", "2"]]
 
 
@@ -60,7 +60,7 @@ def test_empty_cells_stay_in_their_columns() -> None:
 
 def test_names_above_several_columns_are_joined_with_those_below() -> None:
     rows = [["Segment", "2023", "", "2022", ""], ["", "Revenue", "Cost", "Revenue", "Cost"], ["Ferries", *"1234"]]
-    spans = [("SPAN", (1, 0), (2, 0)), ("SPAN", (3, 0), (4, 0)), ("ALIGN", (1, 0), (-1, 0), "CENTER"), BOLD]
+    spans: list[Any] = [("SPAN", (1, 0), (2, 0)), ("SPAN", (3, 0), (4, 0)), ("ALIGN", (1, 0), (-1, 0), "CENTER"), BOLD]
 
     assert statements(read(Table([*rows, ["Cargo", *"5678"]], style=spans)))[0] == {
         "Segment": "Ferries",
@@ -74,7 +74,11 @@ def test_names_above_several_columns_are_joined_with_those_below() -> None:
 def test_the_lines_of_a_cell_are_one_cell() -> None:
     style = ParagraphStyle("cell")
     words = "Open the valve, wait for the pressure to fall and read the gauge twice"
-    rows = [["Task", "What to do", "Hours"], ["Pump", Paragraph(words, style), "1.5"], ["Gate", "Grease it", "2"]]
+    rows: list[list[Any]] = [
+        ["Task", "What to do", "Hours"],
+        ["Pump", Paragraph(words, style), "1.5"],
+        ["Gate", "Grease it", "2"],
+    ]
     document = read(Table(rows, colWidths=(60, 150, 60)))
 
     assert statements(document)[0] == {"Task": "Pump", "What to do": words, "Hours": "1.5"}
