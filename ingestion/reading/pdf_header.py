@@ -38,7 +38,7 @@ Span = tuple[int, int]  # the first and the last of some columns
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """A name in a header: its left edge and its middle, the columns it touches, may be for, and that have more below."""
+    """A name in a header: left edge and middle, the columns it touches and may be for, and which have more below."""
 
     left: float
     middle: float

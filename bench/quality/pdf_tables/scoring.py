@@ -48,14 +48,12 @@ def score(tables: Sequence[Table], text: str, blocks: Sequence[Block]) -> Score:
             continue
         cells = [_plain(text[slice(*cell)]) for cell in block.cells]
         said = [(_plain(name), cell) for name, cell in zip(block.columns, cells, strict=True) if _plain(name) and cell]
-        if not said:
-            continue
-        best = max(unused, key=lambda one: _agreement(*one, cells, said), default=None)
-        own = _agreement(*best, cells, said)[0] if best else 0
+        agreed = [(_agreement(table, row, cells, said), place) for place, (table, row) in enumerate(unused)]
+        (own, _), best = max(agreed, default=((0, 0), 0))
         right += own
-        wrong += len(said) - own - (_idle(*best, said) if best else 0)
-        if best and own:
-            unused.remove(best)
+        wrong += len(said) - own - (_idle(*unused[best], said) if unused else 0)
+        if own:
+            del unused[best]
     return Score(total, right, wrong)
 
 
