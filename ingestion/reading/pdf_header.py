@@ -25,6 +25,7 @@ ROW_SHADE_LINES = 4
 FIGURES_SHARE = 0.6
 
 _LED = re.compile(r"[^\w\s]*\s?\d")
+_BEGINS_NAME = re.compile(r"[^\w\s]*[^\W_a-z]")
 _GOES_ON = re.compile(r"[a-z(]")
 _UNFINISHED = re.compile(r"(?:.*\s)?(?:and|or|of|the|to|for|in|on|from|with|by|per|&)|.*[,–-]", re.DOTALL)
 # What stands above the names of rows and says nothing of them: units, the date of the figures.
@@ -174,9 +175,11 @@ class _Table:
         if figures:
             named = all(names[column] for column in figures if column >= first)
             periods = any(PERIOD.search(names[column]) for column in figures if column)
-            certain = named and (self.count > 2 or styled == depth or periods)
+            certain = named and (self.count > 2 or styled == depth or periods) and self.is_data(depth)
         else:
-            certain = styled == depth and all(names[first:])
+            # Words below words: stretched prose has small letters, and below dates are figures.
+            certain = styled == depth and all(_BEGINS_NAME.match(name) for name in names[first:])
+            certain = certain and not any(map(PERIOD.fullmatch, names))
         return (depth, names) if certain else (0, [])
 
     def _is_torn(self) -> bool:

@@ -273,7 +273,7 @@ def _is_wide(text: str, row: Row) -> bool:
     first = pieces[0]
     if len(pieces) == 2 and _MARK.fullmatch(text[first.start : first.end]) and text[pieces[1].start].isalpha():
         return False
-    if _CAPTION.match(text, first.start) or any(_LEADER.fullmatch(text, one.start, one.end) for one in pieces):
+    if _CAPTION.match(text, first.start) or _has_leaders(text, row):
         return False
     edge = first.x1
     for before, piece in pairwise(pieces):
@@ -281,6 +281,10 @@ def _is_wide(text: str, row: Row) -> bool:
         if piece.x0 - edge > TABLE_GAP * min(piece.height, before.height):
             return True
     return False
+
+
+def _has_leaders(text: str, row: Row) -> bool:
+    return any(_LEADER.fullmatch(text, piece.start, piece.end) for piece in row.pieces)
 
 
 def _grid(
@@ -301,7 +305,7 @@ def _grid(
     first, last = run
     chosen = [Row(list(row.pieces)) for row in rows[first:last]]
     columns = _columns(chosen)
-    if len(columns) < 2:
+    if len(columns) < 2 or any(_has_leaders(page.text, row) for row in chosen):
         return None
     height = median(piece.height for row in chosen for piece in row.pieces)
     while last < limits[1] and _ends(rows[last - 1], rows[last], columns, rows[last]):
