@@ -114,6 +114,7 @@ def named(grid: Grid, text: str, is_bold: Callable[[int], bool]) -> NamedTable:
         is_bold: whether a character of the text is.
     """
     rows = _joined(grid, text)
+    rows[:1] = _levels(rows[0])
     table = _Table(grid, rows, text, is_bold)
     depth, names = table.header()
     found = []
@@ -394,6 +395,25 @@ def _joined(grid: Grid, text: str) -> list[Row]:
         else:
             joined.append(below)
     return joined
+
+
+def _levels(row: Row) -> list[Row]:
+    """Return a header's row as two, if names above several columns stand above others that are its."""
+    pieces = list(zip(row.pieces, row.places, strict=True))
+    upper = [
+        (piece, (first, last))
+        for piece, (first, last) in pieces
+        if first < last
+        and any(first <= start <= end <= last for _, (start, end) in pieces if start == end)
+        and all(
+            one.y1 <= piece.y0 + 0.35 * piece.height
+            for one, (start, _) in pieces
+            if one != piece and first <= start <= last
+        )
+    ]
+    lower = [one for one in pieces if one not in upper]
+    parts = [part for part in (upper, lower) if part]
+    return [Row([piece for piece, _ in part], [place for _, place in part]) for part in parts]
 
 
 def _are_one(above: Row, below: Row, text: str, columns: int, *, banded: bool, boxed: bool) -> bool:

@@ -153,3 +153,18 @@ def test_letters_set_apart_are_one_word() -> None:
     canvas.save()
 
     assert read_pdf(buffer.getvalue(), "a.pdf").text == "Harbour"
+
+
+def test_stretched_words_and_lists_of_contents_are_no_rows() -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer)
+    for number, title in enumerate(("Pumps", "Valves", "Gates"), 1):
+        canvas.drawString(72, 780 - 16 * number, f"{title} . . . . . . . . . . {number}")
+    for number in range(3):
+        for place, word in enumerate(("past", "work. In", "particular,", "while")):
+            canvas.drawString(72 + 90 * place, 700 - 14 * number, word)
+    canvas.save()
+    document = read_pdf(buffer.getvalue(), "a.pdf")
+
+    assert statements(document) == []
+    assert document.text.startswith("Pumps 1\nValves 2\nGates 3")
