@@ -79,6 +79,8 @@ class _Found:
 def guessed_blocks(text: str) -> tuple[Block, ...]:
     """Return blocks that tile `text`; none of a blank one."""
     blocks = list(_with_columns(text, list(_rows_of_records(text, list(_found(text))))))
+    if not blocks:
+        return ()
     bounds = [0, *(text.rfind("\n", 0, block.start) + 1 for block in blocks[1:]), len(text)]
     # Two blocks may share a line only where a reader made one: the second then begins where its words do.
     bounds = [

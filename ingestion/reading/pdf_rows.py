@@ -126,7 +126,7 @@ def blocks_of(text: str, starts: Sequence[int], pages: Sequence[WrittenPage]) ->
     blocks: list[Block] = []
     for before, row in zip([None, *rows], [*rows, None], strict=True):
         start, end = before.end if before else 0, row.start if row else len(text)
-        between = guessed_blocks(text[start:end]) if text[start:end].strip() else ()
+        between = guessed_blocks(text[start:end])
         blocks += [_unnamed(block.moved(partial(add, start)), text) for block in between]
         if not between and blocks:
             blocks[-1] = blocks[-1]._replace(end=end)
