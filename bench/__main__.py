@@ -73,6 +73,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "python -m bench") -> in
         "page": _page,
         "pipelines": _pipelines,
         "model": _model,
+        "pdf-tables": _pdf_tables,
     }
     return run_command(lambda: measures[arguments.command](arguments, load_settings()))
 
@@ -340,6 +341,15 @@ def _model(arguments: argparse.Namespace, settings: Settings) -> int:
     print(table(model, written))
     print(f"\n{describe(machine())}.")
     _keep("model", {model.label: [one.to_dict() for one in written]}, settings)
+    return 0
+
+
+def _pdf_tables(arguments: argparse.Namespace, settings: Settings) -> int:
+    from bench.quality.pdf_tables import measure  # noqa: PLC0415  # for the reason that `build.py` gives
+
+    measured = measure.measure(arguments.data or settings.bench.data or Path())
+    print(measure.table(measured))
+    _keep("pdf-tables", {f"{one.group}: {one.name}": asdict(one.score) for one in measured}, settings)
     return 0
 
 

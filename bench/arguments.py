@@ -86,6 +86,11 @@ def parse(argv: Sequence[str] | None, prog: str) -> argparse.Namespace:
     )
     model.add_argument("--tokens", type=_number(50), default=750, help="of a prompt (default: 750)", metavar="N")
     model.add_argument("--repeats", type=_number(1), default=5, help="answers (default: 5)", metavar="R")
+    commands.add_parser(
+        "pdf-tables",
+        help="how many cells of tables in PDFs get the right names of their columns",
+        description="Draw PDFs with known tables, and read pages of the data sets' PDFs whose tables are known.",
+    ).add_argument("--data", type=Path, help="folder of data sets with PDFs (default: RAG_BENCH__DATA, else none)")
     return parser.parse_args(argv)
 
 

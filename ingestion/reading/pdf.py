@@ -6,32 +6,33 @@ reads them.
 
 import math
 import re
-from bisect import bisect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import accumulate
 from statistics import median
-from typing import Any
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 
 from errors import UnreadableError
 from index.documents.store import Document, Metadata
+from index.documents.structure import Structure
 from ingestion.reading.options import TURN_ON_OCR
-from ingestion.reading.pdf_columns import mark_columns
+from ingestion.reading.pdf_header import NamedTable, named
 from ingestion.reading.pdf_lines import drop_running_lines, join_broken_words
+from ingestion.reading.pdf_page import PageText, boxes_of, drawn_rules, is_bold, read_page, wide_spaces
+from ingestion.reading.pdf_rows import WrittenPage, blocks_of, write_page
+from ingestion.reading.pdf_tables import find_grids
 from ingestion.reading.pdf_title import SizedLine, choose_title
 from ingestion.reading.text import clean, one_line
 
 _MAX_SCALE = 300 / 72  # of a small page, to 300 dpi
 _PAGE_BREAK = "\n\n"
 _TITLE_PAGE_CHARS = 5000
+_EDGE_LINES, _EDGE_CHARS = 3, 200
 _UPRIGHT = 0.99  # cosine of a character's angle
 # Cells of a table stand at least so far apart, in heights of the type; words of justified lines less.
 _COLUMN_GAP = 1.2
-_SPACE = re.compile(r"(?<=\S) (?=\S)")
-_LAST_BMP = "\uffff"
 _BULLETS = str.maketrans({"\uf0b7": "•", "\uf0a7": "•"})
 # Rules and dot leaders, and letters of symbol fonts, which mean nothing outside them.
 _NOISE = re.compile(" ?(?:[._·] ?){5,}|[\ue000-\uf8ff]")
@@ -49,8 +50,9 @@ def read_pdf(data: bytes, doc_id: str, *, ocr: bool = False) -> Document:
         UnreadableError: no PDF, damaged, encrypted, or without any text.
     """
     pages, title, first_page, metadata = _extract(data, ocr=ocr)
-    pages = [clean(_NOISE.sub(" ", page.translate(_BULLETS))) for page in join_broken_words(pages)]
-    text, starts = join_pages(drop_running_lines(pages))
+    mended = _mended([*(page.text for page in pages), *(page.lines() for page in pages)])
+    texts, lines = mended[: len(pages)], mended[len(pages) :]
+    text, starts = join_pages(drop_running_lines(texts))
     if not text:
         if ocr:
             raise UnreadableError(
@@ -58,7 +60,13 @@ def read_pdf(data: bytes, doc_id: str, *, ocr: bool = False) -> Document:
             )
         raise UnreadableError(f"The PDF has no text on its {len(pages)} pages; they seem to be scanned.", TURN_ON_OCR)
     title = choose_title(title, first_page, doc_id)
-    return Document(doc_id, title, text, metadata=metadata, pages=starts, source=doc_id)
+    written = [page.mended(rows) for page, rows in zip(pages, lines, strict=True)]
+    structure = Structure(blocks_of(text, starts, written))
+    return Document(doc_id, title, text, metadata=metadata, pages=starts, source=doc_id, structure=structure)
+
+
+def _mended(texts: Sequence[str]) -> list[str]:
+    return [clean(_NOISE.sub(" ", text.translate(_BULLETS))) for text in join_broken_words(texts)]
 
 
 def join_pages(pages: list[str]) -> tuple[str, tuple[int, ...]]:
@@ -69,8 +77,8 @@ def join_pages(pages: list[str]) -> tuple[str, tuple[int, ...]]:
     return text, tuple(min(start, len(text)) for start in starts)
 
 
-def _extract(data: bytes, *, ocr: bool) -> tuple[list[str], str, list[SizedLine], Metadata]:
-    """Return (raw text of each page, title in the metadata or "", lines of the first page, what OCR says)."""
+def _extract(data: bytes, *, ocr: bool) -> tuple[list[WrittenPage], str, list[SizedLine], Metadata]:
+    """Return (the pages, title in the metadata or "", lines of the first page, what OCR says)."""
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
@@ -80,17 +88,24 @@ def _extract(data: bytes, *, ocr: bool) -> tuple[list[str], str, list[SizedLine]
     with document:
         title = one_line(document.get_metadata_value("Title"))
         first_page = _sized_lines(document)
-        pages = [_page_text(document, number) for number in range(len(document))]
+        pages: list[WrittenPage] = []
+        last: NamedTable | None = None  # a table that ends the page before
+        for number in range(len(document)):
+            page, tables = _page(document, number)
+            if last and tables and _is_edge(page.text[: tables[0].start]) and tables[0].continues(last):
+                tables[0].name(last.names)
+            last = tables[-1] if tables and _is_edge(page.text[tables[-1].end :]) else None
+            pages.append(write_page(page.text, wide_spaces(page, _COLUMN_GAP), [table.rows for table in tables]))
         return pages, title, first_page, _recognize(document, pages) if ocr else {}
 
 
-def _recognize(document: pypdfium2.PdfDocument, pages: list[str]) -> Metadata:
+def _recognize(document: pypdfium2.PdfDocument, pages: list[WrittenPage]) -> Metadata:
     """Fill the pages without text by OCR, in place, and return what is to be said of them."""
     from ingestion.reading.ocr import MAX_SIDE_PX, ocr_metadata, recognize  # noqa: PLC0415  # an extra
 
     found = {}
-    for number, text in enumerate(pages):
-        if any(map(str.isalnum, text)):
+    for number, written in enumerate(pages):
+        if any(map(str.isalnum, written.text)):
             continue
         with _damage_named(number + 1), closing(document[number]) as page:
             if not pdfium.FPDFPage_CountObjects(page):
@@ -98,34 +113,20 @@ def _recognize(document: pypdfium2.PdfDocument, pages: list[str]) -> Metadata:
             scale = min(MAX_SIDE_PX / max(page.get_size()), _MAX_SCALE)
             with closing(page.render(scale=scale)) as bitmap:
                 found[number] = recognize(bitmap.to_pil().convert("RGB"))
-        pages[number] = found[number].text
+        pages[number] = write_page(found[number].text, (), ())
     return ocr_metadata(found)
 
 
-def _page_text(document: pypdfium2.PdfDocument, number: int) -> str:
+def _page(document: pypdfium2.PdfDocument, number: int) -> tuple[PageText, list[NamedTable]]:
     with _damage_named(number + 1), closing(document[number]) as page, closing(page.get_textpage()) as words:
-        text = str(words.get_text_range())
-        return mark_columns(text, _wide_spaces(words, text)).replace("\r\n", "\n")
+        read = read_page(words)
+        grids = find_grids(read, lambda: drawn_rules(page))
+        return read, [named(grid, read.text, lambda place: is_bold(words, int(read.indices[place]))) for grid in grids]
 
 
-def _wide_spaces(words: pypdfium2.PdfTextPage, text: str) -> Iterator[int]:
-    """Yield the places of spaces in a page's text beside which characters of one line stand `_COLUMN_GAP` apart."""
-    # PDFium counts in UTF-16.
-    beyond = [place for place, character in enumerate(text) if character > _LAST_BMP]
-
-    def box(place: int) -> Any:
-        rectangle = pdfium.FS_RECTF()
-        index = pdfium.FPDFText_GetCharIndexFromTextIndex(words, place + bisect(beyond, place - 1))
-        return rectangle if index >= 0 and pdfium.FPDFText_GetLooseCharBox(words, index, rectangle) else None
-
-    for space in _SPACE.finditer(text):
-        before, behind = box(space.start() - 1), box(space.end())
-        if before is None or behind is None:
-            continue
-        height = min(before.top - before.bottom, behind.top - behind.bottom)
-        overlap = min(before.top, behind.top) - max(before.bottom, behind.bottom)
-        if 2 * overlap > height and behind.left - before.right > _COLUMN_GAP * height:
-            yield space.start()
+def _is_edge(text: str) -> bool:
+    """Whether what stands before or behind a table is at most the running lines of a page."""
+    return text.strip().count("\n") < _EDGE_LINES and len(text) <= _EDGE_CHARS
 
 
 def _sized_lines(document: pypdfium2.PdfDocument) -> list[SizedLine]:
@@ -134,19 +135,16 @@ def _sized_lines(document: pypdfium2.PdfDocument) -> list[SizedLine]:
         return []
     with _damage_named(1), closing(document[0]) as page, closing(page.get_textpage()) as words:
         lines: list[tuple[str, list[float]]] = [("", [])]
+        boxes = boxes_of(words)
+        heights = (boxes[:, 1] - boxes[:, 3]).tolist()
         for place in range(min(words.count_chars(), _TITLE_PAGE_CHARS)):
             character = chr(pdfium.FPDFText_GetUnicode(words, place))
             text, sizes = lines[-1]
             if character in "\r\n":
                 lines.append(("", []))
             elif math.cos(pdfium.FPDFText_GetCharAngle(words, place)) > _UPRIGHT:
-                lines[-1] = (text + character, [*sizes, _height(words, place)] if character.isalnum() else sizes)
+                lines[-1] = (text + character, [*sizes, heights[place]] if character.isalnum() else sizes)
         return [SizedLine(text, median(sizes)) for text, sizes in lines if sizes]
-
-
-def _height(words: pypdfium2.PdfTextPage, place: int) -> float:
-    _, bottom, _, top = words.get_charbox(place, loose=True)
-    return float(top - bottom)
 
 
 @contextmanager

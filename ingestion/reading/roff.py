@@ -155,7 +155,9 @@ class Roff:
         if condition[0] in "'\"":
             _, first, second, *_ = condition.split(condition[0])
             return self.plain(first) == self.plain(second)
-        figure = re.sub(r"\\n(?:\(..|\[[^\]]{0,100}\]|.)", "0", condition.replace(r"\n(.g", "1").replace(r"\n[.g]", "1"))
+        figure = re.sub(
+            r"\\n(?:\(..|\[[^\]]{0,100}\]|.)", "0", condition.replace(r"\n(.g", "1").replace(r"\n[.g]", "1")
+        )
         return figure.strip("()").isdecimal() and int(figure.strip("()")[:9]) > 0
 
     def _skip(self, rest: str) -> None:

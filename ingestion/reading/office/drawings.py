@@ -23,7 +23,9 @@ _MAX_POINTS = 10_000
 _NO_DESCRIPTION = re.compile(
     r"\S+\.(?:png|jpe?g|gif|bmp|tiff?|wmf|emf|svg|webp)|(?:image|picture|grafik|bild) ?\d*", re.I
 )
-_MADE = re.compile(r"(?<!\s)\s*+(?:description automatically generated.*|automatisch generierte beschreibung)\Z", re.I | re.S)
+_MADE = re.compile(
+    r"(?<!\s)\s*+(?:description automatically generated.*|automatisch generierte beschreibung)\Z", re.I | re.S
+)
 
 
 def alternative_text(properties: Any) -> str:

@@ -1,0 +1,170 @@
+"""Write a PDF's page with each row of its tables on a line, and find the rows again in the document's text.
+
+Flow: a page's text and its tables -> **here** -> text with a tab between cells, which `pdf.py` mends and joins ->
+**here** -> the document's blocks: rows where the page has them, and between them what `guess.py` makes of lines. Pure.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from operator import add
+from typing import NamedTuple
+
+from index.documents.guess import guessed_blocks
+from index.documents.structure import Block
+from ingestion.reading.pdf_columns import mark_columns
+from ingestion.reading.pdf_header import NamedRow
+from ingestion.reading.pdf_lines import BROKEN_HYPHEN
+from ingestion.reading.pdf_tables import Piece
+from ingestion.reading.text import one_line
+
+# What no cleaning removes: a line with it is never blank.
+_VISIBLE = re.compile(r"[\w—–()%$€£+-]")
+
+
+class WrittenRow(NamedTuple):
+    """A row as a line of the page's text.
+
+    Attributes:
+        line: its cells with tabs between them, without the empty ones at either end.
+        before: how many cells at its beginning are empty.
+        cells: how many there are.
+        columns: what each is called; none where that is not certain.
+        header: it names columns.
+    """
+
+    line: str
+    before: int
+    cells: int
+    columns: tuple[str, ...] = ()
+    header: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPage:
+    """A page's text, and the rows of tables in it, in order."""
+
+    text: str
+    rows: tuple[WrittenRow, ...] = ()
+
+    def lines(self) -> str:
+        """Its rows, a line each."""
+        return "\n".join(row.line for row in self.rows)
+
+    def mended(self, lines: str) -> "WrittenPage":
+        """Return the page with other lines for its rows."""
+        rows = zip(self.rows, lines.split("\n"), strict=True) if self.rows else ()
+        return replace(self, rows=tuple(row._replace(line=line) for row, line in rows))
+
+
+def write_page(text: str, wide: Sequence[int], tables: Sequence[Sequence[NamedRow]]) -> WrittenPage:
+    """Return a page's text with its tables' rows on lines of their own.
+
+    Args:
+        text: of the page.
+        wide: places of spaces that are wider than those between words.
+        tables: in the order of the text.
+    """
+    parts: list[str] = []
+    rows: list[WrittenRow] = []
+    end = 0
+    for table in tables:
+        pieces = [piece for row in table for cell in row.cells for piece in cell]
+        start, behind = min(piece.start for piece in pieces), max(piece.end for piece in pieces)
+        written = [_written(text, row) for row in table]
+        rows += [row for row in written if row.cells > 1 and _VISIBLE.search(row.line)]
+        parts.append(_between(text, end, start, wide).rstrip(" "))
+        parts.append("\n".join(row.line for row in written))
+        end = behind
+    parts.append(_between(text, end, len(text), wide))
+    return WrittenPage(_in_lines(parts), tuple(rows))
+
+
+def _between(text: str, start: int, end: int, wide: Sequence[int]) -> str:
+    return mark_columns(text[start:end], [place - start for place in wide if start <= place < end])
+
+
+def _in_lines(parts: Sequence[str]) -> str:
+    """Join what is a table and what is not, each on lines of its own."""
+    joined = parts[0]
+    for part in parts[1:]:
+        apart = "" if not joined or joined.endswith("\n") or part.startswith("\n") or not part.strip() else "\n"
+        joined += apart + part.lstrip(" ")
+    return joined
+
+
+def _written(text: str, row: NamedRow) -> WrittenRow:
+    cells = [_cell(text, pieces) for pieces in row.cells]
+    filled = [place for place, cell in enumerate(cells) if cell]
+    line = "\t".join(cells[filled[0] : filled[-1] + 1])
+    return WrittenRow(line, filled[0], len(cells), tuple(map(one_line, row.columns)), row.header)
+
+
+def _cell(text: str, pieces: Sequence[Piece]) -> str:
+    """Return a cell's words; a word that is broken at the end of a line stays marked as such."""
+    words = ""
+    end = 0
+    for piece in pieces:
+        gap = BROKEN_HYPHEN if text[end : piece.start] == BROKEN_HYPHEN else " "
+        words += (gap if words else "") + " ".join(text[piece.start : piece.end].split())
+        end = piece.end
+    return words
+
+
+def blocks_of(text: str, starts: Sequence[int], pages: Sequence[WrittenPage]) -> list[Block]:
+    """Return blocks that tile a document's text.
+
+    Args:
+        text: of the document.
+        starts: of each page in it.
+        pages: what was written, with lines as they are in the text.
+    """
+    rows: list[Block] = []
+    for page, start, end in zip(pages, starts, [*starts[1:], len(text)], strict=True):
+        rows += _found(text, start, end, page.rows)
+    blocks: list[Block] = []
+    for before, row in zip([None, *rows], [*rows, None], strict=True):
+        start, end = before.end if before else 0, row.start if row else len(text)
+        between = guessed_blocks(text[start:end])
+        blocks += [_unnamed(block.moved(partial(add, start)), text) for block in between]
+        if not between and blocks:
+            blocks[-1] = blocks[-1]._replace(end=end)
+        if row:
+            blocks.append(row if between or blocks else row._replace(start=0))
+    return blocks
+
+
+def _found(text: str, start: int, end: int, rows: Sequence[WrittenRow]) -> Iterator[Block]:
+    """Yield the rows of a page that are in its text still: running lines are not."""
+    at = start
+    for row in rows:
+        first = _line_at(text, row.line, at, end)
+        parts = row.line.split("\t")
+        if first is None or len(parts) + row.before > row.cells:
+            continue
+        spans, place = [(first, first)] * row.before, first
+        for part in parts:
+            spans.append((place, place + len(part)))
+            place += len(part) + 1
+        last = first + len(row.line)
+        spans += [(last, last)] * (row.cells - len(spans))
+        at = min(last + 1, len(text))
+        yield Block("row", first, at, (first, last), cells=tuple(spans), columns=row.columns, header=row.header)
+
+
+def _line_at(text: str, line: str, start: int, end: int) -> int | None:
+    """Return where a line stands in `text[start:end]`, if it does."""
+    place = text.find(line, start, end)
+    while place >= 0:
+        behind = place + len(line)
+        if (not place or text[place - 1] == "\n") and (behind == len(text) or text[behind] == "\n"):
+            return place
+        place = text.find(line, place + 1, end)
+    return None
+
+
+def _unnamed(block: Block, text: str) -> Block:
+    """Return a block as it is, but a row of cells with tabs between them without names: their places are not known."""
+    is_row = block.kind == "row" and "\t" in text[slice(*block.inner)]
+    return block._replace(columns=(), header=False) if is_row else block
