@@ -14,6 +14,7 @@ import struct
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -196,7 +197,7 @@ def read_file(path: Path) -> E5File:
     count, first, last, pad, unknown, letters = reader.take("5iQ")
     ends, scores = reader.array("<u4", count + 1), reader.array("<f4", count)
     blob = reader.array("u1", letters).tobytes()
-    words = [blob[start:end].decode() for start, end in zip(ends[:-1], ends[1:], strict=True)]
+    words = [blob[start:end].decode() for start, end in pairwise(ends.tolist())]
     pieces = list(zip(words, scores.tolist(), strict=True))
     replacements, _ = reader.take("iI")
     replaced = {}

@@ -156,8 +156,9 @@ class TokenCounter:
     """Counts tokens, and remembers counts: every level of the tree asks for the same sentences again.
 
     Neither WordPiece nor SentencePiece joins what space separates, so a text has as many tokens as its words have
-    together, and counting words by memory is some ten times faster than encoding. Text without spaces is taken apart where BERT does so. Other
-    tokenizers encode the whole text. Long texts and words are not remembered, so that memory stays within some ten MB.
+    together, and counting words by memory is some ten times faster than encoding. Text without spaces is taken apart
+    where BERT does so. Other tokenizers encode the whole text. Long texts and words are not remembered, so that memory
+    stays within some ten MB.
 
     Args:
         tokenizer: adds, cuts and pads nothing.
