@@ -114,8 +114,13 @@ def _contradicted(wanted: Asked, one: ReadUnit) -> tuple[str, ...]:
     return wanted.contradicted(one.text, with_context(leaf, one.place), around, leaf.text)
 
 
-def judged_by_words(leaf: ReadLeaf, question: str, words: TermWeights, share: float) -> ReadLeaf:
-    """Return a leaf with scores mixed from the reader (`share`) and word overlap (the rest)."""
+def judged_by_words(
+    leaf: ReadLeaf, question: str, words: TermWeights, share: float, *, multilingual: bool = False
+) -> ReadLeaf:
+    """Return a leaf with scores mixed from the reader (`share`) and word overlap (the rest).
+
+    Its similarity is mixed with what is usual, unless the embedder is multilingual.
+    """
     weights, kind = question_weights(question, words), asked_kind(question)
     judged = []
     for place in leaf.read:
@@ -126,7 +131,8 @@ def judged_by_words(leaf: ReadLeaf, question: str, words: TermWeights, share: fl
             for part in (with_context(leaf, place), text)
         )
         judged.append(by_words(covered, own, penalty))
-    similarity = leaf.similarity + (1 - share) * FOREIGN_SHARE * (FOREIGN_SIMILARITY - leaf.similarity)
+    doubt = 0.0 if multilingual else (1 - share) * FOREIGN_SHARE
+    similarity = leaf.similarity + doubt * (FOREIGN_SIMILARITY - leaf.similarity)
     return replace(leaf, similarity=similarity, scores=blended(leaf.scores, judged, share))
 
 

@@ -77,18 +77,18 @@ class LeafReader:
             for one, scored in zip(prepared, scores, strict=True)
         )
         words, language = self._words.words_of(question), question_language(question)
-        share = reader_share(language)
-        foreign = _in_other_languages(leaves, language) if is_multilingual(self._embedder) else frozenset()
+        share, multilingual = reader_share(language), is_multilingual(self._embedder)
+        foreign = _in_other_languages(leaves, language) if multilingual else frozenset()
         if share < 1:
             leaves = tuple(
-                leaf if at in foreign else judged_by_words(leaf, question, words, share)
+                leaf if at in foreign else judged_by_words(leaf, question, words, share, multilingual=multilingual)
                 for at, leaf in enumerate(leaves)
             )
         if self._embedder is not None and foreign:
             leaves = _foreign_judged(question, leaves, foreign, self._embedder)
         units = ranked_units(question, leaves, words)
         contradicted: tuple[str, ...] = ()
-        if self._embedder is not None and (share == 1 or foreign):  # the packaged embedder knows English
+        if self._embedder is not None and (share == 1 or multilingual):  # the packaged embedder knows English
             units = _compared_singly(question, units, self._embedder)
         if share == 1:  # as does the table of opposites
             units, contradicted = put_contradicted_last(question, units)
