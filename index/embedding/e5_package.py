@@ -7,6 +7,7 @@ decoded as they are looked up (`PackedTable` in `torch_model`): 54 MB in memory 
 """
 
 import fcntl
+import hashlib
 import importlib.util
 import json
 import shutil
@@ -100,7 +101,7 @@ class E5File:
 
 
 def unpacked(cache_dir: Path) -> Path:
-    """Return the folder in `cache_dir` with the model's configuration, tokenizer and weights; made if need be.
+    """Return the folder in `cache_dir` with the model's configuration, tokenizer and weights; made the first time.
 
     Raises:
         ModelError: the package is not installed, its file is of another form, or the folder cannot be written.
@@ -113,8 +114,9 @@ def unpacked(cache_dir: Path) -> Path:
         )
     weights = Path(spec.submodule_search_locations[0]) / WEIGHTS_FILE
     try:
-        size = weights.stat().st_size
-        folder = cache_dir.resolve() / f"multilingual-{size}"
+        with weights.open("rb") as opened:
+            version = hashlib.file_digest(opened, "sha256").hexdigest()[:16]
+        folder = cache_dir.resolve() / f"{version}-unpacked"
         if not folder.is_dir():
             cache_dir.mkdir(parents=True, exist_ok=True)
             with (cache_dir / "lock").open("a") as lock:
