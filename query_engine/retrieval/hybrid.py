@@ -105,6 +105,7 @@ class LeafRetriever(BaseRetriever):
             parents=self._parents(documents, embedding),
             names=self._called(documents.values(), by_words.named),
             in_everyday_words=self._in_everyday_words(query, by_words),
+            multilingual=is_multilingual(self._embedder),
         )
 
     def embedding(self, query: Query) -> Vector | None:
