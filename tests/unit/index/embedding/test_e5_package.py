@@ -5,7 +5,6 @@ import importlib.util
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
@@ -63,7 +62,8 @@ def test_texts_are_normalised_as_the_model_learnt_them(tokenizer: Tokenizer, tex
     assert tokenizer.encode(text, add_special_tokens=False).tokens == tokens
 
 
-def test_a_text_begins_and_ends_with_its_tokens_and_is_cut_at_the_window(weights: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("weights")
+def test_a_text_begins_and_ends_with_its_tokens_and_is_cut_at_the_window(tmp_path: Path) -> None:
     model = load_embedding_model("multilingual", tmp_path / "cache")
 
     short, long = model.encode(["the pump", "pump " * 100])
@@ -73,14 +73,16 @@ def test_a_text_begins_and_ends_with_its_tokens_and_is_cut_at_the_window(weights
     assert (long.tokens[0], long.tokens[-1]) == ("<s>", "</s>")
 
 
+@pytest.mark.usefixtures("weights")
 @pytest.mark.parametrize("text", ["the pump stands", "  the\tpump\n", "die Pumpe, ～ fine\u200bé ", "", " "])
-def test_words_have_as_many_tokens_as_the_text(weights: Path, tmp_path: Path, text: str) -> None:
+def test_words_have_as_many_tokens_as_the_text(tmp_path: Path, text: str) -> None:
     model = load_embedding_model("multilingual", tmp_path / "cache")
 
     assert model.count_tokens(text) == len(model.tokenizer.encode(text, add_special_tokens=False))
 
 
-def test_it_is_unpacked_once_and_says_what_it_is(weights: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("weights")
+def test_it_is_unpacked_once_and_says_what_it_is(tmp_path: Path) -> None:
     first = load_embedding_model("multilingual", tmp_path / "cache")
     made = {path: path.stat().st_mtime_ns for path in first.folder.iterdir()}
 
@@ -92,7 +94,8 @@ def test_it_is_unpacked_once_and_says_what_it_is(weights: Path, tmp_path: Path) 
     assert (first.query_prefix, first.document_prefix) == ("query: ", "passage: ")
 
 
-def test_its_prefixes_are_part_of_the_corpus_unless_others_are_set(weights: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("weights")
+def test_its_prefixes_are_part_of_the_corpus_unless_others_are_set(tmp_path: Path) -> None:
     embed = EmbedSettings(model="multilingual", cache_dir=tmp_path / "cache")
     other = embed.model_copy(update={"document_prefix": "text: "})
 
@@ -104,7 +107,8 @@ def test_its_prefixes_are_part_of_the_corpus_unless_others_are_set(weights: Path
     assert own.passage_tokens == POSITIONS - 2 - own.model.count_tokens("passage: ")
 
 
-def test_a_gpu_is_refused(weights: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("weights")
+def test_a_gpu_is_refused(tmp_path: Path) -> None:
     embed = EmbedSettings(model="multilingual", cache_dir=tmp_path / "cache", device="cuda")
 
     with pytest.raises(SettingsError, match="RAG_EMBED__DEVICE=cpu"):
