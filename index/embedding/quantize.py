@@ -15,7 +15,7 @@ from index.embedding.model import CALIBRATION, load_embedding_model, token_array
 
 # Lower than NNCF's 0.95: shifting more of the activations' range into the weights lost less on all texts tried.
 SMOOTH_QUANT_ALPHA = 0.9
-# The pooling, and a vocabulary table that is decoded as it is read (`e5_package.py`).
+# The pooling, and a vocabulary table that is decoded as it is read (`e5_network.py`).
 LEFT_EXACT = [r"__module\.pooling.*", r".*\.word_embeddings/.*"]
 MIN_MEAN_COSINE = 0.99
 

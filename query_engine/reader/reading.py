@@ -15,7 +15,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from index.embedding.cached import is_multilingual
 from index.lexical.language import plain_language, question_language
-from query_engine.reader.foreign import ACROSS, reader_share
+from query_engine.reader.foreign import ACROSS, WITHIN, reader_share
 from query_engine.reader.model import PassageReader
 from query_engine.reader.ranking import (
     compared_words,
@@ -79,6 +79,11 @@ class LeafReader:
         words, language = self._words.words_of(question), question_language(question)
         share, multilingual = reader_share(language), is_multilingual(self._embedder)
         foreign = _in_other_languages(leaves, language) if multilingual else frozenset()
+        if multilingual:
+            leaves = tuple(
+                leaf if at in foreign else replace(leaf, similarity=leaf.similarity + WITHIN)
+                for at, leaf in enumerate(leaves)
+            )
         if share < 1:
             leaves = tuple(
                 leaf if at in foreign else judged_by_words(leaf, question, words, share, multilingual=multilingual)
@@ -121,8 +126,9 @@ def _compared_singly(question: str, units: tuple[ReadUnit, ...], embedder: BaseE
     """Return the units in order again, the likeliest ones compared with the question themselves."""
     texts = [_embedded_text(one.leaf, one.place) for one in units[:EMBEDDED_UNITS]]
     similarities = _cosines(question, texts, embedder)
+    lower = WITHIN if is_multilingual(embedder) else 0.0
     compared = [
-        replace(one, similarity=found + ACROSS * one.leaf.foreign)
+        replace(one, similarity=found + (ACROSS if one.leaf.foreign else lower))
         for one, found in zip(units, similarities, strict=False)
     ]
     return in_order((*compared, *units[EMBEDDED_UNITS:]))

@@ -2,7 +2,9 @@
 
 import importlib
 import sys
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,10 +44,13 @@ def _by_torch(model: EmbeddingModel, texts: list[str]) -> np.ndarray[tuple[int, 
     """Return the vectors by PyTorch, with the vocabulary's table decoded as a whole."""
     import torch  # noqa: PLC0415
 
-    network = e5_package.torch_model(model.folder)
+    from index.embedding.e5_network import e5_network  # noqa: PLC0415
+
+    network: Any = e5_network(model.folder).eval()
     file = e5_package.read_file(model.folder / e5_package.WEIGHTS_FILE)
     table = torch.from_numpy(file.exact("emb.word").reshape(file.vocabulary, file.hidden))
-    network.embeddings.word_embeddings = torch.nn.Embedding.from_pretrained(table)
+    del network.embeddings.word_embeddings
+    network.embeddings.word_embeddings = partial(torch.nn.functional.embedding, weight=table)
 
     def unit(text: str) -> torch.Tensor:
         with torch.no_grad():
