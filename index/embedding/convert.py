@@ -14,6 +14,8 @@ from typing import Any
 from index.embedding import e5_package
 from index.embedding.model import CALIBRATION
 
+CENTRE_BATCH = 8
+
 
 def convert(folder: Path, pooling: str, target: Path) -> None:
     """Write the model in `folder` as OpenVINO IR to `target` (an .xml; the weights go beside it as .bin)."""
@@ -70,14 +72,14 @@ def _centre(encoder: Any, tokenizer: Any, names: list[str]) -> Any:
     import torch  # noqa: PLC0415
 
     prefixes = (e5_package.QUERY_PREFIX, e5_package.DOCUMENT_PREFIX)
-    texts = CALIBRATION.read_text(encoding="utf-8").strip().split("\n\n")
-    with torch.no_grad():
-        found = [
-            encoder(*(inputs[name] for name in names))
-            for text in texts
-            for prefix in prefixes
-            for inputs in [tokenizer(prefix + text, truncation=True, return_tensors="pt")]
-        ]
+    about = CALIBRATION.read_text(encoding="utf-8").strip().split("\n\n")
+    # By length, so that little is computed on padding.
+    texts = sorted((prefix + text for prefix in prefixes for text in about), key=len)
+    found = []
+    for first in range(0, len(texts), CENTRE_BATCH):
+        inputs = tokenizer(texts[first : first + CENTRE_BATCH], padding=True, truncation=True, return_tensors="pt")
+        with torch.no_grad():
+            found.append(encoder(*(inputs[name] for name in names)))
     return torch.cat(found).mean(dim=0, keepdim=True)
 
 
