@@ -158,7 +158,8 @@ class EmbedSettings(Group):
     )
     model: str = Field(
         "minilm",
-        description="`minilm` (packaged), a local folder, or a Hugging Face hub id; with `openai` its name there.",
+        description="`minilm` (packaged), `multilingual` (of the extra of that name), a local folder, or a Hugging "
+        "Face hub id; with `openai` its name there.",
     )
     base_url: str | None = Field(
         None, pattern=r"^https?://", description="Embedding server of `openai`; `/embeddings` is appended."

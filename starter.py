@@ -83,9 +83,9 @@ def clean_text(text: str) -> str:
 
 def tokenize(text: str) -> list[int]:
     """Return the token ids of a text for the embedding model of the settings, without special tokens."""
-    ids: list[int] = (
-        load_embedding_model(load_settings().embed.model).tokenizer.encode(text, add_special_tokens=False).ids
-    )
+    embed = load_settings().embed
+    model = load_embedding_model(embed.model, embed.cache_dir)
+    ids: list[int] = model.tokenizer.encode(text, add_special_tokens=False).ids
     return ids
 
 

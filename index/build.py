@@ -47,9 +47,12 @@ class Embedding:
 
     def __init__(self, settings: Settings) -> None:
         embed = settings.embed
-        self._settings = embed
         facts = _served(embed) if embed.provider == "openai" else _local(embed)
         self.model, weights_hash, pooling, dimension, precision = facts
+        if isinstance(self.model, EmbeddingModel):
+            wanted = {"query_prefix": self.model.query_prefix, "document_prefix": self.model.document_prefix}
+            embed = embed.model_copy(update={name: getattr(embed, name) or own for name, own in wanted.items()})
+        self._settings = embed
         self.passage_tokens = self.model.text_tokens - self.model.count_tokens(embed.document_prefix)
         _check_window(settings.chunk, self.passage_tokens)
         identity = Identity(
@@ -61,6 +64,11 @@ class Embedding:
             **settings.chunk.model_dump(),
         )
         self.manifest = Manifest(identity, embed.model, precision)
+
+    @property
+    def multilingual(self) -> bool:
+        """Whether a question in one language is near a passage in another one that answers it."""
+        return isinstance(self.model, EmbeddingModel) and self.model.multilingual
 
     @property
     def batch_leaves(self) -> int | None:
@@ -120,7 +128,7 @@ _Facts = tuple[MeasuringModel, str, str, int, str]
 
 
 def _local(embed: EmbedSettings) -> _Facts:
-    model = load_embedding_model(embed.model)
+    model = load_embedding_model(embed.model, embed.cache_dir)
     precision = embed.precision if embed.device == "cpu" else embed.device
     return model, model.weights_hash, model.pooling, model.dimension, precision
 
@@ -147,6 +155,11 @@ def _build_embedder(embed: EmbedSettings, model: EmbeddingModel) -> "BaseEmbeddi
             threads=embed.threads,
             query_prefix=embed.query_prefix,
             document_prefix=embed.document_prefix,
+        )
+    if model.multilingual:
+        raise SettingsError(
+            f"RAG_EMBED__MODEL=multilingual runs on the CPU only, not on {embed.device}.",
+            "Set RAG_EMBED__DEVICE=cpu, or RAG_EMBED__MODEL to the folder of a multilingual model.",
         )
     from llama_index.embeddings.huggingface import HuggingFaceEmbedding  # noqa: PLC0415  # imports torch
 

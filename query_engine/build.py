@@ -75,7 +75,8 @@ class Engines:
         self._service_url = service_url
         self.embedding = Embedding(settings)
         embedder = self.embedding.embedder  # now, so that a missing model stops the start
-        self._embedder = CachedEmbedding(embedder, settings.embed.kept_vectors)
+        kept, multilingual = settings.embed.kept_vectors, self.embedding.multilingual
+        self._embedder = CachedEmbedding(embedder, kept, multilingual=multilingual)
         check_expansion(settings)
         self._language_models = build_language_models(settings, self._embedder)
         self._passage_reader = shipped_reader()

@@ -122,7 +122,7 @@ def _late_token_encoder(embed: EmbedSettings) -> "Callable[[], TokenEncoder]":
         from index.embedding.model import load_embedding_model  # noqa: PLC0415  # loads OpenVINO
         from index.embedding.token_vectors import TokenEncoder  # noqa: PLC0415
 
-        model = load_embedding_model(embed.model if embed.provider == "local" else "minilm")
+        model = load_embedding_model(embed.model if embed.provider == "local" else "minilm", embed.cache_dir)
         return TokenEncoder(model, precision=embed.precision, cache_dir=embed.cache_dir, threads=embed.threads)
 
     return encoder

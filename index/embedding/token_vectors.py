@@ -47,7 +47,7 @@ class TokenEncoder:
         Of a text beyond the model's window only its beginning is read.
         """
         vectors: list[Vectors] = [np.empty((0, self._model.dimension), np.float32)] * len(texts)
-        encodings = self._model.input_tokenizer.encode_batch(list(texts))
+        encodings = self._model.encode(texts)
         order = sorted(range(len(texts)), key=lambda i: len(encodings[i]), reverse=True)
         request = self._compiled.create_infer_request()
         for begin in range(0, len(order), BATCH_TEXTS):

@@ -88,6 +88,12 @@ def question_language(question: str) -> str:
     return best if votes[best] >= MIN_VOTES else "en"
 
 
+def plain_language(text: str) -> str | None:
+    """Return the language of the beginning of a text; None where nothing speaks for any."""
+    language = question_language(text)
+    return language if language != "en" or function_word_votes(text)["en"] >= MIN_VOTES else None
+
+
 def function_word_votes(question: str) -> dict[str, int]:
     """Return how many of a question's words are function words of each language."""
     asked = question[:MAX_CHARS]

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
+from index.embedding.cached import is_multilingual
 from index.lexical.language import question_language
-from query_engine.reader.foreign import reader_share
+from query_engine.reader.foreign import WITHIN, reader_share
 from query_engine.reader.units import Reading, ReadUnit, with_context
 from query_engine.schema.passage import Passage
 from query_engine.text.light_words import is_light
@@ -90,6 +91,8 @@ def measure(
         asked = np.asarray(embedder.get_query_embedding(question))
         texts = [f"{passage.title}\n{passage.text}" for passage in read]
         similarity = float(np.max(np.asarray(embedder.get_text_embedding_batch(texts)) @ asked))
+    if is_multilingual(embedder):
+        similarity += WITHIN
     weights = question_weights(question, words)
     held = [frozenset(words.terms(f"{passage.title}\n{passage.text}")) for passage in read]
     best = reading.units[0] if reading.units else None

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from query_engine.question.decompose_rules import compared_things
 from query_engine.reader.contrast import Asked, asked, says
-from query_engine.reader.foreign import blended, by_words
+from query_engine.reader.foreign import ACROSS, blended, by_similarity, by_words
+from query_engine.reader.model import Scores
 from query_engine.reader.named_rows import NAMED_ROW, TITLE_CHARS, beside_named, compares, named_row
 from query_engine.reader.units import ReadLeaf, ReadUnit, with_context
 from query_engine.text.ages import asked_age
@@ -113,8 +114,13 @@ def _contradicted(wanted: Asked, one: ReadUnit) -> tuple[str, ...]:
     return wanted.contradicted(one.text, with_context(leaf, one.place), around, leaf.text)
 
 
-def judged_by_words(leaf: ReadLeaf, question: str, words: TermWeights, share: float) -> ReadLeaf:
-    """Return a leaf with scores mixed from the reader (`share`) and word overlap (the rest)."""
+def judged_by_words(
+    leaf: ReadLeaf, question: str, words: TermWeights, share: float, *, multilingual: bool = False
+) -> ReadLeaf:
+    """Return a leaf with scores mixed from the reader (`share`) and word overlap (the rest).
+
+    Its similarity is mixed with what is usual, unless the embedder is multilingual.
+    """
     weights, kind = question_weights(question, words), asked_kind(question)
     judged = []
     for place in leaf.read:
@@ -125,8 +131,16 @@ def judged_by_words(leaf: ReadLeaf, question: str, words: TermWeights, share: fl
             for part in (with_context(leaf, place), text)
         )
         judged.append(by_words(covered, own, penalty))
-    similarity = leaf.similarity + (1 - share) * FOREIGN_SHARE * (FOREIGN_SIMILARITY - leaf.similarity)
+    doubt = 0.0 if multilingual else (1 - share) * FOREIGN_SHARE
+    similarity = leaf.similarity + doubt * (FOREIGN_SIMILARITY - leaf.similarity)
     return replace(leaf, similarity=similarity, scores=blended(leaf.scores, judged, share))
+
+
+def judged_by_similarity(leaf: ReadLeaf, cosines: Sequence[float]) -> ReadLeaf:
+    """Return a leaf in another language than the question's, with scores by the cosines of its units with that."""
+    units = tuple(map(by_similarity, cosines))
+    scores = Scores(passage=by_similarity(leaf.similarity), units=units, words=None, words_score=-math.inf)
+    return replace(leaf, similarity=leaf.similarity + ACROSS, scores=scores, foreign=True)
 
 
 def _is_title(leaf: ReadLeaf, place: int, line: str) -> bool:

@@ -5,7 +5,7 @@ Flow: merged passages -> `windows.py` widens the leaves -> **here**, by `model.p
 quotes it. Both take the same reading, so that each leaf is read once a question.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from threading import Lock
 
@@ -13,12 +13,14 @@ import numpy as np
 from cachetools import LRUCache
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
-from index.lexical.language import question_language
-from query_engine.reader.foreign import reader_share
+from index.embedding.cached import is_multilingual
+from index.lexical.language import plain_language, question_language
+from query_engine.reader.foreign import ACROSS, WITHIN, reader_share
 from query_engine.reader.model import PassageReader
 from query_engine.reader.ranking import (
     compared_words,
     in_order,
+    judged_by_similarity,
     judged_by_words,
     put_contradicted_last,
     ranked_units,
@@ -30,6 +32,8 @@ from query_engine.text.term_weights import CorpusWords
 
 # The gate and the synthesizer read the same passages.
 REMEMBERED_READINGS = 8
+# Of leaves in another language than the question's so many units are embedded: those of the four best or so.
+FOREIGN_UNITS = 24
 # The question, and of each passage its document, its node (which changes with the document's text), place, score, text.
 _Asked = tuple[str, tuple[tuple[str, str, int, float, str], ...]]
 
@@ -72,33 +76,75 @@ class LeafReader:
             ReadLeaf(one.passage, one.rank, one.similarity, one.paths, one.text, one.layout, one.places, scored)
             for one, scored in zip(prepared, scores, strict=True)
         )
-        words = self._words.words_of(question)
-        share = reader_share(question_language(question))
+        words, language = self._words.words_of(question), question_language(question)
+        share, multilingual = reader_share(language), is_multilingual(self._embedder)
+        foreign = _in_other_languages(leaves, language) if multilingual else frozenset()
+        if multilingual:
+            leaves = tuple(
+                leaf if at in foreign else replace(leaf, similarity=leaf.similarity + WITHIN)
+                for at, leaf in enumerate(leaves)
+            )
         if share < 1:
-            leaves = tuple(judged_by_words(leaf, question, words, share) for leaf in leaves)
+            leaves = tuple(
+                leaf if at in foreign else judged_by_words(leaf, question, words, share, multilingual=multilingual)
+                for at, leaf in enumerate(leaves)
+            )
+        if self._embedder is not None and foreign:
+            leaves = _foreign_judged(question, leaves, foreign, self._embedder)
         units = ranked_units(question, leaves, words)
         contradicted: tuple[str, ...] = ()
-        if share == 1:  # the packaged embedder and the table of opposites know English
-            if self._embedder is not None:
-                units = _compared_singly(question, units, self._embedder)
+        if self._embedder is not None and (share == 1 or multilingual):  # the packaged embedder knows English
+            units = _compared_singly(question, units, self._embedder)
+        if share == 1:  # as does the table of opposites
             units, contradicted = put_contradicted_last(question, units)
         return Reading(question, leaves, units, contradicted, compared_words(question, words))
 
 
+def _in_other_languages(leaves: Sequence[ReadLeaf], language: str) -> frozenset[int]:
+    """Return the places of leaves that are not in a question's language; none where the nearest one is in that."""
+    other = frozenset(at for at, leaf in enumerate(leaves) if plain_language(leaf.read_text) not in {language, None})
+    nearest = max(range(len(leaves)), key=lambda at: leaves[at].similarity, default=None)
+    return other if nearest in other else frozenset()
+
+
+def _foreign_judged(
+    question: str, leaves: Sequence[ReadLeaf], foreign: Collection[int], embedder: BaseEmbedding
+) -> tuple[ReadLeaf, ...]:
+    """Return the leaves, those in other languages with scores by similarity: of each unit, in the best leaves."""
+    places = [(at, place) for at, leaf in enumerate(leaves) if at in foreign for place in leaf.read][:FOREIGN_UNITS]
+    texts = [_embedded_text(leaves[at], place) for at, place in places]
+    cosines = dict(zip(places, _cosines(question, texts, embedder), strict=True))
+    return tuple(
+        judged_by_similarity(leaf, [cosines.get((at, place), leaf.similarity) for place in leaf.read])
+        if at in foreign
+        else leaf
+        for at, leaf in enumerate(leaves)
+    )
+
+
 def _compared_singly(question: str, units: tuple[ReadUnit, ...], embedder: BaseEmbedding) -> tuple[ReadUnit, ...]:
     """Return the units in order again, the likeliest ones compared with the question themselves."""
-    texts = [_embedded_text(one) for one in units[:EMBEDDED_UNITS]]
-    if not texts:
-        return units
-    asked = np.asarray(embedder.get_query_embedding(question))
-    similarities = (np.asarray(embedder.get_text_embedding_batch(texts)) @ asked).tolist()
-    compared = [replace(one, similarity=found) for one, found in zip(units, similarities, strict=False)]
+    texts = [_embedded_text(one.leaf, one.place) for one in units[:EMBEDDED_UNITS]]
+    similarities = _cosines(question, texts, embedder)
+    lower = WITHIN if is_multilingual(embedder) else 0.0
+    compared = [
+        replace(one, similarity=found + (ACROSS if one.leaf.foreign else lower))
+        for one, found in zip(units, similarities, strict=False)
+    ]
     return in_order((*compared, *units[EMBEDDED_UNITS:]))
 
 
-def _embedded_text(one: ReadUnit) -> str:
+def _cosines(question: str, texts: list[str], embedder: BaseEmbedding) -> list[float]:
+    if not texts:
+        return []
+    asked = np.asarray(embedder.get_query_embedding(question))
+    cosines: list[float] = (np.asarray(embedder.get_text_embedding_batch(texts)) @ asked).tolist()
+    return cosines
+
+
+def _embedded_text(leaf: ReadLeaf, place: int) -> str:
     """Return a unit's words after its heading and, of a row or an item, the header or the line that leads it in."""
-    above = one.leaf.path_of(one.place)[-1:]
-    if one.block.kind in {"table", "list", "steps"}:
-        above = (*above, *texts_before(one.leaf, one.place))
-    return "\n".join((*above, one.text))
+    above = leaf.path_of(place)[-1:]
+    if leaf.layout.block_of(place).kind in {"table", "list", "steps"}:
+        above = (*above, *texts_before(leaf, place))
+    return "\n".join((*above, leaf.unit_text(place)))

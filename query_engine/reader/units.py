@@ -39,6 +39,7 @@ class ReadLeaf:
         layout: of the leaf and what surrounds it.
         read: places of its units in the layout.
         scores: of these units, and of the leaf; see `model.Scores`.
+        foreign: it is in another language than the question; `similarity` makes up for that, see `foreign.py`.
     """
 
     passage: Passage
@@ -49,6 +50,7 @@ class ReadLeaf:
     layout: Layout
     read: range
     scores: Scores
+    foreign: bool = False
 
     def path_of(self, place: int) -> tuple[str, ...]:
         """The headings that a unit of the layout stands under; of one that was not read, those of the nearest."""

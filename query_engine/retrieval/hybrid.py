@@ -19,6 +19,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from index.corpus import Corpus
 from index.documents.span_tree import split_node_id
 from index.documents.store import StoredDocument
+from index.embedding.cached import is_multilingual
 from index.lexical.document_names import Called, question_names
 from index.lexical.foreign_words import ForeignWords
 from index.lexical.language import question_language
@@ -104,6 +105,7 @@ class LeafRetriever(BaseRetriever):
             parents=self._parents(documents, embedding),
             names=self._called(documents.values(), by_words.named),
             in_everyday_words=self._in_everyday_words(query, by_words),
+            multilingual=is_multilingual(self._embedder),
         )
 
     def embedding(self, query: Query) -> Vector | None:
@@ -183,9 +185,13 @@ class LeafRetriever(BaseRetriever):
         return called
 
     def _in_everyday_words(self, query: Query, found: _ByWords) -> bool:
-        """Whether the question is English, and a dictionary has each of its words that a leaf holds."""
+        """Whether the question is English, and a dictionary has each of its words that a leaf holds.
+
+        With a multilingual model also whether it is not English: the leaves may be in another language then, whose
+        words prove nothing.
+        """
         if question_language(query.text) != "en":
-            return False
+            return is_multilingual(self._embedder)
         words = self._corpus.lexical_index
         held = frozenset[str]().union(*found.held.values())
         asked = WORD.findall(" ".join(search_words(query.text)[:MAX_NAMES]).lower())

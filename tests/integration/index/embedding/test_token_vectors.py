@@ -22,7 +22,7 @@ def test_they_are_the_last_layers_in_the_order_of_the_texts(model_cache: Path) -
 
     bert = transformers.AutoModel.from_pretrained(model.folder, local_files_only=True).eval()
     for text, vectors in zip(TEXTS * 6, found, strict=True):
-        ids = model.input_tokenizer.encode(text).ids
+        ids = model.encode([text])[0].ids
         with torch.no_grad():
             hidden = bert(torch.tensor([ids])).last_hidden_state[0].numpy()
         assert vectors.shape == (len(ids), model.dimension)

@@ -1,6 +1,6 @@
 import pytest
 
-from index.lexical.language import question_language
+from index.lexical.language import plain_language, question_language
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,17 @@ def test_the_language_of_a_question_is_told_by_its_script_and_function_words(que
 @pytest.mark.parametrize("question", ["die casting", "Who has a car as a gift?", "solar", "What did he do in Paris?"])
 def test_a_single_word_of_another_language_is_no_proof(question: str) -> None:
     assert question_language(question) == "en"
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The pump stands in the mill.", "en"),
+        ("Die Pumpe steht in der Mühle, und das Wasser kommt von dort.", "de"),
+        ("ポンプは水車小屋にある。", "ja"),
+        ("mkdir -p build && make all", None),
+        ("", None),
+    ],
+)
+def test_the_language_of_a_text_is_named_only_where_words_speak_for_it(text: str, language: str | None) -> None:
+    assert plain_language(text) == language

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from index.embedding.cached import CachedEmbedding
 from query_engine.reader.named_rows import NAMED_ROW
 from query_engine.reader.ranking import CONTRADICTION_PENALTY, HEADING_PENALTY
 from query_engine.reader.reading import LeafReader
@@ -242,3 +243,46 @@ def test_the_most_similar_leaves_are_read_beside_the_best() -> None:
     leaves = a_leaf_reader().read("Which sentence?", passages).leaves
 
     assert [leaf.rank for leaf in leaves] == [*range(RANKED_LEAVES), *range(19, 19 - NEAREST_LEAVES, -1)]
+
+
+class Bilingual(WordHashEmbedding):
+    """Takes the German words of a pump for the English ones."""
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        german = {"wer": "who", "hat": "has", "die": "the", "pumpe": "pump", "gebaut": "built"}
+        return word_vector(" ".join(german.get(word, word) for word in query.lower().strip("?").split()))
+
+
+def asked_in_german(text: str, similarity: float, *, multilingual: bool) -> Reading:
+    embedder = CachedEmbedding(Bilingual(), 100, multilingual=multilingual)
+    reader = LeafReader(WordReader(), lambda _: None, FakeWords(), embedder)
+    passage = replace(a_passage("1.md", text), scores={"dense": similarity})
+    return reader.read("Wer hat die Pumpe gebaut?", [passage])
+
+
+ENGLISH = "The zebras graze in the yard of the mill. The miller has built the pump for the mill in 1911."
+GERMAN = "Der Müller hat die Pumpe für die Mühle gebaut. Die Zebras grasen auf dem Hof der Mühle."
+
+
+def test_a_multilingual_model_finds_the_sentence_in_another_language() -> None:
+    reading = asked_in_german(ENGLISH, 0.5, multilingual=True)
+
+    assert [leaf.foreign for leaf in reading.leaves] == [True]
+    assert reading.units[0].text == "The miller has built the pump for the mill in 1911."
+    assert reading.units[0].score > reading.units[1].score
+
+
+def test_the_nearer_a_leaf_in_another_language_the_more_it_is_worth() -> None:
+    near, far = (asked_in_german(ENGLISH, similarity, multilingual=True) for similarity in (0.4, 0.1))
+
+    assert near.leaves[0].scores.passage > 0 > far.leaves[0].scores.passage
+    assert near.units[0].worth > far.units[0].worth
+
+
+def test_words_judge_what_is_in_the_language_of_the_question_and_where_the_model_knows_one_language() -> None:
+    own, single = asked_in_german(GERMAN, 0.5, multilingual=True), asked_in_german(ENGLISH, 0.5, multilingual=False)
+
+    assert not own.leaves[0].foreign
+    assert not single.leaves[0].foreign
+    assert own.units[0].text.startswith("Der Müller hat die Pumpe")
+    assert single.units[0].score < 0

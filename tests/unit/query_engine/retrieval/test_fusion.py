@@ -11,6 +11,7 @@ from index.documents.span_tree import node_id
 from index.documents.store import StoredDocument
 from query_engine.retrieval.fusion import (
     MOST_TIMES,
+    MULTILINGUAL_TIMES,
     SCORERS,
     WEIGHTS,
     Candidates,
@@ -218,6 +219,14 @@ def test_meaning_counts_a_limited_number_of_times_as_much(nearest: float) -> Non
     values = leaf_values(found(dense={only: nearest}, in_everyday_words=True))
 
     assert values[only]["dense"] == pytest.approx(MOST_TIMES * nearest)
+
+
+def test_the_cosines_of_a_multilingual_model_count_more() -> None:
+    only = leaf("a", 0)
+
+    values = leaf_values(found(dense={only: 0.7}, multilingual=True))
+
+    assert values[only]["dense"] == pytest.approx(MULTILINGUAL_TIMES * 0.7)
 
 
 MINE, YOURS, BOTH = leaf("a", 0), leaf("a", 2), leaf("b", 4)

