@@ -36,7 +36,7 @@ from query_engine.question.condense import Condenser
 from query_engine.question.decompose import Planner
 from query_engine.reader.model import shipped_reader
 from query_engine.reader.reading import LeafReader
-from query_engine.reader.windows import document_text
+from query_engine.reader.windows import stored_documents
 from query_engine.retrieval.expansion.build import build_expansions, check_expansion
 from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
@@ -287,7 +287,9 @@ class Engines:
         return corpus
 
     def _engine(self, corpus: Corpus, *, only_sure: bool = False, model: str | None = None) -> Engine:
-        reader = LeafReader(self._passage_reader, document_text(corpus.documents), corpus.lexical_index, self._embedder)
+        reader = LeafReader(
+            self._passage_reader, stored_documents(corpus.documents), corpus.lexical_index, self._embedder
+        )
         quoting: QuotingSynthesizer = ExtractiveSynthesizer(reader, self._settings.answer.max_words)
         set_so = self._settings.answer.only_sure
         if only_sure if set_so is None else set_so:

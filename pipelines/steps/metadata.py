@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, Literal
 
+from index.documents.guess import guessed_blocks
+from index.documents.structure import Structure
 from index.lexical.language import question_language
 from ingestion.reading.language import namer
 from pipelines.handler import StepHandler
@@ -141,7 +143,7 @@ class RelevanceMarking(Step):
 
 def relevant_spans(reader: PassageReader, query: str, text: str) -> list[tuple[int, int]]:
     """Return the sentences of a text that most likely answer, at most three, in order, as `[start, end)`."""
-    layout = lay_out(text, 0, len(text))
+    layout = lay_out(text, Structure(guessed_blocks(text)), 0, len(text))
     windows = _windows([(unit.start, unit.end) for unit in layout.units])
     if not windows:
         return []

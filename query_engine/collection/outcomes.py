@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
 
+from index.documents.guess import split_row
 from index.documents.store import StoredDocument
 from index.lexical.tantivy_index import search_words
 from query_engine.collection.actions import action_spans
@@ -43,7 +44,6 @@ from query_engine.collection.outcome_patterns import (
 )
 from query_engine.collection.wording import WORDINGS
 from query_engine.reader.headings import heading_paths
-from query_engine.reader.layout import split_row
 from query_engine.retrieval.merging.group import Group
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
@@ -254,7 +254,7 @@ def _decisions(document: StoredDocument) -> list[Extract]:
         if DECIDED.search(sentence) and not ROUTINE.search(sentence):
             places.update(range(_decided_from(text, sentences, place), place + 1))
     spans = _joined(text, [sentences[place] for place in sorted(places)])
-    paths = heading_paths(text, [start for start, _ in spans])
+    paths = heading_paths(document.structure, text, [start for start, _ in spans])
     return [extract(document, start, end, _under(path.titles)) for (start, end), path in zip(spans, paths, strict=True)]
 
 

@@ -168,7 +168,7 @@ def _first_sentence(document: StoredDocument, position: int) -> Extract | None:
 
 def _under_headings(document: StoredDocument, said: Sequence[Extract]) -> list[Extract]:
     """Return the extracts, each with the innermost heading that it stands under, but for the title."""
-    paths = heading_paths(document.text, [one.start for one in said])
+    paths = heading_paths(document.structure, document.text, [one.start for one in said])
     title = document.title.casefold()
     return [
         replace(one, heading=ITEM_NUMBER.sub("", path.titles[-1]))
@@ -183,7 +183,7 @@ def headings(document: StoredDocument) -> list[Extract]:
     title = document.title.casefold()
     found = [
         (start, end, depth)
-        for start, end, depth in marked_headings(document.text)
+        for start, end, depth in marked_headings(document.structure)
         if (name := document.text[start:end].strip().casefold()) not in title and not _APPARATUS.fullmatch(name)
     ]
     if not found:

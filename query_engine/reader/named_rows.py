@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from query_engine.reader.layout import column_names, split_row
 from query_engine.reader.units import ReadLeaf, ReadUnit
 from query_engine.text.ages import ages_in
 from query_engine.text.light_words import is_light
@@ -36,7 +35,7 @@ def beside_named(
 
     So is a row of other months, weekdays or ages than one that spans what is asked for.
     """
-    cells = {key: split_row(one.text)[0] for key, one in units.items() if one.block.kind == "table"}
+    cells = {key: one.leaf.cells_of(one.place)[0] for key, one in units.items() if one.block.kind == "table"}
     names = {key: frozenset(words.terms(cell)) for key, cell in cells.items()}
     fits = {key: _fits(cell, asked, words, age) for key, cell in cells.items()}
     spanned_in = {_table_of(units[key]) for key, fit in fits.items() if fit}
@@ -69,9 +68,10 @@ def _table_of(one: ReadUnit) -> tuple[str, int]:
 def named_row(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: TermWeights, age: int | None) -> float:
     """Return how likely a row answers by its first cell and the header, see `NAMED_ROW`."""
     block = leaf.layout.block_of(place)
-    if block.kind != "table" or block.header is None:
+    names = leaf.layout.units[place].columns
+    if block.kind != "table" or not names:
         return -math.inf
-    cells, header = split_row(leaf.unit_text(place)), split_row(leaf.unit_text(block.header))
+    cells = leaf.cells_of(place)
     name, own = set(words.terms(cells[0])), _name_words(cells[0], words)
     days = set(words.terms(" ".join(days_in(cells[0]))))
     if age is not None and age in ages_in(cells[0]):
@@ -83,7 +83,7 @@ def named_row(leaf: ReadLeaf, place: int, asked: Mapping[str, float], words: Ter
     about = _about(leaf, place, words)
     if not (name <= asked.keys() or _is_half_said(own, asked, about)):
         return -math.inf
-    columns = column_names(header, len(cells))[1:] or header[1:]
+    columns = names[1:]
     others = asked.keys() - name
     if len(columns) > 1 and others.isdisjoint(words.terms(" ".join(columns))) and not others <= about:
         return -math.inf
@@ -116,9 +116,10 @@ def compares(leaf: ReadLeaf, place: int, compared: Sequence[frozenset[str]], wor
     if block.kind == "list":
         heading = frozenset(words.terms("\n".join(leaf.path_of(place)[-1:])))
         return all(thing <= heading for thing in compared)
-    if block.header is None:
+    columns = leaf.layout.units[place].columns
+    if block.kind != "table" or not columns:
         return False
-    names = set(words.terms(leaf.unit_text(block.header)))
+    names = set(words.terms(" ".join(columns)))
     about = names | _about(leaf, place, words)
     return all(thing & names and 2 * len(thing & about) >= len(thing) for thing in compared)
 

@@ -26,7 +26,7 @@ from query_engine.reader.ranking import (
     ranked_units,
 )
 from query_engine.reader.units import EMBEDDED_UNITS, Reading, ReadLeaf, ReadUnit, texts_before
-from query_engine.reader.windows import TextOf, prepared_leaves
+from query_engine.reader.windows import DocumentOf, prepared_leaves
 from query_engine.schema.passage import Passage
 from query_engine.text.term_weights import CorpusWords
 
@@ -43,16 +43,16 @@ class LeafReader:
 
     Args:
         reader: scores units.
-        text_of: returns the text of a passage's document, None if it is gone.
+        document_of: returns a passage's document, None if it is gone.
         words: the corpus's terms and their rarity.
         embedder: compares the likeliest units with the question; without one, only their leaves are.
     """
 
     def __init__(
-        self, reader: PassageReader, text_of: TextOf, words: CorpusWords, embedder: BaseEmbedding | None = None
+        self, reader: PassageReader, document_of: DocumentOf, words: CorpusWords, embedder: BaseEmbedding | None = None
     ) -> None:
         self._reader = reader
-        self._text_of = text_of
+        self._document_of = document_of
         self._words = words
         self._embedder = embedder
         self._remembered: LRUCache[_Asked, Reading] = LRUCache(REMEMBERED_READINGS)
@@ -70,7 +70,7 @@ class LeafReader:
         return known
 
     def _read(self, question: str, passages: Sequence[Passage]) -> Reading:
-        prepared = list(prepared_leaves(passages, self._text_of))
+        prepared = list(prepared_leaves(passages, self._document_of))
         scores = self._reader.read(question, [one.shown for one in prepared]) if prepared else []
         leaves = tuple(
             ReadLeaf(one.passage, one.rank, one.similarity, one.paths, one.text, one.layout, one.places, scored)

@@ -61,6 +61,10 @@ class ReadLeaf:
         unit = self.layout.units[place]
         return self.text[unit.start : unit.end]
 
+    def cells_of(self, place: int) -> list[str]:
+        """The texts of a row's cells; of another unit its words as one."""
+        return [self.text[start:end] for start, end in self.layout.units[place].cells] or [self.unit_text(place)]
+
     def key_of(self, place: int) -> tuple[str, int]:
         """The document of a unit of the layout and its offset there: the same for two leaves that overlap."""
         return self.passage.doc_id, self.layout.units[place].start
@@ -193,16 +197,16 @@ def with_context(leaf: ReadLeaf, place: int) -> str:
 
 def texts_before(leaf: ReadLeaf, place: int) -> Iterator[str]:
     """Yield what a unit continues: a table's header, the line that leads a list in, else the unit before."""
+    if leaf.layout.block_of(place).kind == "table":
+        if names := leaf.layout.units[place].columns:
+            yield " | ".join(names)
+        return
     for other in _goes_on_from(leaf.layout, place):
         yield leaf.unit_text(other)
 
 
 def _goes_on_from(layout: Layout, place: int) -> Iterator[int]:
     units, block = layout.units, layout.block_of(place)
-    if block.kind == "table":
-        if block.header is not None:
-            yield block.header
-        return
     if block.kind in {"list", "steps"} and block.lead is not None:
         yield block.lead
         if place == block.units.start or units[place - 1].item != units[place].item:

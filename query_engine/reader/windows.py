@@ -6,12 +6,15 @@ same functions, so that the reader learns from what it is shown later.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
+from index.documents.guess import guessed_blocks
 from index.documents.span_tree import split_node_id
-from index.documents.store import DocumentStore
+from index.documents.store import Document, DocumentStore
+from index.documents.structure import Structure
 from query_engine.reader.headings import HeadingPath, heading_paths
-from query_engine.reader.layout import Layout, lay_out, stretch
+from query_engine.reader.layout import Layout, lay_out
 from query_engine.reader.model import PassageText
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import Passage
@@ -24,7 +27,7 @@ UNKNOWN_SIMILARITY = 0.3
 # Of the line that names a row.
 ROW_NAME_CHARS = 80
 
-TextOf = Callable[[Passage], str | None]
+DocumentOf = Callable[[Passage], Document | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,30 +50,30 @@ class PreparedLeaf:
     shown: PassageText
 
 
-def prepared_leaves(passages: Sequence[Passage], text_of: TextOf) -> Iterator[PreparedLeaf]:
+def prepared_leaves(passages: Sequence[Passage], document_of: DocumentOf) -> Iterator[PreparedLeaf]:
     """Yield the best `RANKED_LEAVES` leaves, best first, and the `NEAREST_LEAVES` nearest others; no text twice."""
     found = [(hit, passage) for passage in passages for hit in _hits(passage)]
     found.sort(key=lambda one: -one[0].score)
     ranked = iter(enumerate(found))
     read = set[tuple[str, int]]()  # document and offset of each unit
-    yield from islice(_unread(ranked, read, text_of), RANKED_LEAVES)
+    yield from islice(_unread(ranked, read, document_of), RANKED_LEAVES)
     others = sorted(ranked, key=lambda one: -_similarity(one[1][0]))
-    yield from islice(_unread(others, read, text_of), NEAREST_LEAVES)
+    yield from islice(_unread(others, read, document_of), NEAREST_LEAVES)
 
 
 def _unread(
-    ranked: Iterable[tuple[int, tuple[LeafHit, Passage]]], read: set[tuple[str, int]], text_of: TextOf
+    ranked: Iterable[tuple[int, tuple[LeafHit, Passage]]], read: set[tuple[str, int]], document_of: DocumentOf
 ) -> Iterator[PreparedLeaf]:
     """Yield leaves with something in them that is not yet read, and note what is."""
     for rank, (hit, passage) in ranked:
-        text = _text(passage, text_of)
-        layout = lay_out(text, *stretch(text, hit.start, hit.end))
+        text, structure = _text_and_structure(passage, document_of)
+        layout = lay_out(text, structure, hit.start, hit.end)
         leaf = layout.inside(hit.start, hit.end)
         if all((passage.doc_id, layout.units[place].start) in read for place in leaf):
             continue
         places = _widened(layout, leaf)
         read.update((passage.doc_id, layout.units[place].start) for place in places)
-        headings = heading_paths(text, [layout.units[place].start for place in places])
+        headings = heading_paths(structure, text, [layout.units[place].start for place in places])
         paths = tuple(_named_row(layout, place, text, path) for place, path in zip(places, headings, strict=True))
         shown = passage_text(passage.title, paths[0].titles[: paths[0].marked], text, layout, places)
         yield PreparedLeaf(rank, passage, _similarity(hit), paths, text, layout, places, shown)
@@ -104,15 +107,14 @@ def _widened(layout: Layout, places: range) -> range:
     return range(first, last + 1)
 
 
-def document_text(documents: DocumentStore) -> TextOf:
-    """Return a function that reads the text of a passage's document, in the version that the passage is from."""
+def stored_documents(documents: DocumentStore) -> DocumentOf:
+    """Return a function that reads a passage's document, in the version that the passage is from."""
 
-    def text_of(passage: Passage) -> str | None:
+    def document_of(passage: Passage) -> Document | None:
         version = split_node_id(passage.node_id)[0]
-        document = documents.get_versions([version]).get(version)
-        return document.text if document else None
+        return documents.get_versions([version]).get(version)
 
-    return text_of
+    return document_of
 
 
 def _hits(passage: Passage) -> Sequence[LeafHit]:
@@ -129,9 +131,10 @@ def passage_text(title: str, path: Sequence[str], text: str, layout: Layout, pla
     return PassageText(context, text[start:end], units)
 
 
-def _text(passage: Passage, text_of: TextOf) -> str:
-    """Return the text of a passage's document; if that has changed since, the passage's own at its place."""
-    text = text_of(passage)
-    if text is not None and text.startswith(passage.text, passage.start):
-        return text
-    return "\n" * passage.start + passage.text
+def _text_and_structure(passage: Passage, document_of: DocumentOf) -> tuple[str, Structure]:
+    """Return a passage's document; if that has changed since, the passage's own text at its place."""
+    document = document_of(passage)
+    if document is not None and document.text.startswith(passage.text, passage.start):
+        return document.text, document.structure
+    text = "\n" * passage.start + passage.text
+    return text, Structure(partial(guessed_blocks, text))

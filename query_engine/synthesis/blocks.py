@@ -50,12 +50,9 @@ class ChosenBlock:
                 yield units[first].start, units[place].end
                 first = following or 0
 
-    def header_text(self) -> str | None:
-        """The header row of the table it stands in."""
-        header = self.leaf.layout.block_of(self.places[-1]).header
-        if header is None:
-            return None
-        return self.leaf.unit_text(header)
+    def rows(self) -> list[tuple[tuple[str, ...], list[str]]]:
+        """Of a table, the names of each row's columns and its cells."""
+        return [(self.leaf.layout.units[place].columns, self.leaf.cells_of(place)) for place in self.places]
 
     @property
     def words(self) -> int:

@@ -11,7 +11,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from query_engine.reader.layout import column_names, split_row
 from query_engine.reader.reading import LeafReader
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.block_selection import choose
@@ -31,6 +30,8 @@ BOLD_SCORE = -0.6
 # Signs of PDFs and word processors that Markdown does not know as bullets.
 _BULLET_SIGN = re.compile(r"^[•▪◦‣](?=\s)[ \t]*")
 _BULLET = re.compile(r"\s*[-*+•▪◦‣]\s+")
+# The names of a row's columns, and its cells.
+Row = tuple[Sequence[str], list[str]]
 # A line `key: value`.
 _ENTRY = re.compile(r"[^\s:][^:]{0,60}:\s")
 
@@ -67,8 +68,11 @@ def _quote(block: ChosenBlock, start: int, end: int, question: str, *, first: bo
         lines = (_first_mark(block, start) + quoted if block.kind == "list" else quoted).splitlines()
         shown = "\n".join(as_text(_BULLET_SIGN.sub("- ", line.rstrip())) for line in lines if line.strip())
     elif block.kind == "table":
-        shown = "; ".join(as_text(line) for line in _rows(block, quoted))
-        rows = _table(block, quoted)
+        table = [
+            row for place, row in zip(block.places, block.rows(), strict=True) if start <= _start(block, place) < end
+        ]
+        shown = "; ".join(as_text(line) for line in _rows(table))
+        rows = _table(table)
     else:
         line = as_text(_entries(quoted) if block.kind == "record" else words)
         shown = _emphasised(line, question, block, start, end) if first else line
@@ -80,6 +84,10 @@ def _quote(block: ChosenBlock, start: int, end: int, question: str, *, first: bo
             shown = f"{lead}:\n\n{shown}" if "\n" in shown else f"{lead}: {shown}"
             rows = rows and replace(rows, lead=f"{lead}:")
     return Quote(_holding(block, start, end), start, end, words, shown, rows)
+
+
+def _start(block: ChosenBlock, place: int) -> int:
+    return block.leaf.layout.units[place].start
 
 
 def _holding(block: ChosenBlock, start: int, end: int) -> Passage:
@@ -107,12 +115,9 @@ def _entries(quoted: str) -> str:
     return shown
 
 
-def _rows(block: ChosenBlock, quoted: str) -> Iterator[str]:
+def _rows(rows: Sequence[Row]) -> Iterator[str]:
     """Yield each row of a table with the names of its columns."""
-    header = block.header_text()
-    for line in quoted.splitlines():
-        cells = split_row(line)
-        names = column_names(split_row(header), len(cells)) if header else []
+    for names, cells in rows:
         if not names:
             between = " " if cells[0].endswith(":") else ": "
             yield (between if len(cells) == 2 else ", ").join(cell for cell in cells if cell)
@@ -124,14 +129,12 @@ def _rows(block: ChosenBlock, quoted: str) -> Iterator[str]:
             )
 
 
-def _table(block: ChosenBlock, quoted: str) -> TableRows | None:
+def _table(rows: Sequence[Row]) -> TableRows | None:
     """Return the rows of a table that has a name for each column."""
-    rows = [split_row(line) for line in quoted.splitlines()]
-    header = split_row(block.header_text() or "")
-    names = column_names(header, len(rows[0]))
-    if len(names) < 2 or any(len(row) != len(names) for row in rows):
+    names = rows[0][0]
+    if len(names) < 2 or any(one != names for one, _ in rows):
         return None
-    return TableRows("", table_head(names), tuple(map(tuple, rows)))
+    return TableRows("", table_head(names), tuple(tuple(cells) for _, cells in rows))
 
 
 def _record(quoted: str) -> TableRows | None:

@@ -5,16 +5,16 @@ headings, list items and table rows end at their line, wrapped prose goes on. Pu
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
 from index.documents.atoms import is_date_alone, splits_atom
 from index.documents.blocks import stop_before
+from index.documents.guess import prose_spans
 
 MAX_CHARS = 600
-# Prose is wrapped at some 45 characters at least, in narrow columns; a shorter line is a heading or a label.
-LABEL_CHARS = 32
 # An abbreviation and a number that opens a sentence are no longer.
 LOOK_BACK_CHARS, ITEM_NUMBER_CHARS = 12, 20
 LOOK_AHEAD_CHARS = 8
@@ -56,12 +56,9 @@ _OF_THE_CLOCK = re.compile(
     r"|June|July|August|September|October|November|December)\b|[ECMP][DS]?T\b|GMT|UTC|BST|CES?T\b"
     r"|(?:Eastern|Central|Mountain|Pacific)\b)"
 )
-# What a line begins with that may begin a sentence, and what it ends with where the sentence goes on.
-_BEGINS = re.compile(r"\s*[\"'“‘(\[]*[A-Z0-9\u00c0-\u00de]")
-_GOES_ON = (",", ";", "-", "–", "(", "")
-# A line that is a block by itself: heading, list item, table row, quote, fence.
-_OWN_LINE = re.compile(r"\s*(?:#{1,6}\s|[-*+•▪◦‣]\s|\d{1,3}[.)]\s|\||>|```|~~~)")
-_YEAR_LINE = re.compile(r"\s*\d{4}(?:[–-]\d{2,4})?[.:]\s")
+
+
+_MARK = re.compile(r"\s*(?:#{1,6}\s+|[-*+•▪◦‣]\s+|>\s*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,65 +76,39 @@ class Sentence:
 
 def split_sentences(text: str) -> list[Sentence]:
     """Return the sentences of `text` in order; spans exclude surrounding space and list marks, and do not overlap."""
-    return [sentence for _, _, sentences in split_sentences_of_blocks(text) for sentence in sentences]
+    found = []
+    for start, end in prose_spans(text):
+        mark = _MARK.match(text, start, end)
+        line = text[start:end].lstrip()
+        begin = mark.end() if mark else start
+        if line.startswith(("|", "`", "~")):
+            found += _as_lines(text, [(begin, end)])
+        elif line.startswith("#"):
+            found += [replace(one, kind="heading") for one in sentences_of(text, begin, end)]
+        else:
+            found += sentences_of(text, begin, end)
+    return found
 
 
-def split_sentences_of_blocks(text: str) -> list[tuple[int, int, list[Sentence]]]:
-    """Return the paragraphs, and the lines that stand for themselves, as `(start, end, sentences)` in order."""
-    return [(start, end, _in_block(text, start, end)) for start, end in _blocks(text)]
-
-
-def _blocks(text: str) -> list[tuple[int, int]]:
-    """Paragraphs, and the lines that stand for themselves."""
-    blocks: list[tuple[int, int]] = []
-    begin: int | None = None
-    position = 0
-    label = ended = False
-    for line in text.splitlines(keepends=True):
-        end = position + len(line)
-        blank = not line.strip()
-        # A year begins a line of a timeline, unless prose was wrapped before it.
-        own = bool(_OWN_LINE.match(line) or ((begin is None or ended) and _YEAR_LINE.match(line)))
-        if begin is not None and (blank or own or (label and _BEGINS.match(line))):
-            blocks.append((begin, position))
-            begin = None
-        label = _is_label(line)
-        ended = line.rstrip()[-1:] in {".", "!", "?", ":", ";"}
-        if own and line.lstrip().startswith(("#", "|", "`", "~")):
-            blocks.append((position, end))
-        elif not blank and begin is None:
-            begin = position
-        position = end
-    if begin is not None:
-        blocks.append((begin, position))
-    return blocks
-
-
-def _is_label(line: str) -> bool:
-    """Whether a line is too short to be wrapped prose, and no part of a list of names and values."""
-    text = line.strip()
-    return len(text) <= LABEL_CHARS and ":" not in text and text[-1:] not in _GOES_ON
-
-
-def _in_block(text: str, start: int, end: int) -> list[Sentence]:
-    mark = re.match(r"\s*(?:#{1,6}\s+|[-*+•▪◦‣]\s+|>\s*)?", text[start:end])
-    heading = text[start:end].lstrip().startswith("#")
-    row = text[start:end].lstrip().startswith(("|", "`", "~"))
-    start += mark.end() if mark else 0
+def sentences_of(text: str, start: int, end: int) -> list[Sentence]:
+    """Return the sentences of one paragraph, `[start, end)` of `text`, without the space around them."""
     cuts = [start]
     for match in _END.finditer(text, start, end):
         # The pattern's look-ahead sees past `end` only within the same text, which is harmless.
-        if not row and not _belongs_to_what_follows(text, cuts[-1], match):
+        if not _belongs_to_what_follows(text, cuts[-1], match):
             cuts.append(match.end())
-    cuts.append(end)
+    return _as_lines(text, pairwise([*cuts, end]))
+
+
+def _as_lines(text: str, spans: Iterable[tuple[int, int]]) -> list[Sentence]:
     found = []
-    for first, last in pairwise(cuts):
+    for first, last in spans:
         for left, right in _short_enough(text, first, last):
             begin = left + len(text[left:right]) - len(text[left:right].lstrip())
             stop = begin + len(text[begin:right].rstrip())
             if stop > begin:
-                whole = text[stop - 1] in ".!?\"'”’)]:;。！？।؟」』）" and not row
-                found.append(Sentence(begin, stop, "heading" if heading else "prose" if whole else "line"))
+                whole = text[stop - 1] in ".!?\"'”’)]:;。！？।؟」』）"
+                found.append(Sentence(begin, stop, "prose" if whole else "line"))
     return found
 
 

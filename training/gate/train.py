@@ -20,7 +20,7 @@ from query_engine.answerability import classifier
 from query_engine.answerability.features import Features, measure
 from query_engine.reader.model import shipped_reader
 from query_engine.reader.reading import LeafReader
-from query_engine.reader.windows import document_text
+from query_engine.reader.windows import stored_documents
 from query_engine.schema.passage import Passage
 from settings import Settings
 from training.gate.examples import Example, make_examples
@@ -80,7 +80,7 @@ def _examples(
         search = HidingSearch(engine.corpus, embedder, settings.retrieval)
         corpus = engine.corpus
         words = corpus.lexical_index
-        reader = LeafReader(shipped_reader(), document_text(corpus.documents), words, embedder)
+        reader = LeafReader(shipped_reader(), stored_documents(corpus.documents), words, embedder)
 
         def measured(question: str, passages: Sequence[Passage]) -> tuple[Features, list[tuple[str, str]]]:
             reading = reader.read(question, passages)

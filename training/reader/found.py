@@ -13,7 +13,7 @@ from bench.build import open_engine
 from bench.datasets import DataSet
 from errors import QuestionError
 from query_engine.inquiry import Inquiry
-from query_engine.reader.windows import PreparedLeaf, document_text, prepared_leaves
+from query_engine.reader.windows import PreparedLeaf, prepared_leaves, stored_documents
 from settings import Settings
 from training.reader.examples import Example, find, labelled
 
@@ -45,13 +45,13 @@ def found_examples(
         leave_out: names of files whose leaves are not learnt from.
     """
     with open_engine(DataSet(f"reader-{name}", documents, documents), settings) as engine:
-        text_of = document_text(engine.corpus.documents)
+        document_of = stored_documents(engine.corpus.documents)
         for row in rows:
             try:
                 passages = engine.retrieve(Inquiry(row["question"])).passages
             except QuestionError:
                 continue
-            leaves = [(Path(leaf.passage.doc_id).name, leaf) for leaf in prepared_leaves(passages, text_of)]
+            leaves = [(Path(leaf.passage.doc_id).name, leaf) for leaf in prepared_leaves(passages, document_of)]
             examples = [
                 (document == row["doc"], _example(name, row, leaf))
                 for document, leaf in leaves
