@@ -115,7 +115,8 @@ class StoredDocument(Document):
 
     @classmethod
     def of(cls, document: Document, version: str, tree: SpanTree) -> "StoredDocument":
-        """Join a document with its version and tree; of its title the first `MAX_TITLE_CHARS` are kept."""
+        """Join a document with its version, tree and structure; of its title the first `MAX_TITLE_CHARS` are kept."""
+        document = document.structured()
         values = {item.name: getattr(document, item.name) for item in fields(Document)}
         values["title"] = document.title[:MAX_TITLE_CHARS]
         return cls(**values, version=version, tree=tree)

@@ -67,7 +67,7 @@ class Structure:
         return isinstance(other, Structure) and self.blocks == other.blocks
 
     def __bool__(self) -> bool:
-        return bool(self.blocks)
+        return bool(self._given if isinstance(self._given, bytes) else self.blocks)
 
     def __hash__(self) -> int:
         return hash(self.blocks)

@@ -29,7 +29,7 @@ from ingestion.reading.paper import paper_name
 from ingestion.schema import RunOptions
 
 # Raised whenever the same bytes give another text, tree or embedded form, so that known files are read again.
-PIPELINE_VERSION = "8"
+PIPELINE_VERSION = "9"
 
 # Read at once while a file is hashed: a run that shall end does so before the next piece.
 _PIECE_BYTES = 4_000_000

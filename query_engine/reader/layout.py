@@ -165,7 +165,7 @@ def _tables(rows: Sequence[Part]) -> Iterator[list[Part]]:
 def _pieces(text: str, part: Part) -> Iterator[tuple[int, int, bool]]:
     """Yield the units of a part, each with whether it is a line, which does not end like a sentence."""
     start, end = part.inner
-    if end <= start:
+    if end <= start or (part.kind == "row" and not part.cells):  # a rule
         return
     if part.kind in {"paragraph", "quote", "item"}:
         if part.kind == "item" and part.ordered:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from index.corpus import Corpus
 from query_engine.reader.model import PassageText, Scores
 from query_engine.reader.reading import LeafReader
-from query_engine.reader.windows import document_text
+from query_engine.reader.windows import stored_documents
 from tests.fakes.words import FakeWords
 
 COMMON = frozenset("the what is of a an and how does do did who when where in on to for".split())
@@ -43,7 +43,7 @@ def a_leaf_reader(corpus: Corpus | None = None, *, words: str = "") -> LeafReade
     """Over a corpus; without one, over the passages' own texts. `words` as for `WordReader`."""
     if corpus is None:
         return LeafReader(WordReader(words), lambda _: None, FakeWords())
-    return LeafReader(WordReader(words), document_text(corpus.documents), corpus.lexical_index)
+    return LeafReader(WordReader(words), stored_documents(corpus.documents), corpus.lexical_index)
 
 
 def _words(text: str) -> set[str]:

@@ -1,7 +1,9 @@
 """How a stretch of a document is laid out in blocks and units."""
 
+from index.documents.guess import column_names, guessed_blocks, split_row
+from index.documents.structure import Structure
 from query_engine.reader.headings import heading_paths
-from query_engine.reader.layout import BlockKind, Layout, column_names, lay_out, split_row, stretch
+from query_engine.reader.layout import BlockKind, Layout, lay_out
 
 MINUTES = """# Board meeting
 
@@ -29,7 +31,7 @@ Workshop: ext. 11
 
 
 def laid_out(text: str) -> tuple[Layout, list[tuple[BlockKind, list[str]]]]:
-    layout = lay_out(text, 0, len(text))
+    layout = lay_out(text, Structure(guessed_blocks(text)), 0, len(text))
     shown = [
         (block.kind, [text[layout.units[place].start : layout.units[place].end] for place in block.units])
         for block in layout.blocks
