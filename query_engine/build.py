@@ -3,6 +3,7 @@
 Flow: `main.py`, the command line, the evaluation and the measurements -> **here** -> `engine.py`.
 """
 
+import logging
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -50,6 +51,8 @@ from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from query_engine.synthesis.high_precision import HighPrecisionSynthesizer
 from query_engine.synthesis.quoting import QuotingSynthesizer
 from settings import Settings
+
+logger = logging.getLogger(__name__)
 
 # A server that does not answer, and a disk that refuses, is asked again after so long.
 RETRY_S = 10.0
@@ -273,6 +276,14 @@ class Engines:
             try:
                 corpus.open_derived()
                 corpus.documents.count()  # from now on `status` knows
+                if guessed := corpus.documents.unstructured():
+                    logger.warning(
+                        "The parts of %d documents of corpus %r are guessed from their text: an earlier release read them."
+                        " Run `python -m ingestion PATH --corpus %s`; embeddings of unchanged leaves are kept.",
+                        guessed,
+                        name,
+                        name,
+                    )
             except BaseException:
                 corpus.close()
                 raise

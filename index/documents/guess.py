@@ -368,7 +368,7 @@ def _with_columns(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
             headers = ()
         for place, (row, cells) in enumerate(zip(table, rows, strict=True)):
             if own is not None and place <= own:
-                yield row._replace(header=place == own)
+                yield row._replace(header=bool(cells))
             else:
                 yield row._replace(columns=tuple(column_names(headers, len(cells))) if headers and cells else ())
         since = []

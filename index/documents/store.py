@@ -152,6 +152,13 @@ class DocumentStore:
         """Number of documents."""
         return self._totals.get().documents
 
+    def unstructured(self) -> int:
+        """Number of documents whose structure is guessed from their text: an earlier release kept none."""
+        known = sa.select(_structures.c.version)
+        missing = sa.select(sa.func.count()).select_from(_documents).where(_documents.c.version.not_in(known))
+        with failures_named(), self._engine.connect() as connection:
+            return int(connection.execute(missing).scalar_one())
+
     def leaf_count(self) -> int:
         """Number of leaves of all documents."""
         return self._totals.get().leaves

@@ -1,12 +1,18 @@
 """Blocks of a document: they tile its text, survive storing, and know the headings above them."""
 
 import random
+from pathlib import Path
 
+import numpy as np
 import pytest
+import sqlalchemy as sa
 
 from errors import UnreadableError
 from index.documents.guess import guessed_blocks
+from index.documents.span_tree import SpanTree
+from index.documents.store import Document, DocumentStore, StoredDocument
 from index.documents.structure import Block, Structure, check_blocks
+from index.documents.tables import open_file, structures
 
 TEXT = """# Boats
 
@@ -94,3 +100,19 @@ def test_blocks_of_any_text_tile_it() -> None:
 def test_blocks_that_do_not_tile_are_refused(blocks: tuple[Block, ...]) -> None:
     with pytest.raises(UnreadableError):
         check_blocks(blocks, "12345")
+
+
+def test_documents_of_an_earlier_release_are_counted_and_guessed(tmp_path: Path) -> None:
+    engine = open_file(tmp_path / "documents.sqlite")
+    store = DocumentStore(engine)
+    document = Document("a.md", "A", "# A\n\nText.")
+    store.replace([StoredDocument.of(document, "v1", SpanTree([]))], [np.empty((0, 0), np.float32)], [], [])
+    assert store.unstructured() == 0
+    with engine.begin() as connection:
+        connection.execute(sa.delete(structures))
+
+    found = DocumentStore(engine).get("a.md")
+
+    assert store.unstructured() == 1
+    assert found is not None
+    assert [block.kind for block in found.structure.blocks] == ["heading", "paragraph"]

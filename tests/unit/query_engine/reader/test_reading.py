@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from index.documents.store import Document
 from index.embedding.cached import CachedEmbedding
 from query_engine.reader.named_rows import NAMED_ROW
 from query_engine.reader.ranking import CONTRADICTION_PENALTY, HEADING_PENALTY
@@ -50,7 +51,8 @@ def test_the_date_at_the_top_of_a_document_counts_below() -> None:
     quoted = "Ms Doe chaired the board."
     text = "Minutes of 3 May 2019\n\n" + "We met in the library.\n\n" * 60 + quoted
     passage = replace(a_passage("1.md", quoted), start=len(text) - len(quoted), end=len(text), hits=())
-    reader = LeafReader(WordReader(), lambda _: text, FakeWords())
+    document = Document("1.md", "", text).structured()
+    reader = LeafReader(WordReader(), lambda _: document, FakeWords())
 
     assert reader.read("Who chaired the board in 2019?", [passage]).contradicted == ()
     assert reader.read("Who chaired the board in 2018?", [passage]).contradicted == ("2018",)

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
+from index.documents.store import Document
 from query_engine.reader.reading import LeafReader
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
@@ -64,7 +65,8 @@ def test_a_quote_that_goes_on_beyond_its_passage_is_cited_as_it_stands() -> None
     text = "# Rotor\n\nThe rotor limit is 59 per cent. The rotor limit holds for every rotor. It was found in 1919.\n"
     start = text.index("The rotor limit holds")
     found = replace(a_passage("a.md"), start=start, end=start + 41, text=text[start : start + 41], hits=())
-    reader, citations = LeafReader(WordReader(), lambda _: text, FakeWords()), Citations()
+    document = Document("a.md", "", text).structured()
+    reader, citations = LeafReader(WordReader(), lambda _: document, FakeWords()), Citations()
     "".join(ExtractiveSynthesizer(reader, 60).write("What is the rotor limit?", [found], citations, threading.Event()))
 
     assert citations.all()[0].start < start
