@@ -278,7 +278,7 @@ class Engines:
                 corpus.documents.count()  # from now on `status` knows
                 if guessed := corpus.documents.unstructured():
                     logger.warning(
-                        "The parts of %d documents of corpus %r are guessed from their text: an earlier release read them."
+                        "The parts of %d documents of corpus %r are guessed: an earlier release read them."
                         " Run `python -m ingestion PATH --corpus %s`; embeddings of unchanged leaves are kept.",
                         guessed,
                         name,

@@ -106,7 +106,7 @@ def test_documents_of_an_earlier_release_are_counted_and_guessed(tmp_path: Path)
     engine = open_file(tmp_path / "documents.sqlite")
     store = DocumentStore(engine)
     document = Document("a.md", "A", "# A\n\nText.")
-    store.replace([StoredDocument.of(document, "v1", SpanTree([]))], [np.empty((0, 0), np.float32)], [], [])
+    store.publish([StoredDocument.of(document, "v1", SpanTree([]))], [np.empty((0, 0), np.float32)])
     assert store.unstructured() == 0
     with engine.begin() as connection:
         connection.execute(sa.delete(structures))
