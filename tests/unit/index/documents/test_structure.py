@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from errors import UnreadableError
 from index.documents.guess import guessed_blocks
-from index.documents.span_tree import SpanTree
+from index.documents.span_tree import Span, SpanTree
 from index.documents.store import Document, DocumentStore, StoredDocument
 from index.documents.structure import Block, Structure, check_blocks
 from index.documents.tables import open_file, structures
@@ -106,7 +106,8 @@ def test_documents_of_an_earlier_release_are_counted_and_guessed(tmp_path: Path)
     engine = open_file(tmp_path / "documents.sqlite")
     store = DocumentStore(engine)
     document = Document("a.md", "A", "# A\n\nText.")
-    store.publish([StoredDocument.of(document, "v1", SpanTree([]))], [np.empty((0, 0), np.float32)])
+    tree = SpanTree([Span(0, 0, 10, -1), Span(1, 0, 10, 0), Span(2, 0, 10, 1)])
+    store.publish([StoredDocument.of(document, "v1", tree)], [np.zeros((2, 4), np.float32)])
     assert store.unstructured() == 0
     with engine.begin() as connection:
         connection.execute(sa.delete(structures))
