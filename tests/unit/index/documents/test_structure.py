@@ -107,7 +107,7 @@ def test_documents_of_an_earlier_release_are_counted_and_guessed(tmp_path: Path)
     store = DocumentStore(engine)
     document = Document("a.md", "A", "# A\n\nText.")
     tree = SpanTree([Span(0, 0, 10, -1), Span(1, 0, 10, 0), Span(2, 0, 10, 1)])
-    store.publish([StoredDocument.of(document, "v1", tree)], [np.zeros((2, 4), np.float32)])
+    store.publish([StoredDocument.of(document, "a1" * 10, tree)], [np.zeros((2, 4), np.float32)])
     assert store.unstructured() == 0
     with engine.begin() as connection:
         connection.execute(sa.delete(structures))
