@@ -45,7 +45,8 @@ def document(
     """Show one document; the text `[start, end)` is marked when `end` is given.
 
     With `nodes` the JSON has the passage tree too: rows of level (0 root, 1 middle, 2 leaf), start, end and the row of
-    the parent, -1 for roots. A node id ends with its row.
+    the parent, -1 for roots. A node id ends with its row. `blocks` says what the parts of the text are, see
+    `index/documents/structure.py`: each with kind, start, end and what else is known of it.
     """
     with service.engines.lease(corpus) as engine:
         name = engine.corpus.name
@@ -69,6 +70,7 @@ def document(
     shown["content_type"] = found.content_type
     if nodes:
         shown["nodes"] = found.tree.spans
+        shown["blocks"] = [block.to_dict() for block in found.structure.blocks]
     return JSONReply(shown, headers={"Vary": "Accept"})
 
 

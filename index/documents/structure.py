@@ -43,6 +43,10 @@ class Block(NamedTuple):
     header: bool = False
     language: str = ""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is known of the block as JSON-ready values."""
+        return {name: value for name, value in self._asdict().items() if value or name == "start"}
+
     def moved(self, place: Callable[[int], int]) -> "Block":
         """Return the block in a text where what stood at `x` stands at `place(x)`."""
         return self._replace(

@@ -7,7 +7,7 @@ import pytest
 
 from api.views.links import Links
 from index.documents.span_tree import NO_PARENT, Span, SpanTree
-from index.documents.store import StoredDocument
+from index.documents.store import Document, StoredDocument
 from tests.fakes.engines import FakeEngine
 from tests.fakes.http import client_of
 
@@ -49,9 +49,11 @@ def test_a_program_gets_the_document_with_the_cited_span() -> None:
 
 def test_a_program_gets_the_tree_if_it_asks_for_it() -> None:
     tree = SpanTree([Span(0, 0, 44, NO_PARENT), Span(1, 0, 44, 0), Span(2, 0, 16, 1), Span(2, 16, 44, 1)])
-    found = get("/documents/x?nodes=true", document=StoredDocument("x", "x", TEXT, version="0a1b2c", tree=tree)).json()
+    found = get("/documents/x?nodes=true", document=StoredDocument.of(Document("x", "x", TEXT), "0a1b2c", tree)).json()
 
     assert found["nodes"] == [[0, 0, 44, -1], [1, 0, 44, 0], [2, 0, 16, 1], [2, 16, 44, 1]]
+    assert {block["kind"] for block in found["blocks"]} == {"paragraph"}
+    assert [TEXT[block["start"] : block["end"]] for block in found["blocks"]] == TEXT.splitlines(keepends=True)
 
 
 def test_a_browser_gets_a_page_with_the_cited_span_marked() -> None:
