@@ -38,7 +38,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_sets_that_are_not_there_are_named(data: Path) -> None:
-    assert choose(data, []) == (["open_questions", "squad2"], ["office", "clapnq"])
+    assert choose(data, []) == (["open_questions", "squad2"], ["office", "realdocs", "clapnq"])
     assert choose(data, ["squad2"]) == (["squad2"], [])
 
 
