@@ -17,7 +17,7 @@ from query_engine.synthesis.block_selection import choose
 from query_engine.synthesis.blocks import ChosenBlock
 from query_engine.synthesis.quoting import Quote, QuotingSynthesizer, TableRows
 from query_engine.text.asked_kind import asks_for_much
-from query_engine.text.markdown_escape import as_text, without_marks
+from query_engine.text.markdown_escape import as_text, fenced, without_marks
 from query_engine.text.markdown_table import table_head
 from query_engine.text.short_answers import short_answer
 from query_engine.text.standalone import denies, leaves_open, names_another
@@ -64,7 +64,9 @@ def _quote(block: ChosenBlock, start: int, end: int, question: str, *, first: bo
     quoted = block.leaf.text[start:end]
     words = " ".join(quoted.split())
     rows = None
-    if block.kind in {"list", "steps", "code"} and "\n" in quoted:
+    if block.kind == "code":
+        shown = fenced(_whole_lines(block, start, end))
+    elif block.kind in {"list", "steps"} and "\n" in quoted:
         lines = (_first_mark(block, start) + quoted if block.kind == "list" else quoted).splitlines()
         shown = "\n".join(as_text(_BULLET_SIGN.sub("- ", line.rstrip())) for line in lines if line.strip())
     elif block.kind == "table":
@@ -97,6 +99,12 @@ def _holding(block: ChosenBlock, start: int, end: int) -> Passage:
     if (first, last) == (passage.start, passage.end):
         return passage
     return replace(passage, start=first, end=last, text=block.leaf.text[first:last])
+
+
+def _whole_lines(block: ChosenBlock, start: int, end: int) -> str:
+    """Return quoted code with the indentation of its first line, without which the others would stand askew."""
+    text = block.leaf.text
+    return text[text.rfind("\n", 0, start) + 1 : end]
 
 
 def _first_mark(block: ChosenBlock, start: int) -> str:

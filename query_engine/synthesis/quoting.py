@@ -53,6 +53,11 @@ class Quote:
     shown: str
     rows: TableRows | None = None
 
+    @property
+    def is_code(self) -> bool:
+        """Whether it is shown between fences."""
+        return self.shown.endswith("```")
+
 
 class QuotingSynthesizer(ABC):
     """A `Synthesizer` that shows quotes and nothing else; it needs no language model and does not fail.
@@ -75,7 +80,11 @@ class QuotingSynthesizer(ABC):
         separator = ""
         for _, group in groupby(self.quotes(question, passages, stop), _table_of):
             quotes = list(group)
-            marked = [(quote, f" [{citations.cite(quote.passage, quote.start, quote.end)}]") for quote in quotes]
+            marked = [
+                # A mark behind a closing fence would keep the code open.
+                (quote, f"{BETWEEN_BLOCKS if quote.is_code else ' '}[{citations.cite(*_place(quote))}]")
+                for quote in quotes
+            ]
             rows = [
                 table_row(cells, mark if cells is quote.rows.rows[-1] else "")
                 for quote, mark in marked
@@ -88,8 +97,12 @@ class QuotingSynthesizer(ABC):
                 separator = BETWEEN_BLOCKS
                 continue
             for quote, mark in marked:
-                yield f"{separator}{quote.shown}{mark}"
-                separator = self.separator
+                yield f"{separator and BETWEEN_BLOCKS if quote.is_code else separator}{quote.shown}{mark}"
+                separator = BETWEEN_BLOCKS if quote.is_code else self.separator
+
+
+def _place(quote: Quote) -> tuple[Passage, int, int]:
+    return quote.passage, quote.start, quote.end
 
 
 def _table_of(quote: Quote) -> object:
@@ -111,7 +124,7 @@ def within(pieces: Iterable[Piece], max_words: int | None) -> Iterator[Piece]:
             room = None if room is None else room - words
             continue
         if room == max_words:
-            quote, _, mark = piece.rpartition(" ")
+            quote, mark = piece.rsplit(None, 1)
             kept = first_words(quote, room - 1)
             bold = "**" if kept.count("**") % 2 else ""
             yield f"{kept}{bold}… {mark}"

@@ -29,6 +29,14 @@ def without_marks(text: str) -> str:
     return REFERENCE.sub(r"(\1)", text)
 
 
+def fenced(code: str) -> str:
+    """Return code as a block that shows it as it stands: between fences longer than any in it."""
+    fence = "```"
+    while fence in code:
+        fence += "`"
+    return f"{fence}\n{code}\n{fence}"
+
+
 def as_quote(text: str) -> str:
     """Return a document's text as an answer may show it, see `as_text` and `without_marks`."""
     return without_marks(as_text(text))

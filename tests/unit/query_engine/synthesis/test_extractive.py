@@ -612,3 +612,16 @@ def test_another_document_is_quoted_only_if_the_reader_is_as_sure_of_it() -> Non
 
     assert doubtful == "Betz published the rotor limit. [1]"
     assert certain == f"Betz published the rotor limit. [1] {sure} [2]"
+
+
+def test_code_is_shown_as_it_stands_between_fences_and_its_mark_stands_below() -> None:
+    code = "$ rotor limit --of <blade> --at https://example.org"
+    text = f"# Rotor\n\n```\n{code}\n```\n"
+    found = replace(a_passage("a.md"), start=0, end=len(text), text=text, hits=())
+    document = Document("a.md", "", text).structured()
+    reader = LeafReader(WordReader(), lambda _: document, FakeWords())
+    synthesizer = ExtractiveSynthesizer(reader, 60)
+
+    written = "".join(synthesizer.write("What is the rotor limit of a blade?", [found], Citations(), threading.Event()))
+
+    assert f"```\n{code}\n```\n\n[1]" in written
