@@ -30,7 +30,7 @@ _GOES_ON = re.compile(r"[a-z(]")
 _UNFINISHED = re.compile(r"(?:.*\s)?(?:and|or|of|the|to|for|in|on|from|with|by|per|&)|.*[,–-]", re.DOTALL)
 # What stands above the names of rows and says nothing of them: units, the date of the figures.
 _NO_NAME = re.compile(
-    r"\(.*\)|.*\bended\b.*|.*\b(?:in|except)\b.*(?:millions|thousands|billions|share).*", re.IGNORECASE | re.DOTALL
+    r"\(.*\)|.*\bended\b.*|(?>.*?\b(?:in|except)\b).*(?:millions|thousands|billions|share).*", re.IGNORECASE | re.DOTALL
 )
 
 
