@@ -16,7 +16,7 @@ from index.documents.structure import Block, Kind, Span
 PAIR_CHARS = 160
 # A longer line with gaps or bars in it is prose, unless it begins with a bar.
 ROW_CHARS = 300
-# Of a row of `key: value` lines with long ones at least so many, and more than half, are short.
+# In a row of `key: value` lines with long ones at least this many, and more than half, are short.
 SHORT_LINES = 3
 # A line of a record is continued by lines that are indented this much more.
 HANGING_CHARS = 2
@@ -381,7 +381,7 @@ def _goes_on(between: Sequence[Block]) -> bool:
 
 
 def column_names(header: Sequence[str], cells: int) -> list[str]:
-    """Return a header's names for so many cells, at least one; nothing if they do not fit.
+    """Return a header's names for this many cells, at least one; nothing if they do not fit.
 
     The first column may have no name, and each year may stand above several columns.
     """

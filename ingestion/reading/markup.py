@@ -56,7 +56,7 @@ def table(builder: TextBuilder, rows: Sequence[Sequence[str]], headers: int = 0,
 
 
 class Grid:
-    """Gathers a table's cells, of which some reach over several rows or columns.
+    """Gathers a table's cells, some of them spanning several rows or columns.
 
     What spans rows stands in each of them, what spans columns in the first one.
 

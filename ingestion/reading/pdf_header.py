@@ -19,9 +19,9 @@ from ingestion.reading.pdf_tables import PERIOD, Grid, Piece, Row, is_figure, ma
 # Rows of a header and characters of a name; the share of the table's width that a rule below it has.
 HEADER_ROWS, NAME_CHARS = 5, 100
 HEADER_RULE_SHARE = 0.55
-# A shaded box of a row is at most so many lines high.
+# A shaded box of a row is at most this many lines high.
 ROW_SHADE_LINES = 4
-# A column of figures has so many of them, of its cells.
+# This share of the cells of a column of figures are figures.
 FIGURES_SHARE = 0.6
 
 _LED = re.compile(r"[^\w\s]*\s?\d")

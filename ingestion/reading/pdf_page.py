@@ -117,7 +117,7 @@ def _with_spaces(page: PageText) -> PageText:
 
 
 def wide_spaces(page: PageText, heights: float) -> list[int]:
-    """Return the places of single spaces beside which the characters of a line stand so many heights apart."""
+    """Return the places of single spaces beside which the characters of a line stand this many heights apart."""
     codes = _codes(page.text)
     seen = codes > ord(" ")
     places = np.flatnonzero((codes[1:-1] == ord(" ")) & seen[:-2] & seen[2:]) + 1

@@ -25,7 +25,7 @@ TABLE_GAP = 0.9
 SPLIT_GAP = 0.3
 # How far signs stand from a figure at most: before it, before that from the cell before, and behind it.
 SIGN_GAP, BEFORE_SIGN_GAP, BEHIND_SIGN_GAP = 12.0, 0.15, 2.0
-# A row of a table may have so many lines; rows of one piece that may stand between those of several.
+# A row of a table may have this many lines; rows of one piece that may stand between those of several.
 ROW_LINES = 14
 BETWEEN_ROWS = 3
 # Rows stand at most so far below each other, in heights of the type.
@@ -218,7 +218,7 @@ def _belongs(piece: Piece, row: Row, lines: Sequence[Row], tolerance: float) -> 
 
 
 def _runs(text: str, rows: Sequence[Row]) -> Iterator[tuple[int, int]]:
-    """Yield where rows stand of which several have pieces set apart: from the first such row to behind the last."""
+    """Yield where rows stand, several of them with pieces set apart: from the first such row to behind the last."""
     wide: list[int] = []
     for place, row in enumerate(rows):
         if wide and not _follows(rows[place - 1], row):

@@ -35,7 +35,7 @@ _FRAME = f"{_MAIN}graphicFrame"
 _SHAPES = frozenset(_MAIN + name for name in ("sp", "pic", "graphicFrame", "cxnSp"))
 _TITLES = frozenset(("title", "ctrTitle"))
 _FURNITURE = frozenset(("dt", "ftr", "hdr", "sldNum", "sldImg"))
-# Slides are some 6.9 million units high; what stands within so many of them stands side by side.
+# Slides are some 6.9 million units high; shapes within this many of them stand side by side.
 _LINE = 300_000
 _NO = frozenset(("0", "false"))
 

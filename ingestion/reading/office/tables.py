@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ingestion.reading.text_builder import TextBuilder
 
-# Rows of more columns, or of so many characters in the mean, are read better with a name beside each cell.
+# Rows of more columns, or of more characters on average, are read better with a name beside each cell.
 MAX_COLUMNS = 8
 MAX_ROW_CHARS = 160
 # So many cells may a table have, with those that are merged or repeated.
