@@ -17,7 +17,7 @@ from ingestion.reading.text_builder import TextBuilder
 
 # The main text of a page is taken for the whole if it has such a share of its words; a mail has no menus to leave out.
 MAIN_TEXT_SHARE = 0.98
-# An attribution is wrapped over at most this many lines; a header of Outlook's stands within this many of the first one.
+# Lines of a wrapped attribution, at most, and how near the headers of a forwarded mail stand to its first one.
 ATTRIBUTION_LINES = 3
 HEADER_LINES = 6
 ATTRIBUTION_CHARS = 300
