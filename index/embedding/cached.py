@@ -73,5 +73,5 @@ class CachedEmbedding(BaseEmbedding):
 
 
 def is_multilingual(embedder: BaseEmbedding | None) -> bool:
-    """Return whether a model brings together what languages say alike; False for one of which nothing is known."""
+    """Return whether a model maps the same meaning in different languages to similar vectors; False if unknown."""
     return isinstance(embedder, CachedEmbedding) and embedder.multilingual

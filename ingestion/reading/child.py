@@ -34,7 +34,7 @@ Parser = Callable[[Path, str, ReadOptions], Iterator[Document | LeftOut | Unread
 
 _BATCH_ITEMS = 500
 _BATCH_CHARS = 1_000_000
-# The time limit is for one batch: the members of an archive, each of which may take long, must not share it.
+# The time limit is for one batch: each member of an archive may take long, so they must not share it.
 _BATCH_S = 1.0
 
 

@@ -233,7 +233,7 @@ def _children(folder: Path) -> list[Path]:
 
 
 def _named(root: Path, names: Collection[str]) -> list[Path]:
-    """Return what lies at these paths, last name first, each once; what is reached through a link is none of ours."""
+    """Return the entries at these paths, last name first, each once; paths through a link are left out."""
     wanted = {root / name for name in names}
     found = []
     for path in wanted:

@@ -49,7 +49,9 @@ def _pages(data: bytes) -> Iterator[PageText]:
     except Image.DecompressionBombError as error:
         raise _too_large() from error
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
-        raise UnreadableError("This is no picture, or a damaged one.", "Repair it or export it again.") from error
+        raise UnreadableError(
+            "The picture is damaged, or the file is not a picture.", "Repair it or export it again."
+        ) from error
 
 
 def _too_large() -> UnreadableError:

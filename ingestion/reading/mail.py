@@ -40,7 +40,7 @@ def read_mail(data: bytes, doc_id: str) -> MailItems:
     """Yield the mail, then what is attached to it.
 
     Raises:
-        UnreadableError: it has no headers, so this is no mail.
+        UnreadableError: it has no headers, so this is not a mail.
     """
     message = message_from_bytes(data, policy=policy.compat32)
     headers = headers_of(message)
@@ -68,7 +68,7 @@ def shortened(value: str) -> str:
 
 
 def mail_of(doc_id: str, headers: dict[str, str], builder: TextBuilder) -> Document | UnreadableError:
-    """Return the document of a mail, or the reason why there is none; what is attached may be read all the same."""
+    """Return the document of a mail, or the reason why it cannot be read; its attachments may still be readable."""
     text, blocks = builder.finished()
     if not text:
         return UnreadableError(f"The mail {doc_id!r} holds no text.", "Remove it.", doc_id)
@@ -195,7 +195,7 @@ def _chosen(texts: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _is_shown(part: Message) -> bool:
-    """Whether a part belongs to the body: text of any kind that is no file, and what tells of failed delivery."""
+    """Whether a part belongs to the body: any text that is not an attachment, and delivery reports."""
     if part.get_content_disposition() == "attachment" or _file_name(part):
         return False
     # A multipart mail without parts is text.
@@ -226,6 +226,6 @@ def _text_of(part: Message) -> str:
     charset = str(part.get_content_charset() or "")
     try:
         text = data.decode(charset, "replace") if charset.startswith(_SEVEN_BITS) else decode(data, charset or None)
-    except (UnreadableError, LookupError):  # bytes that are no text, under the name of text
+    except (UnreadableError, LookupError):  # bytes that are labelled as text but are not
         return ""
     return text_of_html(text) if part.get_content_type() == "text/html" else text

@@ -1,4 +1,4 @@
-"""Write the body of a mail block by block: what was written anew, the thread quoted below it, the signature.
+"""Write the body of a mail block by block: the new text, the quoted thread, the signature.
 
 Flow: `mail.py`, `msg.py` -> **here** -> blocks in a `TextBuilder`. Pure; linear in the body's length.
 

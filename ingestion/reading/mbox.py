@@ -30,7 +30,7 @@ def read_mbox(stream: BinaryIO, doc_id: str, size: int) -> Iterator[Member | Unr
         size: bytes to read; what is appended meanwhile belongs to the next run.
 
     Raises:
-        UnreadableError: this is no mailbox.
+        UnreadableError: the file is not a mailbox.
     """
     for number, data in enumerate(_mails(stream, size), 1):
         mail_id = f"{doc_id}#{number:06d}"

@@ -26,8 +26,8 @@ MIN_CONFIDENCE = 0.5
 _MAX_THREADS = 4
 # What the models' runtime and OpenCV say when the child's limit is reached.
 _OUT_OF_MEMORY = ("bad_alloc", "Failed to allocate", "Insufficient memory")
-# Columns of prose: so many lines of so many characters on each side of a gap as wide as a line is high. Cells of
-# tables are shorter, and are read row by row.
+# Two columns of prose need at least this many lines, of at least this many characters each, on both sides of a gap as
+# wide as a line is high. Cells of tables are shorter, and are read row by row.
 _COLUMN_LINES, _COLUMN_CHARS = 3, 20
 _LINE_END_HYPHEN = re.compile(r"(?<=[^\W\d_])-\n(?=[^\W\d_])")
 

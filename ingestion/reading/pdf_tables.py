@@ -435,5 +435,5 @@ def is_figure(text: str) -> bool:
 
 
 def may_name(text: str) -> bool:
-    """Whether a cell may name a column: it is no figure, unless it is a year or the like."""
+    """Whether a cell may name a column: years and periods may, other figures may not."""
     return PERIOD.fullmatch(text) is not None or not (is_figure(text) or text[:1].isdigit())

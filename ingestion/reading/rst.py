@@ -41,7 +41,7 @@ _CODE = frozenset(
     "code code-block sourcecode prompt ipython doctest testcode testoutput testsetup testcleanup "
     "productionlist graphviz digraph graph mermaid uml plantuml jupyter-execute tikz".split()
 )
-# Of these the argument is no text.
+# The argument of these is not text.
 _BARE = frozenset("only ifconfig if container tab-set tabs grid hlist glossary autosummary compound highlights".split())
 _VERSIONS = {
     "versionadded": "Added in version",

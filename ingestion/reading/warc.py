@@ -47,7 +47,7 @@ def read_warc(stream: BinaryIO, doc_id: str, max_bytes: int) -> Iterator[Member 
         max_bytes: of a page.
 
     Raises:
-        UnreadableError: this is no web archive, or it is cut short.
+        UnreadableError: the file is not a web archive, or it is truncated.
     """
     tally = Tally(doc_id)
     number = 0

@@ -80,7 +80,7 @@ class _Page:
         return f"{_OPEN}{len(self.blocks) - 1}{_CLOSE}"
 
     def without_raw(self, text: str) -> str:
-        """Take out what is no markup inside (code, formulas, comments) and what is no text."""
+        """Remove what is not text, and set aside what holds no markup (code, formulas, comments)."""
         parts: list[str] = []
         place = 0
         unclosed: set[str] = set()  # searched for once
@@ -280,7 +280,7 @@ def _without_attributes(cell: str) -> str:
 
 
 def _heading_level(line: str) -> int:
-    """Return how many `=` stand at both ends of a line; 0 if it is no heading."""
+    """Return how many `=` stand at both ends of a line; 0 if it is not a heading."""
     words = line.strip()
     before, after = len(words) - len(words.lstrip("=")), len(words) - len(words.rstrip("="))
     return min(before, after, MAX_HEADING_LEVEL) if words.startswith("=") and words.strip("=") else 0

@@ -56,7 +56,7 @@ _QUOTES = frozenset("blockquote disp-quote epigraph verse-group".split())
 _TABLES = frozenset("table informaltable".split())
 _CAPTIONS = frozenset("caption textobject alt alt-text".split())
 _FORMULAS = frozenset("disp-formula equation informalequation disp-formula-group".split())
-# What is about a document and no part of its text, but for what `_front` takes.
+# Facts about a document that are not part of its text; `_front` takes some of them.
 _LEFT_OUT = frozenset(
     "indexterm remark processing-instruction journal-meta permissions article-categories pub-history history "
     "pub-date article-id volume issue elocation-id self-uri funding-group counts custom-meta-group "

@@ -18,7 +18,7 @@ BlockKind = Literal["paragraph", "list", "steps", "table", "record", "heading", 
 
 # How far a stretch reaches beyond the leaf on either side, in characters, unless the document ends there.
 AROUND_CHARS = 1500
-# A line of which this share is addresses and timestamps is no answer.
+# A line cannot be an answer if this share of it is addresses and timestamps.
 MACHINE_SHARE = 0.4
 # What is longer than this is a sentence, not a heading.
 HEADING_CHARS, HEADING_WORDS = 80, 12
@@ -40,7 +40,7 @@ class Unit:
     Attributes:
         block: the place of its block in the layout.
         item: which item of its block it belongs to, from 0; sentences of one list item share it.
-        label: it is no answer alone: a heading, a table's header, a question.
+        label: it cannot be an answer by itself: a heading, a table's header, a question.
         cells: of a row, `[start, end)` of each.
         columns: what each cell is called; none where that is not certain.
     """

@@ -32,7 +32,7 @@ from query_engine.text.term_weights import CorpusWords
 
 # The gate and the synthesizer read the same passages.
 REMEMBERED_READINGS = 8
-# Of leaves in another language than the question's so many units are embedded: those of the four best or so.
+# Units embedded of leaves in another language than the question's: about those of the four best leaves.
 FOREIGN_UNITS = 24
 # The question, and of each passage its document, its node (which changes with the document's text), place, score, text.
 _Asked = tuple[str, tuple[tuple[str, str, int, float, str], ...]]

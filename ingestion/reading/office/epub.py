@@ -98,7 +98,7 @@ def _path(folder: str, address: str) -> str:
 
 
 def _page(package: Package, path: str) -> Any:
-    """Return the root element of a page, also of one that is no clean XML; None if it is missing or empty."""
+    """Return the root element of a page, even if it is not well-formed; None if it is missing or empty."""
     data = package.read(path)
     if not data or not data.strip():
         return None

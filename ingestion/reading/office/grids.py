@@ -19,7 +19,7 @@ from ingestion.reading.office.tables import MAX_CELLS, add_table
 from ingestion.reading.text import one_line
 from ingestion.reading.text_builder import TextBuilder
 
-# A name of a column is no sentence.
+# The name of a column is not a sentence.
 MAX_NAME_CHARS, MAX_NAME_WORDS = 60, 8
 # Text that stands alone in a row of a table and is longer is a remark.
 MAX_LABEL_CHARS = 60

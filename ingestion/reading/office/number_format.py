@@ -3,7 +3,7 @@
 Flow: `xlsx.py`, `xls.py` (a number and the code of its format) -> **here** -> the cell's text. Pure.
 
 Names of months and days are English. The formats that follow the reader's country, such as "short date", are written
-as ISO 8601 has it: there is no telling which day 03/04/2017 is. Padding, fills and colours are left out.
+in ISO 8601, because 03/04/2017 is ambiguous. Padding, fills and colours are left out.
 """
 
 import calendar

@@ -47,7 +47,7 @@ class Package:
     Args:
         data: the file.
         max_bytes: how much its members may hold together, unpacked.
-        program: a name for the format, as in "This is no Word document".
+        program: name of the format in error messages, such as "Word document".
         needed: members, or folders that end in `/`, without which it is not that format.
 
     Raises:
@@ -81,7 +81,7 @@ class Package:
         return name.casefold() in self._names
 
     def read(self, name: str) -> bytes | None:
-        """Return what a member holds; None if there is none of the name.
+        """Return the contents of a member; None if there is no member of this name.
 
         Raises:
             UnreadableError: it is damaged or encrypted.
@@ -99,7 +99,7 @@ class Package:
             raise self.damaged() from error
 
     def xml(self, name: str) -> Any:
-        """Return the root element of a member; None if there is none of the name.
+        """Return the root element of a member; None if there is no member of this name.
 
         Raises:
             UnreadableError: it is damaged, or no XML, or defines entities.
@@ -111,7 +111,7 @@ class Package:
         """Return the root element of a member.
 
         Raises:
-            UnreadableError: as `xml`, or there is no such member.
+            UnreadableError: as `xml`, or the member is missing.
         """
         root = self.xml(name)
         if root is None:
@@ -151,7 +151,7 @@ class Package:
         return found
 
     def related(self, name: str, kind: str) -> str | None:
-        """Return the member of a kind that a part points to, the first one; None if there is none."""
+        """Return the first member of a kind that a part points to; None if it points to none."""
         return next((one.target for one in self.relations(name).values() if one.kind == kind), None)
 
     def properties(self) -> tuple[str | None, str | None]:
@@ -183,7 +183,7 @@ def parse_xml(data: bytes, damaged: UnreadableError) -> Any:
 
 
 def parse_html(data: bytes, damaged: UnreadableError) -> Any:
-    """Return the root element of a page in UTF-8 that is no clean XML.
+    """Return the root element of a UTF-8 page that is not well-formed XML.
 
     Raises:
         UnreadableError: `damaged`, if nothing is left of it.

@@ -18,7 +18,7 @@ def read_office(kind: str, data: bytes, doc_id: str, max_bytes: int) -> Document
         max_bytes: how much the parts of an archive may hold together, unpacked.
 
     Raises:
-        UnreadableError: it is no such file, damaged, encrypted, too large, or without text.
+        UnreadableError: it is another kind of file, damaged, encrypted, too large, or has no text.
     """
     match kind:
         case "docx":

@@ -149,7 +149,7 @@ def _squeezed(text: str) -> str:
 
 
 def _name(element: Any) -> str:
-    """Return the name of an element in XHTML; empty for what is no element."""
+    """Return the name of an element in XHTML; empty if it is not an element."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 

@@ -149,7 +149,7 @@ def test_an_encrypted_member_is_refused_by_name(tmp_path: Path) -> None:
 
 
 def bomb(size: int, said: int | None = None) -> bytes:
-    """Return a zip archive of a member of so many zeros, packed from one block that is repeated.
+    """Return a zip archive with one member of this many zeros, packed from one repeated block.
 
     Args:
         size: in bytes.

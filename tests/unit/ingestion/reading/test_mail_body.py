@@ -1,4 +1,4 @@
-"""The body of a mail: what is quoted is told from what was written anew."""
+"""The body of a mail: quoted text is separated from new text."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""What the lines of a Markdown file are: told by CommonMark, with nothing lost and in time that grows with the text."""
+"""Blocks of Markdown follow CommonMark, lose nothing, and take time linear in the text."""
 
 import random
 import time

@@ -23,7 +23,7 @@ def read(sheet: str, **options: str) -> Document:
 
 
 def rows_of(document: Document) -> list[dict[str, str]]:
-    """Return each row that is no header as column -> text."""
+    """Return each row below the header as column -> text."""
     return [
         dict(zip(block.columns, (document.text[slice(*cell)] for cell in block.cells), strict=True))
         for block in document.structure.blocks
