@@ -87,7 +87,7 @@ class Summary:
         failed: files or records that could not be read: `source` and `reason`.
         skipped: directory entries that are no documents: `source` and `reason`.
         left_out: what was cut out of documents because it holds no words: `source` and `reason`, which says how much.
-        by_ocr: new and changed documents with pages that were read by OCR: `source` and `reason`, which names the pages.
+        by_ocr: new and changed documents with pages that OCR read: `source` and `reason`, which names the pages.
         duplicates: new and changed documents whose text another one has too: `doc_id` and `duplicate_of`. Both are
             kept; of a text that was found only one is shown.
         dry_run: nothing was written.

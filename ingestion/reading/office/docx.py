@@ -17,6 +17,7 @@ from ingestion.reading.office.drawings import CHART, RELATED_ID, add_chart, alte
 from ingestion.reading.office.finished import finished
 from ingestion.reading.office.package import Package
 from ingestion.reading.office.tables import add_table
+from ingestion.reading.office.trailing import Trailing
 from ingestion.reading.office.word_styles import MAIN, NO, VAL, Lists, Styles, is_on, numbering, outline_level
 from ingestion.reading.text_builder import TextBuilder
 
@@ -70,10 +71,7 @@ class _Walk:
         self._styles = Styles(package.xml(parts.get("styles", "")))
         self._lists = Lists(package.xml(parts.get("numbering", "")))
         self._notes = {kind: _notes(package.xml(parts.get(kind, ""))) for kind in _NOTES.values()}
-        self._footnotes = 0
-        self._pending: list[str] = []
-        self._endnotes: list[str] = []
-        self._code: list[str] = []
+        self._trailing = Trailing(builder)
 
     def blocks(self, parent: Any) -> None:
         """Add what stands below `parent`, in order."""
@@ -83,20 +81,18 @@ class _Walk:
                 for box in _own(element, _BOX):
                     self.blocks(box)
             elif element.tag == _TABLE:
-                self._end_code()
+                self._trailing.end_code()
                 self._table(element)
             elif element.tag in _WRAPPERS:
                 self.blocks(element)
                 continue
             else:
                 continue
-            self._add_footnotes()
+            self._trailing.end_block()
 
     def end(self) -> None:
         """Add what stands at the end of the document."""
-        self._end_code()
-        for number, text in enumerate(self._endnotes, 1):
-            self._builder.paragraph(f"Endnote {number}: {text}")
+        self._trailing.end()
 
     def _paragraph(self, element: Any) -> None:
         text = self._text(element).strip()
@@ -104,9 +100,9 @@ class _Walk:
         style = self._styles.default if properties is None else properties.get(VAL, "")
         name = self._styles.name(style)
         if name in _CODE and text:
-            self._code.append(self._text(element).rstrip("\n"))
+            self._trailing.code_line(self._text(element).rstrip("\n"))
             return
-        self._end_code()
+        self._trailing.end_code()
         if text and not name.startswith("toc ") and name not in {"table of contents", "toc heading"}:
             self._worded(element, style, name, text)
         for picture in _own(element, _PICTURE):
@@ -160,26 +156,7 @@ class _Walk:
     def _note(self, kind: str, name: str) -> None:
         note = self._notes[kind].pop(name, None)
         text = " ".join(" ".join(self._text(one) for one in note.iter(_P)).split()) if note is not None else ""
-        if not text:
-            return
-        if kind == "endnotes":
-            self._endnotes.append(text)
-        else:
-            self._footnotes += 1
-            self._pending.append(f"Footnote {self._footnotes}: {text}")
-
-    def _add_footnotes(self) -> None:
-        if self._code:
-            return
-        pending, self._pending = self._pending, []
-        for text in pending:
-            self._builder.paragraph(text)
-
-    def _end_code(self) -> None:
-        if self._code:
-            lines, self._code = self._code, []
-            self._builder.code("\n".join(lines))
-            self._add_footnotes()
+        self._trailing.note(text, at_end=kind == "endnotes")
 
     def _table(self, table: Any) -> None:
         rows = [row for row in table.iter(_TR) if _table_of(row) is table]

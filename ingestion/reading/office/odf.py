@@ -17,6 +17,7 @@ from ingestion.reading.office.finished import finished
 from ingestion.reading.office.grids import Area, Cell, Sheet, add_sheets
 from ingestion.reading.office.package import Package, dublin_core
 from ingestion.reading.office.tables import MAX_CELLS, add_table
+from ingestion.reading.office.trailing import Trailing
 from ingestion.reading.text import one_line
 from ingestion.reading.text_builder import TextBuilder
 
@@ -91,10 +92,7 @@ class _Walk:
                 self._styles.setdefault(style.get(f"{_STYLE}name", ""), style)
             for one in () if root is None else root.iter(f"{_TEXT}list-style"):
                 self._lists.setdefault(one.get(f"{_STYLE}name", ""), one)
-        self._footnotes: list[str] = []
-        self._endnotes: list[str] = []
-        self._noted = 0
-        self._code: list[str] = []
+        self._trailing = Trailing(builder)
         self._counts: dict[str, int] = {}
 
     def blocks(self, parent: Any) -> None:
@@ -105,18 +103,17 @@ class _Walk:
             if element.tag in {_H, _P}:
                 self._worded(element)
             elif element.tag == _LIST:
-                self._end_code()
+                self._trailing.end_code()
                 self._list(element, 0, "")
             elif element.tag == _A_TABLE:
-                self._end_code()
+                self._trailing.end_code()
                 self._table(element)
             elif element.tag == _FRAME:
                 self._frame(element)
             else:  # sections, indexes, shapes and their groups
                 self.blocks(element)
                 continue
-            if not self._code:
-                self._add_footnotes()
+            self._trailing.end_block()
 
     def slides(self, body: Any) -> None:
         """Add the slides, each under its title."""
@@ -170,9 +167,7 @@ class _Walk:
 
     def end(self) -> None:
         """Add what stands at the end."""
-        self._end_code()
-        for number, text in enumerate(self._endnotes, 1):
-            self._builder.paragraph(f"Endnote {number}: {text}")
+        self._trailing.end()
 
     def _cells(self, row: Any, place: int, merged: list[Area]) -> Iterator[tuple[int, Cell]]:
         column = 0
@@ -192,9 +187,9 @@ class _Walk:
         text = self._text(element)
         name, above = self._style_names(element)
         if _CODE & {name, above} and text.strip():
-            self._code.append(text)
+            self._trailing.code_line(text)
             return
-        self._end_code()
+        self._trailing.end_code()
         if element.tag == _H:
             self._builder.heading(text, int(element.get(f"{_TEXT}outline-level", 1)))
         elif {name, above} & {"Title"}:
@@ -300,22 +295,7 @@ class _Walk:
     def _note(self, note: Any) -> None:
         body = note.find(f"{_TEXT}note-body")
         text = "" if body is None else " ".join(" ".join(map(self._text, body.iter(_P))).split())
-        if text and note.get(f"{_TEXT}note-class") == "endnote":
-            self._endnotes.append(text)
-        elif text:
-            self._noted += 1
-            self._footnotes.append(f"Footnote {self._noted}: {text}")
-
-    def _add_footnotes(self) -> None:
-        pending, self._footnotes = self._footnotes, []
-        for text in pending:
-            self._builder.paragraph(text)
-
-    def _end_code(self) -> None:
-        if self._code:
-            lines, self._code = self._code, []
-            self._builder.code("\n".join(lines))
-            self._add_footnotes()
+        self._trailing.note(text, at_end=note.get(f"{_TEXT}note-class") == "endnote")
 
 
 def _rows(table: Any) -> Iterator[Any]:
