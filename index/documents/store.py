@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import sqlalchemy as sa
 
+from index.documents.blobs import WithoutBlobs, without_blobs
 from index.documents.cache import DocumentCache
 from index.documents.copies import Copies, note_texts
 from index.documents.guess import guessed_blocks
@@ -79,6 +80,15 @@ class Document:
     def structured(self) -> Self:
         """Return the document with its structure: its reader's, else guessed from its text."""
         return self if self.structure else replace(self, structure=Structure(guessed_blocks(self.text)))
+
+    def without_blobs(self) -> tuple[Self, WithoutBlobs]:
+        """Return the document with its structure and without what holds no words, and what was cut out of it."""
+        document = self.structured()
+        rest = without_blobs(document.text, document.pages)
+        if not rest.left_out:
+            return document, rest
+        structure = document.structure.moved(rest.moved)
+        return replace(document, text=rest.text, pages=rest.offsets, structure=structure), rest
 
     def hash(self, pipeline: str) -> str:
         """Name this content under this `pipeline` (a fingerprint of chunking and embedding): 20 hex digits."""
@@ -154,10 +164,9 @@ class DocumentStore:
 
     def unstructured(self) -> int:
         """Number of documents whose structure is guessed from their text: an earlier release kept none."""
-        known = sa.select(_structures.c.version)
-        missing = sa.select(sa.func.count()).select_from(_documents).where(_documents.c.version.not_in(known))
+        known = sa.select(sa.func.count()).select_from(_structures)
         with failures_named(), self._engine.connect() as connection:
-            return int(connection.execute(missing).scalar_one())
+            return self.count() - int(connection.execute(known).scalar_one())
 
     def leaf_count(self) -> int:
         """Number of leaves of all documents."""

@@ -65,7 +65,7 @@ class Structure:
     """
 
     def __init__(self, blocks: Iterable[Block] | bytes | Callable[[], Iterable[Block]] = ()) -> None:
-        self._given = blocks
+        self._given = blocks if isinstance(blocks, bytes) or callable(blocks) else tuple(blocks)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Structure) and self.blocks == other.blocks
@@ -80,7 +80,7 @@ class Structure:
     def blocks(self) -> tuple[Block, ...]:
         """All blocks."""
         if isinstance(self._given, bytes):
-            return tuple(_unpacked(*json.loads(zlib.decompress(self._given)))) if self._given else ()
+            return tuple(_unpacked(*json.loads(self._json()))) if self._given else ()
         return tuple(self._given() if callable(self._given) else self._given)
 
     @cached_property
@@ -121,12 +121,22 @@ class Structure:
 
     def digest(self) -> str:
         """Hash of all blocks, 16 hex digits; of none it is empty."""
-        return sha256(repr(self.blocks).encode()).hexdigest()[:16] if self.blocks else ""
+        return sha256(self._json()).hexdigest()[:16] if self else ""
+
+    def moved(self, place: Callable[[int], int]) -> "Structure":
+        """Return the blocks in a text where what stood at `x` stands at `place(x)`."""
+        return Structure(block.moved(place) for block in self.blocks)
 
     def to_bytes(self) -> bytes:
-        """Pack as compressed JSON; the names of columns once each."""
+        """Pack as compressed JSON."""
         if isinstance(self._given, bytes):
             return self._given
+        return zlib.compress(self._json()) if self else b""
+
+    def _json(self) -> bytes:
+        """Return the packed form before it is compressed; the names of columns stand in it once each."""
+        if isinstance(self._given, bytes):
+            return zlib.decompress(self._given)
         names: dict[tuple[str, ...], int] = {}
         rows = []
         last = 0
@@ -137,7 +147,7 @@ class Structure:
             row = [block.kind, block.end - last, *inner, block.level, block.ordered, cells, columns, block.header]
             rows.append([*row, block.language])
             last = block.end
-        return zlib.compress(json.dumps([list(names), rows], separators=(",", ":")).encode()) if rows else b""
+        return json.dumps([list(names), rows], separators=(",", ":")).encode()
 
 
 def _unpacked(names: list[list[str]], rows: list[list[Any]]) -> Iterator[Block]:

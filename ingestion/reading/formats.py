@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 
 from errors import UnreadableError
-from index.documents.blobs import LeftOut, without_blobs
+from index.documents.blobs import LeftOut
 from index.documents.store import Document
-from index.documents.structure import Structure, check_blocks
+from index.documents.structure import check_blocks
 from ingestion.reading import fields
 from ingestion.reading.compression import decompressed, is_compressed, max_stream_bytes
 from ingestion.reading.containers import MAX_DEPTH, Begun, Budget, Member, lost, read_tar, read_zip
@@ -246,21 +246,18 @@ def _finished(document: Document, kind: str, max_chars: int) -> Items:
     """Add what is the same for all formats, cut out what holds no words; refuse what is too long."""
     document = document.structured()
     check_blocks(document.structure.blocks, document.text)
-    rest = without_blobs(document.text, document.pages)
+    document, rest = document.without_blobs()
     if rest.blank:
         fact = f"The document {document.doc_id!r} holds no words. {rest.left_out}"
         yield UnreadableError(fact, "Remove it, or give it the right suffix.", document.doc_id)
         return
-    if len(rest.text) > max_chars:
+    if len(document.text) > max_chars:
         fact = f"The document {document.doc_id!r} is longer than {max_chars:,} characters."
         yield UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_DOCUMENT_CHARS.", document.doc_id)
         return
     metadata = dict(document.metadata)
-    if language := fields.own_language(metadata) or namer().name(rest.text):
+    if language := fields.own_language(metadata) or namer().name(document.text):
         metadata["language"] = language
-    structure = Structure(block.moved(rest.moved) for block in document.structure.blocks)
-    yield replace(
-        document, text=rest.text, pages=rest.offsets, metadata=metadata, content_type=kind, structure=structure
-    )
+    yield replace(document, metadata=metadata, content_type=kind)
     if rest.left_out:
         yield LeftOut(document.doc_id, rest.left_out)

@@ -12,10 +12,8 @@ import numpy as np
 
 from index.build import Embedding
 from index.corpus import Corpus
-from index.documents.blobs import without_blobs
 from index.documents.splitter import TreeSplitter
 from index.documents.store import Document, StoredDocument
-from index.documents.structure import Structure
 from index.embedding.batch import embed_documents
 from index.memory_stores import open_memory_corpus
 from query_engine.given_documents.sentence_leaves import with_sentence_leaves
@@ -102,15 +100,12 @@ def _distinct(documents: Iterable[Document]) -> Iterator[Document]:
 def _cut(
     documents: Iterable[Document], splitter: TreeSplitter, pipeline: str, *, sentences: bool
 ) -> Iterator[StoredDocument]:
-    for document in documents:
-        rest = without_blobs(document.text, document.pages)
+    for given in documents:
+        document, rest = given.without_blobs()
         if rest.left_out:
             logger.warning("%s: %s", document.doc_id, rest.left_out)
         if rest.blank:
             continue
-        # Its structure is that of its text before something was cut out.
-        structure = Structure(block.moved(rest.moved) for block in document.structured().structure.blocks)
-        document = replace(document, text=rest.text, pages=rest.offsets, structure=structure)  # noqa: PLW2901
         tree = splitter.split(document.text)
         if sentences:
             tree = with_sentence_leaves(document.text, tree)
