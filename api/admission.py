@@ -18,9 +18,12 @@ class AdmissionQueue:
     Args:
         running: questions that may run at once, at least 1.
         waiting: questions that may wait; those that come then are refused.
+        on_change: told after each change how many run and wait, and how many may.
     """
 
-    def __init__(self, running: int, waiting: int) -> None:
+    def __init__(
+        self, running: int, waiting: int, on_change: Callable[[int, int, int, int], None] = lambda *_: None
+    ) -> None:
         self._slots = running
         self._free = running
         self._queue = waiting
@@ -28,6 +31,8 @@ class AdmissionQueue:
         self._deadlines: dict[Ticket, Deadline] = {}
         self._stopping_s: float | None = None
         self._closing: set[asyncio.Task[None]] = set()
+        self._on_change = on_change
+        self._tell()
 
     @property
     def total(self) -> int:
@@ -70,6 +75,7 @@ class AdmissionQueue:
                 "Ask again after the seconds that the header Retry-After names.",
             )
         self._deadlines[place] = deadline
+        self._tell()
         if self._stopping_s is not None:
             deadline.shorten(self._stopping_s)
         return place
@@ -98,6 +104,7 @@ class AdmissionQueue:
             self._line.pop(0).call()
         else:
             self._free += 1
+        self._tell()
 
     def leave_after(self, place: "Ticket", closing: Coroutine[None, None, None]) -> None:
         """Let the place leave when `closing` has ended, however it ends; nobody waits for that."""
@@ -111,6 +118,9 @@ class AdmissionQueue:
         task = asyncio.get_running_loop().create_task(close())
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
+
+    def _tell(self) -> None:
+        self._on_change(self.running, self.waiting, self._slots, self._queue)
 
 
 class Ticket:

@@ -4,15 +4,19 @@ Flow: `main.py` (or a test, with fakes) -> **here** -> an ASGI application. The 
 engines and the jobs closes them.
 """
 
-import os
 from pathlib import Path
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.errors import ServerErrorMiddleware
 
-from api import errors
+from api import described, errors
 from api.admission import AdmissionQueue
 from api.dependencies import Engines, Ingester, PageAnswers, Service, SourceAnswers
-from api.described import FAILURES, KEY_REFUSED, OPENAI_FAILURES, OPENAI_KEY_REFUSED
+from api.described import FAILURES, KEY_REFUSED, OPENAI_FAILURES, OPENAI_KEY_REFUSED, Described, operation_id
+from api.headers import SecurityHeaders
+from api.hosts import Hosts
 from api.jobs.queue import Jobs
 from api.mcp.http import McpEndpoint
 from api.recorder import Recorder
@@ -20,12 +24,16 @@ from api.routes import (
     answer,
     catalogue,
     chat,
+    description,
     documents,
     evaluate,
     feedback,
     health,
     ingest,
+    login,
     mcp,
+    metrics,
+    originals,
     pages,
     papers,
     pipelines,
@@ -40,19 +48,48 @@ from api.routes import (
     tasks,
     uploads,
 )
-from api.security.auth import KeyRequired
+from api.security.auth import KeyGate, KeyRequired
 from api.security.body_limit import MAX_BYTES_AT, BodyLimit
+from api.security.guarded_engines import GuardedEngines
+from api.security.keyring import Keyring
 from api.security.same_origin import SameOrigin
 from api.study import Study, StudyNotes
 from api.views.html import Pages
+from api.watching.ingesting import CountedIngester
+from api.watching.middleware import Watched
+from api.watching.requests import Watching
 from api.web import page
+from api.workers.hand_over import HandOver
+from api.workers.part import Part, alone, slots_of
 from ingestion.reading.page_renderer import PageRenderer
 from pipelines.build import Pipelines, without_models
 from query_engine.answer_cache import AnswerCache
-from settings import VERSION, Settings
+from settings import VERSION, ServeSettings, Settings
 
-# So that one question that hangs does not stop the service.
-LEAST_SLOTS = 2
+ABOUT = (
+    'Answers questions from your documents, with citations. Errors are `{"error": {"code", "detail"}}`; below `/v1/` '
+    "they have OpenAI's form. Where the service has keys, send one in any of the ways below."
+)
+ROUTES = (
+    (query, described.ASK),
+    (ingest, described.INGEST),
+    (uploads, described.INGEST),
+    (catalogue, described.DOCUMENTS),
+    (originals, described.DOCUMENTS),
+    (documents, described.DOCUMENTS),
+    (pages, described.DOCUMENTS),
+    (retrieve, described.SEARCH),
+    (research, described.RESEARCH),
+    (run, described.CONTEST),
+    (evaluate, described.CONTEST),
+    (tasks, described.PIPELINES),
+    (pipelines, described.PIPELINES),
+    (feedback, described.FEEDBACK),
+    (study, described.FEEDBACK),
+    (runs, described.RUNS),
+    (metrics, described.SERVICE),
+)
+OVER_GIVEN_PAGES = ((answer, described.ASK), (task_chats, described.PIPELINES))
 
 
 def create_app(
@@ -65,39 +102,53 @@ def create_app(
     web: SourceAnswers | None = None,
     given: PageAnswers | None = None,
     pipelines_of_steps: Pipelines | None = None,
-) -> FastAPI:
+    part: Part | None = None,
+) -> Described:
     """Return the application with all its routes.
 
     Args:
         engines: answer.
-        settings: all of them.
+        settings: all of them; where traces go, the environment says.
         ingester: writes into corpora.
         jobs: run it.
         ingested: what the service was started with; clients may have it ingested again, as what `ingest.root` names.
         web: answers from sources where no corpus is named; None if there are none.
         given: answers over given pages; without it there is no `/answer`, and no chat over a task's results.
         pipelines_of_steps: run steps over tables of documents; without models and in memory if None.
+        part: what this process does in its service; None: everything.
     """
-    app = FastAPI(
+    app = Described(
         title="Treeline",
         version=VERSION,
-        # The interactive pages load scripts from elsewhere; the description itself is at /openapi.json.
-        docs_url=None,
-        redoc_url=None,
+        description=ABOUT,
+        # `routes/description.py` has the description, `web/page.py` its page: the framework's loads from elsewhere.
+        openapi_url=None,
+        openapi_tags=described.TAGS,
+        generate_unique_id_function=_operation_id,
+        # Its own telemetry tells paths and queries, which may hold a question; `watching/` tells neither.
+        telemetry={"tracing": False, "metrics": False, "logs": False},
         responses=FAILURES,
     )
     templates = Pages()
-    answers = AnswerCache(settings.cache.entries, settings.cache.ttl_s)
+    part = part or alone(ServeSettings(), "")
+    watching = Watching()
+    answers = AnswerCache(
+        settings.cache.entries,
+        settings.cache.ttl_s,
+        mark=part.cache_mark,
+        on_lookup=lambda found: watching.metrics.lookup(found=found),
+    )
     # Quotes cost the processor and nothing else: more at once than cores would only make each of them late.
-    slots = AdmissionQueue(settings.serve.slots or max(LEAST_SLOTS, os.cpu_count() or 1), settings.serve.queue)
+    slots = AdmissionQueue(slots_of(settings.serve), settings.serve.queue, watching.metrics.queue)
     roots = tuple(root for root in (settings.ingest.root, ingested) if root is not None)
-    recorder = Recorder(settings.feedback, settings.index.dir)
+    recorder = Recorder(settings.feedback, settings.index.dir, beside_others=part.workers > 1)
     study_notes = Study(settings.study, settings.index.dir)
     service = Service(
-        engines,
+        GuardedEngines(engines, settings.index.corpus),
         settings,
+        Hosts(settings.serve),
         templates,
-        ingester,
+        CountedIngester(ingester, watching.metrics),
         jobs,
         slots,
         answers,
@@ -108,25 +159,52 @@ def create_app(
         given,
         recorder=recorder,
         study=study_notes,
+        watching=watching,
     )
-    app.state.service, app.state.mcp = service, McpEndpoint(service)
+    app.state.service, app.state.mcp, app.state.keyring = service, McpEndpoint(service), Keyring(settings.serve)
+    app.state.part = part
     if settings.study.enabled:
         app.add_middleware(StudyNotes, study=study_notes)
+    if not part.writes:
+        app.add_middleware(HandOver, writer_url=part.writer_url)
     app.add_middleware(BodyLimit, max_bytes_at={**MAX_BYTES_AT, "/documents": settings.ingest.max_upload_bytes})
-    app.add_middleware(SameOrigin, serve=settings.serve)  # the last one added is the first one asked
-    errors.install(app, templates, settings.pipelines.unknown_chat_status)
-    asking = (run, evaluate, query, research, retrieve, tasks, pipelines)
-    for module in (*asking, catalogue, uploads, documents, pages, ingest, feedback, runs, study, page):
-        app.include_router(module.router, dependencies=[KeyRequired], responses=KEY_REFUSED)
-    app.include_router(page.at_root, dependencies=[KeyRequired], responses=KEY_REFUSED)
-    openai = {**OPENAI_FAILURES, **OPENAI_KEY_REFUSED}
-    app.include_router(chat.router, dependencies=[KeyRequired], responses=openai)
-    if given is not None:
-        for module in (answer, task_chats):
-            app.include_router(module.router, dependencies=[KeyRequired], responses=KEY_REFUSED)
-    if settings.mcp.enabled:
-        app.include_router(mcp.router, dependencies=[KeyRequired], responses=KEY_REFUSED)
-    # A probe has no key; papers ask for theirs in their own way.
-    for module in (papers, react, health):
-        app.include_router(module.router)
+    app.add_middleware(KeyGate, keyring=app.state.keyring)
+    app.add_middleware(SameOrigin, serve=settings.serve)
+    errors.install(app, templates)
+    # The framework's own stands around all middleware: its reply would lack their headers.
+    app.add_middleware(ServerErrorMiddleware, handler=app.exception_handlers[Exception])
+    if origins := settings.serve.known_origins():
+        app.add_middleware(CORSMiddleware, allow_origins=origins, allow_methods=["*"], allow_headers=["*"])
+    over_tls = (settings.serve.public_url or "").startswith("https://")
+    app.add_middleware(SecurityHeaders, over_tls=over_tls, cors=bool(origins))
+    # The last one added is the first one asked.
+    app.add_middleware(Watched, watching=watching, questions=settings.serve.log_questions)
+    _include_routes(app, settings, over_given_pages=given is not None)
     return app
+
+
+def _include_routes(app: FastAPI, settings: Settings, *, over_given_pages: bool) -> None:
+    for module, tag in ROUTES:
+        app.include_router(module.router, tags=[tag], dependencies=[KeyRequired], responses=KEY_REFUSED)
+    for router in (page.router, page.at_root):
+        app.include_router(router, dependencies=[KeyRequired])
+    app.include_router(
+        chat.router,
+        tags=[described.CHAT],
+        dependencies=[KeyRequired],
+        responses={**OPENAI_FAILURES, **OPENAI_KEY_REFUSED},
+    )
+    if over_given_pages:
+        for module, tag in OVER_GIVEN_PAGES:
+            app.include_router(module.router, tags=[tag], dependencies=[KeyRequired], responses=KEY_REFUSED)
+    if settings.mcp.enabled:
+        app.include_router(mcp.router, tags=[described.TOOLS], dependencies=[KeyRequired], responses=KEY_REFUSED)
+    for module in (papers, react):
+        app.include_router(module.router, tags=[described.PAPERS], dependencies=[KeyRequired])
+    # A probe has no key, nor has a person who brings one.
+    for module in (health, login, description):
+        app.include_router(module.router, tags=[described.SERVICE])
+
+
+def _operation_id(route: APIRoute) -> str:
+    return operation_id(min(route.methods or {"GET"}), route.path)

@@ -15,12 +15,15 @@ from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
 from api.admission import AdmissionQueue
+from api.caller import require_corpus
+from api.hosts import Hosts
 from api.jobs.queue import Jobs, Result
 from api.jobs.write_locks import WriteLocks
 from api.recorder import Recorder
 from api.study import Study
 from api.views.html import Pages
 from api.views.links import Links
+from api.watching.requests import Watching
 from index.corpus import Corpus
 from ingestion.reading.page_renderer import PageRenderer
 from ingestion.schema import Progress, RunOptions
@@ -180,6 +183,7 @@ class Service:
     """Everything a route may need.
 
     Attributes:
+        hosts: its own, of the settings.
         ingest_roots: folders that clients may have ingested, whole or in part.
         web: answers where no corpus is named; None if there are no sources.
         given: answers over given pages; None in a service without them.
@@ -187,10 +191,12 @@ class Service:
         study: notes what people do, if that is turned on.
         disk_look: runs `engines.look_at_disk` for the probes.
         tables: held while the table of a task is read.
+        watching: watches requests.
     """
 
     engines: Engines
     settings: Settings
+    hosts: Hosts
     pages: Pages
     ingester: Ingester
     jobs: Jobs
@@ -206,6 +212,7 @@ class Service:
     study: Study = field(default_factory=Study.off)
     disk_look: SharedThread = field(default_factory=SharedThread)
     tables: asyncio.Lock = field(default_factory=asyncio.Lock)
+    watching: Watching = field(default_factory=Watching)
 
     def stop(self) -> None:
         """Cancel jobs, interrupt tasks, let questions end within seconds; return immediately. On the loop only."""
@@ -223,12 +230,18 @@ class Service:
 
         Args:
             corpus: that the request names.
+
+        Raises:
+            KeyScopeError: the caller's key is for some corpora, and the sources are none of them.
         """
-        return self.web if self.web is not None and corpus in {None, self.web.name} else None
+        if self.web is None or corpus not in {None, self.web.name}:
+            return None
+        require_corpus(self.web.name)
+        return self.web
 
     def links(self, request: Request, corpus: str) -> Links:
         """Return the maker of links into `corpus` for the client of this request."""
-        return Links(self.settings.serve.public_url or str(request.base_url), corpus)
+        return Links(self.hosts.base_url(request), corpus)
 
 
 async def current_service(request: Request) -> Service:

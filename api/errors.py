@@ -1,26 +1,30 @@
 """Translate failures to HTTP: one table of status codes, one envelope, nothing of the client's input.
 
-Flow: an exception leaves a route -> **here** -> `{"error": {"code", "detail"[, "field"]}}`, or the same as a small page
-for a browser. Failures after the first byte of a stream are the stream's own business (`answering/sse.py`).
+Flow: an exception leaves a route -> **here** -> `{"error": {"code", "detail"[, "field"]}}`, on `/run` with `"complete":
+true` beside it, or the same as a small page for a browser. Failures after the first byte of a stream are the stream's
+own business (`answering/sse.py`).
 
 `code` never changes; the wording of `detail` may.
 """
 
 import http.client
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel
+from pydantic import Field
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 import errors
+from api.schemas.replies.base import Reply
 from api.views import openai_errors
 from api.views.html import Pages
 from api.views.negotiation import JSONReply, prefers_html
+from api.watching.middleware import ERROR_CODE
 from errors import RagError
 
 STATUS: dict[type[RagError], int] = {
@@ -35,6 +39,8 @@ STATUS: dict[type[RagError], int] = {
     errors.IngestRefusedError: 403,
     errors.KeyNeededError: 401,
     errors.KeyRefusedError: 403,
+    errors.KeyScopeError: 403,
+    errors.TooManyRequestsError: 429,
     errors.HostRefusedError: 403,
     errors.UnknownAnswerError: 404,
     errors.FeedbackError: 503,
@@ -56,7 +62,11 @@ STATUS: dict[type[RagError], int] = {
     errors.UnknownCorpusError: 404,
     errors.UnknownDocumentError: 404,
     errors.PageUnavailableError: 404,
+    errors.OriginalUnavailableError: 404,
+    errors.OriginalGoneError: 410,
+    errors.OriginalChangedError: 409,
     errors.TooManyPagesError: 429,
+    errors.ReadOnlyError: 403,
     errors.CorpusError: 503,
     errors.ModelError: 503,
     errors.ClusterError: 503,
@@ -70,6 +80,7 @@ STATUS: dict[type[RagError], int] = {
 
 RETRY_AFTER_S: dict[type[RagError], int] = {
     errors.CorpusBusyError: 10,
+    errors.WriterUnavailableError: 5,
     errors.UnfinishedTaskError: 10,
     errors.TooManyJobsError: 30,
     errors.TooManyTasksError: 30,
@@ -91,48 +102,62 @@ ABOUT_THE_WHOLE = ("unknown_field", "contradiction")
 """Our own reasons to refuse a body that belong to no single field."""
 
 
-class ErrorDetail(BaseModel):
+RUN = "/run"
+"""Its clients read failures by the keys `error` and `complete`, as they stand in a record of its stream."""
+
+
+class ErrorDetail(Reply):
     """What went wrong."""
 
-    code: str
+    code: Annotated[str, Field(examples=["unknown_corpus", "invalid_request", "too_many_questions"])]
+    """Names the failure; never changes. `docs/http.md` lists them."""
     detail: str
-    field: str | None = None
+    """What went wrong and what to do, for people; its wording may change."""
+    field: Annotated[str | None, Field(examples=["question"])] = None
+    """The field that is refused, or `body`; absent where the failure is not about one."""
 
 
-class ErrorReply(BaseModel):
+class ErrorReply(Reply):
     """The body of every reply that is not a success."""
 
     error: ErrorDetail
+    """What went wrong."""
+
+
+class RunErrorReply(ErrorReply):
+    """The body of a failure of `/run` before its stream begins; there `error` is a string in the last record."""
+
+    complete: Literal[True] = True
+    """Nothing follows."""
 
 
 NOT_JSON = ErrorDetail(code=INVALID, field="body", detail="The body is not valid JSON in UTF-8.")
 
 
-def install(app: FastAPI, pages: Pages, unknown_chat_status: int = 500) -> None:
+def install(app: FastAPI, pages: Pages) -> None:
     """Register the handlers of every failure a route can end in.
 
     Args:
         app: gets the handlers.
         pages: draws failures for browsers.
-        unknown_chat_status: of a message to a chat over a task's results that is not there.
     """
-    statuses = {**STATUS, errors.UnknownChatError: unknown_chat_status}
 
     def reply(request: Request, status: int, error: ErrorDetail, headers: Mapping[str, str] | None = None) -> Response:
+        request.scope[ERROR_CODE] = error.code
         if request.url.path.startswith(openai_errors.PREFIX):
             status = openai_errors.status_of(status)
             return JSONReply(openai_errors.to_error(status, error.detail, error.code, error.field), status, headers)
         if prefers_html(request):
-            page = pages.error(request, status, error.detail, error.field)
+            page = _page(pages, request, status, error)
             page.headers.update(headers or {})
             return page
-        body = ErrorReply(error=error).model_dump(exclude_none=True)
-        return JSONReply(body, status, headers)
+        body = (RunErrorReply if request.url.path == RUN else ErrorReply)(error=error)
+        return JSONReply(body.model_dump(exclude_none=True), status, headers)
 
     @app.exception_handler(RagError)
     async def foreseen(request: Request, error: RagError) -> Response:
-        status = next(statuses[cls] for cls in type(error).__mro__ if cls in statuses)
-        return reply(request, status, ErrorDetail(code=error.code, detail=str(error)), _headers(request, error))
+        status = next(STATUS[cls] for cls in type(error).__mro__ if cls in STATUS)
+        return reply(request, status, ErrorDetail(code=error.code, detail=str(error)), _headers(error))
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
@@ -155,10 +180,24 @@ def install(app: FastAPI, pages: Pages, unknown_chat_status: int = 500) -> None:
         return reply(request, 500, ErrorDetail(code="internal", detail="Something unforeseen went wrong; see the log."))
 
 
-def _headers(request: Request, error: RagError) -> dict[str, str]:
+async def send_error(error: RagError | HTTPException, scope: Scope, receive: Receive, send: Send) -> None:
+    """Reply what `install` says of an error, from where no handler stands around: before the routes."""
+    kind = RagError if isinstance(error, RagError) else HTTPException
+    reply = await scope["app"].exception_handlers[kind](Request(scope), error)
+    await reply(scope, receive, send)
+
+
+def _page(pages: Pages, request: Request, status: int, error: ErrorDetail) -> Response:
+    if status == 401 and request.method == "GET":
+        return pages.sign_in_first(request)
+    return pages.error(request, status, error.detail, error.field)
+
+
+def _headers(error: RagError) -> dict[str, str]:
     if isinstance(error, errors.KeyNeededError):
-        # A browser then asks the person for a password; programs know what to do.
-        return {"WWW-Authenticate": 'Basic realm="Treeline"' if prefers_html(request) else "Bearer"}
+        return {"WWW-Authenticate": "Bearer"}  # `Basic` would open the browser's own password box
+    if isinstance(error, errors.TooManyRequestsError):
+        return {"Retry-After": str(error.wait_s)}
     wait_s = RETRY_AFTER_S.get(type(error))
     return {"Retry-After": str(wait_s)} if wait_s else {}
 

@@ -5,7 +5,9 @@ Flow: `answering/` and `routes/retrieve.py` hand over what they return -> **here
 and logs a warning; answers are unaffected.
 """
 
+import asyncio
 import secrets
+import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -13,13 +15,17 @@ from pathlib import Path
 from typing import Any, Self
 
 from api.background import BackgroundWriter
-from api.views.evaluate import message_of
-from errors import FeedbackError
+from api.views.evaluate import corpus_of, message_of
+from errors import FeedbackError, UnknownAnswerError
 from index.feedback.store import FeedbackStore, Given, Kind, Limits, Target, Verdict
 from query_engine.inquiry import Inquiry
+from query_engine.runtime.watching import asked
 from query_engine.schema.events import Citation, Done, Event, Step
 from query_engine.schema.passage import Passage
 from settings import FeedbackSettings
+
+# For another process to note what it has just given.
+OTHERS_WAIT_S = 1.0
 
 
 class Recorder:
@@ -28,12 +34,14 @@ class Recorder:
     Args:
         settings: whether, and how much is kept.
         folder: the index folder, which holds the file.
+        beside_others: other processes note answers in the same file, perhaps a moment after they were given.
     """
 
-    def __init__(self, settings: FeedbackSettings, folder: Path) -> None:
+    def __init__(self, settings: FeedbackSettings, folder: Path, *, beside_others: bool = False) -> None:
         limits = Limits(settings.keep_days, settings.keep_rated_days, settings.max_mb)
         self._store = FeedbackStore(folder, limits)
         self._enabled = settings.enabled
+        self._wait_s = OTHERS_WAIT_S if beside_others else 0.0
         self._writer = BackgroundWriter("feedback", "answers", "An answer was not noted, so nobody can judge it")
 
     @classmethod
@@ -45,6 +53,7 @@ class Recorder:
         self, inquiry: Inquiry, corpus: str, events: AsyncGenerator[Event, None]
     ) -> tuple[str | None, AsyncGenerator[Event, None]]:
         """Return the id of an answer that begins, None if nothing is noted, and its events, noted with the last one."""
+        asked(inquiry.text)
         if not self._enabled:
             return None, events
         answer_id = _new_id()
@@ -52,6 +61,7 @@ class Recorder:
 
     def retrieval(self, inquiry: Inquiry, corpus: str, passages: Sequence[Passage]) -> str | None:
         """Note what a search found, and return its id; None if nothing is noted."""
+        asked(inquiry.text)
         if not self._enabled:
             return None
         retrieval_id = _new_id()
@@ -65,7 +75,14 @@ class Recorder:
             FeedbackError: feedback is off; otherwise what `FeedbackStore.judge` raises.
         """
         self._check_enabled()
-        await self._writer.run(partial(self._store.judge, id_, kind, target, verdict, text))
+        until_s = time.monotonic() + self._wait_s
+        while True:
+            try:
+                return await self._writer.run(partial(self._store.judge, id_, kind, target, verdict, text))
+            except UnknownAnswerError:
+                if time.monotonic() >= until_s:
+                    raise
+            await asyncio.sleep(OTHERS_WAIT_S / 10)
 
     async def judged(self, corpus: str | None) -> AsyncGenerator[dict[str, Any], None]:
         """Yield what was judged, oldest first.
@@ -145,6 +162,7 @@ def _citation(citation: Citation) -> dict[str, Any]:
         "start": citation.start,
         "end": citation.end,
         "quote": citation.quote,
+        **corpus_of(citation),
     }
 
 
@@ -156,4 +174,5 @@ def _passage(passage: Passage) -> dict[str, Any]:
         "start": passage.start,
         "end": passage.end,
         "text": passage.text,
+        **corpus_of(passage),
     }

@@ -4,6 +4,7 @@ Flow: `main.py` has settings and a socket -> **here** -> an application whose co
 cannot be opened is refused here, before the first connection.
 """
 
+import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -19,13 +20,16 @@ from api.jobs.queue import Job, Jobs
 from api.jobs.watcher import FolderWatcher
 from api.routes.ingest import submit
 from api.schemas.requests import IngestBody
+from api.workers.part import Part, alone
 from errors import StorageError, UnknownCorpusError
-from pipelines.build import open_pipelines
+from pipelines.build import open_pipelines, without_models
 from query_engine.build import Engines
 from settings import Settings
 from sources.build import build_source_engine
 from sources.engine import SourceEngine
 from sources.given_pages import PageAnswers, PageReaders
+
+logger = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -35,6 +39,8 @@ def application(
     folder: Path | None = None,
     listen: Callable[[], None] = lambda: None,
     watched: str | None = None,
+    *,
+    part: Part | None = None,
 ) -> Iterator[FastAPI]:
     """Yield the application with all that it answers from; close it at the end.
 
@@ -44,20 +50,28 @@ def application(
         folder: what was ingested at the start; clients may have it ingested again.
         listen: called as soon as nothing can fail any more.
         watched: the corpus that `folder` was ingested into, if it shall be kept in step with it.
+        part: what this process does in its service; None: as the settings say for the only one.
 
     Raises:
         RagError: a model, the default corpus or the tasks cannot be opened.
     """
+    part = part or alone(settings.serve, url)
+    settings = part.settings(settings)
     with ExitStack() as stack:
-        engines = stack.enter_context(closing(Engines(settings, service_url=url)))
-        pipelines = stack.enter_context(closing(open_pipelines(engines, settings)))
+        engines = stack.enter_context(closing(Engines(settings, access=part.access)))
+        pipelines = stack.enter_context(
+            closing(open_pipelines(engines, settings) if part.writes else without_models(engines, settings))
+        )
         readers = stack.enter_context(closing(PageReaders(settings)))
         jobs = stack.enter_context(closing(Jobs()))
         web = build_source_engine(engines, settings)
         offer = describe(engines, web)
         pipelines.resume()
         listen()
-        sys.stderr.write(f"{offer} on {url}\n")
+        if settings.serve.log_format == "json":
+            logger.info("started", extra={"offer": offer, "url": url})
+        else:
+            sys.stderr.write(f"{offer} on {url}\n")
         app = create_app(
             engines,
             settings,
@@ -67,11 +81,12 @@ def application(
             web=web,
             given=PageAnswers(engines, readers, settings),
             pipelines_of_steps=pipelines,
+            part=part,
         )
         service = app.state.service
-        for part in (service.study, service.recorder, service.page_renderer):
-            stack.callback(part.close)
-        if folder is not None and watched is not None:
+        for kept_open in (service.study, service.recorder, service.page_renderer, service.watching):
+            stack.callback(kept_open.close)
+        if folder is not None and watched is not None and part.writes:
             watcher = FolderWatcher(folder.resolve(), partial(_submit_changes, service, folder, watched))
             stack.callback(watcher.close)
             stack.callback(jobs.stop)

@@ -7,31 +7,46 @@ and gives its questions a few seconds (`dependencies.py`); every answer is sent 
 import asyncio
 import signal
 import socket
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import uvicorn
 
+from api.connections import TimedProtocol
 from errors import RagError, error_line
+from settings import ServeSettings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.types import Receive, Scope, Send
+
+    from api.workers.team import Team
 
 # For what ignores its deadline; longer than the grace that `/run` gives its streams.
 SHUTDOWN_S = 30
 MAX_HEADER_BYTES = 64 * 1024
 BACKLOG = 2048
 # How uvicorn speaks HTTP. h11 bounds the size of headers, httptools does not.
-PROTOCOL: dict[str, Any] = {
-    "http": "h11",
+_PROTOCOL: dict[str, Any] = {
+    "http": TimedProtocol,
     "h11_max_incomplete_event_size": MAX_HEADER_BYTES,
     "ws": "none",
     "server_header": False,
     "log_config": None,
+    "access_log": False,  # `watching/middleware.py` logs requests
 }
+
+
+def uvicorn_options(serve: ServeSettings) -> dict[str, Any]:
+    """Return uvicorn's settings for a service: only its proxies may say who the client is."""
+    return {**_PROTOCOL, "proxy_headers": serve.proxies is not None, "forwarded_allow_ips": serve.proxies or ""}
+
+
+def private_options() -> dict[str, Any]:
+    """Return uvicorn's settings for what workers hand over: they say who their client is."""
+    return {**_PROTOCOL, "proxy_headers": True, "forwarded_allow_ips": "127.0.0.1"}
 
 
 def exit_on_sigterm() -> None:
@@ -50,20 +65,27 @@ def run_server(app: "FastAPI", listener: socket.socket) -> None:
         SystemExit: SIGTERM came.
         KeyboardInterrupt: SIGINT came.
     """
-    config = uvicorn.Config(app, lifespan="off", timeout_graceful_shutdown=SHUTDOWN_S, **PROTOCOL)
-    _Server(config, app.state.service.stop).run(sockets=[listener])
+    service = app.state.service
+    options = uvicorn_options(service.settings.serve)
+    config = uvicorn.Config(app, lifespan="off", timeout_graceful_shutdown=SHUTDOWN_S, **options)
+    _Server(config, service.stop).run(sockets=[listener])
 
 
 class HostedApplication:
     """An application that opens when its server starts it, for servers that import an application by its name.
 
     Args:
-        opened: opens the application and, at the end of the block, closes it.
+        opened: opens the application, as one of a team of workers if there is one, and closes it at the end of the
+            block.
+
+    Attributes:
+        team: the workers that this process is one of, if there are several; set before the server starts it.
     """
 
-    def __init__(self, opened: Callable[[], AbstractContextManager["FastAPI"]]) -> None:
+    def __init__(self, opened: Callable[["Team | None"], AbstractContextManager["FastAPI"]]) -> None:
         self._opened = opened
         self._app: FastAPI | None = None
+        self.team: Team | None = None
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Open and close with the server's lifespan; in between, hand on every request."""
@@ -76,14 +98,31 @@ class HostedApplication:
         await receive()
         with ExitStack() as stack:
             try:
-                app = self._app = stack.enter_context(self._opened())
+                app = self._app = stack.enter_context(self._opened(self.team))
             except RagError as error:
                 await send({"type": "lifespan.startup.failed", "message": error_line(error, as_json=False).rstrip()})
                 return
             _call_on_sigterm(app.state.service.stop)
-            await send({"type": "lifespan.startup.complete"})
-            await receive()
+            async with _private(app, self.team):
+                await send({"type": "lifespan.startup.complete"})
+                await receive()
         await send({"type": "lifespan.shutdown.complete"})
+
+
+@asynccontextmanager
+async def _private(app: "FastAPI", team: "Team | None") -> AsyncIterator[None]:
+    """Serve what other workers hand over to this one, if it is the one that writes."""
+    if team is None or not app.state.part.writes:
+        yield
+        return
+    config = uvicorn.Config(app, lifespan="off", timeout_graceful_shutdown=SHUTDOWN_S, **private_options())
+    server = uvicorn.Server(config)
+    serving = asyncio.ensure_future(server._serve([team.private]))  # its `serve` would take the signals
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await serving
 
 
 class _Server(uvicorn.Server):

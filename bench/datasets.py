@@ -1,6 +1,6 @@
 """Find data sets: a corpus and the questions asked of it.
 
-Flow: a folder -> **here** -> `quality/retrieval.py`, `quality/answers.py`.
+Flow: a folder -> **here** -> the measurements.
 
 A data set is a folder with `questions.jsonl` and its corpus, either a folder `corpus/` or a file `corpus.jsonl`.
 """

@@ -29,6 +29,21 @@ def whole_number(text: str) -> int:
     return int(text)
 
 
+def whole_from_0(text: str) -> int:
+    """Read a number of things, 0 or more."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError("must be a whole number of at least 0")
+    return int(text)
+
+
+def number_from_0(text: str) -> float:
+    """Read a finite number, 0 or more."""
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError("must be a number of at least 0")
+    return value
+
+
 def seconds(text: str) -> float:
     """Read a time in seconds: above 0, and finite."""
     try:
@@ -36,7 +51,7 @@ def seconds(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} must be a number of seconds above 0")
     return value
 
 
@@ -45,9 +60,9 @@ def service_url(text: str) -> str:
     try:
         url = httpx.URL(text)
     except httpx.InvalidURL as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no URL: {error}") from error
+        raise argparse.ArgumentTypeError(f"{text!r} is not a URL: {error}") from error
     if url.scheme not in {"http", "https"} or not url.host:
-        raise argparse.ArgumentTypeError(f"{text!r} is no address like http://127.0.0.1:8000")
+        raise argparse.ArgumentTypeError(f"{text!r} is not an address like http://127.0.0.1:8000")
     if url.userinfo:  # it would be kept with the run, and shown
         raise argparse.ArgumentTypeError("an address is kept with the run: give a name and password by --header")
     return re.sub(r"/(?:run|evaluate)?/?$", "", text)

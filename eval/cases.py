@@ -19,7 +19,7 @@ Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 
 
 class BadCasesError(RagError):
-    """A file of cases cannot be read, or a line of it is no case."""
+    """A file of cases cannot be read, or a line of it is not a case."""
 
     code = "bad_cases"
 
@@ -53,6 +53,37 @@ class GivenPage(BaseModel):
     html: str
 
 
+class Nugget(BaseModel):
+    """A fact that an answer should hold.
+
+    Attributes:
+        vital: whether it belongs in every good answer.
+        any: the phrasings that count for it; without one, only a judge can tell whether an answer has it.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    text: Text
+    vital: bool
+    any: tuple[Text, ...] = ()
+
+
+class Region(BaseModel):
+    """A stretch of a document on the topic: from `quote_start` to the end of `quote_end`.
+
+    Attributes:
+        doc: file name of the document.
+        text: the stretch itself, of documents whose text depends on the reader, as PDFs and tables; else empty.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    doc: Text
+    quote_start: Text
+    quote_end: Text
+    text: str = ""
+
+
 class Case(BaseModel):
     """One question. A field that is absent is unknown; unknown keys are ignored.
 
@@ -65,6 +96,8 @@ class Case(BaseModel):
         reference_contexts: the same, where there are several.
         category: the kind of question, e.g. `factual` or `no_answer`.
         pages: given with the question; empty: a corpus is asked.
+        nuggets: the facts that a good answer holds.
+        regions: what may be quoted as on the question's topic.
     """
 
     model_config = ConfigDict(frozen=True, strict=True)
@@ -80,6 +113,8 @@ class Case(BaseModel):
     reference_contexts: tuple[Text, ...] = ()
     category: str | None = None
     pages: tuple[GivenPage, ...] = ()
+    nuggets: tuple[Nugget, ...] = ()
+    regions: tuple[Region, ...] = ()
 
     @property
     def references(self) -> tuple[str, ...]:
@@ -94,6 +129,12 @@ class Case(BaseModel):
 
 
 AnyCase = TypeVar("AnyCase", bound=Case)
+Written = TypeVar("Written")
+
+
+def case_lines(cases: Iterable[Case], *, without: frozenset[str] = frozenset()) -> str:
+    """Return cases as `read_cases` reads them, one a line, without the fields named."""
+    return "".join(case.model_dump_json(exclude_unset=True, exclude=set(without)) + "\n" for case in cases)
 
 
 def read_cases(path: Path) -> tuple[Case, ...]:
@@ -106,10 +147,10 @@ def read_cases_as(path: Path, kind: type[AnyCase]) -> tuple[AnyCase, ...]:
 
     Args:
         path: of the file.
-        kind: `Case`, or a class of cases of which more is known.
+        kind: `Case`, or a subclass.
 
     Raises:
-        BadCasesError: the file cannot be read or is empty, a line is no case, or two cases share an id.
+        BadCasesError: the file cannot be read or is empty, a line is not a case, or two cases share an id.
     """
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
@@ -122,21 +163,21 @@ def read_cases_as(path: Path, kind: type[AnyCase]) -> tuple[AnyCase, ...]:
 
 
 def collect(
-    rows: Iterable[tuple[str, str]],
-    to_case: Callable[[str, int], AnyCase | None],
+    rows: Iterable[tuple[str, Written]],
+    to_case: Callable[[Written, int], AnyCase | None],
     source: str,
     remedy: str = "A case is a JSON object with at least `id` and `question`.",
 ) -> tuple[AnyCase, ...]:
     """Return the cases of rows, in their order.
 
     Args:
-        rows: where each row stands, e.g. `Line 3 of questions.jsonl`, and its JSON.
-        to_case: the JSON and the row's number from 1 -> its case, or None to leave it out.
+        rows: where each row stands, e.g. `Line 3 of questions.jsonl`, and what stands there, e.g. its JSON.
+        to_case: that and the row's number from 1 -> its case, or None to leave it out.
         source: what is read, for messages.
-        remedy: what to do about a row that is no case.
+        remedy: what to do about a row that is not a case.
 
     Raises:
-        BadCasesError: a row is no case, two share an id, or there is none.
+        BadCasesError: a row is not a case, two share an id, or there is none.
     """
     cases: dict[str, AnyCase] = {}
     places: dict[str, str] = {}
@@ -144,7 +185,7 @@ def collect(
         try:
             case = to_case(row, number)
         except ValidationError as error:
-            raise BadCasesError(f"{place} is no case ({_first_fault(error)}).", remedy) from error
+            raise BadCasesError(f"{place} is not a case ({first_fault(error)}).", remedy) from error
         if case is None:
             continue
         if case.id in cases:
@@ -156,7 +197,8 @@ def collect(
     return tuple(cases.values())
 
 
-def _first_fault(error: ValidationError) -> str:
+def first_fault(error: ValidationError) -> str:
+    """Say what is wrong first, and in which field."""
     first = error.errors(include_url=False, include_input=False)[0]
     field = ".".join(str(part) for part in first["loc"])
     fault = first["msg"].removeprefix("Value error, ")

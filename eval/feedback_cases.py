@@ -26,7 +26,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ValidationError
 
 from errors import RagError
-from eval.cases import BadCasesError, Case
+from eval.cases import BadCasesError, Case, case_lines
 from eval.questions.files import records
 from index.feedback.store import FILE_NAME, FeedbackStore, Limits
 from settings import Settings
@@ -110,7 +110,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
     Raises:
         NoFeedbackError: there is none for this corpus, or the file cannot be written.
-        BadCasesError: the file of feedback is no such file.
+        BadCasesError: it is not a file of feedback.
     """
     corpus = arguments.corpus or settings.index.corpus
     source = arguments.from_feedback
@@ -122,9 +122,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             f"There is no feedback that makes a question about corpus {corpus!r}{_counted(left_out)}.",
             "Send some to `POST /feedback`, or name another corpus by --corpus.",
         )
-    lines = [case.model_dump_json(exclude_unset=True) + "\n" for case in cases]
     try:
-        arguments.out.write_text("".join(lines), encoding="utf-8")
+        arguments.out.write_text(case_lines(cases), encoding="utf-8")
     except OSError as error:
         raise NoFeedbackError(f"{arguments.out} cannot be written: {error.strerror}.", "Name another file.") from error
     kinds = Counter(case.category for case in cases)
@@ -142,7 +141,7 @@ def to_cases(judged: Iterable[dict[str, Any]], corpus: str, left_out: Counter[st
         left_out: counts the others, by reason.
 
     Raises:
-        BadCasesError: one is no such record.
+        BadCasesError: a record is malformed.
     """
     questions: dict[str, _Question] = {}
     for number, value in enumerate(judged, start=1):

@@ -2,7 +2,7 @@
 
 Flow: cases + ranked passages or answers -> **here** -> means for a report. Pure; no model, no file.
 
-Every metric is a function of plain values. `score_passages` and `score_answer` decide which of them a case
+Every metric is a function of plain values. `score_passages` decides which of them a case
 allows: nothing is scored that the case does not know. `mean_scores` averages what was scored and says beside
 each mean over how many cases, and how many that allow the metric have no result: a mean over half of the cases
 looks like any other.
@@ -76,7 +76,7 @@ STOP_WORDS = ARTICLES | frozenset(
 
 
 def content_words(text: str) -> set[str]:
-    """Return the distinct words that are no stop words."""
+    """Return the distinct words without stop words."""
     return set(words(text)) - STOP_WORDS
 
 
@@ -219,28 +219,6 @@ def score_passages(case: Case, passages: Sequence[Ranked]) -> Scores:
         elif case.answer:
             scores[f"recall@{budget}"] = word_recall(text, case.answer)
     return scores
-
-
-def score_answer(case: Case, answer: str | None) -> Scores:
-    """Score one answer (None: declined) by every metric the case allows; `[n]` marks do not count as words.
-
-    `recall` (share of the reference's content words) and, for references of at most 6 words, `contains`; a
-    declined question scores 0 on both. `declined` (of answerable cases: lower is better) or
-    `declined_no_answer` (of unanswerable ones: higher is better). Nothing if the answer is unknown.
-    """
-    declined = float(answer is None)
-    if case.answer is None:
-        return {"declined_no_answer": declined} if case.unanswerable else {}
-    text = spoken(answer or "")
-    scores = {"recall": word_recall(text, case.answer), "declined": declined}
-    if len(words(case.answer)) <= SHORT_ANSWER_WORDS:
-        scores["contains"] = contains(text, case.answer)
-    return scores
-
-
-def score_answers(cases: Iterable[Case], answers: Mapping[str, str | None]) -> dict[str, Mean]:
-    """Return the mean of every answer metric over the cases that allow it; cases without an entry count as missing."""
-    return mean_scores(cases, answers, score_answer, nothing=None)
 
 
 def mean_scores(

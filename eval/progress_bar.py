@@ -1,13 +1,23 @@
 """Show on stderr how far a long command is: a bar on a terminal, a line every tenth elsewhere.
 
-Flow: `asking/progress.py`, `scoring/progress.py` count -> **here** -> stderr.
+Flow: the commands that ask, and those that score -> **here** -> stderr.
 """
 
+import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import TextIO
 
+from eval.rows import Row
+
 LINES = 10
+
+
+def tell(line: str) -> None:
+    """Write a line to stderr."""
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
 
 
 class ProgressBar:
@@ -59,3 +69,34 @@ class ProgressBar:
     def _write(self, line: str) -> None:
         self._stream.write(line + "\n")
         self._stream.flush()
+
+
+class AskingProgress(ProgressBar):
+    """Counts what came of the questions of one call: `total` of them."""
+
+    def __init__(self, stream: TextIO, total: int, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(stream, "asked", clock)
+        self.begin(total)
+        self._outcomes: Counter[str] = Counter()
+
+    def add(self, row: Row) -> None:
+        """Count a row."""
+        self._outcomes[row.outcome] += 1
+        counts = ((self._outcomes[outcome], outcome) for outcome in ("declined", "failed"))
+        self.step("".join(f", {count} {outcome}" for count, outcome in counts if count))
+
+
+class ScoringProgress(ProgressBar):
+    """Called after every row; a family that begins again, as for a repeat, starts a new count."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream, "scored")
+        self._begun: Counter[str] = Counter()
+
+    def __call__(self, family: str, done: int, of: int) -> None:
+        """Show how many rows of a family are done."""
+        if done == 1:
+            self._begun[family] += 1
+            self.begin(of)
+        nth = self._begun[family]
+        self.step(f": {family}, time {nth}" if nth > 1 else f": {family}")

@@ -2,7 +2,7 @@
 
 Flow: `asking/` -> **here** -> `run_folder.py` keeps it -> `scoring/`, `comparing/`, `reporting/`. Pure values.
 
-A failed call is no answer and no abstention: it has a separate outcome and is asked again when the run
+A failed call is neither an answer nor an abstention: it has a separate outcome and is asked again when the run
 continues.
 """
 
@@ -12,6 +12,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Milliseconds = Annotated[float, Field(ge=0)]
+NOT_LOOKED_UP = "what is cited was not looked up in its documents"
+# What rows have gained since scores are bound to their content.
+LATER = {"asked_at", "confirmed", "on_topic"}
 UNKNOWN = ("i don't know", "i don\u2019t know")
 
 
@@ -70,6 +73,9 @@ class Row(BaseModel):
         seconds: from the question to the whole answer, as the asker saw it.
         first_record_s: from the question to the first sign of life; None where the reply comes whole.
         fingerprint: of settings, models and index; empty if the service tells none.
+        asked_at: Unix time at which it was asked, in seconds; None in runs of earlier versions.
+        confirmed: places in `citations` of quotes that no passage holds, and their document does, at their span.
+        on_topic: places in `citations` of quotes that lie in the case's regions; or why that cannot be told.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -86,6 +92,9 @@ class Row(BaseModel):
     seconds: Annotated[float, Field(ge=0)] = 0.0
     first_record_s: Annotated[float, Field(ge=0)] | None = None
     fingerprint: str = ""
+    asked_at: float | None = None
+    confirmed: tuple[int, ...] = ()
+    on_topic: tuple[int, ...] | str = NOT_LOOKED_UP
 
     @property
     def low_confidence(self) -> bool:
@@ -93,8 +102,11 @@ class Row(BaseModel):
         return any(warning.startswith("low_confidence:") for warning in self.warnings)
 
     def content(self) -> str:
-        """Return all that a rerun of the same system must repeat, as JSON: everything but the times."""
-        return self.model_dump_json(exclude={"timings_ms", "seconds", "first_record_s"})
+        """Return all that a rerun of the same system must repeat, as JSON.
+
+        Scores of earlier versions are bound to it, so `LATER` stays out.
+        """
+        return self.model_dump_json(exclude=LATER | {"timings_ms", "seconds", "first_record_s"})
 
     def digest(self) -> str:
         """Name this content: 16 hex digits. Scores belong to the content that they were made for."""

@@ -6,6 +6,7 @@ Flow: `asking/` and `scoring/` -> **here** -> `comparing/`, `reporting/`, the ba
     cases.jsonl    the questions, as they were when the run began, without the web pages that came with them
     rows.jsonl     one reply a line, appended
     scores.jsonl   the cells of one row and one family a line, appended
+    .means.json    what a history shows of the run: `summary.py` computes it again where the others have changed
 
 Lines are only ever appended. A torn last line (the writer was killed) is cut off when the folder is opened to write,
 and passed over by readers; a torn line anywhere else is damage and said so. One process writes at a time: the lock is
@@ -14,7 +15,7 @@ the kernel's, so it ends with its process.
 
 import fcntl
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,7 +23,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from errors import RagError
-from eval.cases import Case
+from eval.cases import Case, case_lines
 from eval.cells import Cell
 from eval.rows import Row
 
@@ -121,9 +122,8 @@ class RunFolder:
         if self.exists():
             raise RunFolderError(f"{self.path} holds a run already.", "Go on with it, or name another folder.")
         self.path.mkdir(parents=True, exist_ok=True)
-        lines = "".join(case.model_dump_json(exclude_unset=True, exclude={"pages"}) + "\n" for case in cases)
-        _replace(self.path / CASES, lines)
-        _replace(self.path / HEADER, header.model_dump_json(indent=2) + "\n")
+        replace_file(self.path / CASES, case_lines(cases, without=frozenset({"pages"})))
+        replace_file(self.path / HEADER, header.model_dump_json(indent=2) + "\n")
 
     def header(self) -> Header:
         """Return what the run is of.
@@ -165,18 +165,24 @@ class RunFolder:
                 known[row.id] = row
         return {id_: row for id_, row in known.items() if row is not None}
 
-    def scores(self) -> list[Scored]:
+    def scores(self, rows: Mapping[str, Row] | None = None) -> list[Scored]:
         """Return the cells that belong to the rows as they are, later ones replacing earlier ones of their kind.
+
+        Callers that already have the rows give them.
 
         A family has one judge: the one of its last score. Scores of other judges are left out.
         """
-        digests = {id_: row.digest() for id_, row in self.rows().items()}
+        digests = {id_: row.digest() for id_, row in (self.rows() if rows is None else rows).items()}
         lines = [line for line in _read(self.path / SCORES, Scored) if digests.get(line.id) == line.of]
         judge = {line.family: line.by for line in lines if any(cell.score is not None for cell in line.cells.values())}
         found = {
             (line.id, line.family, line.repeat): line for line in lines if line.by == judge.get(line.family, line.by)
         }
         return list(found.values())
+
+    def has_scores(self) -> bool:
+        """Whether anything was scored, by any version."""
+        return (self.path / SCORES).is_file() and (self.path / SCORES).stat().st_size > 0
 
     def cells(self) -> dict[str, dict[str, Cell]]:
         """Return for each row its cells by metric; callers that already have the scores use `cells_of`."""
@@ -240,7 +246,8 @@ def _append(path: Path, line: BaseModel, *, sync: bool = True) -> None:
             os.fsync(file.fileno())
 
 
-def _replace(path: Path, text: str) -> None:
+def replace_file(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
     draft = path.with_suffix(".part")
     draft.write_text(text, encoding="utf-8")
     os.replace(draft, path)

@@ -1,6 +1,6 @@
 """Score how alike an answer and its reference are: in meaning, word by word, and in the order of their words.
 
-Flow: answers + references -> **here** -> `scoring/offline/answer.py` and `bench/quality/answers.py`. Key words and
+Flow: answers + references -> **here** -> `scoring/offline/answer.py`. Key words and
 short answers are `metrics.py`'s.
 
 Three measures, because each is blind to something: the similarity of two whole texts falls with every further word,

@@ -12,6 +12,7 @@ from index.corpus import Corpus
 from index.embedding import probe
 from index.embedding.model import EmbeddingModel, MeasuringModel, ServedModel, load_embedding_model, served_model
 from index.folder_stores import open_folder
+from index.layout.access import Access
 from index.layout.locations import Servers
 from index.layout.manifest import Identity, Manifest
 from settings import ChunkSettings, EmbedSettings, Settings
@@ -110,11 +111,11 @@ class Embedding:
 
 
 def open_corpus(
-    name: str, settings: Settings, manifest: Manifest, *, create: bool = False, service_url: str | None = None
+    name: str, settings: Settings, manifest: Manifest, *, create: bool = False, access: Access | None = None
 ) -> Corpus:
     """Open (or make) the named corpus; raises what `open_folder` raises."""
     folder, servers = settings.index.dir / name, servers_of(settings)
-    return open_folder(folder, manifest, servers, create=create, service_url=service_url)
+    return open_folder(folder, manifest, servers, create=create, access=access)
 
 
 def servers_of(settings: Settings) -> Servers:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from errors import IndexDamagedError, SettingsError
+from errors import IndexDamagedError, ReadOnlyError, SettingsError
 from index.disk import repair as remedy
 from index.documents.catalogue import Catalogue
 from index.documents.integrity import correct_totals, leaf_places
@@ -30,8 +30,11 @@ from index.documents.span_tree import node_id, parent_vectors
 from index.documents.store import DocumentStore, StoredDocument
 from index.documents.tables import Database, batches
 from index.layout.manifest import FILE_NAME, Manifest
-from index.lexical.document_names import document_names
+from index.lexical.leaves import word_rows
 from settings import CORPUS_NAME
+
+# Between the names of several corpora that a question goes to, and in the place of the names of all.
+SEVERAL, ALL = "+", "*"
 
 if TYPE_CHECKING:
     from index.documents.docstore import SpanDocstore
@@ -46,6 +49,11 @@ class Stores(Protocol):
     @property
     def database(self) -> Database:
         """The documents, open."""
+        ...
+
+    @property
+    def read_only(self) -> bool:
+        """Whether another process writes."""
         ...
 
     def open_vectors(self, *, examined: bool) -> "Collection":
@@ -105,6 +113,8 @@ class Corpus:
         self._database = stores.database
         self._examined = False
         self.documents = DocumentStore(self._database)
+        # Before anything else is read: what comes later makes it outdated.
+        self._generation = self.documents.generation()
         self.catalogue = Catalogue(self._database)
         self.ledger = SourceLedger(self._database)
 
@@ -130,6 +140,23 @@ class Corpus:
         """The leaves' words; raises IndexDamagedError when they cannot be opened."""
         return self._stores.open_words()
 
+    @property
+    def read_only(self) -> bool:
+        """Whether another process writes."""
+        return self._stores.read_only
+
+    @property
+    def generation(self) -> int:
+        """Number of the commit that is shown; asks no database."""
+        return self._generation if self.read_only else self.documents.last_generation
+
+    def is_outdated(self) -> bool:
+        """Say whether the process that writes has committed since this one opened the corpus; blocks.
+
+        What is open goes on showing the words and the totals of then. Documents that were replaced are gone.
+        """
+        return self.read_only and self.documents.generation() != self._generation
+
     def skip_examination(self) -> None:
         """Open the vectors unexamined: the caller has examined them, and mends what it found."""
         self._examined = True
@@ -153,14 +180,19 @@ class Corpus:
         """
         pending, leaves = self.documents.pending(), self.documents.leaf_count()
         for store, held in (("vectors", self.vectors), ("words", self.lexical_index)):
-            count = held.count() - held.count_versions(pending)
-            if count != leaves:
+            count = held.count()
+            if self.read_only:  # what a running ingestion adds and sweeps comes on top
+                wrong = count < leaves and not self.is_outdated()
+            else:
+                count -= held.count_versions(pending)
+                wrong = count != leaves
+            if wrong:
                 fact = f"Corpus {self.name!r} has {leaves} leaves, but {count} {store} of leaves."
                 raise IndexDamagedError(fact, remedy(self.name))
         self.vectors.warm_up()
 
     def ask_servers(self) -> None:
-        """Raise StoreUnavailableError if a store is on a server that does not answer."""
+        """Raise CorpusError if a store is on a server that does not answer, or that lost it."""
         self.documents.ask_server()
         self.vectors.ask_server()
 
@@ -206,7 +238,9 @@ class Corpus:
         Raises:
             StorageError: the disk is full; the documents stay invisible and the next ingestion sweeps their remains.
             IndexDamagedError: a store failed.
+            ReadOnlyError: another process writes.
         """
+        self._check_writable()
         if documents:
             self._stores.check_space(_bytes_of(documents, embeddings))
         names = [node_id(document.version, position) for document in documents for position in document.tree.leaves]
@@ -230,18 +264,7 @@ class Corpus:
 
     def add_words(self, documents: Iterable[StoredDocument], stopping: Callable[[], bool] = lambda: False) -> None:
         """Put the leaves of these documents into the word index, which must not hold them yet; none once `stopping`."""
-        leaves = (
-            (
-                node_id(document.version, position),
-                document.version,
-                document.text[span.start : span.end],
-                document_names(document.title, document.doc_id),
-            )
-            for document in documents
-            for position in document.tree.leaves
-            for span in [document.tree[position]]
-        )
-        self.lexical_index.add(leaves, stopping)
+        self.lexical_index.add(word_rows(documents), stopping)
 
     def remove(self, doc_ids: Sequence[str]) -> None:
         """Take documents out of every store; unknown ids are no error. Their files are read again by the next run."""
@@ -256,6 +279,7 @@ class Corpus:
 
     def hide(self, doc_ids: Iterable[str]) -> None:
         """Do what `delete` does, but leave vectors and words, which nothing finds any more, to the next ingestion."""
+        self._check_writable()
         self.documents.publish([], [], list(doc_ids))
 
     def sweep(self, stopping: Callable[[], bool] = lambda: False) -> int:
@@ -263,6 +287,7 @@ class Corpus:
 
         Documents that an older release has stored get what this one notes of them.
         """
+        self._check_writable()
         self.documents.copies.complete()
         leftovers = self.documents.pending()
         self._sweep(leftovers, stopping)
@@ -284,6 +309,10 @@ class Corpus:
     def reset_words(self) -> None:
         """Delete the word index, which is not open yet, to rebuild it."""
         self._stores.delete_words()
+
+    def _check_writable(self) -> None:
+        if self.read_only:
+            raise ReadOnlyError.of(self.name)
 
     def _sweep(self, versions: Sequence[str], stopping: Callable[[], bool]) -> None:
         if versions:
@@ -310,6 +339,16 @@ def check_corpus_name(name: str) -> None:
         raise SettingsError(
             f"{name!r} cannot name a corpus.", "Use 1 to 63 lower-case letters, digits, hyphens and underscores."
         )
+
+
+def member_names(name: str) -> tuple[str, ...]:
+    """Return the corpora that are meant by `a+b`, sorted and each once; of one name, that name."""
+    return tuple(sorted(set(name.split(SEVERAL))))
+
+
+def joined_name(names: Iterable[str]) -> str:
+    """Return the name of several corpora together, `a+b`; of one, its own."""
+    return SEVERAL.join(sorted(set(names)))
 
 
 def exists(folder: Path) -> bool:

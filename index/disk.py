@@ -50,6 +50,27 @@ def refusals_named(folder: Path) -> Iterator[None]:
         ) from error
 
 
+def private_folder(folder: Path) -> None:
+    """Make a folder, and what is missing above it, that only its owner can look into; one that exists stays as it is.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    for missing in reversed([one for one in (folder, *folder.parents) if not one.exists()]):
+        missing.mkdir(mode=0o700, exist_ok=True)
+
+
+def private_file(path: Path) -> None:
+    """Make a file, if it is missing, and let only its owner read and write it.
+
+    Raises:
+        OSError: the disk refuses, or the file is another user's.
+    """
+    os.close(os.open(path, os.O_CREAT | os.O_RDONLY | os.O_CLOEXEC, 0o600))
+    if path.stat().st_mode & 0o077:
+        path.chmod(0o600)
+
+
 def sync_folder(folder: Path) -> None:
     """Wait until the names in a folder are on the disk: a file that was renamed is safe only then."""
     descriptor = os.open(folder, os.O_RDONLY)

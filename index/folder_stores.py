@@ -8,17 +8,19 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from errors import IndexDamagedError, UnknownCorpusError
+from errors import IndexDamagedError, ReadOnlyError, UnknownCorpusError
 from index.corpus import Corpus, corpus_names, exists
-from index.disk import check_space, refusals_named
+from index.disk import check_space, private_folder, refusals_named
 from index.disk import repair as remedy
 from index.documents.integrity import recorded_totals
 from index.health.check import SAMPLE, examine_store
 from index.health.seal import VectorsSeal
+from index.layout.access import Access, Held, Writing
 from index.layout.locations import LOCAL, Servers
-from index.layout.lock import CorpusLock
 from index.layout.manifest import Manifest
+from index.layout.registry import note_corpus
 from index.layout.swap import finish_swap
+from index.replica import follow, is_replica, own_from_now_on
 
 if TYPE_CHECKING:
     from index.lexical.tantivy_index import LexicalIndex
@@ -32,7 +34,7 @@ def open_folder(
     servers: Servers = LOCAL,
     *,
     create: bool = False,
-    service_url: str | None = None,
+    access: Access | None = None,
 ) -> Corpus:
     """Open the corpus in a folder.
 
@@ -41,7 +43,7 @@ def open_folder(
         manifest: what the settings ask for; an existing corpus must match it.
         servers: where its documents and vectors are, if not in the folder; an existing corpus must be there.
         create: make the corpus if it does not exist.
-        service_url: this process's address, for others who find the lock taken.
+        access: how it is opened; None: as its writer, for a program that is not a service.
 
     Raises:
         UnknownCorpusError: there is no such corpus and `create` is off.
@@ -49,14 +51,21 @@ def open_folder(
         IndexMismatchError: it was built with other settings.
         IndexDamagedError: one of its stores cannot be opened.
         StorageError: the folder cannot be written: the disk is full, or refuses.
+        ReadOnlyError: it is to be made by a process that only reads.
     """
-    finish_swap(folder)
+    access = access or Writing()
+    if create and access.read_only:
+        raise ReadOnlyError.of(folder.name)
+    if not access.read_only:
+        finish_swap(folder)
     if create:
         with refusals_named(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+            private_folder(folder)
     elif not exists(folder):
         raise UnknownCorpusError.of(folder.name, corpus_names(folder.parent))
-    lock = CorpusLock(folder, service_url)
+    if access.read_only and not servers.has_documents(folder, Manifest.read(folder)):
+        raise UnknownCorpusError.of(folder.name, [])  # its writer is just making it
+    held = access.take(folder, servers)
     try:
         if not exists(folder):
             with refusals_named(folder):
@@ -64,9 +73,14 @@ def open_folder(
         stored = Manifest.read(folder)
         stored.check(manifest, folder.name)
         servers.check(stored, folder.name)
-        return Corpus(folder.name, stored, FolderStores(folder, lock, stored, servers))
+        stores = FolderStores(folder, held, stored, servers, read_only=access.read_only)
+        if servers.database_url and not access.read_only:
+            own_from_now_on(folder, stored, stores.database)
+            if not folder.name.startswith("."):  # it gets its name when it is complete
+                note_corpus(servers.database_url, folder.name, stored)
+        return Corpus(folder.name, stored, stores)
     except BaseException:
-        lock.release()
+        held.hold.release()
         raise
 
 
@@ -75,23 +89,28 @@ class FolderStores:
 
     Args:
         folder: of the corpus.
-        lock: held; released at the end.
+        held: released at the end.
         manifest: of the corpus.
         servers: where its documents and vectors are, if not in the folder.
+        read_only: another process writes.
 
     Raises:
         IndexDamagedError: the documents cannot be opened.
     """
 
-    def __init__(self, folder: Path, lock: CorpusLock, manifest: Manifest, servers: Servers) -> None:
+    def __init__(
+        self, folder: Path, held: Held, manifest: Manifest, servers: Servers, *, read_only: bool = False
+    ) -> None:
         self._folder = folder
         self._vectors = folder / "vectors"
         self._words = folder / "words"
         self._vectors_seal = VectorsSeal(folder, self._vectors)
-        self._lock = lock
+        self._held = held
         self._manifest = manifest
         self._servers = servers
-        self.database = servers.open_documents(folder, manifest)
+        self.read_only = read_only
+        self._embedded = not (servers.chroma_url or held.vectors_url)
+        self.database = servers.open_documents(folder, manifest, read_only=read_only)
 
     def open_vectors(self, *, examined: bool) -> "Collection":
         """Open the vectors, which a child process examines first unless they are as the last clean close left them.
@@ -102,7 +121,11 @@ class FolderStores:
         Raises:
             IndexDamagedError: they are damaged, or some of them are gone.
         """
-        if not (self._servers.chroma_url or examined):
+        if self._held.vectors_url:  # examined before its server was started
+            from index.vectors.chroma import EMBEDDED_NAME, open_served  # noqa: PLC0415  # a second to import
+
+            return open_served(self._held.vectors_url, EMBEDDED_NAME, self._folder.name, near=True)
+        if self._embedded and not examined:
             self._check_vectors()
         vectors = self._servers.open_vectors(self._folder, self._manifest)
         self._seal()  # Chroma writes when it is opened; a reader that is killed leaves them as they are now
@@ -112,7 +135,9 @@ class FolderStores:
         """Open the word index; raises IndexDamagedError when it is damaged."""
         from index.lexical.tantivy_index import LexicalIndex  # noqa: PLC0415  # a run without changes needs none of it
 
-        return LexicalIndex(self._words)
+        if self.read_only and is_replica(self._folder):
+            follow(self._folder, self._manifest, self.database)
+        return LexicalIndex(self._words, read_only=self.read_only)
 
     def check_space(self, needed_bytes: int) -> None:
         """Raise StorageError unless so much can be written."""
@@ -130,10 +155,10 @@ class FolderStores:
 
     def write_graph(self) -> None:
         """Have the whole graph of the vectors, which are closed, written; raises IndexDamagedError if it is damaged."""
-        if not self._servers.chroma_url:
+        if self._embedded:
             self._check_vectors()
-        self._servers.settle_vectors(self._folder)
-        self._seal()
+            self._servers.settle_vectors(self._folder)
+            self._seal()
 
     def delete_vectors(self) -> None:
         """Delete all vectors, which are not open."""
@@ -150,10 +175,10 @@ class FolderStores:
 
     def release(self) -> None:
         """Let others in; a second call does nothing."""
-        self._lock.release()
+        self._held.hold.release()
 
     def _seal(self) -> None:
-        if not self._servers.chroma_url:
+        if self._embedded:
             with refusals_named(self._folder):
                 self._vectors_seal.write()
 

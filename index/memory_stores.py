@@ -31,6 +31,8 @@ def open_memory_corpus(name: str, manifest: Manifest) -> Corpus:
 class MemoryStores:
     """Stores in memory: there is no disk to fill, and nothing to delete before a store is opened."""
 
+    read_only = False
+
     def __init__(self) -> None:
         self.database = open_memory(uuid4().hex)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from errors import SettingsError, UnreadableError
 from index.build import Embedding, open_corpus, servers_of
 from index.corpus import Corpus, check_corpus_name, exists
+from index.disk import private_folder
 from index.documents.sources import SourceNote
 from index.documents.splitter import TreeSplitter
 from index.folder_stores import open_folder
@@ -162,8 +163,9 @@ class _Run:
 
     def with_open(self, corpus: Corpus) -> Summary:
         """Ingest what is listed below the path, or those of its files that the options name."""
-        names = self._options.files
-        listed = partial(list_files, self.path, only=names, images=self._settings.ingest.ocr, resolved=True)
+        names, limits = self._options.files, self._settings.ingest
+        how = {"images": limits.ocr, "hard_links": limits.hard_links}
+        listed = partial(list_files, self.path, only=names, resolved=True, **how)
         totals, entries = _totals(listed(), self._stop), listed()
         return self.with_entries(corpus, entries, totals, whole=names is None and self.path.is_dir())
 
@@ -206,7 +208,7 @@ def _rebuild(run: _Run, settings: Settings, embedding: Embedding, corpus: str) -
     target = settings.index.dir / corpus
     scratch, servers = rebuilt(target), servers_of(settings)
     finish_swap(target)
-    target.mkdir(parents=True, exist_ok=True)
+    private_folder(target)
     lock = CorpusLock(target)
     try:
         servers.discard(scratch)

@@ -16,6 +16,7 @@ from typing import Any
 
 from errors import UnreadableError, UploadError
 from index.corpus import Corpus
+from index.disk import private_folder
 from index.documents.normalization import normalize
 from index.documents.row_filter import keys_of, meeting
 from ingestion.reading.files import BUFFER_BYTES, FORMATS, format_of
@@ -55,7 +56,7 @@ class Uploads:
 
         Those that a killed process left behind go as well, once they are old.
         """
-        self._root.mkdir(parents=True, exist_ok=True)
+        private_folder(self._root)
         for left in self._root.glob(f"{_ARRIVING}*"):
             with suppress(FileNotFoundError):
                 if time.time() - left.stat().st_mtime > STALE_S:
@@ -78,7 +79,7 @@ class Uploads:
         folder, replaced = self.folder(corpus.name), staged / ".replaced"
         names = tuple(sorted(path.name for path in staged.iterdir()))
         before = {name: corpus.documents.versions(_source(name)) for name in names}
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
         replaced.mkdir()
         complete = False
         try:
@@ -134,7 +135,7 @@ class Uploads:
     def rename(self, old: str, new: str) -> None:
         """Give the files of a corpus to its new name, beside those that a failed first upload may have left there."""
         if self.folder(old).is_dir():
-            self.folder(new).mkdir(exist_ok=True)
+            private_folder(self.folder(new))
             for path in sorted(self.folder(old).iterdir()):
                 os.replace(path, self.folder(new) / path.name)
             self.folder(old).rmdir()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from errors import ModelError, TasksUnavailableError
+from index.disk import private_file, private_folder
 from pipelines.registry import Registry, all_steps
 from pipelines.row_cache import RowCache
 from pipelines.running import Runner
@@ -131,7 +132,8 @@ def open_cache(size_mb: int, folder: Path | None) -> RowCache | None:
         return None
     try:
         if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
+            private_folder(folder)
+            private_file(folder / CACHE_NAME)
         return RowCache(None if folder is None else folder / CACHE_NAME, size_mb * 1_000_000)
     except (sqlite3.Error, OSError) as error:
         logger.warning("The row cache is off: %s", error)

@@ -89,7 +89,7 @@ def embedding_parameter() -> Any:
         "",
         "Model",
         "The service's embedding model, by its name; empty stands for it. Another name: the service's is used with a "
-        "warning, or the step refused, as RAG_PIPELINES__UNKNOWN_MODEL says.",
+        "warning.",
         also=("embedding_model",),
     )
 

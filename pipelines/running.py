@@ -22,6 +22,8 @@ from settings import PipelinesSettings
 
 logger = logging.getLogger(__name__)
 
+MAX_COLUMN_BYTES = 32_000_000
+
 
 class Watcher(Protocol):
     """Is told how a run goes, from the thread that runs it."""
@@ -150,13 +152,13 @@ class Runner:
                 "Ask for fewer, or raise RAG_PIPELINES__MAX_DOCUMENTS.",
             )
         sizes = result.column_bytes()
-        most = self.settings.max_column_mb * 1_000_000
+        most = MAX_COLUMN_BYTES
         said = len(json.dumps(result.aggregated, default=str))
         for name, size in [*((f"Column {name!r}", size) for name, size in sizes.items()), ("Aggregated data", said)]:
             if size > most:
                 raise StepError(
                     f"{name} takes {size:,} bytes; {most:,} are allowed.",
-                    "Ask for fewer or shorter documents, or raise RAG_PIPELINES__MAX_COLUMN_MB.",
+                    "Ask for fewer or shorter documents.",
                 )
         most = self.settings.max_table_mb * 1_000_000
         if (whole := sum(sizes.values())) > most:

@@ -10,7 +10,6 @@ from typing import Protocol
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
-from errors import PipelineError
 from index.corpus import Corpus
 from query_engine.inquiry import Inquiry
 from query_engine.llms.base import LoadedModel
@@ -80,28 +79,9 @@ class Services:
     model: Callable[[], LoadedModel | None]
     reader: Callable[[], PassageReader]
 
-    def refuse_unknown_model(self, fact: str, remedy: str) -> None:
-        """Refuse a model that a client names and that is not served, if the settings want that.
-
-        Raises:
-            PipelineError: they do.
-        """
-        if self.settings.pipelines.unknown_model == "refuse":
-            raise PipelineError(fact, f"{remedy} RAG_PIPELINES__UNKNOWN_MODEL=warn goes on without it.")
-
     def other_embedder(self, model: str) -> str:
         """Return a warning that an embedding model is not the loaded one; empty if it is, or for no name."""
         loaded = self.settings.embed.model
         if model in {"", loaded}:
             return ""
         return f"The embedding model {model!r} is not served; {loaded!r} is, and was used."
-
-    def refuse_other_embedder(self, model: str) -> None:
-        """Refuse an embedding model that is not loaded, if the settings want that.
-
-        Raises:
-            PipelineError: they do.
-        """
-        if self.other_embedder(model):
-            loaded = self.settings.embed.model
-            self.refuse_unknown_model(f"The embedding model {model!r} is not loaded.", f"Name {loaded!r}, or none.")

@@ -23,6 +23,8 @@ Row = Mapping[str, Any]
 ROLES: tuple[Role, ...] = ("rank", "text", "chip")
 ORIGINAL_RANK = "_original_ranking_"
 """The rank that the sources gave; every reranker adds `_reranking_rank_1_`, `_reranking_rank_2_` and so on."""
+# A chat reads the first documents of a task's table.
+CHAT_DOCUMENTS = 50
 
 
 @dataclass(frozen=True, slots=True)

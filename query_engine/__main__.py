@@ -16,11 +16,11 @@ from contextlib import aclosing, closing
 import httpx
 
 from errors import CorpusLockedError, RagError, run_command
-from index.corpus import check_corpus_name
+from index.corpus import ALL, SEVERAL, check_corpus_name, corpus_names, joined_name, member_names
 from index.documents.filters import filter_value, where
 from index.layout.lock import check_free
 from query_engine.inquiry import Inquiry
-from query_engine.schema.events import Done, Event, Restarted, Step, Token
+from query_engine.schema.events import Citation, Done, Event, Nearest, Restarted, Step, Token
 from query_engine.schema.passage import Passage
 from query_engine.terminal import GrowingText
 from settings import Settings, load_settings
@@ -32,7 +32,12 @@ def main(argv: Sequence[str] | None = None, prog: str = "python -m query_engine"
     """Parse `argv`, ask, translate errors."""
     parser = argparse.ArgumentParser(prog=prog, description="Ask one question.")
     parser.add_argument("question")
-    parser.add_argument("--corpus", help="name of the corpus (default: RAG_INDEX__CORPUS)")
+    parser.add_argument(
+        "--corpus",
+        action="append",
+        metavar="NAME",
+        help="name of the corpus (default: RAG_INDEX__CORPUS); several times to read several as one, '*' for all",
+    )
     parser.add_argument(
         "--filter",
         dest="filters",
@@ -48,17 +53,25 @@ def main(argv: Sequence[str] | None = None, prog: str = "python -m query_engine"
 def _ask(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.filters is not None:
         where(arguments.filters)  # before models are loaded, or a service is asked
-    corpus = str(arguments.corpus or settings.index.corpus)
-    check_corpus_name(corpus)
+    corpora = corpus_names(settings.index.dir) if arguments.corpus == [ALL] else _named(arguments, settings)
     try:
-        check_free(settings.index.dir / corpus)  # likewise: a service has loaded them already
-        _ask_here(arguments, corpus, settings)
+        for corpus in corpora:
+            check_free(settings.index.dir / corpus)  # likewise: a service has loaded them already
+        _ask_here(arguments, joined_name(corpora) or ALL, settings)
     except CorpusLockedError as error:
         if error.url is None:
             raise
         print(f"(asking the service at {error.url}, which holds the corpus)", file=sys.stderr)
         _ask_service(error.url, settings.serve.key_headers(), arguments)
     return 0
+
+
+def _named(arguments: argparse.Namespace, settings: Settings) -> Sequence[str]:
+    """Return the corpora that are asked; raises SettingsError for what cannot name one."""
+    corpora = [name for given in arguments.corpus or [settings.index.corpus] for name in member_names(given)]
+    for corpus in corpora:
+        check_corpus_name(corpus)
+    return corpora
 
 
 def _ask_here(arguments: argparse.Namespace, corpus: str, settings: Settings) -> None:
@@ -100,23 +113,28 @@ def _print_end(done: Done, steps: Sequence[str]) -> None:
     print("" if done.answer else done.message)
     for text in steps:
         print(text, file=sys.stderr)
-    for number, title, place in dict.fromkeys((c.number, c.title, c.url or c.doc_id) for c in done.citations):
+    for number, title, place in dict.fromkeys((c.number, c.title, c.url or _place(c)) for c in done.citations):
         print(f"  [{number}] {title} - {place}")
     if done.nearest:
         print("\nClosest passages:")
     for one in done.nearest:
-        print(f"  - {one.title} - {one.url or one.doc_id}\n    {' '.join(one.quote.split())}")
+        print(f"  - {one.title} - {one.url or _place(one)}\n    {' '.join(one.quote.split())}")
     for warning in done.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     if done.synthesizer:
         print(f"(written by {done.synthesizer} in {done.timings_ms['total']:.0f} ms)", file=sys.stderr)
 
 
+def _place(place: Citation | Nearest) -> str:
+    return f"{place.corpus}:{place.doc_id}" if place.corpus else place.doc_id
+
+
 def _print_passages(passages: Sequence[Passage]) -> None:
     for rank, passage in enumerate(passages, start=1):
         scores = ", ".join(f"{name} {value:.3f}" for name, value in sorted(passage.scores.items()))
         text = " ".join(passage.text.split())
-        print(f"{rank:>2}. {passage.chunk_id} ({passage.level}; {scores})\n    {text[:SHOWN_CHARS]}")
+        place = f"{passage.corpus}:{passage.chunk_id}" if passage.corpus else passage.chunk_id
+        print(f"{rank:>2}. {place} ({passage.level}; {scores})\n    {text[:SHOWN_CHARS]}")
 
 
 def _ask_service(url: str, headers: Mapping[str, str], arguments: argparse.Namespace) -> None:
@@ -125,7 +143,8 @@ def _ask_service(url: str, headers: Mapping[str, str], arguments: argparse.Names
     Raises:
         RagError: it cannot be reached, or refuses.
     """
-    body = {"question": arguments.question, "corpus": arguments.corpus, "filters": arguments.filters}
+    corpus = SEVERAL.join(arguments.corpus) if arguments.corpus else None
+    body = {"question": arguments.question, "corpus": corpus, "filters": arguments.filters}
     try:
         if arguments.retrieve_only:
             reply = httpx.post(f"{url}/retrieve", json=body, headers=headers, timeout=60, trust_env=False)

@@ -9,10 +9,12 @@ no more once a document came, went or changed. Failures are not kept, nor is an 
 moment later. Not safe for threads; it lives on the event loop.
 """
 
+import os
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from pathlib import Path
 
 from cachetools import TTLCache
 
@@ -30,14 +32,32 @@ class AnswerCache:
         entries: how many are kept at most; 0 keeps none.
         ttl_s: seconds after which an answer expires.
         clock: seconds that never go back.
+        mark: a file that is touched when everything is forgotten, by all processes that have it in common.
+        on_lookup: called after each lookup with whether it found an answer; never called if nothing is kept.
     """
 
-    def __init__(self, entries: int, ttl_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        entries: int,
+        ttl_s: float,
+        clock: Callable[[], float] = time.monotonic,
+        mark: Path | None = None,
+        on_lookup: Callable[[bool], None] = lambda _: None,
+    ) -> None:
+        self._on_lookup = on_lookup
         self._kept: TTLCache[str, tuple[Event, ...]] = TTLCache(entries, ttl_s, timer=clock)
+        self._mark = mark
+        self._touched_ns = _touched_ns(mark)
 
     def find(self, key: str) -> AsyncGenerator[Event, None] | None:
         """Return the events of the answer that is kept under this key, or None."""
+        if not self._kept.maxsize:
+            return None
+        if (touched_ns := _touched_ns(self._mark)) != self._touched_ns:
+            self._touched_ns = touched_ns
+            self._kept.clear()
         events = self._kept.get(key)
+        self._on_lookup(events is not None)
         return None if events is None else _replay(events)
 
     async def keep(
@@ -63,15 +83,22 @@ class AnswerCache:
                 yield event
 
     def clear(self) -> int:
-        """Forget everything; return how many answers there were."""
+        """Forget everything, in all processes; return how many answers this one had."""
         self._kept.expire()
         count = len(self._kept)
         self._kept.clear()
+        if self._mark is not None:
+            os.utime(self._mark)
+            self._touched_ns = _touched_ns(self._mark)
         return count
 
     def _keep(self, key: str, events: Sequence[Event]) -> None:
         if self._kept.maxsize:
             self._kept[key] = tuple(events)
+
+
+def _touched_ns(mark: Path | None) -> int:
+    return 0 if mark is None else mark.stat().st_mtime_ns
 
 
 def _lasts(done: Done) -> bool:

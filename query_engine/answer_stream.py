@@ -6,14 +6,15 @@ the stream, on the event loop. What the stages do is the callers' business.
 
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import aclosing
-from functools import partial
 
 from query_engine.inquiry import Inquiry
 from query_engine.question.validation import clean_question
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import iterate_in_thread
 from query_engine.runtime.time_limit import in_time
+from query_engine.runtime.watching import asked
 from query_engine.schema.events import Event
+from query_engine.stages import in_stages
 from query_engine.synthesis.fallback_chain import Answer
 from settings import AnswerSettings
 
@@ -37,7 +38,8 @@ async def answer_stream(
     exact = settings.decline == "exact"
     answer = Answer(clean_question(inquiry.text), inquiry.query_time, explains=not exact)
     deadline = inquiry.deadline or Deadline(settings.deadline_s)
-    events = iterate_in_thread(partial(stages, answer, deadline), deadline.stop)
+    asked(answer.question)
+    events = iterate_in_thread(lambda: in_stages(stages(answer, deadline)), deadline.stop)
     async with aclosing(in_time(events, deadline, answer.out_of_time)) as limited:
         async for event in limited:
             yield event

@@ -6,7 +6,7 @@ Flow: `main.py`, the command line, the evaluation and the measurements -> **here
 import logging
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -19,25 +19,29 @@ from errors import (
     ModelError,
     ModelServerError,
     RagError,
+    ReadOnlyError,
     StorageError,
     StoreUnavailableError,
     TooManyCorporaError,
     UnknownCorpusError,
 )
-from index.build import Embedding, open_corpus
-from index.corpus import Corpus, corpus_names
+from index.build import Embedding, open_corpus, servers_of
+from index.corpus import ALL, Corpus, corpus_names, member_names
 from index.documents.store import Document
 from index.embedding.cached import CachedEmbedding
+from index.joined import JoinedCorpus
+from index.layout.access import Access, Writing
 from index.maintenance.corpora import documents_on_disk
+from index.replica import make_folders
 from query_engine.engine import Engine
 from query_engine.given_documents.corpus import NAME, add_documents, corpus_for_documents
 from query_engine.llms.base import LoadedModel
-from query_engine.llms.helper import PromptHelper
+from query_engine.llms.helper import ASIDE_S, PromptHelper
 from query_engine.question.condense import Condenser
 from query_engine.question.decompose import Planner
+from query_engine.reader.leaves import stored_documents
 from query_engine.reader.model import shipped_reader
 from query_engine.reader.reading import LeafReader
-from query_engine.reader.windows import stored_documents
 from query_engine.retrieval.expansion.build import build_expansions, check_expansion
 from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
@@ -48,14 +52,18 @@ from query_engine.runtime.lease_pool import Lease, LeasePool
 from query_engine.synthesis.base import Synthesizer
 from query_engine.synthesis.build import QUOTES, build_language_models
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
-from query_engine.synthesis.high_precision import HighPrecisionSynthesizer
-from query_engine.synthesis.quoting import QuotingSynthesizer
 from settings import Settings
 
 logger = logging.getLogger(__name__)
 
 # A server that does not answer, and a disk that refuses, is asked again after so long.
 RETRY_S = 10.0
+# Where another process writes, its commits are noticed within so long, between two questions.
+LOOK_S = 1.0
+# Least confidence for an answer where a wrong one costs as much as a right one gains.
+SURE_CONFIDENCE = 0.8
+# Most corpora kept open, fewer if the limit of open files is low; the one idle longest is closed first.
+OPEN_CORPORA = 64
 
 
 class Engines:
@@ -63,7 +71,7 @@ class Engines:
 
     Args:
         settings: which models, where the corpora are.
-        service_url: this process's address when it is a service, for others who find a corpus locked.
+        access: how corpora are opened; None: as their writer, for a program that is not a service.
 
     Attributes:
         embedding: the model that all corpora share.
@@ -73,9 +81,9 @@ class Engines:
         SettingsError: the settings of models, reranking or expansion contradict each other.
     """
 
-    def __init__(self, settings: Settings, *, service_url: str | None = None) -> None:
+    def __init__(self, settings: Settings, *, access: Access | None = None) -> None:
         self._settings = settings
-        self._service_url = service_url
+        self._access = access or Writing()
         self.embedding = Embedding(settings)
         embedder = self.embedding.embedder  # now, so that a missing model stops the start
         kept, multilingual = settings.embed.kept_vectors, self.embedding.multilingual
@@ -85,7 +93,7 @@ class Engines:
         self._passage_reader = shipped_reader()
         self._model = self._language_models.query_model
         self._reranker = build_reranker(settings, self._model)
-        self._open_engines = LeasePool(self._open, _close, settings.index.open_corpora, open_files.has_room_for)
+        self._open_engines = LeasePool(self._open, _close, OPEN_CORPORA, open_files.has_room_for)
         self._refused: dict[str, CorpusError | ModelServerError] = {}
         self._silent: dict[str, CorpusError] = {}  # open corpora whose servers do not answer
         self._on_disk: dict[str, int] = {}
@@ -109,11 +117,12 @@ class Engines:
     def lease(self, name: str | None = None, *, create: bool = False) -> Lease[Engine]:
         """Return the engine of a corpus (None: the default one), opening it if need be; give it back after use.
 
-        It stays open until its place is needed for another, and is not closed as long as anyone holds a lease.
+        It stays open until its place is needed for another, and is not closed as long as anyone holds a lease. Where
+        another process writes, what it committed `LOOK_S` ago or longer is there; a lease shows one state to its end.
 
         Args:
-            name: of the corpus.
-            create: make the corpus if it does not exist.
+            name: of the corpus; `a+b` of several, whose documents the engine reads as one corpus, and `*` of all.
+            create: make the corpus if it does not exist; it is one.
 
         Raises:
             UnknownCorpusError: there is no such corpus, and `create` is off.
@@ -121,11 +130,30 @@ class Engines:
             CorpusError: it is locked, damaged, or was built with other settings.
             ModelError: the server of the embedding model fails.
         """
-        return self._open_engines.lease(self._named(name), create=create)
+        if create:
+            return self._current(self._named(name), create=True)
+        names = self._members(name)
+        if len(names) == 1:
+            return self._current(names[0])
+        with ExitStack() as held:
+            return self._joined([held.enter_context(self._current(one)) for one in names], held)
 
     def lease_open(self, name: str | None = None) -> Lease[Engine] | None:
-        """Return the engine of a corpus (None: the default one) if it is open; waits for nothing."""
-        return self._open_engines.lease_open(self._named(name))
+        """Return what `lease` does if all it needs is open and shows what is committed, else None.
+
+        Waits for nothing, or where another process writes, for a look into the database at most.
+        """
+        names = self._members(name)
+        if len(names) == 1:
+            return self._current_open(names[0])
+        with ExitStack() as held:
+            engines = []
+            for one in names:
+                lease = self._current_open(one)
+                if lease is None:
+                    return None
+                engines.append(held.enter_context(lease))
+            return self._joined(engines, held)
 
     def get(self, name: str | None = None, *, create: bool = False) -> Engine:
         """Return the engine of a corpus, leased until `close`: for programs that ask one. See `lease`."""
@@ -179,19 +207,25 @@ class Engines:
         return self._embedder.get_query_embedding(text)
 
     def names(self) -> list[str]:
-        """Corpora on disk, sorted."""
+        """Corpora on disk, sorted; a reader makes the folders of those that it finds in its database."""
+        if self._settings.serve.role == "reader":
+            make_folders(self._settings.index.dir, servers_of(self._settings))
         return corpus_names(self._settings.index.dir)
 
     def status(self) -> dict[str, Any]:
         """Return what is known without asking any store or model, and without waiting.
 
-        Keys: `corpora` (open ones: name -> documents and leaves), `on_disk` (others that were looked at: name ->
-        documents), `refused` (name -> error's code and detail), `embedding` (model), `synthesizer` (provider),
-        `llm_ready` and `llm_reason` (how its last answer went).
+        Keys: `corpora` (open ones: name -> documents, leaves, and generation: the number of the commit that is shown),
+        `on_disk` (others that were looked at: name -> documents), `refused` (name -> error's code and detail),
+        `embedding` (model), `synthesizer` (provider), `llm_ready` and `llm_reason` (how its last answer went).
         """
         return {
             "corpora": {
-                name: {"documents": totals.documents, "leaves": totals.leaves}
+                name: {
+                    "documents": totals.documents,
+                    "leaves": totals.leaves,
+                    "generation": engine.corpus.generation,
+                }
                 for name, engine in self._open_engines.open_items().items()
                 if (totals := engine.corpus.documents.last_totals())
             },
@@ -210,8 +244,9 @@ class Engines:
         """Look for a corpus that holds a document, without opening any, so that `status` knows of it; blocks.
 
         Those that are open or were refused are left out: more is known of them. Servers of open ones are asked whether
-        they answer. Only those that were refused because a server did not answer or a disk refused are opened, if
-        `RETRY_S` have passed since the last time: nothing else tells whether they can be now.
+        they answer, and what another process has changed is opened anew, though nobody asks. Of the others only those
+        are opened that were refused because a server did not answer or a disk refused, if `RETRY_S` have passed since
+        the last time: nothing else tells whether they can be now.
         """
         self._retry_unavailable()
         self._ask_servers()
@@ -244,18 +279,64 @@ class Engines:
     def _ask_servers(self) -> None:
         silent: dict[str, CorpusError] = {}
         for name in self._open_engines.open_items():
-            if (lease := self._open_engines.lease_open(name)) is not None:
-                with lease as engine:
-                    try:
-                        engine.corpus.ask_servers()
-                    except CorpusError as error:
-                        silent[name] = error
+            try:
+                with self._current_open(name) or self._current(name) as engine:
+                    engine.corpus.ask_servers()
+            except (UnknownCorpusError, TooManyCorporaError, ModelError):
+                continue  # it is gone, has no room now, or is in `_refused`
+            except CorpusError as error:
+                silent[name] = error
         self._silent = silent
+
+    def _current(self, name: str, *, create: bool = False) -> Lease[Engine]:
+        """Return the engine of one corpus, opened again if it does not show what is committed."""
+        while True:
+            lease = self._open_engines.lease(name, create=create)
+            if self._is_current(name, lease):
+                return lease
+
+    def _current_open(self, name: str) -> Lease[Engine] | None:
+        lease = self._open_engines.lease_open(name)
+        return lease if lease is not None and self._is_current(name, lease) else None
+
+    def _is_current(self, name: str, lease: Lease[Engine]) -> bool:
+        """Say whether an engine shows what is committed; if not, give it back, and have the next lease open another."""
+        engine = lease.item
+        now_s = time.monotonic()
+        if not self._access.read_only or now_s < engine.looked_s + LOOK_S:
+            return True
+        try:
+            outdated = engine.corpus.is_outdated()
+        except IndexDamagedError:
+            outdated = True  # another corpus may have its name now; opening it tells
+        except BaseException:
+            lease.release()
+            raise
+        if outdated:
+            lease.release()
+            self._open_engines.retire(name, engine)
+            return False
+        engine.looked_s = now_s
+        return True
 
     def _named(self, name: str | None) -> str:
         return name or self._settings.index.corpus
 
+    def _members(self, name: str | None) -> Sequence[str]:
+        """Return the corpora that a name stands for."""
+        if name != ALL:
+            return member_names(self._named(name))
+        if names := self.names():
+            return names
+        raise UnknownCorpusError("No corpus exists yet.", "Make one with `python -m ingestion PATH --corpus NAME`.")
+
+    def _joined(self, engines: Sequence[Engine], held: ExitStack) -> Lease[Engine]:
+        """Return the engine of several corpora, which takes over what is held."""
+        return Lease(self._engine(JoinedCorpus([engine.corpus for engine in engines])), held.pop_all().close)
+
     def _open(self, name: str, create: bool) -> Engine:
+        if self._access.read_only and create and name not in self.names():
+            raise ReadOnlyError.of(name)
         if not create and name not in self.names():
             self._refused.pop(name, None)
             raise UnknownCorpusError.of(name, self.names())
@@ -272,7 +353,7 @@ class Engines:
     def _open_corpus(self, name: str, *, create: bool) -> Corpus:
         try:
             manifest = self.embedding.opening_manifest()
-            corpus = open_corpus(name, self._settings, manifest, create=create, service_url=self._service_url)
+            corpus = open_corpus(name, self._settings, manifest, create=create, access=self._access)
             try:
                 corpus.open_derived()
                 corpus.documents.count()  # from now on `status` knows
@@ -298,25 +379,27 @@ class Engines:
         return corpus
 
     def _engine(self, corpus: Corpus, *, only_sure: bool = False, model: str | None = None) -> Engine:
-        reader = LeafReader(
-            self._passage_reader, stored_documents(corpus.documents), corpus.lexical_index, self._embedder
-        )
-        quoting: QuotingSynthesizer = ExtractiveSynthesizer(reader, self._settings.answer.max_words)
-        set_so = self._settings.answer.only_sure
-        if only_sure if set_so is None else set_so:
-            quoting = HighPrecisionSynthesizer(quoting, corpus.lexical_index)
+        answer = self._settings.answer
+        documents = stored_documents(corpus.documents)
+        reader = LeafReader(self._passage_reader, documents, corpus.lexical_index, self._embedder, answer.quote_chars)
+        quoting = ExtractiveSynthesizer(reader)
         synthesizers: list[Synthesizer] = [*self._language_models.chosen(model), quoting]
+        settings = self._settings
+        # A language model decides itself whether the passages answer.
+        if len(synthesizers) == 1 and (only_sure if answer.only_sure is None else answer.only_sure):
+            sure = answer.model_copy(update={"min_confidence": max(answer.min_confidence, SURE_CONFIDENCE)})
+            settings = settings.model_copy(update={"answer": sure})
         helper = None if model == QUOTES else self._helper()
-        condenser = Condenser(helper, self._settings.expansion.timeout_s) if helper else Condenser()
+        condenser = Condenser(helper, ASIDE_S) if helper else Condenser()
         return Engine(
             corpus,
             self._embedder,
             reader,
             synthesizers,
-            self._settings,
+            settings,
             pipeline=self._pipeline(corpus),
             condenser=condenser,
-            planner=Planner(helper, self._settings.answer.plan_timeout_s),
+            planner=Planner(helper, ASIDE_S),
             helper=helper,
         )
 

@@ -15,8 +15,8 @@ from query_engine.question.spelling import Correction
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.citations import Checked, Shown
 from query_engine.schema.events import Step
-from query_engine.schema.passage import Passage
-from query_engine.text.markdown_escape import as_text
+from query_engine.schema.passage import DocumentKey, Passage
+from query_engine.text.markdown_escape import as_plain, as_text
 
 # Every declined answer begins with this sentence: programs and evaluations recognise it by that.
 DONT_KNOW = "I don't know."
@@ -24,13 +24,13 @@ TOO_LATE = f"{DONT_KNOW} The time for this question was over before an answer wa
 NOTHING_FOUND = f"{DONT_KNOW} No passage was found for this question."
 NO_ANSWER = f"{DONT_KNOW} The passages found do not answer this."
 UNMENTIONED = f"{DONT_KNOW} None of the passages found mentions {{words}}."
-CONTRADICTED = f"{DONT_KNOW} The closest passage says something else where the question says {{words}}."
-NOTHING_NEW = f"{DONT_KNOW} The passages found only repeat what was answered before."
+# Shown below the other answers for a part of the question that nothing was found for.
+PART_NOT_FOUND = "Not found: {part}"
 EMPTY = f"{DONT_KNOW} The corpus '{{corpus}}' holds no documents yet. Upload some, or ingest a folder."
 REFUSED = f'{DONT_KNOW} Questions with the word "{{word}}" are declined here.'
 FILTERED_OUT = f"{DONT_KNOW} No document meets the filter. List them with `GET /documents`, which takes it as well."
 SYNTHESIZERS = {
-    "extractive": "quoting the sentences that answer (no language model)",
+    "extractive": "quoting the passages that answer (no language model)",
     "huggingface": "a Hugging Face model writes from these passages",
     "openvino": "an OpenVINO model writes from these passages",
     "openai": "a language model server writes from these passages",
@@ -55,11 +55,6 @@ def condensed(found: Condensed) -> Step:
     if found.warnings:
         told += f" {found.warnings[0].text}"
     return Step("conversation", told)
-
-
-def unframed(question: str) -> Step:
-    """Say what is asked without the words that frame it."""
-    return Step("question", f"**Asked plainly**: “{as_text(question)}”")
 
 
 def spelled(corrections: Sequence[Correction]) -> Step:
@@ -89,24 +84,6 @@ def about_collection(kind: str, documents: int) -> Step:
         "history": "what happened is told by the sentences of a document that name a year",
     }[kind]
     return Step("collection", f"**A question about the collection** of {_count(documents, 'document')}: {told}.")
-
-
-def rows_shown(rows: int, *, counted: bool) -> Step:
-    """Say that rows are shown, perhaps where a number was asked for."""
-    told = "**Rows instead of a number**: quotes cannot count them;" if counted else "**Listing rows**:"
-    return Step("write", f"{told} {rows} hold all words of the question.")
-
-
-def outcome_read(kind: str, title: str) -> Step:
-    """Say where a question about a study or a meeting is answered from."""
-    told = {
-        "findings": "**What was found** is quoted from the abstract or conclusions",
-        "aim": "**What was asked** is quoted from the abstract",
-        "limits": "**What limits it** is quoted from where the authors say so",
-        "decisions": "**What was decided** is quoted from the places that say so",
-        "actions": "**Who is to do what** is quoted from the actions",
-    }[kind]
-    return Step("write", f"{told} of *{as_text(title)}*.")
 
 
 def remembered() -> Step:
@@ -150,26 +127,20 @@ def found(passages: Sequence[Passage]) -> Iterator[Step]:
     if not passages:
         yield Step("found", "**Found nothing** that resembles the question.")
         return
-    by_document: dict[str, list[Passage]] = {}
+    by_document: dict[DocumentKey, list[Passage]] = {}
     for passage in passages:
-        by_document.setdefault(passage.doc_id, []).append(passage)
+        by_document.setdefault(passage.document, []).append(passage)
     lines = [f"**Found {_count(len(passages), 'passage')} in {_count(len(by_document), 'document')}**:"]
     shown = list(by_document.values())[:SHOWN_DOCUMENTS]
-    lines += [f"- *{as_text(group[0].title)}*: {_why(group)}" for group in shown]
+    lines += [f"- *{as_plain(group[0].title)}*: {_why(group)}" for group in shown]
     if len(by_document) > SHOWN_DOCUMENTS:
         lines.append(f"- and {len(by_document) - SHOWN_DOCUMENTS} more")
     yield Step("found", "\n".join(lines))
     merged = [passage for passage in passages if passage.merged]
     if merged:
         lines = [f"**Merged** neighbouring matches into {_count(len(merged), 'larger passage')}:"]
-        lines += [f"- *{as_text(passage.title)}*: {passage.merged}" for passage in merged[:SHOWN_MERGES]]
+        lines += [f"- *{as_plain(passage.title)}*: {passage.merged}" for passage in merged[:SHOWN_MERGES]]
         yield Step("merged", "\n".join(lines))
-
-
-def narrowed(names: Sequence[str], question: str) -> Step:
-    """Say that the documents which the question names are asked without their names."""
-    told = " and ".join(f"*{as_text(name)}*" for name in names)
-    return Step("search", f"**Searching within** {told} for: “{_shortened(question)}”")
 
 
 def planned(plan: Plan) -> Step:
@@ -179,9 +150,9 @@ def planned(plan: Plan) -> Step:
     return Step("plan", "\n".join([*lines, *(f"- {_shortened(part.text)}" for part in plan.parts)]))
 
 
-def searching_again(number: int, wording: str) -> Step:
+def searching_again(wording: str) -> Step:
     """Say that one part was not covered, and in which words it is searched for now."""
-    return Step("plan", f"**Searching again** (round {number}) for what was not found: “{_shortened(wording)}”")
+    return Step("plan", f"**Searching again** for what was not found: “{_shortened(wording)}”")
 
 
 def covered(parts: Sequence[PartEvidence]) -> Step:
@@ -277,10 +248,7 @@ def _shortened(text: str) -> str:
 
 
 def _missing(confidence: Confidence) -> str:
-    told = f" No passage mentions: {', '.join(confidence.missing[:5])}." if confidence.missing else ""
-    if confidence.contradicted:
-        told += f" The closest passage says something else than: {', '.join(confidence.contradicted)}."
-    return told
+    return f" No passage mentions: {', '.join(confidence.missing[:5])}." if confidence.missing else ""
 
 
 def _count(number: int, noun: str) -> str:

@@ -1,7 +1,6 @@
-"""What follows "I don't know." in the language of the question.
+"""What the engine says about an answer that is missing, in the language of the question.
 
-Flow: `synthesis/fallback_chain.py` closes an answer that is none -> **here**. The first sentence stays English, since
-programs know a declined question by it. English messages are `steps.py`'s.
+"I don't know." itself stays English, since programs know a declined question by it. English messages are `steps.py`'s.
 """
 
 from query_engine import steps
@@ -53,15 +52,28 @@ _FOLLOWING = {
         "zh": "这个问题的时间已到,请稍后再问。",
     },
 }
+_NOT_FOUND = {
+    "ar": "لم يُعثر على: {part}",
+    "de": "Nicht gefunden: {part}",
+    "es": "No se encontró: {part}",
+    "fr": "Introuvable : {part}",
+    "hi": "नहीं मिला: {part}",
+    "ja": "見つかりません: {part}",
+    "pt": "Não encontrado: {part}",
+    "ru": "Не найдено: {part}",
+    "zh": "未找到:{part}",
+}
 
 
 def in_language(message: str, language: str, **values: str) -> str:
-    """Return a message that declines a question, in a language; as it is where there is no translation.
+    """Return a message in a language; as it is where there is no translation.
 
     Args:
         message: one of `steps.py`.
         language: ISO 639 code, see `index.lexical.language.question_language`.
         values: what stands in the message's braces.
     """
+    if message == steps.PART_NOT_FOUND:
+        return _NOT_FOUND.get(language, message).format(**values)
     following = _FOLLOWING.get(message, {}).get(language)
     return (message if following is None else f"{steps.DONT_KNOW} {following}").format(**values)

@@ -143,7 +143,7 @@ class ModelReviewer:
         if reply.contradiction is None:
             return ()
         first, second = (passages[at] for at in reply.contradiction.places)
-        if first.doc_id == second.doc_id:
+        if first.document == second.document:
             return ()
         about = reply.contradiction.about or "this"
         weights = question_weights(f"{self._notes.question} {about}", self._words)

@@ -1,7 +1,6 @@
-"""Review passages without a language model: grammar finds the parts, the gate judges them, rules reword the gaps.
+"""Review passages without a language model: the gate judges each part, a gap is searched for in what was found.
 
-Flow: `loop.py` -> **here** (`question/decompose_rules.py`, `answerability/`, `wording.py`) -> a `Review`. It also takes
-over when a language model fails.
+Flow: `loop.py` -> **here** (`answerability/`) -> a `Review`. It also takes over when a language model fails.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,10 +12,12 @@ from query_engine.question.decompose_rules import Part
 from query_engine.retrieval.multi_part import SearchContext, judge_part, merge
 from query_engine.schema.passage import Passage
 from research.schema import Review
-from research.wording import reworded
+from research.wording import was_asked
 
 # Of the passages of a part that is covered, those that are kept as useful.
 KEPT = 3
+# Documents in which a gap is searched for, one a round.
+MOST_TITLES = 2
 
 
 @dataclass(slots=True)
@@ -110,17 +111,19 @@ class RuleReviewer:
         return one.sufficient and one.confidence.value >= self._sufficient_from
 
     def _wordings(self, gaps: Sequence[int]) -> Mapping[int, str]:
-        """Return another wording for each gap, as far as there is one that was not asked yet."""
-        asked, wordings = list(self._notes.asked), dict[int, str]()
+        """Return each gap that has one a query that was not asked yet: behind the title of a document that was found.
+
+        What the other parts found comes first: a part may ask about what they name.
+        """
+        wordings = {}
         for at in gaps:
             one = self.evidence[at]
             others = [other.passages[0] for other in self.evidence if other is not one and other.passages]
-            wording = reworded(
-                one.part.query, self._notes.question, one.confidence, others, words=self._context.words, asked=asked
-            )
-            if wording:
-                wordings[at] = wording
-                asked.append(wording)
+            titles = dict.fromkeys(passage.title for passage in (*others, *one.passages) if passage.title)
+            queries = [f"{title}: {one.part.query}" for title in list(titles)[:MOST_TITLES]]
+            new = [query for query in queries if not was_asked(query, self._notes.asked)]
+            if new:
+                wordings[at] = new[0]
         return wordings
 
     def _lacking(self, one: PartEvidence) -> str:

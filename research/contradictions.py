@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from query_engine.schema.passage import Passage
-from query_engine.text.sentences import split_sentences
+from index.documents.sentences import split_sentences
+from query_engine.schema.passage import DocumentKey, Passage
 from query_engine.text.term_weights import TermWeights
 from research.found_documents import READ_CHARS, place_of
 from research.schema import Contradiction
@@ -64,9 +64,9 @@ def find_contradictions(question: str, passages: Sequence[Passage], words: TermW
     asked = frozenset(words.query_terms(question))
     opposites = [(frozenset(words.terms(one)), frozenset(words.terms(other))) for one, other in OPPOSITES]
     sentences = [one for passage in passages[:READ_PASSAGES] for one in _sentences(passage, asked, words)]
-    found: dict[frozenset[str], Contradiction] = {}
+    found: dict[frozenset[DocumentKey], Contradiction] = {}
     for one, other in combinations(sentences, 2):
-        pair = frozenset((one.passage.doc_id, other.passage.doc_id))
+        pair = frozenset((one.passage.document, other.passage.document))
         if len(pair) == 1 or pair in found or len(found) == MAX_FOUND:
             continue
         if about := _disagreement(one, other, opposites):

@@ -7,9 +7,9 @@ which chooses the quotes, takes ten times as long.
 import re
 from collections.abc import Collection, Mapping, Sequence
 
+from index.documents.sentences import split_sentences
 from query_engine.schema.events import Nearest
-from query_engine.schema.passage import Passage
-from query_engine.text.sentences import split_sentences
+from query_engine.schema.passage import DocumentKey, Passage
 from query_engine.text.term_weights import TermWeights, question_weights
 from research.schema import FoundDocument
 
@@ -32,14 +32,14 @@ def found_documents(
     """
     weights = question_weights(question, words)
     kept = {passage.node_id for passage in useful}
-    found: dict[str, FoundDocument] = {}
+    found: dict[DocumentKey, FoundDocument] = {}
     ordered = sorted(passages, key=lambda passage: passage.node_id not in kept)
     for passage in ordered:
-        if passage.doc_id in found:
+        if passage.document in found:
             continue
         if len(found) == MAX_DOCUMENTS:
             break
-        found[passage.doc_id] = FoundDocument(best_sentence(passage, weights, words), passage.node_id in kept)
+        found[passage.document] = FoundDocument(best_sentence(passage, weights, words), passage.node_id in kept)
     return tuple(found.values())
 
 
@@ -61,7 +61,7 @@ def place_of(passage: Passage, start: int, sentence: str) -> Nearest:
     """Return the place of a sentence that begins at `start` of the passage's text."""
     quote = _cut(sentence)
     start += passage.start
-    return Nearest(passage.doc_id, passage.title, passage.url, start, start + len(quote), quote)
+    return Nearest(passage.doc_id, passage.title, passage.url, start, start + len(quote), quote, passage.corpus)
 
 
 def _cut(sentence: str) -> str:

@@ -26,7 +26,7 @@ class _Fused:
 
     def holds(self, passage: Passage) -> bool:
         own = self.passage
-        if own.doc_id != passage.doc_id:
+        if own.document != passage.document:
             return own.text.strip() == passage.text.strip()
         return own.start < passage.end and passage.start < own.end
 
@@ -46,7 +46,7 @@ def fuse(rankings: Sequence[Sequence[Passage]]) -> tuple[Passage, ...]:
             if one is None:
                 one = _Fused(passage)
                 fused.append(one)
-            elif one.passage.doc_id == passage.doc_id and len(passage.text) > len(one.passage.text):
+            elif one.passage.document == passage.document and len(passage.text) > len(one.passage.text):
                 one.passage = passage
             if number not in one.lists:
                 one.lists.add(number)
@@ -73,7 +73,7 @@ def rerank(
     texts = [f"{passage.title}\n{passage.text}" for passage in pool]
     try:
         limit = deadline.for_stage(options.timeout_s)
-        scores = reranking.reranker.score(options.query or question, texts, limit)
+        scores = reranking.reranker.score(reranking.query or question, texts, limit)
     except RagError as error:
         return passages, skipped(reranking.reranker.name, error)
     name = reranking.reranker.name

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
-from query_engine.retrieval.multi_part import Evidence, Narrowed, SearchContext
+from query_engine.retrieval.multi_part import Evidence, SearchContext
 from query_engine.schema.events import Step
 from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
@@ -20,12 +20,11 @@ class GivenPassages:
 
     Attributes:
         retrieval: the passages.
-        parts, apart, narrowed: the question is taken as one, and as it is.
+        parts, apart: the question is taken as one.
     """
 
     parts: Sequence[PartEvidence] = ()
     apart = False
-    narrowed: Narrowed | None = None
 
     def __init__(self, passages: tuple[Passage, ...]) -> None:
         self.retrieval = Retrieval(passages, {})

@@ -1,7 +1,7 @@
 """Search in rounds: queries, search, fusion, reranking, review, and again with what is missing.
 
 Flow: `modes.py` -> `Engine.stream` reads the question -> **here** gathers -> the engine's gate and synthesizers answer
-from what was gathered. A LlamaIndex workflow orders the steps:
+from what was gathered.
 
     begin (queries) -> search (side by side, fused, reranked) -> review -> search … -> stop
 
@@ -9,30 +9,27 @@ The loop ends when a review finds the passages sufficient, no new query is left,
 or the rounds or the time are used up. Failures are reported, and the loop continues: without the failed search, or by
 rules instead of the failed language model.
 
-The engine's stages are a plain iterator in the question's thread, so the workflow has an event loop in that thread: it
-runs while the iterator waits for the next step, and pauses while a step is consumed. Blocking work runs in further
-threads, which `ended` waits for.
+The engine's stages are a plain iterator; the rounds run in a thread of their own beside it, so that each step is shown
+at once. `ended` waits for that thread and for the searches'.
 """
 
-import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
-
-from llama_index.core.workflow import Context, StartEvent, StopEvent, Workflow, step
-from llama_index.core.workflow import Event as WorkflowEvent
+from queue import Empty, SimpleQueue
+from typing import Any
 
 from errors import OutOfTimeError, RagError
 from query_engine import steps as engine_steps
 from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
-from query_engine.question.decompose_rules import Part
-from query_engine.retrieval.multi_part import Narrowed, SearchContext, merge
+from query_engine.question.decompose_rules import Part, split_question
+from query_engine.retrieval.multi_part import SearchContext, merge
 from query_engine.retrieval.pipeline import Reranking
-from query_engine.runtime.threads import POLL_S, in_thread, start_thread
+from query_engine.runtime.threads import POLL_S, start_thread
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step
 from query_engine.schema.passage import Passage
@@ -43,7 +40,6 @@ from research.by_rules import Notes, RuleReviewer
 from research.contradictions import find_contradictions
 from research.found_documents import found_documents
 from research.fusion import fuse, rerank
-from research.parts import sub_questions
 from research.schema import Contradiction, ModelHelper, Review, Round, Search
 from research.wording import was_asked
 from settings import ResearchSettings
@@ -56,8 +52,11 @@ NO_ROOM = "the useful passages fill the room that an answer has for them."
 NO_TIME = "the time for it is over."
 LAST_ROUND = "this was the last round."
 
+# Queries of one round beside the question, and passages taken from each search, at most.
+VARIANTS = 5
+RESULTS = 10
+
 Tell = Callable[[Step], None]
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,21 +93,18 @@ class Research:
         rounds: those that were finished.
         contradictions: that reviews found, each pair of documents once.
         stop: set when nobody waits for the answer any more.
-        narrowed: the question is read as it is.
     """
-
-    narrowed: Narrowed | None = None
 
     def __init__(self, question: str, context: SearchContext, tools: Tools) -> None:
         self.retrieval = Retrieval((), {})
         self.rounds: list[Round] = []
         self.contradictions: list[Contradiction] = []
-        self._parts = sub_questions(question) if tools.split else ()
+        self._parts = split_question(question) if tools.split else ()
         self._context = context
         self._tools = tools
         self._notes = Notes(question, self._parts or (Part(question, question),))
         self._warnings: list[AnswerWarning] = []
-        self._searches: list[Future[Retrieval]] = []
+        self._threads: list[Future[Any]] = []
         self._limit = context.deadline.for_stage(tools.options.timeout_s)
         self._rules = RuleReviewer(self._notes, context, tools.sufficient_from)
         self._helper = tools.helper
@@ -123,13 +119,20 @@ class Research:
             OutOfTimeError: nobody waits for the answer any more.
         """
         started = time.perf_counter()
-        with asyncio.Runner() as runner:
-            told = self._told()
-            try:
-                while (one := runner.run(_next_of(told))) is not None:
-                    yield one
-            finally:
-                runner.run(told.aclose())
+        told: SimpleQueue[Step | None] = SimpleQueue()
+        rounds = start_thread(partial(self._rounds, told.put))
+        self._threads.append(rounds)
+        rounds.add_done_callback(lambda _: told.put(None))
+        try:
+            while not rounds.done() or not told.empty():
+                self._context.deadline.check_wanted("while it was searched")
+                with suppress(Empty):
+                    if (one := told.get(timeout=POLL_S)) is not None:
+                        yield one
+            rounds.result()
+        finally:
+            if not rounds.done():
+                self.stop.set()
         if self._parts and not self._rules.evidence:
             self._rules.judge(())
         passages = self._passages()
@@ -157,26 +160,19 @@ class Research:
         return max(merged, least, key=lambda one: one.value)
 
     def ended(self) -> None:
-        """Wait until the threads of all searches have ended; blocks."""
-        wait(self._searches)
+        """Wait until the threads of the rounds and all searches have ended; blocks."""
+        for thread in self._threads:  # the rounds' own thread adds those of searches
+            wait([thread])
 
-    async def _told(self) -> AsyncGenerator[Step, None]:
-        """Yield what the workflow tells; closing it stops the workflow."""
-        # The steps check the time limit, since they have at hand what was found; the workflow's own limit would not.
-        handler = _Workflow(self, timeout=None).run()
-        try:
-            async for event in handler.stream_events():
-                if isinstance(event, _Told):
-                    yield event.step
-            await handler
-        finally:
-            if not handler.is_done():
-                self.stop.set()
-                await handler.cancel_run()
+    def _rounds(self, tell: Tell) -> None:
+        """Search and review until a review has no query left."""
+        number, queries = 1, self._begin(tell)
+        while queries:
+            passages = self._search(number, queries, tell)
+            queries = self._review(number, queries, passages, tell)
+            number += 1
 
-    # What the workflow's steps do; each blocks.
-
-    def begin(self, tell: Tell) -> tuple[str, ...]:
+    def _begin(self, tell: Tell) -> tuple[str, ...]:
         """Return the queries of the first round: the question, its parts, and those that the language model adds."""
         by_model: tuple[str, ...] = ()
         if self._helper is not None:
@@ -194,15 +190,15 @@ class Research:
         for query in (*(part.query for part in self._parts), *by_model):
             if not was_asked(query, queries):
                 queries.append(query)
-        return tuple(queries[: self._tools.options.variants + 1])
+        return tuple(queries[: VARIANTS + 1])
 
-    def search(self, number: int, queries: Sequence[str], tell: Tell) -> tuple[Passage, ...]:
+    def _search(self, number: int, queries: Sequence[str], tell: Tell) -> tuple[Passage, ...]:
         """Search for all queries at once; return this round's passages, best first."""
         self._round_began = time.perf_counter()
         tell(steps.searching(number, queries))
         self._notes.asked += queries
         running = {query: start_thread(partial(self._tools.search, query, self._limit)) for query in queries}
-        self._searches += running.values()
+        self._threads += running.values()
         self._wait_for(running.values())
         for query, future in running.items():
             try:
@@ -213,7 +209,7 @@ class Research:
                 self._context.deadline.check_wanted("while it was searched")
                 self._warn(AnswerWarning("search_failed", f"The search for “{query}” failed: {error.fact}"), tell)
                 continue
-            self._notes.found[query] = found.passages[: self._tools.options.results]
+            self._notes.found[query] = found.passages[:RESULTS]
             for warning in found.warnings:
                 self._warn(warning, tell)
         self._spent_ms = {"search": _ms_since(self._round_began)}
@@ -222,9 +218,9 @@ class Research:
         if skipped is not None:
             self._warn(skipped, tell)
         self._notes.fused = fused if number == 1 else fuse(list(self._notes.found.values()))
-        return fused[: self._tools.options.results]
+        return fused[:RESULTS]
 
-    def review(
+    def _review(
         self, number: int, queries: tuple[str, ...], passages: tuple[Passage, ...], tell: Tell
     ) -> tuple[str, ...]:
         """Review a round, tell it, and return the queries of the next one; none if it was the last."""
@@ -263,8 +259,8 @@ class Research:
 
     def _show(self, found: Contradiction, tell: Tell) -> None:
         """Tell a contradiction, unless one of the same documents was."""
-        pair = {found.first.doc_id, found.second.doc_id}
-        if all(pair != {one.first.doc_id, one.second.doc_id} for one in self.contradictions):
+        pair = {found.first.document, found.second.document}
+        if all(pair != {one.first.document, one.second.document} for one in self.contradictions):
             self.contradictions.append(found)
             self._warnings.append(steps.contradiction_warning(found))
             tell(steps.contradicting(found))
@@ -307,7 +303,7 @@ class Research:
             self._notes,
             self._rules,
             self._context.words,
-            max_queries=self._tools.options.variants,
+            max_queries=VARIANTS,
             on_thought=lambda thought: tell(engine_steps.thinking(thought)),
         )
 
@@ -322,58 +318,6 @@ class Research:
         if warning not in self._warnings:
             self._warnings.append(warning)
             tell(steps.told(warning))
-
-
-class _Told(WorkflowEvent):
-    step: Any
-
-
-class _Queries(WorkflowEvent):
-    number: int
-    queries: tuple[str, ...]
-
-
-class _Found(WorkflowEvent):
-    number: int
-    queries: tuple[str, ...]
-    passages: Any
-
-
-class _Workflow(Workflow):
-    """The order of the steps; what they do is `Research`'s."""
-
-    def __init__(self, research: Research, timeout: float | None) -> None:
-        super().__init__(timeout=timeout)
-        self._research = research
-
-    @step
-    async def begin(self, ctx: Context, event: StartEvent) -> _Queries:  # noqa: ARG002  # it holds nothing
-        return _Queries(number=1, queries=await self._in_thread(ctx, self._research.begin))
-
-    @step
-    async def search(self, ctx: Context, event: _Queries) -> _Found:
-        work = partial(self._research.search, event.number, event.queries)
-        passages = await self._in_thread(ctx, work)
-        return _Found(number=event.number, queries=event.queries, passages=passages)
-
-    @step
-    async def review(self, ctx: Context, event: _Found) -> _Queries | StopEvent:
-        work = partial(self._research.review, event.number, event.queries, event.passages)
-        queries = await self._in_thread(ctx, work)
-        return _Queries(number=event.number + 1, queries=queries) if queries else StopEvent()
-
-    async def _in_thread(self, ctx: Context, work: Callable[[Tell], Result]) -> Result:
-        """Run `work` in a thread and return its result; what it reports is streamed immediately."""
-        loop = asyncio.get_running_loop()
-
-        def tell(one: Step) -> None:
-            loop.call_soon_threadsafe(ctx.write_event_to_stream, _Told(step=one))
-
-        return await in_thread(partial(work, tell), self._research.stop)
-
-
-async def _next_of(told: AsyncGenerator[Step, None]) -> Step | None:
-    return await anext(told, None)
 
 
 def _ms_since(started: float) -> float:

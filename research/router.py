@@ -14,7 +14,7 @@ from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
 from query_engine.question.decompose import may_be_several
 from query_engine.question.decompose_rules import split_question
-from query_engine.retrieval.multi_part import Evidence, Narrowed
+from query_engine.retrieval.multi_part import Evidence
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Step
 from query_engine.schema.retrieval_result import Retrieval
@@ -106,11 +106,6 @@ class Routed:
     def apart(self) -> bool:
         """See `Evidence`."""
         return self._evidence.apart
-
-    @property
-    def narrowed(self) -> Narrowed | None:
-        """See `Evidence`."""
-        return self._evidence.narrowed
 
     def confidence(self, merged: Confidence) -> Confidence:
         """See `Evidence`."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Nearest, Step
-from query_engine.text.markdown_escape import as_text
+from query_engine.text.markdown_escape import as_plain, as_text
 from research.schema import Contradiction, Round, RoundStep
 
 MAX_QUERY_CHARS = 200
@@ -74,7 +74,7 @@ def told(warning: AnswerWarning) -> Step:
 
 
 def _line(place: Nearest, link: Callable[[Nearest], str] | None, mark: str = "") -> str:
-    title = as_text(" ".join(place.title.split()) or place.doc_id)
+    title = as_plain(place.title) or as_plain(place.doc_id)
     url = link(place) if link else place.url or ""
     shown = f"[{title}]({url})" if _WEB_URL.fullmatch(url) and not set(title) & set("[]") else f"*{title}*"
     return f"- {shown}{mark}: “{as_text(' '.join(place.quote.split()))}”"

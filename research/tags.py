@@ -20,6 +20,7 @@ Pure.
 import re
 from dataclasses import dataclass
 
+from query_engine.llms.reply import listed
 from research.wording import is_same_query, was_asked
 
 MAX_QUERY_CHARS = 300
@@ -30,7 +31,6 @@ _YES = re.compile(r"\W*(?:yes|true|sufficient|1)\b", re.I)
 _NO = re.compile(r"\W*(?:no|not|false|insufficient|0)\b", re.I)
 _NONE = re.compile(r"\W*(?:none|n/?a|nothing|no(?: new)?(?: query| documents?| contradiction)?|empty|null)?\W*", re.I)
 _ALL = re.compile(r"\W*(?:all|every)\b", re.I)
-_NUMBERING = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):])\s*")
 _RANGE = re.compile(r"(\d{1,3})\s*(?:-|–|to)\s*(\d{1,3})")
 
 
@@ -125,12 +125,7 @@ def _yes_or_no(text: str | None) -> bool | None:
 
 
 def _queries(text: str) -> list[str]:
-    lines = [_NUMBERING.sub("", line).strip().strip("\"'“”`").strip() for line in text.splitlines()]
-    return [
-        line
-        for line in lines
-        if line and len(line) <= MAX_QUERY_CHARS and not _NONE.fullmatch(line) and line[-1] != ":"
-    ]
+    return [line for line in listed(text, MAX_QUERY_CHARS) if not _NONE.fullmatch(line)]
 
 
 def _contradiction(text: str | None, documents: int) -> Disagreement | None:

@@ -5,6 +5,7 @@ Flow: `corpus.py` -> **here** -> `GET /search` with `x-api-key` -> `encoded_reco
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import parse_qsl
 
 from query_engine.runtime.deadline import Deadline
 from settings import SourcesSettings
@@ -26,12 +27,7 @@ class ClueWeb:
 
     def __init__(self, client: JsonClient, settings: SourcesSettings) -> None:
         self._client = client
-        self._options = without_unset(
-            cw22_a=settings.clueweb_cw22_a,
-            complexity=settings.clueweb_complexity,
-            shard_ids=settings.clueweb_shard_ids,
-            rerank=settings.clueweb_rerank,
-        )
+        self._options = dict(parse_qsl(settings.clueweb_options or ""))
 
     def search(self, query: SourceQuery, deadline: Deadline) -> SourceResult:
         """Return what `Source.search` says. Neither distances nor links are asked for: nothing here reads them."""

@@ -5,6 +5,7 @@ Flow: `corpus.py` -> **here** -> `GET /fineweb/search` -> `encoded_records.py` -
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import parse_qsl
 
 from query_engine.runtime.deadline import Deadline
 from settings import SourcesSettings
@@ -26,9 +27,7 @@ class FineWeb:
 
     def __init__(self, client: JsonClient, settings: SourcesSettings) -> None:
         self._client = client
-        self._options = without_unset(
-            complexity=settings.fineweb_complexity, num_of_shards=settings.fineweb_num_of_shards
-        )
+        self._options = dict(parse_qsl(settings.fineweb_options or ""))
 
     def search(self, query: SourceQuery, deadline: Deadline) -> SourceResult:
         """Return what `Source.search` says."""

@@ -7,7 +7,7 @@ escaped. Decides nothing.
 from collections.abc import Iterator, Sequence
 
 from query_engine.schema.events import Step
-from query_engine.text.markdown_escape import as_text
+from query_engine.text.markdown_escape import as_plain, as_text
 from sources.corpus import Fetched
 
 SHOWN_PAGES = 5
@@ -32,7 +32,7 @@ def _of_source(name: str, found: Sequence[Fetched]) -> Iterator[Step]:
         counts = [f"**{_count(len(pages), 'page')}** from *{name}*"]
         counts += [f"{_count(repeated, 'page')} that came before"] if repeated else []
         counts += [f"{_count(skipped, 'broken record')} skipped"] if skipped else []
-        lines = [f"- {as_text(page.title)}: {as_text(page.url or page.doc_id)}" for page in pages[:SHOWN_PAGES]]
+        lines = [f"- {as_plain(page.title)}: {as_text(page.url or page.doc_id)}" for page in pages[:SHOWN_PAGES]]
         lines += [f"- and {len(pages) - SHOWN_PAGES} more"] if len(pages) > SHOWN_PAGES else []
         yield Step("found", "\n".join([", ".join(counts) + (":" if lines else "."), *lines]))
     for error in {str(one.error): one.error for one in found if one.error and one.warnings}.values():

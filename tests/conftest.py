@@ -15,6 +15,13 @@ hypothesis.settings.register_profile("treeline", deadline=None)
 hypothesis.settings.load_profile("treeline")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let reports name the faults that each test tries, for the sheet (`tests/faults/`)."""
+    for item in items:
+        for mark in item.iter_markers("fault"):
+            item.user_properties += [("fault", name) for name in mark.args]
+
+
 @pytest.fixture(scope="session")
 def model_cache() -> Path:
     """Return the project's own cache: converting a model takes ten seconds and gives the same result every time."""

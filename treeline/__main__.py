@@ -17,6 +17,7 @@ COMMANDS = {
     "pipeline": ("pipelines.__main__", "run a pipeline of steps from a file; as python -m pipelines"),
     "eval": ("eval.__main__", "ask, score and compare; as python -m eval"),
     "mcp": ("treeline.mcp_command", "serve MCP to a program that starts it"),
+    "keys": ("treeline.keys_command", "make, list and revoke the keys of a service"),
     "bench": ("bench.__main__", "measure beside the stock recipe; as python -m bench"),
 }
 

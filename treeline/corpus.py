@@ -102,7 +102,7 @@ class OpenCorpus:
         Args:
             question: as it was asked.
             filters: which documents may be found (docs/filters.md); None allows all.
-            options: fields of `RetrievalSettings`, such as `top_k`, `budget_chars` or `merge_rule`.
+            options: fields of `RetrievalSettings`, such as `top_k`, `budget_chars` or `merge`.
 
         Raises:
             QuestionError: the question cannot be asked as it stands.
@@ -115,7 +115,7 @@ class OpenCorpus:
 
     def as_retriever(self, **options: Any) -> "MergingRetriever":
         """Return a LlamaIndex retriever (docs/llamaindex.md); `options` are those of `retrieve`."""
-        return self._engine.retriever(self._with(options))
+        return self._engine.search.retriever(self._with(options))
 
     def ingest(self, path: Path | str, **options: Any) -> "Summary":
         """Bring a folder or a file into the corpus; the same call again embeds only what changed since.

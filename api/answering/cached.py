@@ -9,7 +9,7 @@ made for the one who asks.
 from dataclasses import replace
 from functools import partial
 
-from api.answering.runner import QuestionRunner, StartedAnswer
+from api.answering.runner import QuestionRunner, StartedAnswer, begun
 from api.dependencies import Engine, Service
 from index.documents.filters import where
 from query_engine.inquiry import Inquiry
@@ -37,13 +37,10 @@ async def ask_or_recall(
     from_sources = runner.ask_sources(corpus, inquiry)
     if from_sources is not None:  # not kept: what the sources return tomorrow is not known
         return from_sources
-    lease = service.engines.lease_open(corpus)
-    if lease is not None:
-        with lease as engine:
-            kept = service.answers.find(await in_thread(partial(_key, engine, inquiry)))
-        if kept is not None:
-            # A new id each time: what one reader says of it does not replace what another said.
-            return StartedAnswer(engine.corpus.name, kept).noted_by(service.recorder, inquiry)
+    found = await in_thread(partial(_open_key, service, corpus, inquiry))
+    if found is not None and (kept := service.answers.find(found[1])) is not None:
+        # A new id each time: what one reader says of it does not replace what another said.
+        return begun(found[0], kept).noted_by(service.recorder, inquiry)
 
     started = await runner.answer(
         corpus,
@@ -53,6 +50,15 @@ async def ask_or_recall(
         ),
     )
     return started.noted_by(service.recorder, inquiry)
+
+
+def _open_key(service: Service, corpus: str | None, inquiry: Inquiry) -> tuple[str, str] | None:
+    """Return the name of a corpus that is open, and the key of the answer; None if it is not open."""
+    lease = service.engines.lease_open(corpus)
+    if lease is None:
+        return None
+    with lease as engine:
+        return engine.corpus.name, _key(engine, inquiry)
 
 
 def _key(engine: Engine, inquiry: Inquiry) -> str:

@@ -33,11 +33,13 @@ from api.answering.sse import disconnected
 from api.dependencies import Engine, Service, ServiceDep
 from api.recorder import Recorder
 from api.schemas.requests import SteeringBody, steering_of
+from api.watching.requests import current_watch
 from errors import OutOfTimeError, UnknownCorpusError
 from index.documents.filters import where
 from query_engine import steps
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
+from query_engine.runtime.lease_pool import Lease
 from query_engine.runtime.threads import CancellableReader, ended, first_done, start_thread
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Event, Step
@@ -107,6 +109,12 @@ class StartedAnswer:
         """Return the same answer with an id, which the recorder notes at its end."""
         answer_id, events = recorder.answer(inquiry, self.corpus, self.events)
         return StartedAnswer(self.corpus, events, answer_id)
+
+
+def begun(corpus: str, events: Events) -> StartedAnswer:
+    """Return an answer that is watched together with its request."""
+    watch = current_watch()
+    return StartedAnswer(corpus, events if watch is None else watch.answering(corpus, events))
 
 
 def inquiry_of(question: str, scope: Scope, settings: AnswerSettings) -> Inquiry:
@@ -189,9 +197,9 @@ class QuestionRunner:
         except UnknownCorpusError as error:
             if corpus is not None:
                 raise
-            return StartedAnswer(self._service.settings.index.corpus, _nothing_to_read(error))
+            return begun(self._service.settings.index.corpus, _nothing_to_read(error))
         self._events = self._in_turn(place, deadline, partial(make, engine))
-        return StartedAnswer(engine.corpus.name, self._events)
+        return begun(engine.corpus.name, self._events)
 
     def answer_outside(self, name: str, make: Callable[[Deadline], Events]) -> StartedAnswer:
         """Return events that no corpus is opened for; they begin when it is the question's turn.
@@ -205,7 +213,7 @@ class QuestionRunner:
         """
         place, deadline = self._enter()
         self._events = self._in_turn(place, deadline, make)
-        return StartedAnswer(name, self._events)
+        return begun(name, self._events)
 
     async def search(
         self, request: Request | None, corpus: str | None, work: Callable[[Engine, Deadline], Result]
@@ -254,18 +262,20 @@ class QuestionRunner:
 
     async def _engine(self, place: Ticket, deadline: Deadline, corpus: str | None) -> Engine:
         """Return an engine that is open, or open it when it is the question's turn; it is held as long as the place."""
-        lease = self._service.engines.lease_open(corpus)
-        if lease is None:
+        engines = self._service.engines
+        engine = await self._in_time(deadline, lambda: _held(place, engines.lease_open(corpus)))
+        if engine is None:
             if not await _called(place, deadline):
                 raise _out_of_time("while it waited for others")
             return await self._in_time(deadline, lambda: self._leased(place, corpus))
-        place.on_leave(lease.release)
-        return lease.item
+        return engine
 
     def _leased(self, place: Ticket, corpus: str | None) -> Engine:
-        lease = self._service.engines.lease(corpus)
-        place.on_leave(lease.release)
-        return lease.item
+        engine = _held(place, self._service.engines.lease(corpus))
+        assert engine is not None
+        if (watch := current_watch()) is not None:
+            watch.corpus = engine.corpus.name
+        return engine
 
     async def _in_turn(self, place: Ticket, limit: Deadline, make: Callable[[Deadline], Events]) -> Events:
         deadline = limit.sparing(limit.left_s() * LAST_WORDS_SHARE)
@@ -324,6 +334,14 @@ async def runner(service: ServiceDep) -> AsyncIterator[QuestionRunner]:
 
 
 RunnerDep = Annotated[QuestionRunner, Depends(runner)]
+
+
+def _held(place: Ticket, lease: Lease[Engine] | None) -> Engine | None:
+    """Return the engine of a lease, which is given back when the place is left."""
+    if lease is None:
+        return None
+    place.on_leave(lease.release)
+    return lease.item
 
 
 async def _called(place: Ticket, deadline: Deadline) -> bool:

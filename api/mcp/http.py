@@ -19,6 +19,10 @@ from query_engine.runtime.threads import in_thread
 if TYPE_CHECKING:  # loaded with the first request
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
+# Open sessions; a new one beyond this closes the one that has been idle longest.
+MAX_SESSIONS = 100
+SESSION_IDLE_S = 1800.0
+
 
 class McpEndpoint:
     """The ASGI application behind `/mcp`.
@@ -60,7 +64,7 @@ class McpEndpoint:
         started = asyncio.Event()
         self._running = asyncio.ensure_future(_run(manager, started))
         await started.wait()
-        return Sessions(manager.handle_request, self._service.settings.mcp.sessions)
+        return Sessions(manager.handle_request, MAX_SESSIONS)
 
 
 def _load(service: Service) -> "StreamableHTTPSessionManager":
@@ -68,11 +72,11 @@ def _load(service: Service) -> "StreamableHTTPSessionManager":
 
     from api.mcp.server import build_server  # noqa: PLC0415
 
-    settings, server = service.settings.mcp, build_server(service)
+    server = build_server(service)
     # Its application is not used, only the sessions behind it. Hosts and origins are checked for the whole service.
     server.streamable_http_app(
-        session_idle_timeout=settings.session_idle_s,
-        max_sessions=settings.sessions,
+        session_idle_timeout=SESSION_IDLE_S,
+        max_sessions=MAX_SESSIONS,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     return server.session_manager

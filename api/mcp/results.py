@@ -70,7 +70,7 @@ class AskResult(BaseModel):
         citations: in the order of their numbers.
         closest: without an answer, where one would most likely stand.
         warnings: what lowered the quality.
-        corpus: that was asked.
+        corpus: that was asked; `a+b` of several.
         answer_id: for feedback (`POST /feedback`); null if that is off.
     """
 
@@ -142,9 +142,9 @@ def to_search_results(passages: tuple[Passage, ...], corpus: str, links: Links) 
     return SearchResults(
         results=[
             Place(
-                id=place_id(corpus, passage.doc_id, passage.start, passage.end),
+                id=place_id(passage.corpus or corpus, passage.doc_id, passage.start, passage.end),
                 title=passage.title or passage.doc_id,
-                url=_url(passage.url, links, passage.doc_id, passage.start, passage.end),
+                url=_url(passage.url, links, passage.doc_id, passage.start, passage.end, corpus=passage.corpus),
                 text=passage.text,
             )
             for passage in passages
@@ -208,12 +208,12 @@ def to_corpus_list(facts: list[CorpusFacts], default: str) -> CorpusList:
 
 def _place(place: Citation | Nearest, corpus: str, links: Links) -> Place:
     return Place(
-        id=place_id(corpus, place.doc_id, place.start, place.end),
+        id=place_id(place.corpus or corpus, place.doc_id, place.start, place.end),
         title=place.title or place.doc_id,
         url=links.of(place),
         text=place.quote,
     )
 
 
-def _url(own: str | None, links: Links, doc_id: str, start: int, end: int) -> str:
-    return own if own is not None and is_web_url(own) else links.document(doc_id, start, end)
+def _url(own: str | None, links: Links, doc_id: str, start: int, end: int, *, corpus: str = "") -> str:
+    return own if own is not None and is_web_url(own) else links.document(doc_id, start, end, corpus=corpus)

@@ -15,10 +15,12 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field
 
+from api.caller import CALLER, IN_SCOPE
 from api.dependencies import Service
 from api.errors import RETRY_AFTER_S
 from api.mcp.results import AskResult, CorpusList, FetchedDocument, SearchResults
 from api.mcp.tools import Caller, Tools
+from api.schemas.requests import CorporaName
 from api.views.truncate import fit
 from errors import RagError
 from query_engine.text.well_formed import well_formed
@@ -38,7 +40,11 @@ LEFT = "treeline.left"
 MAX_STEP_BYTES = 2000
 
 Corpus = Annotated[
-    str | None, Field(description="Name of the collection, from `list_corpora`; the default one if left out.")
+    CorporaName | None,
+    Field(
+        description="Name of the collection, from `list_corpora`, or of several: a list of names, or `*` for all. "
+        "The default one if left out."
+    ),
 ]
 Question = Annotated[str, Field(description="A question in plain language, up to 8,000 characters.")]
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -89,19 +95,21 @@ def build_server(service: Service) -> MCPServer:
         description="List the collections of documents, which `search` and `ask` take as `corpus`.",
         annotations=READS,
     )
-    async def list_corpora() -> Annotated[CallToolResult, CorpusList]:
+    async def list_corpora(context: Context) -> Annotated[CallToolResult, CorpusList]:
+        _caller(context, service)
         return await _result(tools.list_corpora())
 
     return server
 
 
 def _caller(context: Context, service: Service) -> Caller:
+    """Return who calls a tool, and note the key of the request: the session's task began with that of its first one."""
     request = context.request_context.request
-    public_url = service.settings.serve.public_url
     if request is None:
-        return Caller(public_url or NO_SERVICE)
+        return Caller(service.settings.serve.public_url or NO_SERVICE)
+    CALLER.set(request.scope.get(IN_SCOPE))
     left: asyncio.Event | None = request.scope.get(LEFT)
-    return Caller(public_url or str(request.base_url), left)
+    return Caller(service.hosts.base_url(request), left)
 
 
 async def _result(work: Awaitable[BaseModel]) -> CallToolResult:

@@ -18,6 +18,7 @@ import anyio
 
 from api.answering.cached import ask_or_recall
 from api.answering.runner import QuestionRunner
+from api.caller import may_use
 from api.dependencies import Engine, Service
 from api.mcp.results import (
     AskResult,
@@ -45,6 +46,9 @@ from query_engine.schema.retrieval_result import Retrieval
 
 Result = TypeVar("Result")
 Tell = Callable[[str], Awaitable[None]]
+
+# Characters of document text in one result, chosen to fit a program's context.
+MAX_CHARS = 40_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ class Tools:
             RagError: from `QuestionRunner.search`.
         """
         question = clean_question(query)
-        budget = min(self._settings.retrieval.budget_chars, self._settings.mcp.max_chars)
+        budget = min(self._settings.retrieval.budget_chars, MAX_CHARS)
         options = self._settings.retrieval.model_copy(update={"budget_chars": budget})
 
         def work(engine: Engine, deadline: Deadline) -> tuple[Retrieval, str]:
@@ -105,7 +109,7 @@ class Tools:
 
         found, place = await self._run(lambda runner: runner.search(None, places[0].corpus, work), caller)
         links = Links(caller.base_url, place.corpus)
-        return to_fetched(id_, found, place, links, self._settings.mcp.max_chars)
+        return to_fetched(id_, found, place, links, MAX_CHARS)
 
     async def ask(self, question: str, corpus: str | None, caller: Caller, tell: Tell) -> AskResult:
         """Answer a question; `tell` is given each step as it happens.
@@ -119,7 +123,7 @@ class Tools:
 
     async def list_corpora(self) -> CorpusList:
         """Return the corpora on disk."""
-        facts = await in_thread(partial(list_corpora, self._settings))
+        facts = [one for one in await in_thread(partial(list_corpora, self._settings)) if may_use(one.name)]
         return to_corpus_list(facts, self._settings.index.corpus)
 
     async def _answered(
@@ -157,8 +161,10 @@ class Tools:
                 await asyncio.wait({task})
 
     async def _in_place(self, work: Callable[[QuestionRunner], Coroutine[Any, Any, Result]]) -> Result:
-        runner = QuestionRunner(self._service)
-        try:
-            return await work(runner)
-        finally:
-            await runner.close()
+        # The SDK runs calls in a task of the session, so the watch of the HTTP request does not reach here.
+        with self._service.watching.request():
+            runner = QuestionRunner(self._service)
+            try:
+                return await work(runner)
+            finally:
+                await runner.close()

@@ -11,6 +11,8 @@ from fastapi import APIRouter, Request
 from api.answering.runner import RunnerDep
 from api.answering.sse import finish
 from api.dependencies import ServiceDep
+from api.described import replied
+from api.schemas.replies.answers import QueryReply
 from api.schemas.requests import AnswerBody
 from api.views.negotiation import JSONReply
 from api.views.query import to_query_reply
@@ -19,7 +21,7 @@ from query_engine.inquiry import Inquiry
 router = APIRouter()
 
 
-@router.post("/answer")
+@router.post("/answer", responses=replied(QueryReply))
 async def answer(body: AnswerBody, request: Request, service: ServiceDep, runner: RunnerDep) -> JSONReply:
     """Answer; `answer` is null where the pages do not answer the question, and where there are none."""
     given = service.given

@@ -9,9 +9,12 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 
+from api.caller import may_use
 from api.dependencies import ServiceDep
+from api.described import replied
 from api.jobs.write_locks import DELETION_WAIT_S
-from api.schemas.requests import CorpusName, DeleteBody
+from api.schemas.replies.corpora import CorporaReply, DeletedReply, DocumentsReply, StatsReply
+from api.schemas.requests import FILTER_EXAMPLE, DeleteBody, OneCorpus
 from api.views.links import is_web_url
 from api.views.negotiation import JSONReply
 from errors import FilterError
@@ -27,18 +30,30 @@ MAX_REASONS = 10
 
 router = APIRouter()
 
-Name = Annotated[CorpusName | None, Query()]
+Name = Annotated[OneCorpus, Query()]
 
 
-@router.get("/documents")
+@router.get("/documents", responses=replied(DocumentsReply))
 def documents(
     service: ServiceDep,
     *,
     corpus: Name = None,
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 100,
-    after: Annotated[str | None, Query(max_length=MAX_FILTER_CHARS)] = None,
-    filter: Annotated[str | None, Query(max_length=MAX_FILTER_CHARS)] = None,
-    order: Literal["id", "newest"] = "id",
+    limit: Annotated[int, Query(ge=1, le=MAX_PAGE, description="Documents of a page, 1 to 1,000.")] = 100,
+    after: Annotated[
+        str | None, Query(max_length=MAX_FILTER_CHARS, description="`next` of the page before; left out for the first.")
+    ] = None,
+    filter: Annotated[
+        str | None,
+        Query(
+            max_length=MAX_FILTER_CHARS,
+            description="Only documents that meet these conditions: LlamaIndex's `MetadataFilters` as JSON, up to "
+            "8,000 characters.",
+            examples=[json.dumps(FILTER_EXAMPLE)],
+        ),
+    ] = None,
+    order: Annotated[
+        Literal["id", "newest"], Query(description="By id, or the newest first.", examples=["newest"])
+    ] = "id",
 ) -> JSONReply:
     """List documents by id or the newest first; `next` is the `after` of the following page, null on the last one."""
     filters = None if filter is None else _parsed(filter)
@@ -56,7 +71,7 @@ def documents(
     )
 
 
-@router.post("/documents/delete")
+@router.post("/documents/delete", responses=replied(DeletedReply))
 def delete(body: DeleteBody, service: ServiceDep) -> JSONReply:
     """Delete what meets a filter with its uploaded files, or with `dry_run` count it; the first ids are named."""
     with service.engines.lease(body.corpus) as engine:
@@ -78,17 +93,18 @@ def delete(body: DeleteBody, service: ServiceDep) -> JSONReply:
     )
 
 
-@router.get("/stats")
+@router.get("/stats", responses=replied(StatsReply))
 def stats(service: ServiceDep, *, corpus: Name = None) -> JSONReply:
     """Count what a corpus holds; a chunk is a leaf."""
     with service.engines.lease(corpus) as engine:
         return JSONReply(_counts(engine.corpus))
 
 
-@router.get("/corpora")
+@router.get("/corpora", responses=replied(CorporaReply))
 def corpora(service: ServiceDep) -> JSONReply:
     """List the corpora on disk, those that are not open included."""
-    return JSONReply({"corpora": [asdict(facts) for facts in list_corpora(service.settings)]})
+    facts = [one for one in list_corpora(service.settings) if may_use(one.name)]
+    return JSONReply({"corpora": [asdict(one) for one in facts]})
 
 
 def _counts(opened: Corpus) -> dict[str, Any]:

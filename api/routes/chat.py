@@ -1,7 +1,8 @@
 """`GET /v1/models`, `POST /v1/chat/completions`: the service as OpenAI's clients see it. Corpora are models.
 
 Flow: body -> `answering/cached.py` -> **here** -> JSON, or chunks (`views/chat.py` says which). The last message is the
-question; the engine reads it together with those before it. `CORPUS:agent` is the corpus, asked in that mode.
+question; the engine reads it together with those before it. `CORPUS:agent` is the corpus, asked in that mode; `a+b`
+are two corpora, read as one, and `*` are all.
 """
 
 from collections.abc import AsyncGenerator
@@ -9,9 +10,9 @@ from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any, cast, get_args
+from typing import Annotated, Any, cast, get_args
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from api.answering.cached import ask_or_recall
@@ -19,13 +20,15 @@ from api.answering.rounds import with_links
 from api.answering.runner import RunnerDep
 from api.answering.sse import Pace, finish, sse_response, stream_records
 from api.dependencies import Service, ServiceDep
-from api.described import typed
+from api.described import replied, streamed
 from api.schemas.chat import ChatBody
+from api.schemas.replies.service import CompletionChunk, CompletionReply, Model, ModelsReply, OpenAIErrorReply
 from api.schemas.requests import steering_of
 from api.views.chat import ChatView, Completion, to_completion
 from api.views.linked import without_links
 from api.views.negotiation import JSONReply
 from errors import IndexDamagedError, UnknownCorpusError
+from index.corpus import ALL, member_names
 from index.layout.manifest import Manifest
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.threads import in_thread
@@ -34,23 +37,40 @@ from settings import Mode
 
 router = APIRouter(prefix="/v1")
 
+ModelName = Annotated[
+    str,
+    Path(
+        description="A corpus, several as `a+b`, or `*` for all, perhaps with a mode behind a colon.",
+        examples=["default", "papers:agent"],
+    ),
+]
 
-@router.get("/models")
+
+@router.get("/models", responses=replied(ModelsReply))
 def models(service: ServiceDep) -> JSONReply:
-    """List the corpora on disk as models, each also in the modes that are not the settings' own."""
+    """List the corpora on disk as models, then `*`, all of several; each also in the modes that are not the settings'.
+
+    A model may also be several of them, `a+b`.
+    """
     others = [f":{mode}" for mode in get_args(Mode) if mode != service.settings.answer.mode]
-    names = [f"{corpus}{mode}" for corpus in service.engines.names() for mode in ("", *others)]
+    corpora = service.engines.names()
+    every = [ALL] if len(corpora) > 1 else []
+    names = [f"{corpus}{mode}" for corpus in [*corpora, *every] for mode in ("", *others)]
     return JSONReply({"object": "list", "data": [_model(service, name) for name in names]})
 
 
-@router.get("/models/{name}")
-def model(name: str, service: ServiceDep) -> JSONReply:
-    """Return one corpus as a model, or one in a mode."""
+@router.get("/models/{name}", responses=replied(Model))
+def model(name: ModelName, service: ServiceDep) -> JSONReply:
+    """Return one corpus as a model, or several, or either in a mode."""
     _check_model(service, name)
     return JSONReply(_model(service, name))
 
 
-@router.post("/chat/completions", response_model=None, responses=typed("text/event-stream"))
+@router.post(
+    "/chat/completions",
+    response_model=None,
+    responses=streamed("text/event-stream", CompletionChunk, OpenAIErrorReply, also=CompletionReply),
+)
 async def chat(body: ChatBody, request: Request, service: ServiceDep, runner: RunnerDep) -> Response:
     """Answer the last message, whole or in chunks."""
     await in_thread(partial(_check_model, service, body.model))  # not of the pool, which slow work can exhaust
@@ -87,9 +107,10 @@ async def chat(body: ChatBody, request: Request, service: ServiceDep, runner: Ru
 def _check_model(service: Service, name: str) -> None:
     names = service.engines.names()
     corpus, colon, mode = name.partition(":")
-    if corpus not in names or (colon and mode not in get_args(Mode)):
+    there = set(member_names(corpus)) <= set(names) or (corpus == ALL and names)
+    if not there or (colon and mode not in get_args(Mode)):
         known = (
-            f"Models are corpora: {', '.join(names)}. Each may be followed by a mode: "
+            f"Models are corpora: {', '.join(names)}. Several are `a+b`, all are `*`. Each may be followed by a mode: "
             f"{', '.join(f':{mode}' for mode in get_args(Mode))}."
             if names
             else "Bring documents in first: no corpus exists yet."
@@ -98,12 +119,18 @@ def _check_model(service: Service, name: str) -> None:
 
 
 def _model(service: Service, name: str) -> dict[str, Any]:
-    try:
-        made_at = Manifest.read(service.settings.index.dir / name.partition(":")[0]).created_at
-        created = int(datetime.fromisoformat(made_at).timestamp())
-    except IndexDamagedError:
-        created = 0  # listed all the same: asking it says what is wrong
+    corpora = name.partition(":")[0]
+    members = service.engines.names() if corpora == ALL else member_names(corpora)
+    created = max(_made_at(service, corpus) for corpus in members)
     return {"id": name, "object": "model", "created": created, "owned_by": "treeline"}
+
+
+def _made_at(service: Service, corpus: str) -> int:
+    try:
+        made_at = Manifest.read(service.settings.index.dir / corpus).created_at
+    except IndexDamagedError:
+        return 0  # listed all the same: asking it says what is wrong
+    return int(datetime.fromisoformat(made_at).timestamp())
 
 
 async def _noting(events: AsyncGenerator[Event, None], steps: list[Step]) -> AsyncGenerator[Event, None]:

@@ -4,55 +4,74 @@ Flow: a reader follows a link that `views/links.py` made -> **here** -> a page f
 documents at once are `catalogue.py`'s business.
 """
 
+from pathlib import PurePosixPath
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from api.dependencies import ServiceDep
-from api.described import typed
+from api.described import joined, replied, typed
 from api.jobs.write_locks import DELETION_WAIT_S
-from api.schemas.requests import CorpusName
-from api.views.links import is_web_url
+from api.schemas.replies.corpora import DeletedDocumentReply, DocumentReply
+from api.schemas.requests import OneCorpus
+from api.views.links import document_path, is_web_url
 from api.views.negotiation import JSONReply, prefers_html
+from api.views.ocr import ocr_of
 from errors import UnknownDocumentError
 from index.documents.store import StoredDocument
+from ingestion.originals import original_note
 from ingestion.uploads import Uploads
 
 MAX_OFFSET = 2**40
+ORIGINAL = "original"
 OUTSIDE = "The cited passage is not in this document; it may have changed since it was cited."
 UNKNOWN_REMEDY = (
     "Documents are named by their path below the ingested folder, or by their record's id; "
     "`GET /documents` lists them, `POST /retrieve` gives the names of what it finds."
 )
 
-Offset = Annotated[int | None, Query(ge=0, le=MAX_OFFSET)]
+DocumentId = Annotated[
+    str, Path(description="Id of the document, as citations and `GET /documents` have it.", examples=["guide/wind.md"])
+]
+Corpus = Annotated[OneCorpus, Query()]
+Start = Annotated[
+    int | None,
+    Query(ge=0, le=MAX_OFFSET, description="Where the cited text begins, in characters from 0.", examples=[16]),
+]
+End = Annotated[
+    int | None,
+    Query(ge=0, le=MAX_OFFSET, description="The character after the cited text; left out if none is.", examples=[34]),
+]
 
 router = APIRouter()
 
 
-@router.get("/documents/{doc_id:path}", responses=typed("text/html"))
+@router.get("/documents/{doc_id:path}", responses=joined(replied(DocumentReply), typed("text/html")))
 def document(
-    doc_id: str,
+    doc_id: DocumentId,
     request: Request,
     service: ServiceDep,
     *,
-    corpus: Annotated[CorpusName | None, Query()] = None,
-    start: Offset = None,
-    end: Offset = None,
-    nodes: Annotated[bool, Query()] = False,
+    corpus: Corpus = None,
+    start: Start = None,
+    end: End = None,
+    nodes: Annotated[bool, Query(description="Whether the reply has `nodes` and `blocks`.", examples=[True])] = False,
 ) -> Response:
     """Show one document; the text `[start, end)` is marked when `end` is given.
 
     With `nodes` the JSON has the passage tree too: rows of level (0 root, 1 middle, 2 leaf), start, end and the row of
     the parent, -1 for roots. A node id ends with its row. `blocks` says what the parts of the text are, see
-    `index/documents/structure.py`: each with kind, start, end and what else is known of it.
+    `index/documents/structure.py`: each with kind, start, end and what else is known of it. `ocr` names the pages,
+    from 1, that OCR read, and how sure it was of their letters, 0 to 1; `original` the file that `…/original` sends.
     """
     with service.engines.lease(corpus) as engine:
         name = engine.corpus.name
         found = engine.corpus.documents.get(doc_id)
-    if found is None:
-        raise _unknown(name)
+        if found is None:
+            raise _unknown(name)
+        note = original_note(engine.corpus, found) if service.settings.serve.originals else None
     span = _span(found, start or 0, end)
     shown: dict[str, Any] = {
         "corpus": name,
@@ -61,11 +80,14 @@ def document(
         "url": found.url if found.url and is_web_url(found.url) else None,
         "pages": found.pages,
         "metadata": found.metadata,
+        "ocr": ocr_of(found.metadata, len(found.pages)),
+        "original": PurePosixPath(note.file).name if note else None,
         "span": span,
         "notice": OUTSIDE if end is not None and span is None else None,
         "text": found.text,
     }
     if prefers_html(request):
+        shown["original_path"] = f"{document_path(found.doc_id)}/{ORIGINAL}?{urlencode({'corpus': name})}"
         return service.pages.document(request, found.content_type, **shown)
     shown["content_type"] = found.content_type
     if nodes:
@@ -74,8 +96,8 @@ def document(
     return JSONReply(shown, headers={"Vary": "Accept"})
 
 
-@router.delete("/documents/{doc_id:path}")
-def delete(doc_id: str, service: ServiceDep, *, corpus: Annotated[CorpusName | None, Query()] = None) -> JSONReply:
+@router.delete("/documents/{doc_id:path}", responses=replied(DeletedDocumentReply))
+def delete(doc_id: DocumentId, service: ServiceDep, *, corpus: Corpus = None) -> JSONReply:
     """Delete one document, and its file if that was uploaded; any other file brings it back when it is read again."""
     with service.engines.lease(corpus) as engine:
         name = engine.corpus.name

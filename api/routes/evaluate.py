@@ -9,6 +9,8 @@ from api.answering.forms import ask_in_form, wants_report
 from api.answering.runner import RunnerDep
 from api.answering.sse import finish
 from api.dependencies import ServiceDep
+from api.described import replied
+from api.schemas.replies.answers import EvaluateReply
 from api.schemas.requests import EvaluateBody
 from api.views.evaluate import to_reply
 from api.views.negotiation import JSONReply
@@ -16,7 +18,7 @@ from api.views.negotiation import JSONReply
 router = APIRouter()
 
 
-@router.post("/evaluate")
+@router.post("/evaluate", responses=replied(EvaluateReply))
 async def evaluate(body: EvaluateBody, request: Request, service: ServiceDep, runner: RunnerDep) -> JSONReply:
     """Answer; `query_id` is the request's `iid`, `generated_response` is never empty."""
     asked = await ask_in_form(service, runner, request, body.query, body)

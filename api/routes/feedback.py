@@ -9,17 +9,25 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
 
+from api.caller import require_corpus
 from api.dependencies import ServiceDep
-from api.described import typed
-from api.schemas.requests import CorpusName, FeedbackBody
+from api.described import replied, streamed
+from api.schemas.replies.service import FeedbackReply, JudgedRecord
+from api.schemas.requests import CorporaName, FeedbackBody
 from api.views.chat import ID_PREFIX
 from api.views.negotiation import JSONReply, to_json
+from index.corpus import ALL, member_names
 from index.feedback.store import Kind
+
+FromCorpus = Annotated[
+    CorporaName | None,
+    Query(description="Only what came from this corpus, or from these, `a+b`, asked together.", examples=["papers"]),
+]
 
 router = APIRouter()
 
 
-@router.post("/feedback")
+@router.post("/feedback", responses=replied(FeedbackReply))
 async def give(body: FeedbackBody, service: ServiceDep) -> JSONReply:
     """Keep a verdict; one on the same part of the same answer replaces it."""
     id_ = (body.answer_id or body.retrieval_id or "").removeprefix(ID_PREFIX)
@@ -28,9 +36,11 @@ async def give(body: FeedbackBody, service: ServiceDep) -> JSONReply:
     return JSONReply({f"{kind}_id": id_, "verdict": body.verdict})
 
 
-@router.get("/feedback", response_class=Response, responses=typed("application/x-ndjson"))
-async def export(service: ServiceDep, *, corpus: Annotated[CorpusName | None, Query()] = None) -> Response:
+@router.get("/feedback", response_class=Response, responses=streamed("application/x-ndjson", JudgedRecord))
+async def export(service: ServiceDep, *, corpus: FromCorpus = None) -> Response:
     """Return everything that was judged, oldest first: one JSON object a line."""
+    for name in member_names(corpus or ALL):
+        require_corpus(name)
     found = service.recorder.judged(corpus)
     # The first one now: once the stream has begun it would be too late to say that the file is damaged.
     first = await anext(found, None)

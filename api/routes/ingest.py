@@ -3,17 +3,20 @@
 Flow: a body -> the path is checked here -> `jobs/queue.py` runs `jobs/ingester.py` -> `jobs/view.py` -> JSON.
 """
 
+import pathlib
 import threading
 from collections.abc import Callable
-from pathlib import Path
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Path
 from starlette.concurrency import run_in_threadpool
 
+from api.caller import may_use, require_corpus
 from api.dependencies import Service, ServiceDep
-from api.described import typed
+from api.described import replied
 from api.jobs.queue import Job, Result
 from api.jobs.view import show, show_briefly
+from api.schemas.replies.corpora import JobReply, JobsReply
 from api.schemas.requests import IngestBody
 from api.security.ingest_paths import locate
 from api.views.negotiation import JSONReply
@@ -22,7 +25,13 @@ from ingestion.schema import Progress
 
 # Clients of bedrock-rag-eval send a path and read the counts from the reply.
 REPLY_WITHIN_S = 10.0
-BEGUN = typed("application/json", status=202, description="The job, which goes on; Location is its address.")
+BEGUN = replied(JobReply, description="The job, which has ended.") | replied(
+    JobReply, status=202, description="The job, which goes on; Location is its address."
+)
+
+JobId = Annotated[
+    str, Path(description="Id of the job: `job` of its reply.", examples=["0112d419189a4402975ef303740e7bc8"])
+]
 
 router = APIRouter()
 
@@ -37,22 +46,24 @@ async def ingest(body: IngestBody, service: ServiceDep) -> JSONReply:
     return await reply_of(job, {True: None, False: 0.0, None: REPLY_WITHIN_S}[body.wait])
 
 
-@router.get("/ingest")
+@router.get("/ingest", responses=replied(JobsReply))
 def jobs(service: ServiceDep) -> JSONReply:
     """List the jobs of this process, the newest first."""
-    return JSONReply({"jobs": [show_briefly(job) for job in service.jobs.recent()]})
+    return JSONReply({"jobs": [show_briefly(job) for job in service.jobs.recent() if may_use(job.request["corpus"])]})
 
 
-@router.get("/ingest/{job_id}")
-def job_state(job_id: str, service: ServiceDep) -> JSONReply:
+@router.get("/ingest/{job_id}", responses=replied(JobReply))
+def job_state(job_id: JobId, service: ServiceDep) -> JSONReply:
     """Say how far a job is, and at its end what it did."""
-    return JSONReply(show(service.jobs.get(job_id)))
+    return JSONReply(show(_job(service, job_id)))
 
 
-@router.delete("/ingest/{job_id}", responses=typed("application/json", status=202, description="It still writes."))
-def cancel(job_id: str, service: ServiceDep) -> JSONReply:
+@router.delete(
+    "/ingest/{job_id}", responses=replied(JobReply) | replied(JobReply, status=202, description="It still writes.")
+)
+def cancel(job_id: JobId, service: ServiceDep) -> JSONReply:
     """Cancel a job; what it has committed stays. 202 while it still writes its last batch."""
-    job = service.jobs.cancel(job_id)
+    job = service.jobs.cancel(_job(service, job_id).id)
     return JSONReply(show(job), 200 if job.finished_at else 202)
 
 
@@ -71,10 +82,20 @@ async def reply_of(job: Job, wait_s: float | None) -> JSONReply:
 
 
 def check_opens(service: Service, corpus: str) -> None:
-    """Raise what keeps an existing corpus from opening now, not in a job that nobody may look at; blocks."""
+    """Raise what keeps a job from a corpus: the caller's key, or what keeps an existing one from opening now; blocks.
+
+    Now, and not in the job: nobody may look at that, and it has no caller.
+    """
+    require_corpus(corpus)
     if corpus in service.engines.names():
         with service.engines.lease(corpus):
             pass
+
+
+def _job(service: Service, job_id: str) -> Job:
+    job = service.jobs.get(job_id)
+    require_corpus(job.request["corpus"])
+    return job
 
 
 def submit(service: Service, body: IngestBody) -> Job:
@@ -103,7 +124,7 @@ def _work(service: Service, body: IngestBody, corpus: str) -> Callable[..., Resu
     return work
 
 
-def _path(service: Service, body: IngestBody) -> Path:
+def _path(service: Service, body: IngestBody) -> pathlib.Path:
     path = locate(service.ingest_roots, body.path or "")
     if body.prune and not path.is_dir():
         raise SettingsError("The path is one file; nothing can have vanished from it.", "Prune a whole folder.")

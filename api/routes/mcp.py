@@ -13,10 +13,13 @@ from api.described import typed
 REPLIES = typed("application/json", "text/event-stream") | typed(status=202, description="A notification was taken.")
 REPLIES |= {"default": typed("application/json", "text/plain", description="A refusal.")[200]}
 
+MESSAGE = {"type": "object", "description": "A message of JSON-RPC 2.0, as the protocol defines it."}
+BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": MESSAGE}}}}
+
 router = APIRouter()
 
 
-@router.post("/mcp", response_class=Response, responses=REPLIES)
+@router.post("/mcp", response_class=Response, responses=REPLIES, openapi_extra=BODY)
 async def message(request: Request) -> Response:
     """Take one message of a client; the reply is JSON, or events of which the last one is the result."""
     return _Forwarded(request.app.state.mcp)

@@ -10,9 +10,9 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from api.dependencies import ServiceDep
-from api.described import typed
-from api.routes.documents import MAX_OFFSET, UNKNOWN_REMEDY, Offset
-from api.schemas.requests import CorpusName
+from api.described import replied, typed
+from api.routes.documents import MAX_OFFSET, UNKNOWN_REMEDY, Corpus, DocumentId, End, Start
+from api.schemas.replies.corpora import MarksReply
 from api.views.negotiation import JSONReply
 from errors import PageUnavailableError, UnknownDocumentError
 from index.documents.store import StoredDocument
@@ -24,8 +24,15 @@ MAX_MARKED_PAGES = 20
 # In pixels. Few, so that the cache is of use.
 WIDTHS = (800, 1200, 1600, 2400)
 
-Corpus = Annotated[CorpusName | None, Query()]
-Width = Annotated[int, Query(ge=1, le=MAX_OFFSET)]
+Width = Annotated[
+    int,
+    Query(
+        ge=1,
+        le=MAX_OFFSET,
+        description="Width in pixels; the next of 800, 1200, 1600 and 2400 is taken.",
+        examples=[1200],
+    ),
+]
 
 router = APIRouter()
 
@@ -36,8 +43,8 @@ router = APIRouter()
     responses=typed("image/jpeg") | typed(status=304, description="The client has the image."),
 )
 def page_image(
-    page: Annotated[int, Path(ge=1, le=MAX_OFFSET)],
-    doc_id: str,
+    page: Annotated[int, Path(ge=1, le=MAX_OFFSET, description="The page, from 1.", examples=[1])],
+    doc_id: DocumentId,
     request: Request,
     service: ServiceDep,
     *,
@@ -61,15 +68,15 @@ def page_image(
     return Response(image, headers=headers, media_type="image/jpeg")
 
 
-@router.get("/marks/{doc_id:path}")
+@router.get("/marks/{doc_id:path}", responses=replied(MarksReply))
 def marks(
-    doc_id: str,
+    doc_id: DocumentId,
     request: Request,
     service: ServiceDep,
     *,
     corpus: Corpus = None,
-    start: Offset = None,
-    end: Offset = None,
+    start: Start = None,
+    end: End = None,
 ) -> JSONReply:
     """Say where the text `[start, end)` of a PDF stands on its pages; without `end`, whether pages can be shown.
 

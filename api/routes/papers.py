@@ -10,9 +10,10 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api.answering.runner import QuestionRunner, RunnerDep
-from api.described import typed
+from api.described import replied, typed
+from api.schemas.replies.answers import ParagraphsReply
+from api.schemas.replies.service import PingReply
 from api.schemas.requests import PapersBody
-from api.security.auth import AskXddKeyRequired
 from api.views.negotiation import JSONReply, prefers_html
 from api.views.papers import shown
 from api.web import page
@@ -27,20 +28,20 @@ NOT_SCREENED = "screening_top_k belongs to /hybrid and was not used: /vector sea
 router = APIRouter()
 
 
-@router.get("/", responses=typed(status=307, description="A browser is sent to the page."))
+@router.get("/", responses=replied(PingReply) | typed(status=307, description="A browser is sent to the page."))
 def ping(request: Request) -> Response:
     """Say that the service is there; a browser is sent to the page."""
     return page.redirect() if prefers_html(request) else JSONReply({"ping": "pong!"}, headers={"Vary": "Accept"})
 
 
-@router.post("/vector", dependencies=[AskXddKeyRequired])
+@router.post("/vector", responses=replied(ParagraphsReply))
 async def vector(body: PapersBody, request: Request, runner: RunnerDep) -> JSONReply:
     """Return the paragraphs nearest to the question."""
     notices = [] if body.screening_top_k is None else [NOT_SCREENED]
     return await _found(runner, request, body, None, notices)
 
 
-@router.post("/hybrid", dependencies=[AskXddKeyRequired])
+@router.post("/hybrid", responses=replied(ParagraphsReply))
 async def hybrid(body: PapersBody, request: Request, runner: RunnerDep) -> JSONReply:
     """Return the paragraphs nearest to the question, of the papers that fit it best by their words."""
     return await _found(runner, request, body, body.screening_top_k or SCREENING_TOP_K, [])

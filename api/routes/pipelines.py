@@ -6,10 +6,19 @@ Flow: a request -> **here** -> `pipelines/`: the registry, the store, `comparing
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query
+from fastapi import APIRouter, Body, Path, Query
 from starlette.responses import PlainTextResponse
 
 from api.dependencies import ServiceDep
+from api.described import replied
+from api.schemas.replies.pipelines import (
+    CompareReply,
+    DeletedPipelineReply,
+    ExamplesReply,
+    PipelineReply,
+    SavedPipelinesReply,
+    StepsReply,
+)
 from api.views.negotiation import JSONReply
 from errors import PipelineError
 from pipelines.body import plain, read_plan
@@ -26,14 +35,24 @@ LISTED, MAX_LISTED = 100, 1000
 # Stands for the query while a pipeline without one is checked.
 ANY_QUERY = "query"
 
+PipelineId = Annotated[str, Path(description="Id of the saved pipeline, as `/pipeline/save` returned it.")]
+SavedBody = Annotated[
+    Any,
+    Body(
+        description="A pipeline as `POST /task/run` takes it, with or without `query`; or an object with it as "
+        "`pipeline` and a `name` of up to 200 characters.",
+        examples=[{"name": "Wind", "pipeline": {"1": {"id": "corpus_datasource", "parameters": {}}}}],
+    ),
+]
 
-@router.get("/pipeline/info")
+
+@router.get("/pipeline/info", responses=replied(StepsReply))
 def info(service: ServiceDep) -> JSONReply:
     """Return the declaration of every step, by id."""
     return JSONReply(service.pipelines.registry.info())
 
 
-@router.get("/pipeline/examples")
+@router.get("/pipeline/examples", responses=replied(ExamplesReply))
 def offered(service: ServiceDep) -> JSONReply:
     """List complete pipelines to begin with: those of the guide that this service can run."""
     return JSONReply({"examples": [one for one in examples() if _can_run(service.pipelines, one["pipeline"])]})
@@ -48,7 +67,7 @@ def _can_run(pipelines: Pipelines, body: object) -> bool:
 
 
 @router.post("/pipeline/save", status_code=201, response_class=PlainTextResponse)
-def save(body: Annotated[Any, Body()], service: ServiceDep) -> PlainTextResponse:
+def save(body: SavedBody, service: ServiceDep) -> PlainTextResponse:
     """Keep a pipeline, with or without a query, and return its id; `name` beside `pipeline` names it."""
     given = plain(body)
     name = body.get("name", "") if "pipeline" in body else ""
@@ -60,17 +79,19 @@ def save(body: Annotated[Any, Body()], service: ServiceDep) -> PlainTextResponse
     return PlainTextResponse(pipelines.tasks.store.save_pipeline(kept, name), 201)
 
 
-@router.get("/pipeline/restore/{pipeline_id}")
-def restore(pipeline_id: str, service: ServiceDep) -> JSONReply:
+@router.get("/pipeline/restore/{pipeline_id}", responses=replied(PipelineReply))
+def restore(pipeline_id: PipelineId, service: ServiceDep) -> JSONReply:
     """Return a saved pipeline, in its plain form."""
     return JSONReply(service.pipelines.tasks.store.pipeline(pipeline_id))
 
 
-@router.get("/pipeline/list")
+@router.get("/pipeline/list", responses=replied(SavedPipelinesReply))
 def saved(
     service: ServiceDep,
-    limit: Annotated[int, Query(ge=1, le=MAX_LISTED)] = LISTED,
-    after: Annotated[str | None, Query(max_length=MAX_ID_CHARS)] = None,
+    limit: Annotated[int, Query(ge=1, le=MAX_LISTED, description="Pipelines of a page, 1 to 1,000.")] = LISTED,
+    after: Annotated[
+        str | None, Query(max_length=MAX_ID_CHARS, description="`next` of the page before; left out for the first.")
+    ] = None,
 ) -> JSONReply:
     """List saved pipelines, the newest first; `next` is the following page's `after`."""
     found = service.pipelines.tasks.store.pipelines(limit + 1, after)
@@ -79,15 +100,17 @@ def saved(
     return JSONReply({"pipelines": list(map(_brief, shown)), "next": shown[-1].id if there_is_more else None})
 
 
-@router.delete("/pipeline/{pipeline_id}")
-def delete(pipeline_id: str, service: ServiceDep) -> JSONReply:
+@router.delete("/pipeline/{pipeline_id}", responses=replied(DeletedPipelineReply))
+def delete(pipeline_id: PipelineId, service: ServiceDep) -> JSONReply:
     """Delete a saved pipeline."""
     service.pipelines.tasks.store.delete_pipeline(pipeline_id)
     return JSONReply({"deleted": pipeline_id})
 
 
-@router.get("/pipeline/compare/{task_id}")
-async def compared(task_id: str, service: ServiceDep) -> JSONReply:
+@router.get("/pipeline/compare/{task_id}", responses=replied(CompareReply))
+async def compared(
+    task_id: Annotated[str, Path(description="Id of the task, as `/task/enqueue` returned it.")], service: ServiceDep
+) -> JSONReply:
     """Put the rankings of a task side by side, as far as it has come."""
     tasks = service.pipelines.tasks
 

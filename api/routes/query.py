@@ -13,7 +13,9 @@ from api.answering.rounds import with_links
 from api.answering.runner import RunnerDep
 from api.answering.sse import Pace, finish, sse_response, stream_records
 from api.dependencies import Service, ServiceDep
-from api.described import typed
+from api.described import replied, streamed
+from api.schemas.replies.answers import FailureEvent, QueryReply, RestartEvent, StepEvent, TokenEvent
+from api.schemas.replies.service import ClearedReply
 from api.schemas.requests import QueryBody, steering_of
 from api.views.negotiation import JSONReply
 from api.views.query import QueryView, to_query_reply
@@ -23,7 +25,7 @@ from query_engine.question.condense import Turn
 router = APIRouter()
 
 
-@router.post("/query")
+@router.post("/query", responses=replied(QueryReply))
 async def query(body: QueryBody, request: Request, service: ServiceDep, runner: RunnerDep) -> JSONReply:
     """Answer; `answer` is null where the documents do not answer the question."""
     asked = await ask_or_recall(service, runner, body.corpus, _inquiry(body, service))
@@ -32,7 +34,11 @@ async def query(body: QueryBody, request: Request, service: ServiceDep, runner: 
     return JSONReply(to_query_reply(done, links, include_context=body.include_context, answer_id=asked.id))
 
 
-@router.post("/query/stream", response_class=EventSourceResponse, responses=typed("text/event-stream"))
+@router.post(
+    "/query/stream",
+    response_class=EventSourceResponse,
+    responses=streamed("text/event-stream", TokenEvent, StepEvent, RestartEvent, QueryReply, FailureEvent),
+)
 async def query_stream(
     body: QueryBody, request: Request, service: ServiceDep, runner: RunnerDep
 ) -> EventSourceResponse:
@@ -43,7 +49,7 @@ async def query_stream(
     return sse_response(stream_records(with_links(asked.events, links), view, Pace()))
 
 
-@router.post("/cache/clear")
+@router.post("/cache/clear", responses=replied(ClearedReply))
 async def clear_cache(service: ServiceDep) -> JSONReply:
     """Forget all kept answers; `cleared` says how many there were."""
     reply: dict[str, Any] = {"cleared": service.answers.clear()}

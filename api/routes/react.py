@@ -15,10 +15,10 @@ from api.answering.lines import stream_lines
 from api.answering.runner import QuestionRunner, RunnerDep, StartedAnswer
 from api.answering.sse import finish
 from api.dependencies import Service, ServiceDep
-from api.described import typed
+from api.described import replied, streamed
 from api.routes.papers import SCREENING_TOP_K, paper_question, warned
+from api.schemas.replies.answers import ReactRecord, ReactReply
 from api.schemas.requests import ReactBody
-from api.security.auth import AskXddKeyRequired
 from api.views.negotiation import JSONReply
 from api.views.react import error_record, records_of, to_react_reply
 from errors import NothingFoundError, UnknownModelError
@@ -34,7 +34,7 @@ DEFAULT_MODEL = "gpt-4"
 router = APIRouter()
 
 
-@router.post("/react", dependencies=[AskXddKeyRequired])
+@router.post("/react", responses=replied(ReactReply))
 async def react(body: ReactBody, request: Request, service: ServiceDep, runner: RunnerDep) -> JSONReply:
     """Answer from paragraphs of papers; `[n]` in the answer is the nth of `used_docs`."""
     notices = model_notices(body, service.settings.llm)
@@ -51,9 +51,8 @@ async def react(body: ReactBody, request: Request, service: ServiceDep, runner: 
 
 @router.post(
     "/react_streaming",
-    dependencies=[AskXddKeyRequired],
     response_class=StreamingResponse,
-    responses=typed("application/x-ndjson"),
+    responses=streamed("application/x-ndjson", ReactRecord),
 )
 async def react_streaming(
     body: ReactBody, request: Request, service: ServiceDep, runner: RunnerDep

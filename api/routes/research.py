@@ -11,6 +11,8 @@ from fastapi import APIRouter, Request
 from api.answering.runner import RunnerDep
 from api.answering.sse import finish
 from api.dependencies import Engine, ServiceDep
+from api.described import replied
+from api.schemas.replies.answers import ResearchReply
 from api.schemas.requests import ResearchBody, steering_of
 from api.views.negotiation import JSONReply
 from api.views.research import to_research_reply
@@ -25,7 +27,7 @@ from research.topic.topic_research import research_topic
 router = APIRouter()
 
 
-@router.post("/agent/research")
+@router.post("/agent/research", responses=replied(ResearchReply))
 async def research(body: ResearchBody, request: Request, service: ServiceDep, runner: RunnerDep) -> JSONReply:
     """Answer sub-questions of a topic; what the documents do not answer is a gap."""
     if body.filters is not None:

@@ -10,6 +10,8 @@ from fastapi import APIRouter, Request
 
 from api.answering.runner import RunnerDep
 from api.dependencies import Engine, ServiceDep
+from api.described import replied
+from api.schemas.replies.answers import RetrieveReply
 from api.schemas.requests import RetrieveBody, steering_of
 from api.views.negotiation import JSONReply
 from query_engine.inquiry import Inquiry
@@ -21,7 +23,7 @@ from settings import RetrievalSettings
 router = APIRouter()
 
 
-@router.post("/retrieve")
+@router.post("/retrieve", responses=replied(RetrieveReply))
 async def retrieve(body: RetrieveBody, request: Request, service: ServiceDep, runner: RunnerDep) -> JSONReply:
     """Return passages, best first, how long each stage took, and which had to be left out."""
     chosen = body.model_dump(include=set(RetrievalSettings.model_fields), exclude_none=True)

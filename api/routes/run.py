@@ -14,7 +14,8 @@ from api.answering.rounds import with_links
 from api.answering.runner import RunnerDep
 from api.answering.sse import Pace, sse_response, stream_records
 from api.dependencies import ServiceDep
-from api.described import typed
+from api.described import RUN_FAILURES, streamed
+from api.schemas.replies.answers import RunRecord
 from api.schemas.requests import RunBody
 from api.views.linked import closest_passages
 from api.views.run import RunView
@@ -24,7 +25,9 @@ ANSWER_ID = "X-Answer-Id"
 router = APIRouter()
 
 
-@router.post("/run", response_class=EventSourceResponse, responses=typed("text/event-stream"))
+@router.post(
+    "/run", response_class=EventSourceResponse, responses=streamed("text/event-stream", RunRecord) | RUN_FAILURES
+)
 async def run(body: RunBody, request: Request, service: ServiceDep, runner: RunnerDep) -> EventSourceResponse:
     """Stream snapshots of the answer; the last record is `complete` and holds the whole answer."""
     asked = await ask_in_form(service, runner, request, body.question, body)

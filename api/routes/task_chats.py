@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse
 
@@ -17,7 +17,6 @@ from api.answering.sse import finish
 from api.dependencies import Service, ServiceDep
 from api.schemas.requests import ModelName, Question
 from api.views.task_chat import is_whole, to_chat_text, warning_header
-from errors import UnknownModelError
 from pipelines.parameters import MAX_NAME_CHARS
 from pipelines.tasks.chats import Chat
 from query_engine.inquiry import Inquiry
@@ -27,33 +26,42 @@ from sources.given_pages import GivenPage
 router = APIRouter()
 
 MAX_ID_CHARS = 100
-Id = Annotated[str, Query(max_length=MAX_ID_CHARS)]
+TASK = "Id of the finished task."
+Id = Annotated[str, Query(max_length=MAX_ID_CHARS, description=TASK)]
+ChatId = Annotated[str, Path(description="Id of the chat, as `/task/chat/new` returned it.")]
 
 
 @router.get("/task/chat/new", response_class=PlainTextResponse)
 def begin(
     service: ServiceDep,
-    model: Annotated[ModelName, Query()],
-    column: Annotated[str, Query(min_length=1, max_length=MAX_NAME_CHARS)],
+    model: Annotated[ModelName, Query(description="The language model that answers; quotes if it is not served.")],
+    column: Annotated[
+        str,
+        Query(
+            min_length=1,
+            max_length=MAX_NAME_CHARS,
+            description="Column of the task's table that holds the texts.",
+            examples=["full-text"],
+        ),
+    ],
     task_id: Id,
 ) -> PlainTextResponse:
     """Begin a chat over a column of a finished task's table, and return its id."""
-    known = writer_names(service.settings.llm)
-    if model not in known and service.settings.pipelines.unknown_model == "refuse":
-        raise UnknownModelError.of(model, known, "Choose another.")
     chat_id = service.pipelines.tasks.chats.begin(task_id, column, model)
     return PlainTextResponse(chat_id, headers=warning_header(_unserved(service, model)))
 
 
 @router.get("/task/chat/{chat_id}", response_class=PlainTextResponse)
 async def say(
-    chat_id: str,
+    chat_id: ChatId,
     request: Request,
     service: ServiceDep,
     runner: RunnerDep,
-    message: Annotated[Question, Query()],
+    message: Annotated[
+        Question, Query(description="The question, 1 to 8,000 characters.", examples=["What turns the blades?"])
+    ],
     *,
-    task_id: Id | None = None,
+    task_id: Annotated[str | None, Query(max_length=MAX_ID_CHARS, description=TASK)] = None,
 ) -> PlainTextResponse:
     """Answer a message from the documents alone; the header `Warning` tells what lowers the answer.
 

@@ -14,18 +14,39 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse
 
 from api.dependencies import Service, ServiceDep
+from api.described import replied
+from api.schemas.replies.pipelines import TableReply, TaskReply
 from api.views.negotiation import JSONReply
 from errors import TasksUnavailableError
 from pipelines.body import MAX_STEPS
 from pipelines.tasks import view
 
+# Rows in `data`; the reply says how many are left out, and `GET /task/table` returns them.
+MAX_REPLY_BYTES = 16_000_000
+
 router = APIRouter()
 
-PipelineBody = Annotated[Any, Body()]
+PipelineBody = Annotated[
+    Any,
+    Body(
+        description="The pipeline: `query`, `parameters` for all steps, and the steps by their numbers from 1, each "
+        "with `id` and `parameters`. `GET /pipeline/info` lists the steps, `GET /pipeline/examples` whole pipelines.",
+        examples=[
+            {
+                "query": "What turns blades?",
+                "parameters": {"limit": 10},
+                "1": {"id": "corpus_datasource", "parameters": {"output_column": "full-text"}},
+            }
+        ],
+    ),
+]
 """Any JSON: `pipelines/body.py` says what is wrong with it, and in which step."""
 
 
-@router.post("/task/run")
+TaskId = Annotated[str, Path(description="Id of the task, as `/task/enqueue` returned it.")]
+
+
+@router.post("/task/run", responses=replied(TaskReply))
 async def run(body: PipelineBody, service: ServiceDep) -> JSONReply:
     """Run a pipeline and answer when it has ended; a client that leaves does not stop it."""
     task_id, ended = await run_in_threadpool(_submit, service, body)
@@ -47,17 +68,17 @@ def enqueue(body: PipelineBody, service: ServiceDep) -> PlainTextResponse:
     return PlainTextResponse(service.pipelines.tasks.submit(body))
 
 
-@router.get("/task/progress/{task_id}")
-async def progress(task_id: str, service: ServiceDep) -> JSONReply:
+@router.get("/task/progress/{task_id}", responses=replied(TaskReply))
+async def progress(task_id: TaskId, service: ServiceDep) -> JSONReply:
     """Say how far a task is, and at its end what it found."""
-    tasks, most_bytes = service.pipelines.tasks, _most_bytes(service)
+    tasks = service.pipelines.tasks
     task, live = await run_in_threadpool(tasks.get, task_id)
 
     def shown() -> JSONReply:
         state = tasks.state_of(task_id) if task.state == "finished" else None
         facts = tasks.store.facts(task_id)
         return JSONReply(
-            view.progress(task, live, facts, state, registry=service.pipelines.registry, most_bytes=most_bytes)
+            view.progress(task, live, facts, state, registry=service.pipelines.registry, most_bytes=MAX_REPLY_BYTES)
         )
 
     return await (service.reading_table(shown) if task.state == "finished" else run_in_threadpool(shown))
@@ -68,15 +89,15 @@ class RowsWanted(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    offset: int = Field(0, ge=0, le=10_000_000)
-    limit: int = Field(100, ge=1, le=1000)
-    cell_chars: int = Field(2000, ge=1, le=100_000)
+    offset: int = Field(0, ge=0, le=10_000_000, description="Rows that are left out at the beginning.")
+    limit: int = Field(100, ge=1, le=1000, description="Rows, at most; 1 to 1,000.")
+    cell_chars: int = Field(2000, ge=1, le=100_000, description="Characters of a text, at most; a longer one is cut.")
 
 
-@router.get("/task/table/{task_id}/{step}")
+@router.get("/task/table/{task_id}/{step}", responses=replied(TableReply))
 async def table(
-    task_id: str,
-    step: Annotated[int, Path(ge=1, le=MAX_STEPS)],
+    task_id: TaskId,
+    step: Annotated[int, Path(ge=1, le=MAX_STEPS, description="Number of the step, from 1.", examples=[1])],
     wanted: Annotated[RowsWanted, Query()],
     service: ServiceDep,
 ) -> JSONReply:
@@ -84,13 +105,13 @@ async def table(
 
     def page() -> JSONReply:
         snapshot = service.pipelines.tasks.state_of(task_id, step).history[-1]
-        return JSONReply(view.table(snapshot, _most_bytes(service), **wanted.model_dump()))
+        return JSONReply(view.table(snapshot, MAX_REPLY_BYTES, **wanted.model_dump()))
 
     return await service.reading_table(page)
 
 
 @router.get("/task/cancel/{task_id}", response_class=PlainTextResponse)
-def cancel(task_id: str, service: ServiceDep) -> PlainTextResponse:
+def cancel(task_id: TaskId, service: ServiceDep) -> PlainTextResponse:
     """Cancel a task immediately; an ended one does not change."""
     service.pipelines.tasks.cancel(task_id)
     return PlainTextResponse("Success")
@@ -100,7 +121,3 @@ def _submit(service: Service, body: object) -> tuple[str, "Future[None]"]:
     tasks = service.pipelines.tasks
     task_id = tasks.submit(body)
     return task_id, tasks.end_of(task_id)
-
-
-def _most_bytes(service: Service) -> int:
-    return service.settings.pipelines.max_reply_mb * 1_000_000

@@ -17,13 +17,17 @@ from api.dependencies import Service, ServiceDep
 from api.jobs.queue import Result
 from api.multipart import receive_files
 from api.routes.ingest import BEGUN, check_opens, reply_of
-from api.schemas.requests import CorpusName
+from api.schemas.requests import OneCorpus
 from api.views.negotiation import JSONReply
 from errors import IngestRefusedError, UploadError
 from ingestion.schema import Progress, RunOptions
 from ingestion.uploads import ROOT_NAME, Uploads, check_staged
 
-FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
+FILES = {
+    "type": "array",
+    "items": {"type": "string", "format": "binary"},
+    "description": "The files, 1 to 1,000, each with its name.",
+}
 SCHEMA = {"type": "object", "properties": {"file": FILES}, "required": ["file"]}
 BODY = {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": SCHEMA}}}}
 
@@ -32,7 +36,11 @@ router = APIRouter()
 
 @router.post("/documents", openapi_extra=BODY, responses=BEGUN)
 async def upload(
-    request: Request, service: ServiceDep, *, corpus: Annotated[CorpusName | None, Query()] = None, wait: bool = False
+    request: Request,
+    service: ServiceDep,
+    *,
+    corpus: Annotated[OneCorpus, Query()] = None,
+    wait: Annotated[bool, Query(description="Whether the reply comes at the end of the job.", examples=[True])] = False,
 ) -> JSONReply:
     """Take files and start a job that reads them: 202 and its address at once, or with `wait` 200 and what it did.
 

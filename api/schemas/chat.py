@@ -10,10 +10,10 @@ it, and 0 or -1 switches it off there; how many passages are read is `max_passag
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, ValidationInfo, WithJsonSchema, field_validator
 from pydantic_core import PydanticCustomError
 
-from api.schemas.requests import Filters, QueryTime, SteeringBody
+from api.schemas.requests import AskedAt, Body, Filtered, Passages, Steered
 from errors import QuestionError
 from query_engine.question.condense import Turn
 from query_engine.question.validation import clean_question
@@ -23,6 +23,14 @@ MAX_MESSAGES = 1000
 MAX_MODEL_CHARS = 200
 MAX_IGNORED = 100
 TEXT_PART = '{"type": "text", "text": "…"}'
+TEXT_PART_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "type": {"const": "text", "description": "The only type that can be read."},
+        "text": {"type": "string", "description": "The text of the part."},
+    },
+    "required": ["type", "text"],
+}
 # What is done anyway: a client that sends these values gets what it asks for, so they are not named as passed over.
 DONE_ANYWAY: dict[str, Any] = {
     "n": 1,
@@ -46,13 +54,21 @@ ACCEPTED: dict[str, tuple[Any, ...]] = {
 }
 
 
-class Message(BaseModel):
+class Message(Body):
     """One message of a conversation, its parts joined."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | None = None
+    """Who said it; only what `user` and `assistant` say is read."""
+    content: Annotated[
+        str | None,
+        Field(examples=["How do wind turbines work?"]),
+        WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": TEXT_PART_SCHEMA}, {"type": "null"}]}),
+    ] = None
+    """What was said: a string, or a list of parts of type `text`."""
     tool_calls: Any = None
+    """Passed over; the reply names it."""
     function_call: Any = None
+    """Passed over; the reply names it."""
 
     @field_validator("content", mode="before")
     @classmethod
@@ -70,32 +86,45 @@ class Message(BaseModel):
         return well_formed((self.content or "").replace("\0", "\ufffd"))
 
 
-class StreamOptions(BaseModel):
+class StreamOptions(Body):
     """How a stream ends."""
 
     include_usage: bool | None = None
+    """Whether a last chunk tells the estimated numbers of tokens."""
 
 
-class ChatBody(BaseModel):
+class ChatBody(Body):
     """What `POST /v1/chat/completions` takes; unknown fields are passed over."""
 
     model_config = ConfigDict(extra="allow")
 
-    model: Annotated[str, Field(max_length=MAX_MODEL_CHARS)]
+    model: Annotated[str, Field(max_length=MAX_MODEL_CHARS, examples=["default", "papers:agent", "*"])]
+    """The corpus to ask, as `/v1/models` lists it: a name, several as `a+b`, or `*`, each perhaps with a mode behind a
+    colon; up to 200 characters."""
     messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES)]
-    stream: bool | None = None
+    """The conversation, oldest first, 1 to 1,000 messages; the last one is the user's and is the question."""
+    stream: Annotated[bool | None, Field(examples=[False])] = None
+    """Whether the answer comes in chunks, as server-sent events."""
     stream_options: StreamOptions | None = None
-    filters: Filters | None = None
-    steering: SteeringBody | None = None
-    max_passages: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
-    query_time: QueryTime | None = None
-    n: Any = None
-    logprobs: Any = None
-    modalities: Any = None
+    """How a stream ends."""
+    filters: Filtered = None
+    steering: Steered = None
+    max_passages: Passages = None
+    query_time: AskedAt = None
+    n: Annotated[Any, Field(examples=[1])] = None
+    """Choices; only 1 is offered."""
+    logprobs: Annotated[Any, Field(examples=[False])] = None
+    """Only `false` is offered."""
+    modalities: Annotated[Any, Field(examples=[["text"]])] = None
+    """Only `["text"]` is offered."""
     audio: Any = None
-    response_format: Any = None
-    tool_choice: Any = None
-    function_call: Any = None
+    """Not offered: null, or left out."""
+    response_format: Annotated[Any, Field(examples=[{"type": "text"}])] = None
+    """Only `{"type": "text"}` is offered."""
+    tool_choice: Annotated[Any, Field(examples=["none"])] = None
+    """`none` or `auto`; no tool is called."""
+    function_call: Annotated[Any, Field(examples=["none"])] = None
+    """`none` or `auto`; no function is called."""
 
     @field_validator("messages")
     @classmethod

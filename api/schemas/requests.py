@@ -3,22 +3,34 @@
 Flow: JSON -> **here** -> routes. What is wrong becomes a 422 in `errors.py`; messages never repeat the input.
 
 `/run` and `/evaluate` ignore unknown fields, because strangers' clients send extras; elsewhere an unknown field is a
-mistake and refused.
+mistake and refused. What stands below a field is its description in `/openapi.json`; fields that several bodies share
+are described once, by their type.
 """
 
+import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from errors import QuestionError
+from index.corpus import joined_name, member_names
 from index.feedback.store import Target
 from ingestion.folder_changes import MAX_CHANGES
 from ingestion.reading import fields
 from ingestion.schema import RunOptions
 from query_engine.question.validation import clean_question
 from query_engine.retrieval.expansion.steering import Steering
-from settings import CORPUS_NAME, Form, Mode
+from settings import CORPORA_NAME, CORPUS_NAME, Form, Mode
 from sources.given_pages import GivenPage
 
 MAX_NODE_ID_CHARS = 5000
@@ -82,9 +94,36 @@ def _web_address(text: str) -> str:
     return address
 
 
+def _corpora(names: Any) -> Any:
+    if not isinstance(names, list):
+        return names
+    if not names or not all(isinstance(name, str) and re.fullmatch(CORPUS_NAME, name) for name in names):
+        raise PydanticCustomError(
+            "bad_corpora",
+            "Corpora are a name, a list of names, or `*` for all; names are {names}.",
+            {"names": CORPUS_NAME},
+        )
+    return joined_name(names)
+
+
 Question = Annotated[str, AfterValidator(_question)]
 PathBelow = Annotated[str, AfterValidator(_below), Field(min_length=1, max_length=4096)]
 CorpusName = Annotated[str, Field(pattern=CORPUS_NAME)]
+CorporaName = Annotated[
+    str,
+    BeforeValidator(_corpora),
+    Field(pattern=CORPORA_NAME),
+    AfterValidator(lambda name: joined_name(member_names(name))),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "pattern": CORPORA_NAME},
+                {"type": "array", "items": {"type": "string", "pattern": CORPUS_NAME}, "minItems": 1, "maxItems": 64},
+            ]
+        }
+    ),
+]
+"""What a question may go to, as the engines take it: `a`, `a+b` or `*`."""
 Weight = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1, max_length=fields.MAX_ENTRY_CHARS), AfterValidator(_printable)]
 # Its name is repeated to the client.
@@ -99,8 +138,70 @@ FeedbackId = Annotated[str, Field(pattern=r"^(chatcmpl-)?[0-9a-f]{32}$")]
 Filters = dict[str, Any]
 """LlamaIndex's `MetadataFilters` as JSON; what it may say is checked by `index/documents/filters.py`."""
 
+FILTER_EXAMPLE = {"filters": [{"key": "date", "operator": ">=", "value": "2024-01-01"}], "condition": "and"}
 
-class StrictBody(BaseModel):
+Asked = Annotated[
+    Question, Field(description="The question, 1 to 8,000 characters.", examples=["How do wind turbines work?"])
+]
+Corpora = Annotated[
+    CorporaName | None,
+    Field(
+        description="Corpus to ask, by its name; several as a list of names or `a+b`, `*` for all: they are read as "
+        "one. The default corpus if left out.",
+        examples=["papers", ["papers", "minutes"], "*"],
+    ),
+]
+OneCorpus = Annotated[
+    CorpusName | None, Field(description="Name of the corpus; the default one if left out.", examples=["papers"])
+]
+Filtered = Annotated[
+    Filters | None,
+    Field(
+        description="Only documents that meet these conditions: LlamaIndex's `MetadataFilters`. `key` is a metadata "
+        "key, or `doc_id`, `title`, `url`, `source`, `content_type` or `ingested_at`; entries nest up to 8 levels.",
+        examples=[FILTER_EXAMPLE],
+    ),
+]
+AskedAt = Annotated[
+    QueryTime | None,
+    Field(
+        description="When the question was asked, in any notation of up to 100 characters; language models are told.",
+        examples=["28 February 2024, 8:03"],
+    ),
+]
+InMode = Annotated[
+    Mode | None,
+    Field(
+        description="`single` searches once, `agent` in several rounds, `auto` decides by the question. "
+        "The service's setting if left out.",
+        examples=["single"],
+    ),
+]
+InForm = Annotated[
+    Form | None,
+    Field(
+        description="`answer` is short, `report` has sections and a list of references. "
+        "The service's setting if left out.",
+        examples=["answer"],
+    ),
+]
+Passages = Annotated[
+    Annotated[int, Field(strict=True, ge=1, le=200)] | None,
+    Field(description="Passages to answer from, 1 to 200. The service's setting if left out.", examples=[8]),
+]
+WithContext = Annotated[
+    StrictBool, Field(description="Whether the reply holds the texts of the passages.", examples=[True])
+]
+Named = Annotated[Name | None, Field(examples=["covid"])]
+
+
+class Body(BaseModel):
+    """A body whose fields are described where they stand."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+
+class StrictBody(Body):
     """A body in which an unknown field is refused."""
 
     @model_validator(mode="before")
@@ -116,10 +217,14 @@ class StrictBody(BaseModel):
 class SteeringBody(StrictBody):
     """Where a question is moved before it is compared with passages; null is the same as left out."""
 
-    move_to: Question | None = None
-    move_to_weight: Weight | None = None
-    move_away_from: Question | None = None
-    move_away_from_weight: Weight | None = None
+    move_to: Annotated[Question | None, Field(examples=["offshore wind"])] = None
+    """A text, 1 to 8,000 characters, that the question's vector is moved towards."""
+    move_to_weight: Annotated[Weight | None, Field(examples=[0.5])] = None
+    """How far, 0 to 1; 1 is halfway. 0 if left out."""
+    move_away_from: Annotated[Question | None, Field(examples=["history"])] = None
+    """A text, 1 to 8,000 characters, that the question's vector is moved away from."""
+    move_away_from_weight: Annotated[Weight | None, Field(examples=[0.5])] = None
+    """How far, 0 to 1; 1 is by half of their difference. 0 if left out."""
 
     @model_validator(mode="after")
     def _weights_have_a_goal(self) -> Self:
@@ -136,66 +241,85 @@ class SteeringBody(StrictBody):
         )
 
 
+Steered = Annotated[
+    SteeringBody | None,
+    Field(
+        description="Where the question's vector is moved before it is compared with passages; the search for words "
+        "stays as it is.",
+        examples=[{"move_to": "offshore wind", "move_to_weight": 0.5}],
+    ),
+]
+
+
 def steering_of(body: SteeringBody | None) -> Steering | None:
     """Return what the search is given for an optional field; None leaves the question where it is."""
     return None if body is None else body.value()
 
 
-class RunBody(BaseModel):
+class RunBody(Body):
     """What `POST /run` takes."""
 
-    question: Question
-    top_k: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
-    corpus: CorpusName | None = None
-    filters: Filters | None = None
-    steering: SteeringBody | None = None
-    query_time: QueryTime | None = None
-    mode: Mode | None = None
-    form: Form | None = None
+    question: Asked
+    top_k: Passages = None
+    corpus: Corpora = None
+    filters: Filtered = None
+    steering: Steered = None
+    query_time: AskedAt = None
+    mode: InMode = None
+    form: InForm = None
 
 
-class EvaluateBody(BaseModel):
+class EvaluateBody(Body):
     """What `POST /evaluate` takes."""
 
-    query: Question
-    iid: str
-    top_k: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
-    corpus: CorpusName | None = None
-    filters: Filters | None = None
-    steering: SteeringBody | None = None
-    query_time: QueryTime | None = None
-    mode: Mode | None = None
-    form: Form | None = None
+    query: Asked
+    iid: Annotated[str, Field(examples=["q-17"])]
+    """Id of the question; the reply's `query_id`."""
+    top_k: Passages = None
+    corpus: Corpora = None
+    filters: Filtered = None
+    steering: Steered = None
+    query_time: AskedAt = None
+    mode: InMode = None
+    form: InForm = None
 
 
 class TurnBody(StrictBody):
     """One earlier message of a conversation."""
 
     role: Literal["user", "assistant"]
-    text: Annotated[str, Field(min_length=1, max_length=MAX_TURN_CHARS)]
+    """Who said it."""
+    text: Annotated[str, Field(min_length=1, max_length=MAX_TURN_CHARS, examples=["Who published the limit?"])]
+    """What was said, 1 to 20,000 characters."""
 
 
 class QueryBody(StrictBody):
     """What `POST /query` and `POST /query/stream` take."""
 
-    question: Question
+    question: Asked
     turns: Annotated[list[TurnBody], Field(max_length=MAX_TURNS)] = []
-    top_k: Annotated[int, Field(strict=True, ge=1, le=200)] = 4
-    include_context: StrictBool = False
-    corpus: CorpusName | None = None
-    filters: Filters | None = None
-    steering: SteeringBody | None = None
-    query_time: QueryTime | None = None
-    mode: Mode | None = None
+    """The conversation before the question, oldest first, up to 100 messages; the question is read together with it."""
+    top_k: Annotated[int, Field(strict=True, ge=1, le=200, examples=[4])] = 4
+    """Passages to answer from, 1 to 200."""
+    include_context: WithContext = False
+    corpus: Corpora = None
+    filters: Filtered = None
+    steering: Steered = None
+    query_time: AskedAt = None
+    mode: InMode = None
 
 
 class GivenPageBody(StrictBody):
     """A web page that comes with a question: its HTML, or plain text."""
 
-    url: WebAddress
-    title: Annotated[str, Field(max_length=MAX_TITLE_CHARS)] | None = None
-    html: str | None = None
-    text: str | None = None
+    url: Annotated[WebAddress, Field(examples=["https://example.org/wind"])]
+    """Its http or https address, up to 8,000 characters; cited, and not fetched."""
+    title: Annotated[Annotated[str, Field(max_length=MAX_TITLE_CHARS)] | None, Field(examples=["Wind"])] = None
+    """Its title, up to 1,000 characters; taken from the HTML if left out."""
+    html: Annotated[str | None, Field(examples=["<p>Wind turns the blades.</p>"])] = None
+    """The page as HTML; either this or `text`."""
+    text: Annotated[str | None, Field(examples=["Wind turns the blades."])] = None
+    """The page as plain text; either this or `html`."""
 
     @model_validator(mode="after")
     def _html_or_text(self) -> Self:
@@ -211,11 +335,12 @@ class GivenPageBody(StrictBody):
 class AnswerBody(StrictBody):
     """What `POST /answer` takes."""
 
-    question: Question
+    question: Asked
     pages: Annotated[list[GivenPageBody], Field(max_length=MAX_PAGES)]
-    top_k: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
-    include_context: StrictBool = False
-    query_time: QueryTime | None = None
+    """The web pages to answer from, and nothing else: up to 50."""
+    top_k: Passages = None
+    include_context: WithContext = False
+    query_time: AskedAt = None
 
 
 class ResearchBody(StrictBody):
@@ -223,49 +348,76 @@ class ResearchBody(StrictBody):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"topic": "heat pumps", "max_subquestions": 5}]})
 
-    topic: Annotated[Question, Field(max_length=MAX_TOPIC_CHARS)]
-    max_subquestions: Annotated[int, Field(strict=True, ge=3, le=8)] = 5
-    include_context: StrictBool = False
-    corpus: CorpusName | None = None
-    filters: Filters | None = None
-    steering: SteeringBody | None = None
-    query_time: QueryTime | None = None
+    topic: Annotated[Question, Field(max_length=MAX_TOPIC_CHARS, examples=["heat pumps"])]
+    """What to research, 1 to 1,000 characters."""
+    max_subquestions: Annotated[int, Field(strict=True, ge=3, le=8, examples=[5])] = 5
+    """Sub-questions, at most; 3 to 8."""
+    include_context: WithContext = False
+    corpus: Corpora = None
+    filters: Filtered = None
+    steering: Steered = None
+    query_time: AskedAt = None
 
 
 class RetrieveBody(StrictBody):
     """What `POST /retrieve` takes; what is left out comes from the settings."""
 
-    question: Question
-    corpus: CorpusName | None = None
-    top_k: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
-    budget_chars: Annotated[int, Field(strict=True, ge=200, le=200_000)] | None = None
-    mode: Literal["hybrid", "dense", "lexical"] | None = None
-    fusion: Literal["evidence", "plain"] | None = None
-    dense_share: Annotated[float, Field(strict=True, ge=0, le=1)] | None = None
-    merge: Annotated[bool, Field(strict=True)] | None = None
-    merge_rule: Literal["evidence", "stock"] | None = None
-    max_per_document: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
-    rerank: StrictBool | None = None
-    rerank_query: Question | None = None
-    explain: StrictBool = False
-    filters: Filters | None = None
-    steering: SteeringBody | None = None
+    question: Asked
+    corpus: Corpora = None
+    top_k: Annotated[Annotated[int, Field(strict=True, ge=1, le=200)] | None, Field(examples=[10])] = None
+    """Passages after merging, at most; 1 to 200."""
+    budget_chars: Annotated[Annotated[int, Field(strict=True, ge=200, le=200_000)] | None, Field(examples=[8000])] = (
+        None
+    )
+    """Characters of all passages together, at most; 200 to 200,000."""
+    mode: Annotated[Literal["hybrid", "dense", "lexical"] | None, Field(examples=["hybrid"])] = None
+    """Search by meaning (`dense`), by words (`lexical`) or by both (`hybrid`)."""
+    dense_share: Annotated[Annotated[float, Field(strict=True, ge=0, le=1)] | None, Field(examples=[0.7])] = None
+    """Weight of meaning against words in a hybrid search, 0 to 1."""
+    merge: Annotated[Annotated[bool, Field(strict=True)] | None, Field(examples=[True])] = None
+    """Whether leaves become larger passages where several of a part are found; `false` returns leaves."""
+    max_per_document: Annotated[Annotated[int, Field(strict=True, ge=1, le=200)] | None, Field(examples=[3])] = None
+    """Passages of one document, at most; 1 to 200."""
+    rerank: Annotated[StrictBool | None, Field(examples=[True])] = None
+    """Whether the reranker of the settings orders the passages."""
+    rerank_query: Annotated[Question | None, Field(examples=["How do wind turbines work?"])] = None
+    """What the reranker compares passages with, 1 to 8,000 characters; the question if left out."""
+    explain: Annotated[StrictBool, Field(examples=[True])] = False
+    """Whether each passage says why it was found, and the reply names passages that were left out."""
+    filters: Filtered = None
+    steering: Steered = None
 
 
 class PapersBody(SteeringBody):
     """What `POST /vector` and `POST /hybrid` take; null means the same as leaving a field out."""
 
-    question: Question
-    top_k: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
-    distance: Annotated[float, Field(strict=True, ge=0, le=2, allow_inf_nan=False)] | None = None
-    topic: Name | None = None
-    doc_type: Name | None = None
-    preprocessor_id: Name | None = None
-    paper_ids: Annotated[list[Name], Field(min_length=1, max_length=1000)] | None = None
-    paragraph_terms: Annotated[list[Name], Field(min_length=1, max_length=100)] | None = None
+    question: Asked
+    top_k: Annotated[Annotated[int, Field(strict=True, ge=1, le=200)] | None, Field(examples=[5])] = None
+    """Paragraphs, at most; 1 to 200. 5 if left out."""
+    distance: Annotated[
+        Annotated[float, Field(strict=True, ge=0, le=2, allow_inf_nan=False)] | None, Field(examples=[0.6])
+    ] = None
+    """Largest cosine distance of question and paragraph, 0 to 2. No limit if left out."""
+    topic: Named = None
+    """Only papers with this topic."""
+    doc_type: Annotated[Name | None, Field(examples=["paragraph"])] = None
+    """Only this type: `paragraph`, `figure`, `table`, `equation`, or another that was given at ingestion."""
+    preprocessor_id: Annotated[Name | None, Field(examples=["treeline-0.1.0-250-words"])] = None
+    """Only papers that were prepared by this release, with paragraphs of this size."""
+    paper_ids: Annotated[
+        Annotated[list[Name], Field(min_length=1, max_length=1000)] | None,
+        Field(examples=[["5e7b1f2a98f3bd0a7c4d1e01"]]),
+    ] = None
+    """Only these papers, up to 1,000."""
+    paragraph_terms: Annotated[
+        Annotated[list[Name], Field(min_length=1, max_length=100)] | None, Field(examples=[["SIDARTHE"]])
+    ] = None
+    """The paragraph holds all of these terms, as they are written; up to 100."""
     article_terms: list[Name] | None = None
-    screening_top_k: Annotated[int, Field(strict=True, ge=1, le=1000)] | None = None
-    corpus: CorpusName | None = None
+    """Obsolete and not used; a header `Warning` says so."""
+    screening_top_k: Annotated[Annotated[int, Field(strict=True, ge=1, le=1000)] | None, Field(examples=[100])] = None
+    """Papers that `/hybrid` picks by their words, 1 to 1,000. 100 if left out; `/vector` does not use it."""
+    corpus: Corpora = None
 
 
 class ReactBody(PapersBody):
@@ -273,32 +425,53 @@ class ReactBody(PapersBody):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"question": "What is SIDARTHE model?", "top_k": 5}]})
 
-    model_name: ModelName | None = None
+    model_name: Annotated[ModelName | None, Field(examples=["gpt-4"])] = None
+    """The language model. `gpt-4`, the default of these clients, is answered for by what the settings name."""
 
 
 class DeleteBody(StrictBody):
     """What `POST /documents/delete` takes."""
 
-    filter: Filters
-    corpus: CorpusName | None = None
-    dry_run: StrictBool = False
+    filter: Annotated[Filters, Field(examples=[{"filters": [{"key": "content_type", "value": "pdf"}]}])]
+    """What is deleted: the documents that meet these conditions, LlamaIndex's `MetadataFilters`."""
+    corpus: OneCorpus = None
+    dry_run: Annotated[StrictBool, Field(examples=[True])] = False
+    """Count, and delete nothing."""
 
 
 class IngestBody(StrictBody):
     """What `POST /ingest` takes."""
 
-    path: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
-    corpus: CorpusName | None = None
-    root: Name | None = None
-    metadata: Annotated[dict[str, Any], AfterValidator(_metadata)] = Field({}, max_length=100)
-    topic: Name | None = None
-    doc_type: Name | None = None
-    limit: Annotated[int, Field(strict=True, ge=1)] | None = None
-    files: Annotated[list[PathBelow], Field(min_length=1, max_length=MAX_CHANGES)] | None = None
-    dry_run: StrictBool = False
+    path: Annotated[Annotated[str, Field(min_length=1, max_length=4096)] | None, Field(examples=["data/docs"])] = None
+    """File or folder below one of the folders that clients may have ingested, up to 4,096 characters; ids of documents
+    are paths below it. Left out only with `retry`."""
+    corpus: OneCorpus = None
+    root: Annotated[Name | None, Field(examples=["reports"])] = None
+    """Prefix of the ids of documents, to keep equal names of two folders apart; up to 200 characters."""
+    metadata: Annotated[dict[str, Any], AfterValidator(_metadata)] = Field(
+        {}, max_length=100, examples=[{"year": 2024, "authors": ["A. Betz"]}]
+    )
+    """Put over what the documents say themselves: up to 100 names with numbers, truth values, strings or lists of
+    strings."""
+    topic: Named = None
+    """The documents' topic; with one, texts are read as papers."""
+    doc_type: Annotated[Name | None, Field(examples=["figure"])] = None
+    """The documents' type, for the routes of ASK-xDD."""
+    limit: Annotated[Annotated[int, Field(strict=True, ge=1)] | None, Field(examples=[100])] = None
+    """Stop after this many documents, 1 or more, known ones included."""
+    files: Annotated[
+        Annotated[list[PathBelow], Field(min_length=1, max_length=MAX_CHANGES)] | None,
+        Field(examples=[["notes/a.md"]]),
+    ] = None
+    """Paths below the folder, up to 1,000: only these files and folders are read, or pruned."""
+    dry_run: Annotated[StrictBool, Field(examples=[True])] = False
+    """Compare and count; write nothing."""
     prune: StrictBool = False
+    """Remove documents whose files are gone."""
     retry: StrictBool = False
-    wait: StrictBool | None = None
+    """Read only the files again that could not be read before; takes nothing else but `corpus` and `wait`."""
+    wait: Annotated[StrictBool | None, Field(examples=[True])] = None
+    """`true`: reply at the end; `false`: at once; left out: at the end, or after 10 seconds."""
 
     @model_validator(mode="before")
     @classmethod
@@ -338,20 +511,32 @@ class IngestBody(StrictBody):
 class SpanBody(StrictBody):
     """A part of what the person read, characters `[start, end)`."""
 
-    start: Annotated[int, Field(strict=True, ge=0)]
-    end: Annotated[int, Field(strict=True, ge=1)]
+    start: Annotated[int, Field(strict=True, ge=0, examples=[0])]
+    """The first character, counted from 0."""
+    end: Annotated[int, Field(strict=True, ge=1, examples=[24])]
+    """The character after the last."""
 
 
 class FeedbackBody(StrictBody):
     """What `POST /feedback` takes."""
 
-    answer_id: FeedbackId | None = None
+    answer_id: Annotated[FeedbackId | None, Field(examples=["0112d419189a4402975ef303740e7bc8"])] = None
+    """Of the answer that is judged: `answer_id` of its reply, the header `X-Answer-Id`, or the id of a chat completion.
+    Either this or `retrieval_id`."""
     retrieval_id: FeedbackId | None = None
-    verdict: Literal["good", "bad", "relevant", "irrelevant"]
+    """Of the passages that are judged: `retrieval_id` of the reply of `/retrieve`."""
+    verdict: Annotated[Literal["good", "bad", "relevant", "irrelevant"], Field(examples=["good"])]
+    """`relevant` and `irrelevant` are said of a passage, `good` and `bad` of anything else."""
     node_id: Annotated[str, Field(min_length=1, max_length=MAX_NODE_ID_CHARS)] | None = None
-    step: Annotated[int, Field(strict=True, ge=0, le=10_000)] | None = None
+    """The passage that the verdict is about: its `node_id` or `chunk_id`, up to 5,000 characters."""
+    step: Annotated[Annotated[int, Field(strict=True, ge=0, le=10_000)] | None, Field(examples=[1])] = None
+    """The step that the verdict is about, counted from 0, up to 10,000."""
     span: SpanBody | None = None
-    text: Annotated[str, Field(max_length=MAX_FEEDBACK_CHARS)] | None = None
+    """The part of the answer that the verdict is about."""
+    text: Annotated[
+        Annotated[str, Field(max_length=MAX_FEEDBACK_CHARS)] | None, Field(examples=["The second source is outdated."])
+    ] = None
+    """A remark, up to 2,000 characters."""
 
     @model_validator(mode="after")
     def _one_id_and_one_target(self) -> Self:

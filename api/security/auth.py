@@ -1,58 +1,167 @@
-"""Ask a client for its key.
+"""Ask a client for its key, before anything of its request is read but the headers.
 
-Flow: a route that depends on **this** -> refused, or on to the route. Without keys in the settings everybody may pass;
-that such a service listens on loopback only is `listen.py`'s business.
+Flow: server -> `same_origin.py` -> **here** -> `body_limit.py` -> routes. Two steps: `KeyGate` finds the key of every
+request and refuses those without one, at every address but a few; `KeyRequired`, on the routes, asks whether the key is
+for this route. What a key's corpora are is asked where they are opened (`guarded_engines.py`). Without keys in the
+settings everybody may pass; that such a service listens on loopback only is `listen.py`'s business.
 
-Programs send `Authorization: Bearer KEY`, as OpenAI's do, or the header `Api-Key`, as ASK-xDD's do. A browser that
-follows a citation can do neither, so it may send the key as the password of basic authentication, with any name.
+Programs send `Authorization: Bearer KEY`, as OpenAI's do, or the header `Api-Key`, as ASK-xDD's do, or the key as the
+password of basic authentication. A person's browser sends the cookie of `routes/login.py`. It sends it by itself, also
+for a page that only pretends to be the person, so with a cookie a write must say what page it comes from; whether
+that page is of this site, `same_origin.py` has asked by then.
 """
 
 import binascii
-from base64 import b64decode
-from secrets import compare_digest
-from typing import Annotated
+import time
+from base64 import b64decode, urlsafe_b64decode, urlsafe_b64encode
 
-from fastapi import Depends, Header
+from fastapi import Depends, Request
+from limits import parse
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.dependencies import Service, ServiceDep
-from errors import KeyNeededError, KeyRefusedError
+from api.caller import ADMIN, CALLER, IN_SCOPE, INGEST, NOBODY, READ, Key
+from api.errors import send_error
+from api.security.keyring import Keyring
+from api.security.same_origin import writes
+from errors import HostRefusedError, KeyNeededError, KeyRefusedError, KeyScopeError, RagError, TooManyRequestsError
 
 FACT = "The key is missing or wrong."
 REMEDY = "Send one of the service's keys as `Authorization: Bearer KEY`, or as the header Api-Key; a command of this "
 REMEDY += "project sends the first one of its RAG_SERVE__KEYS."
 
-SentKey = Annotated[str | None, Header()]
+COOKIE = "treeline_key"
+OPEN_PATHS = frozenset(("/", "/health", "/ready", "/openapi.json", "/login"))
+ASK_XDD_PATHS = frozenset(("/vector", "/hybrid", "/react", "/react_streaming"))
+"""Their clients expect another status."""
+
+_ASKS = (
+    "/run /evaluate /query /query/stream /retrieve /agent/research /v1/chat/completions /answer /mcp /feedback /vector "
+    "/hybrid /react /react_streaming /task/run /task/enqueue"
+)
+SCOPE_OF = (
+    {("POST", path): READ for path in _ASKS.split()}
+    | {("DELETE", "/mcp"): READ}
+    | {("POST", path): INGEST for path in ("/ingest", "/documents", "/documents/delete")}
+    | {("GET", "/ingest"): INGEST, ("GET", "/ingest/{job_id}"): INGEST, ("DELETE", "/ingest/{job_id}"): INGEST}
+    | {("DELETE", "/documents/{doc_id}"): INGEST}
+    | {("GET", "/feedback"): ADMIN, ("GET", "/study"): ADMIN}
+)
+"""What a key must be for, by method and route. Any other GET is reading; any other method is the admin's."""
+
+ABOUT_ALL_CORPORA = ("/pipeline", "/task", "/runs", "/study", "/cache", "/metrics")
+"""Routes that cannot tell corpora apart begin so; a key for some corpora does not open them."""
 
 
-async def require_key(service: ServiceDep, api_key: SentKey = None, authorization: SentKey = None) -> None:
-    """Compare what the headers hold with the keys of the settings.
+class KeyGate:
+    """ASGI middleware: finds the key of a request; 401 where one is needed and missing, 429 where it is used too much.
+
+    Args:
+        app: what stands behind it.
+        keyring: the keys there are.
+    """
+
+    def __init__(self, app: ASGIApp, keyring: Keyring) -> None:
+        self._app = app
+        self._keyring = keyring
+        self._limiter = MovingWindowRateLimiter(MemoryStorage())
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or reply before its body is read."""
+        if scope["type"] != "http" or not self._keyring.guarded:
+            await self._app(scope, receive, send)
+            return
+        try:
+            key = scope[IN_SCOPE] = self._admitted(scope)
+        except RagError as error:
+            await send_error(error, scope, receive, send)
+            return
+        before = CALLER.set(key)
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            CALLER.reset(before)
+
+    def _admitted(self, scope: Scope) -> Key:
+        headers = Headers(scope=scope)
+        key = self._keyring.find(_sent(headers))
+        if key is None and (key := self._keyring.find(_in_cookie(headers))) is not None:
+            _require_page(scope, headers)
+        if key is None:
+            if scope["path"] in OPEN_PATHS:
+                return NOBODY
+            refusal = KeyRefusedError if scope["path"] in ASK_XDD_PATHS else KeyNeededError
+            raise refusal(FACT, REMEDY)
+        rate = None if key.rate is None else parse(key.rate)
+        if rate is not None and not self._limiter.hit(rate, key.sha256):
+            again_at = self._limiter.get_window_stats(rate, key.sha256).reset_time
+            raise TooManyRequestsError(
+                f"Your key may send {key.rate} requests.",
+                "Ask again after the seconds that the header Retry-After names.",
+                max(1, round(again_at - time.time() + 0.5)),
+            )
+        return key
+
+
+async def require_scope(request: Request) -> None:
+    """Ask whether the caller's key is for this route.
 
     Raises:
-        KeyNeededError: there are keys, and it is none of them.
+        KeyScopeError: it is not.
     """
-    if not _may_pass(service, api_key, authorization):
-        raise KeyNeededError(FACT, REMEDY)
+    error = refusal(CALLER.get(), request.method, request.scope["route"].path_format)
+    if error is not None:
+        raise error
 
 
-async def require_key_as_ask_xdd(service: ServiceDep, api_key: SentKey = None, authorization: SentKey = None) -> None:
-    """Do the same where clients expect another status.
+def refusal(key: Key | None, method: str, path: str) -> KeyScopeError | None:
+    """Return why a key does not open a route; None if it does.
 
-    Raises:
-        KeyRefusedError: there are keys, and it is none of them.
+    Args:
+        key: None opens everything.
+        method: of HTTP.
+        path: of the route, as `/ingest/{job_id}`.
     """
-    if not _may_pass(service, api_key, authorization):
-        raise KeyRefusedError(FACT, REMEDY)
+    if key is None or path in OPEN_PATHS:
+        return None
+    scope = SCOPE_OF.get((method, path), READ if method in ("GET", "HEAD") else ADMIN)
+    if not key.allows(scope):
+        return KeyScopeError(f"Your key is not for this: it lacks the scope {scope!r}.", "Ask for another key.")
+    if key.corpora is not None and path.startswith(ABOUT_ALL_CORPORA):
+        return KeyScopeError("Your key is for some corpora only, and this is about all.", "Ask for another key.")
+    return None
 
 
-KeyRequired = Depends(require_key)
-AskXddKeyRequired = Depends(require_key_as_ask_xdd)
+KeyRequired = Depends(require_scope)
 
 
-def _may_pass(service: Service, api_key: str | None, authorization: str | None) -> bool:
-    known = service.settings.serve.known_keys()
-    sent = [key.encode() for key in (api_key, _authorized(authorization or "")) if key]
-    # All are compared, whichever fits: how long it takes tells nothing.
-    return not known or any([compare_digest(one, key.encode()) for one in sent for key in known])
+def cookie_value(key: str) -> str:
+    """Return a key as a cookie can hold it."""
+    return urlsafe_b64encode(key.encode()).decode().rstrip("=")
+
+
+def _sent(headers: Headers) -> list[str]:
+    return [key for key in (headers.get("api-key"), _authorized(headers.get("authorization", ""))) if key]
+
+
+def _in_cookie(headers: Headers) -> list[str]:
+    value = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
+    try:
+        return [urlsafe_b64decode(value + "=" * (-len(value) % 4)).decode()] if value else []
+    except (binascii.Error, ValueError):
+        return []
+
+
+def _require_page(scope: Scope, headers: Headers) -> None:
+    """Refuse a write by cookie that does not say which page it comes from, as every browser of today does."""
+    if writes(scope) and not ("origin" in headers or "sec-fetch-site" in headers):
+        raise HostRefusedError(
+            "The request is signed by a cookie alone, and says of no web page that it comes from it.",
+            "Send the key as `Authorization: Bearer KEY`.",
+        )
 
 
 def _authorized(header: str) -> str:

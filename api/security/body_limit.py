@@ -1,7 +1,7 @@
 """Refuse request bodies that are too large, before they are read into memory.
 
-Flow: server -> **here** -> routes. Starlette's own limit answers in plain text; this one raises, so that the refusal
-has the form of every other error.
+Flow: server -> keys -> **here** -> routes, of this process or the writer's. Starlette's own limit answers in plain
+text; this one raises, so that the refusal has the form of every other error.
 """
 
 from collections.abc import Mapping

@@ -19,12 +19,13 @@ def require_auth_or_loopback(serve: ServeSettings) -> None:
     Raises:
         SettingsError: the host is not a loopback address, there are no keys, and `open` is off.
     """
-    if is_loopback(serve.host) or serve.known_keys():
+    if is_loopback(serve.host) or serve.asks_for_keys:
         return
     if not serve.open:
         raise SettingsError(
             f"RAG_SERVE__HOST={serve.host} lets other machines in, and the service asks nobody for a key.",
-            "Set RAG_SERVE__KEYS, RAG_SERVE__OPEN=true if no keys are meant, or RAG_SERVE__HOST=127.0.0.1.",
+            "Set RAG_SERVE__KEYS or RAG_SERVE__KEYS_FILE, RAG_SERVE__OPEN=true if no keys are meant, or "
+            "RAG_SERVE__HOST=127.0.0.1.",
         )
     logger.warning("Anyone who reaches %s can ask questions and read documents: no keys are required.", serve.host)
 

@@ -61,6 +61,8 @@ def citation_of(citation: Citation, links: Links) -> dict[str, Any]:
         "quote": citation.quote,
         "url": links.of(citation),
         "title": citation.title,
+        "marks": citation.marks,
+        **corpus_of(citation),
     }
 
 
@@ -73,7 +75,13 @@ def nearest_of(nearest: Nearest, links: Links) -> dict[str, Any]:
         "start": nearest.start,
         "end": nearest.end,
         "quote": nearest.quote,
+        **corpus_of(nearest),
     }
+
+
+def corpus_of(place: Citation | Nearest | Passage) -> dict[str, str]:
+    """Return which of the corpora that were asked a place is from; nothing where one was."""
+    return {"corpus": place.corpus} if place.corpus else {}
 
 
 def _source_of(passage: Passage) -> dict[str, Any]:
@@ -97,4 +105,5 @@ def origin_of(passage: Passage) -> dict[str, Any]:
         "content_type": passage.content_type,
         "chunk_index": passage.chunk_index,
         "metadata": passage.metadata,
+        **corpus_of(passage),
     }

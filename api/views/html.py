@@ -39,9 +39,12 @@ class Pages:
             loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True
         )
         self._templates.globals["style"] = style
+        self._csp = (
+            f"default-src 'none'; script-src 'self'; style-src 'sha256-{digest}'; "
+            "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        )
         self._headers = {
-            "Content-Security-Policy": f"default-src 'none'; script-src 'self'; style-src 'sha256-{digest}'; "
-            "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+            "Content-Security-Policy": self._csp,
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "no-referrer",
             "Vary": "Accept",
@@ -53,6 +56,30 @@ class Pages:
         blocks = blocks_of(values["text"], span and (span["start"], span["end"]))
         shown = {**values, "blocks": blocks, "markdown": content_type in _MARKDOWN}
         return self._page("document.html", request, 200, shown)
+
+    def login(
+        self, request: Request, next: str, *, signed_in_as: str | None = None, refused: bool = False
+    ) -> HTMLResponse:
+        """Return the form for a person's key; 401 where it was shown a wrong one.
+
+        Args:
+            request: its address is the form's.
+            next: where the form sends the browser on, an address of this service.
+            signed_in_as: name of the key that the browser has shown already.
+            refused: the key was wrong.
+        """
+        values = {"next": next, "signed_in_as": signed_in_as, "refused": refused}
+        page = self._page("login.html", request, 401 if refused else 200, values)
+        page.headers["Content-Security-Policy"] = self._csp.replace("form-action 'none'", "form-action 'self'")
+        # With `no-referrer` a form is sent with the origin `null`, which may write nothing.
+        page.headers["Referrer-Policy"] = "same-origin"
+        page.headers["Cache-Control"] = "no-store"
+        return page
+
+    def sign_in_first(self, request: Request) -> HTMLResponse:
+        """Return the refusal for a browser without a key; the browser goes to the form by itself, and back."""
+        address = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        return self._page("sign_in_first.html", request, 401, {"next": address})
 
     def error(self, request: Request, status: int, detail: str, field: str | None = None) -> HTMLResponse:
         """Return a page that says what is wrong, and in which field of the request."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from api.views.links import Links
 from query_engine.schema.events import Citation, Nearest
-from query_engine.text.markdown_escape import as_text
+from query_engine.text.markdown_escape import as_plain
 
 _MARK = re.compile(r"\[(\d{1,3})\](?!\()")
 _LINKED_MARK = re.compile(r"\[\[(\d{1,3})\]\]\([^()\s]*\)")
@@ -48,7 +48,7 @@ def sources(citations: Sequence[Citation], links: Links) -> str:
     """Return a list of the citations' documents as Markdown, in the order of their numbers; empty without citations."""
     titles = {citation.number: citation.title or citation.doc_id for citation in reversed(citations)}
     lines = [
-        f"{number}. [{_in_brackets(titles[number])}]({_in_parentheses(url)})"
+        f"{number}. [{as_plain(titles[number])}]({_in_parentheses(url)})"
         for number, url in sorted(urls_of(citations, links).items())
     ]
     return _SOURCES + "\n".join(lines) if lines else ""
@@ -67,7 +67,7 @@ def folded_closest_passages(nearest: Sequence[Nearest], links: Links) -> str:
 def _listed(nearest: Sequence[Nearest], links: Links) -> str:
     # A quote in brackets would look like a citation mark.
     return "\n".join(
-        f"- [{_in_brackets(one.title or one.doc_id)}]({_in_parentheses(links.of(one))}): {_in_brackets(one.quote)}"
+        f"- [{as_plain(one.title or one.doc_id)}]({_in_parentheses(links.of(one))}): {as_plain(one.quote)}"
         for one in nearest
     )
 
@@ -76,7 +76,7 @@ def reference_list(citations: Sequence[Citation], links: Links) -> str:
     """Return the last section of a report: the number, title and link of each citation, as Markdown."""
     titles = {citation.number: citation.title or citation.doc_id for citation in reversed(citations)}
     lines = [
-        f"- [{number}] [{_in_brackets(titles[number])}]({_in_parentheses(url)})"
+        f"- [{number}] [{as_plain(titles[number])}]({_in_parentheses(url)})"
         for number, url in sorted(urls_of(citations, links).items())
     ]
     return _REFERENCES + "\n".join(lines) if lines else ""
@@ -86,10 +86,6 @@ def references(citations: Sequence[Citation], links: Links) -> str:
     """Return the addresses of the numbers as plain lines, `[n] url`; empty without citations."""
     lines = [f"[{number}] {url}" for number, url in sorted(urls_of(citations, links).items())]
     return "\n\nReferences:\n" + "\n".join(lines) if lines else ""
-
-
-def _in_brackets(title: str) -> str:
-    return re.sub(r"([\[\]\\])", r"\\\1", as_text(" ".join(title.split())))
 
 
 def _in_parentheses(url: str) -> str:

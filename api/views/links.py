@@ -13,30 +13,27 @@ from query_engine.schema.events import Citation, Nearest
 
 
 class Links:
-    """Links into one corpus.
+    """Links into the corpora that were asked.
 
     Args:
         base_url: where this service is reached from outside, http or https.
-        corpus: the corpus all links lead into.
+        corpus: that links lead into, unless a document says which of several it is from.
     """
 
     def __init__(self, base_url: str, corpus: str) -> None:
         self._base = base_url.rstrip("/")
         self._corpus = corpus
 
-    def document(self, doc_id: str, start: int, end: int) -> str:
+    def document(self, doc_id: str, start: int, end: int, *, corpus: str = "") -> str:
         """Return the absolute link to a document's page with the text `[start, end)` marked."""
-        # Proxies and browsers fold `//`, `.` and `..`; then the slashes have to be encoded as well.
-        foldable = any(part in {"", ".", ".."} for part in doc_id.split("/"))
-        path = quote(doc_id, safe="" if foldable else "/")
-        query = urlencode({"corpus": self._corpus, "start": start, "end": end})
-        return f"{self._base}/documents/{path}?{query}#cited"
+        query = urlencode({"corpus": corpus or self._corpus, "start": start, "end": end})
+        return f"{self._base}/{document_path(doc_id)}?{query}#cited"
 
     def of(self, place: Citation | Nearest) -> str:
         """Return the document's own address, or the link to its page here."""
         if place.url is not None and is_web_url(place.url):
             return place.url
-        return self.document(place.doc_id, place.start, place.end)
+        return self.document(place.doc_id, place.start, place.end, corpus=place.corpus)
 
     def numbered(self, citations: Sequence[Citation]) -> list[str]:
         """Return one address for each `[n]`, in the order of n; several quotes of a document share the first's."""
@@ -44,6 +41,13 @@ class Links:
         for citation in citations:
             first.setdefault(citation.number, citation)
         return [self.of(first[number]) for number in sorted(first)]
+
+
+def document_path(doc_id: str) -> str:
+    """Return the path of a document's page below the service's address."""
+    # Proxies and browsers fold `//`, `.` and `..`; then the slashes have to be encoded as well.
+    foldable = any(part in {"", ".", ".."} for part in doc_id.split("/"))
+    return f"documents/{quote(doc_id, safe='' if foldable else '/')}"
 
 
 def is_web_url(url: str) -> bool:

@@ -10,6 +10,7 @@ PREFIX = "/v1/"
 CODES = {
     "unknown_corpus": "model_not_found",
     "too_many_questions": "rate_limit_exceeded",
+    "too_many_requests": "rate_limit_exceeded",
     "key_needed": "invalid_api_key",
 }
 TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}

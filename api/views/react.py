@@ -41,7 +41,7 @@ def to_react_reply(done: Done, trail: PaperTrail, notices: Sequence[str] = ()) -
         citation.number: places[passage.node_id]
         for citation in reversed(done.citations)
         for passage in order
-        if passage.doc_id == citation.doc_id and passage.start <= citation.start < passage.end
+        if passage.document == citation.document and passage.start <= citation.start < passage.end
     }
 
     def renumbered(found: re.Match[str]) -> str:
@@ -82,7 +82,7 @@ def _cited_first(done: Done) -> list[Passage]:
         passage.node_id: citation.number
         for citation in reversed(done.citations)
         for passage in done.passages
-        if passage.doc_id == citation.doc_id and passage.start <= citation.start < passage.end
+        if passage.document == citation.document and passage.start <= citation.start < passage.end
     }
     return sorted(done.passages, key=lambda passage: first.get(passage.node_id, len(done.citations) + 1))
 

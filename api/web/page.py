@@ -1,4 +1,4 @@
-"""`GET` and `HEAD /ui`: the web page, its modules, styles and start-up facts; at the root `/app_config` and `/<file>`.
+"""`GET` and `HEAD /ui`: the web page, its modules, styles and start-up facts; `/docs`, `/app_config`, `/<file>`.
 
 Flow: a browser -> **here** -> `static/` unchanged. There is no build step: the browser loads our modules and, from
 `static/vendor/`, the libraries. All data comes through the routes that every client uses.
@@ -6,6 +6,7 @@ Flow: a browser -> **here** -> `static/` unchanged. There is no build step: the 
 The page loads nothing from elsewhere and runs no inline script; its content security policy says so to the browser.
 """
 
+from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import get_args
@@ -13,7 +14,9 @@ from typing import get_args
 from fastapi import APIRouter, Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 
+from api.caller import CALLER, may_use
 from api.dependencies import ServiceDep
+from api.security.auth import COOKIE
 from api.views.negotiation import JSONReply
 from errors import UnknownPathError
 from ingestion.reading.files import COMPRESSIONS, FORMATS, IMAGES
@@ -28,6 +31,10 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     # Revalidated by its ETag at each load, so that an upgraded service never meets the modules of the one before.
     "Cache-Control": "no-cache",
+}
+# Swagger UI's styles hold their icons.
+DOCS_HEADERS = HEADERS | {
+    "Content-Security-Policy": HEADERS["Content-Security-Policy"].replace("img-src 'self'", "img-src 'self' data:")
 }
 TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
@@ -49,20 +56,25 @@ def static(path: str, request: Request) -> Response:
 
 
 @router.get("/config")
-def config(service: ServiceDep) -> JSONReply:
+def config(service: ServiceDep, request: Request) -> JSONReply:
     """Say what the page has to offer: corpora, preset questions, who writes, and whether files can be brought in."""
-    settings = service.settings
+    key = CALLER.get() if COOKIE in request.cookies else None
+    settings, names = service.settings, service.engines.names()
+    default = settings.index.corpus
     return JSONReply(
         {
             "version": VERSION,
+            "signed_in_as": key and key.name,
             "title": settings.serve.title,
             "pipeline": settings.pipelines.default,
-            "default_corpus": settings.index.corpus,
-            "corpora": service.engines.names(),
+            "default_corpus": default if may_use(default) else next(iter(names), default),
+            "corpora": names,
             "synthesizer": settings.llm.provider,
             "mode": settings.answer.mode,
             "modes": get_args(Mode),
-            "preset_questions": settings.serve.preset_questions,
+            "preset_questions": {
+                corpus: asked for corpus, asked in settings.serve.preset_questions.items() if may_use(corpus)
+            },
             "retrieval": settings.retrieval.model_dump(mode="json"),
             "rerank": settings.rerank.method,
             "can_ingest": bool(service.ingest_roots),
@@ -73,6 +85,18 @@ def config(service: ServiceDep) -> JSONReply:
             },
         }
     )
+
+
+@at_root.api_route("/docs", methods=["GET", "HEAD"])
+def docs(request: Request) -> Response:
+    """Return the page that shows `/openapi.json`, with Swagger UI."""
+    return _sent("docs.html", request, DOCS_HEADERS)
+
+
+@at_root.get("/redoc")
+def redoc() -> Response:
+    """Send those who look for the framework's other page to `/docs`."""
+    return RedirectResponse("docs", 307)
 
 
 @at_root.get("/app_config")
@@ -88,7 +112,7 @@ def app_config(service: ServiceDep, request: Request) -> JSONReply:
             "logsAllowed": True,
             "pipeline": settings.pipelines.default or {"1": {"id": CorpusSource.id}},
             "aboutLinkText": f"About {settings.serve.title}",
-            "aboutLinkURL": f"{(settings.serve.public_url or str(request.base_url)).rstrip('/')}/ui",
+            "aboutLinkURL": f"{service.hosts.base_url(request).rstrip('/')}/ui",
         }
     )
 
@@ -105,12 +129,16 @@ def _files() -> dict[str, Path]:
 
 
 def _file(name: str, request: Request) -> Response:
+    return _sent(name, request, HEADERS)
+
+
+def _sent(name: str, request: Request, headers: Mapping[str, str]) -> Response:
     path = _files().get(name)
     if path is None:
         raise UnknownPathError("The page has no such file.", "Open `/ui`.")
-    response = FileResponse(path, headers=HEADERS, media_type=TYPES[path.suffix], stat_result=path.stat())
+    response = FileResponse(path, headers=headers, media_type=TYPES[path.suffix], stat_result=path.stat())
     if request.headers.get("if-none-match") == response.headers["etag"]:
-        return Response(status_code=304, headers={**HEADERS, "etag": response.headers["etag"]})
+        return Response(status_code=304, headers={**headers, "etag": response.headers["etag"]})
     return response
 
 

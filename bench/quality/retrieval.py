@@ -1,22 +1,30 @@
-"""Compare the passages that several systems retrieve for the same questions.
+"""Compare the passages that several systems retrieve for the same questions: `python -m bench retrieval`.
 
 Flow: data sets -> `build.py` (ours and the stock recipe over the same texts) -> **here** -> table and JSON.
-
-`compare` asks and scores; `table` is what people read. Both are pure but for the systems they are given.
 """
 
+import argparse
 import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import Any
 
-from eval.cases import Case
-from eval.metrics import Mean, Ranked, Scores, mean_scores, score_passages
+from bench.arguments import add_limit, add_sets, choose_sets
+from bench.build import OURS, STOCK, open_engines, open_stock
+from bench.figures import keep
+from bench.quality.split_corpus import join_divided
+from eval.argument_types import whole_number
+from eval.cases import Case, read_cases
+from eval.metrics import BUDGETS_CHARS, Mean, Ranked, Scores, mean_scores, score_passages
+from eval.tables import aligned, figure
+from query_engine.engine import Engine
+from query_engine.inquiry import Inquiry
+from settings import Settings
 
-STOCK = "stock"
-OURS = "ours"
 Retrieve = Callable[[str], Sequence[Ranked]]
+NAMES = {True: OURS, False: f"{OURS}, leaves only"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +45,54 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as JSON-ready values."""
-        return {
-            "means": {
-                system: {metric: {"value": mean.value, "n": mean.n} for metric, mean in means.items()}
-                for system, means in self.means.items()
-            },
-            "median_ms": self.median_ms,
-            "scores": self.scores,
+        means = {
+            system: {metric: {"value": mean.value, "n": mean.n} for metric, mean in of_system.items()}
+            for system, of_system in self.means.items()
         }
+        return {"means": means, "median_ms": self.median_ms, "scores": self.scores}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `python -m bench retrieval`."""
+    add_sets(parser)
+    add_limit(parser)
+    parser.add_argument(
+        "--merge",
+        action=argparse.BooleanOptionalAction,
+        help="measure ours only with, or only without merging leaves into larger passages (default: both)",
+    )
+    parser.add_argument("--ours-only", action="store_true", help="leave the stock recipe out")
+    parser.add_argument(
+        "--corpora",
+        type=whole_number,
+        metavar="N",
+        help="measure ours also over the documents divided into N corpora, asked as one",
+    )
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Build both indexes if need be, ask every question, print one table."""
+    merge = [True, False] if arguments.merge is None else [arguments.merge]
+    comparisons = []
+    for data_set in choose_sets(arguments):
+        cases = read_cases(data_set.questions)[: arguments.limit]
+        with open_engines(data_set, settings) as engines, ExitStack() as stack:
+            asked = {"": engines.get()}
+            if arguments.corpora:
+                name = f", {arguments.corpora} corpora"
+                asked[name] = join_divided(engines, settings, data_set.name, arguments.corpora)
+            systems: dict[str, Retrieve] = {}
+            if not arguments.ours_only:
+                systems[STOCK] = stack.enter_context(closing(open_stock(data_set, asked[""], settings))).retrieve
+            systems |= {
+                NAMES[merged] + suffix: _ours(one, settings, merge=merged)
+                for suffix, one in asked.items()
+                for merged in merge
+            }
+            comparisons.append(compare(data_set.name, cases, systems))
+    print(table(comparisons))
+    keep("retrieval", {comparison.name: comparison.to_dict() for comparison in comparisons}, settings)
+    return 0
 
 
 def compare(name: str, cases: Sequence[Case], systems: Mapping[str, Retrieve]) -> Comparison:
@@ -64,29 +112,38 @@ def compare(name: str, cases: Sequence[Case], systems: Mapping[str, Retrieve]) -
 
 
 def table(comparisons: Sequence[Comparison]) -> str:
-    """Return one Markdown table of all sets: metric by metric, and means over the metrics that every system has.
+    """Return one table of all sets: metric by metric, and means over the metrics that every system has.
 
     `diff` is ours less the stock recipe's, in questions: the difference of the means times n.
     """
     systems = list(comparisons[0].means)
-    lines = [f"| set | metric | n | {' | '.join(systems)} | diff |", f"|---|---|{'---:|' * (len(systems) + 2)}"]
+    lines: list[list[str]] = []
     shared: list[list[float]] = []
     for comparison in comparisons:
         of_set: list[list[float]] = []
-        for metric in in_order(metric for means in comparison.means.values() for metric in means):
+        for metric in _in_order(metric for means in comparison.means.values() for metric in means):
             cells = [comparison.means[system].get(metric) for system in systems]
             values = [cell.value if cell else None for cell in cells]
             n = max(cell.n for cell in cells if cell)
-            lines.append(_row(comparison.name, metric, str(n), values, _difference(systems, values, n)))
+            by_system = dict(zip(systems, values, strict=True))
+            stock, ours = by_system.get(STOCK), by_system.get(OURS)
+            diff = "" if stock is None or ours is None else f"{(ours - stock) * n:+.1f}"
+            lines.append([comparison.name, metric, str(n), *map(figure, values), diff])
             of_set += [[value for value in values if value is not None]] if None not in values else []
         lines.append(_mean_row(comparison.name, of_set))
         shared += of_set
     if len(comparisons) > 1:
         lines.append(_mean_row("all", shared))
-    return "\n".join(lines)
+    return aligned(["set", "metric", "n", *systems, "diff"], lines, left=(0, 1))
 
 
-def in_order(metrics: Iterable[str]) -> list[str]:
+def _ours(engine: Engine, settings: Settings, *, merge: bool) -> Retrieve:
+    """Return our retrieval within the largest budget that is scored."""
+    options = settings.retrieval.model_copy(update={"budget_chars": max(BUDGETS_CHARS), "merge": merge})
+    return lambda question: engine.retrieve(Inquiry(question), options).passages
+
+
+def _in_order(metrics: Iterable[str]) -> list[str]:
     """Return each name once, by family and then by its number."""
     return sorted(set(metrics), key=lambda metric: (metric.partition("@")[0], len(metric), metric))
 
@@ -104,17 +161,7 @@ def _scored(cases: Sequence[Case], results: Mapping[str, Sequence[Ranked]]) -> d
     }
 
 
-def _difference(systems: Sequence[str], values: Sequence[float | None], n: int) -> str:
-    by_system = dict(zip(systems, values, strict=True))
-    stock, ours = by_system.get(STOCK), by_system.get(OURS)
-    return "" if stock is None or ours is None else f"{(ours - stock) * n:+.1f}"
-
-
-def _mean_row(name: str, cells: Sequence[Sequence[float]]) -> str:
+def _mean_row(name: str, cells: Sequence[Sequence[float]]) -> list[str]:
     values = [statistics.mean(column) for column in zip(*cells, strict=True)]
-    return _row(f"**{name}**", "**mean**", f"{len(cells)} metrics" if len(cells) > 1 else "1 metric", values, "")
-
-
-def _row(name: str, metric: str, n: str, values: Sequence[float | None], last: str) -> str:
-    shown = ["–" if value is None else f"{value:.3f}" for value in values]
-    return f"| {' | '.join([name, metric, n, *shown, last])} |"
+    metrics = f"{len(cells)} metric{'s' if len(cells) > 1 else ''}"
+    return [f"**{name}**", "**mean**", metrics, *map(figure, values), ""]

@@ -1,22 +1,37 @@
 """Measure ingestion: the stock recipe and ours in turn, on the same files, each in a separate process.
 
-Flow: `workload.py` (folders of text files) -> **here** -> `ingest_table.py`, JSON.
+Flow: `workload.py` (folders of text files) -> **here** -> table, JSON. `python -m bench ingest`.
 
 Every run starts a program as a person would and ends with its exit, on an empty index folder. What is done once per
 machine (converting the model, reading libraries from disk) is done before, by an untimed run on one document.
 """
 
+import argparse
 import json
 import shutil
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from statistics import median
 
-from bench.speed.process import MB, Run, run_python, seconds_until_ready
-from bench.speed.workload import Workload
+from bench.arguments import add_count, add_sets, choose_sets
+from bench.datasets import DataSet
+from bench.figures import MB, keep, made, made_on
+from bench.speed.process import MAIN, Run, run_python, seconds_until_ready
+from bench.speed.workload import Workload, read_texts, write_workload
+from eval.argument_types import whole_number
+from eval.cases import read_cases
+from eval.progress_bar import tell
+from eval.tables import ABSENT, aligned, spread
+from index.embedding.model import load_embedding_model
+from ingestion.reading.files import list_files
+from ingestion.reading.reader import Reader
+from settings import Settings
 
 CORPUS = "bench"
+STOCK_MODEL = "minilm"
 BLOCK_BYTES = 512
 
 
@@ -40,16 +55,6 @@ class Ingested:
     leaves: int
     index_mb: float
 
-    @property
-    def leaves_per_s(self) -> float:
-        """Leaves in the time of the whole process."""
-        return self.leaves / self.wall_s
-
-    @property
-    def kb_per_leaf(self) -> float:
-        """Disk per leaf, in 1,000 bytes."""
-        return self.index_mb * 1000 / max(self.leaves, 1)
-
 
 @dataclass(slots=True)
 class Ours:
@@ -68,10 +73,6 @@ class Ours:
     query_s: list[float] = field(default_factory=list)
     ready_s: list[float] = field(default_factory=list)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the runs as JSON-ready values."""
-        return asdict(self) | {"workload": self.workload.to_dict()}
-
 
 @dataclass(slots=True)
 class Measured:
@@ -80,42 +81,76 @@ class Measured:
     Attributes:
         ours: our runs.
         stock: the stock recipe's on the same files, one per repeat.
-        scaled: our runs on `scale` times as many documents; None if there were none, and `scale` is 0.
+        scaled: our runs on several times as many documents; None if there were none.
     """
 
     name: str
     ours: Ours
     stock: list[Ingested] = field(default_factory=list)
     scaled: Ours | None = None
-    scale: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the runs as JSON-ready values."""
-        return {
-            "stock": [asdict(run) for run in self.stock],
-            "ours": self.ours.to_dict(),
-            "scale": self.scale,
-            "scaled": self.scaled.to_dict() if self.scaled else None,
-        }
 
 
-class Programs(Protocol):
-    """What is measured; `Commands` starts the real programs."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `python -m bench ingest`."""
+    parser.description = (
+        "Ingest the first documents of each set by the stock recipe and by ours in turn, each in a separate process "
+        "and into an empty index. Files other than .txt and .md are converted to text first, untimed."
+    )
+    add_sets(parser)
+    add_count(parser, "--documents", "how many", 60)
+    add_count(parser, "--repeats", "runs of each", 3)
+    parser.add_argument(
+        "--scale",
+        type=whole_number,
+        help="also ingest K times as many by ours; where the set has fewer, documents are repeated with the words of "
+        "each line shuffled",
+        metavar="K",
+    )
+    parser.add_argument(
+        "--formats",
+        action="store_true",
+        help="instead read --documents made files of each format, then ingest damaged and hostile ones; exit code 1 if "
+        "any of them does harm",
+    )
 
-    def stock(self, folder: Path, index: Path) -> Ingested:
-        """Ingest `folder` by the stock recipe into `index`."""
 
-    def ours(self, folder: Path, index: Path) -> Ingested:
-        """Ingest `folder` by ours into `index`."""
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Measure each set, print one table; or measure formats."""
+    if arguments.formats:
+        from bench.speed import formats  # noqa: PLC0415  # reads files in this process, which should use little memory
 
-    def query_s(self, index: Path) -> float:
-        """Ask one question on the command line."""
+        return formats.run(settings, arguments.documents, arguments.repeats)
+    sizes = {"documents": arguments.documents, "repeats": arguments.repeats, "scale": arguments.scale}
+    measured = [measure_set(data_set, settings, **sizes) for data_set in choose_sets(arguments)]
+    print(f"{table(measured)}\n\nMedian (smallest–largest) of {arguments.repeats} runs in turn. {made_on()}")
+    keep("ingest", {one.name: json.loads(json.dumps(asdict(one), default=str)) for one in measured}, settings)
+    return 0
 
-    def ready_s(self, index: Path) -> float:
-        """Start the service and wait for `/ready`."""
+
+def measure_set(data_set: DataSet, settings: Settings, *, documents: int, repeats: int, scale: int | None) -> Measured:
+    """Ingest the data set's first documents by the stock recipe and by ours; `scale` times as many by ours as well.
+
+    Raises:
+        RagError: the corpus holds no document, or a program failed.
+    """
+    with tempfile.TemporaryDirectory(prefix="ingest-", dir=made(settings.bench.dir)) as folder:
+        scratch = Path(folder).resolve()
+        with Reader(settings.ingest) as reader:
+            texts = list(islice(read_texts(list_files(data_set.corpus), reader), documents * (scale or 1)))
+        workload = write_workload(texts, scratch / "documents", min(documents, len(texts)))
+        measured = Measured(data_set.name, Ours(workload))
+        if scale:
+            measured.scaled = Ours(write_workload(texts, scratch / "more", workload.documents * scale))
+        for ours in (measured.ours, measured.scaled):
+            if ours:
+                tell(f"{data_set.name}: {ours.workload.describe()}")
+        programs = Programs(read_cases(data_set.questions)[0].question, load_embedding_model(STOCK_MODEL).folder)
+        tell(f"{data_set.name}: warming up on one document, untimed")
+        warm_up(programs, write_workload(texts, scratch / "one", 1).folder, scratch)
+        return measure(measured, programs, scratch, repeats)
 
 
-class Commands:
+class Programs:
     """The programs as people start them, each in a separate process.
 
     Args:
@@ -142,13 +177,10 @@ class Commands:
 
     def ready_s(self, index: Path) -> float:
         """Run `python main.py`; raises ProgramFailedError."""
-        main = Path(__file__).parents[2] / "main.py"
-        return seconds_until_ready([str(main)], _variables(index))
+        return seconds_until_ready([str(MAIN)], _variables(index))
 
 
-def measure(
-    measured: Measured, programs: Programs, scratch: Path, repeats: int, tell: Callable[[str], None]
-) -> Measured:
+def measure(measured: Measured, programs: Programs, scratch: Path, repeats: int) -> Measured:
     """Fill `measured` with `repeats` runs of everything.
 
     Args:
@@ -156,7 +188,6 @@ def measure(
         programs: what is measured.
         scratch: an empty folder for indexes.
         repeats: at least 1.
-        tell: called with a line before each step.
 
     Raises:
         ProgramFailedError: a program failed, so its figures mean nothing.
@@ -221,3 +252,59 @@ def _empty(folder: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder
+
+
+def table(sets: Sequence[Measured]) -> str:
+    """Return the table; the columns of the larger runs are there if they were measured.
+
+    A cell is the median of the repeats, with the smallest and the largest in brackets. `better` is the stock recipe's
+    median over ours, `growth` our median on the larger workload over that on the smaller.
+    """
+    scale = max(one.scaled.workload.documents // one.ours.workload.documents if one.scaled else 0 for one in sets)
+    heads = ["set", "measure", "stock", "ours", "better", *([f"ours, ×{scale}", "growth"] if scale else [])]
+    lines = []
+    for measured in sets:
+        larger = measured.scaled
+        for label, digits, compared, of_run in _RUNS:
+            stock, ours, grown = (
+                [of_run(run) for run in runs]
+                for runs in (measured.stock, measured.ours.first, larger.first if larger else [])
+            )
+            lines.append([measured.name, label, *_cells(stock, ours, grown, digits, compared=compared)])
+        for label, digits, of_ours in _OURS:
+            cells = _cells([], of_ours(measured.ours), of_ours(larger) if larger else [], digits)
+            lines.append([measured.name, label, *cells])
+    return aligned(heads, [line[: len(heads)] for line in lines], left=(0, 1))
+
+
+_RUNS: list[tuple[str, int, bool, Callable[[Ingested], float]]] = [
+    ("whole run, s", 1, True, lambda run: run.wall_s),
+    ("leaves", 0, False, lambda run: run.leaves),  # those of two systems are not alike
+    ("leaves/s", 1, False, lambda run: run.leaves / run.wall_s),
+    ("CPU time, s", 1, True, lambda run: run.cpu_s),
+    ("peak memory with children, MB", 0, True, lambda run: run.peak_mb),
+    ("peak memory of the largest process, MB", 0, True, lambda run: run.largest_mb),
+    ("index, MB", 1, True, lambda run: run.index_mb),
+    ("index, kB/leaf", 2, True, lambda run: run.index_mb * 1000 / max(run.leaves, 1)),
+]
+_OURS: list[tuple[str, int, Callable[[Ours], Sequence[float]]]] = [
+    ("documents", 0, lambda ours: [ours.workload.documents]),
+    ("text, MB", 2, lambda ours: [ours.workload.text_mb]),
+    ("run again, nothing changed, s", 1, lambda ours: [run.wall_s for run in ours.again]),
+    ("leaves embedded by that", 0, lambda ours: [run.leaves for run in ours.again]),
+    ("cold `query_engine`, s", 1, lambda ours: ours.query_s),
+    ("`/ready` after start, s", 1, lambda ours: ours.ready_s),
+]
+
+
+def _cells(
+    stock: Sequence[float], ours: Sequence[float], larger: Sequence[float], digits: int, *, compared: bool = False
+) -> list[str]:
+    better = _quotient(stock, ours) if compared else ABSENT
+    return [spread(stock, digits), spread(ours, digits), better, spread(larger, digits), _quotient(larger, ours)]
+
+
+def _quotient(dividend: Sequence[float], divisor: Sequence[float]) -> str:
+    if not dividend or not divisor or not median(divisor):
+        return ABSENT
+    return f"×{median(dividend) / median(divisor):.2f}"

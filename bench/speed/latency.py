@@ -1,25 +1,36 @@
 """Measure how long one question takes: the stock recipe and ours in turn, each in a separate process.
 
-Flow: two indexes of the same texts -> **here** (`worker.py` answers) -> `latency_table.py`, JSON.
+Flow: two indexes of the same texts -> **here** (`worker.py` answers) -> table, JSON. `python -m bench latency`.
 
 The systems are asked question by question, one after the other, so that a busy moment of the machine meets them alike,
 and none ever runs while another is measured. Throughput is that of our service, asked over HTTP by several threads.
 """
 
+import argparse
 import json
 import statistics
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from http.client import HTTPResponse
-from pathlib import Path
 from typing import Any, Protocol
 
-from bench.speed.clients import ask_all
-from bench.speed.process import ProgramFailedError, end, serving, start_python
+from bench.arguments import choose_sets
+from bench.build import OURS, STOCK, STOCK_MODEL, open_engine, open_stock, service_variables
+from bench.datasets import DataSet
+from bench.figures import keep, made_on
+from bench.speed.clients import add_load_arguments, ask_all, load_sizes, wait_for_all
+from bench.speed.process import MAIN, ProgramFailedError, end, serving, start_python
+from bench.speed.worker import STAGES
+from eval.cases import read_cases
+from eval.progress_bar import tell
+from eval.tables import ABSENT, aligned, figure
+from index.embedding.model import load_embedding_model
+from settings import Settings
 
-MAIN = Path(__file__).parents[2] / "main.py"
+# Each question is asked several times, and must be embedded each time.
+FORGETFUL = {"RAG_EMBED__KEPT_VECTORS": "0"}
 
 
 class System(Protocol):
@@ -44,16 +55,6 @@ class Times:
     ms: list[float] = field(default_factory=list)
     stages_ms: dict[str, list[float]] = field(default_factory=dict)
 
-    @property
-    def p50_ms(self) -> float:
-        """Median."""
-        return statistics.median(self.ms)
-
-    @property
-    def p95_ms(self) -> float:
-        """95th percentile."""
-        return statistics.quantiles(self.ms, n=20, method="inclusive")[-1]
-
 
 @dataclass(slots=True)
 class Measured:
@@ -61,18 +62,65 @@ class Measured:
 
     Attributes:
         systems: name -> its retrievals.
-        clients: how many threads asked the service at once.
-        per_s: number of clients -> requests a second, one entry a run.
+        per_s: number of workers -> number of clients -> requests a second, one entry a run.
     """
 
     name: str
     systems: dict[str, Times]
-    clients: int
-    per_s: dict[int, list[float]] = field(default_factory=dict)
+    per_s: dict[int, dict[int, list[float]]] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON-ready values."""
-        return asdict(self)
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `python -m bench latency`."""
+    parser.description = (
+        "Ask the stock recipe and ours in turn, question by question, each in a separate process; then our service "
+        "over HTTP, by one client and by several at once."
+    )
+    add_load_arguments(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Measure each set, print one table."""
+    measured = [measure(data_set, settings, **load_sizes(arguments)) for data_set in choose_sets(arguments)]
+    print(f"{table(measured)}\n\nEach question {arguments.rounds} times, the systems in turn. {made_on()}")
+    keep("latency", {one.name: asdict(one) for one in measured}, settings)
+    return 0
+
+
+def measure(
+    data_set: DataSet,
+    settings: Settings,
+    *,
+    clients: Sequence[int],
+    workers: Sequence[int],
+    rounds: int,
+) -> Measured:
+    """Ask the stock recipe and ours in turn.
+
+    Raises:
+        RagError: an index cannot be built, or a program failed.
+    """
+    questions = [case.question for case in read_cases(data_set.questions)]
+    measured = Measured(data_set.name, {})
+    with open_engine(data_set, settings) as engine:
+        documents = engine.corpus.documents
+        open_stock(data_set, engine, settings).close()
+        measured.systems[STOCK] = Times(documents.count())
+        measured.systems[OURS] = Times(documents.count(), documents.leaf_count())
+    stock = ["stock", str(settings.bench.dir / data_set.name / STOCK), str(load_embedding_model(STOCK_MODEL).folder)]
+    variables = service_variables(settings, data_set.name)
+    programs = [(stock, {}), (["ours"], variables | FORGETFUL)]
+    with ExitStack() as stack:
+        tell(f"{data_set.name}: asking {len(questions)} questions in turn, {rounds} times after a warm-up")
+        asked = [stack.enter_context(working(*program)) for program in programs]
+        ask_in_turn(dict(zip(measured.systems, asked, strict=True)), measured.systems, questions, rounds)
+    tell(f"{data_set.name}: {clients} clients ask /retrieve of {workers} workers, {rounds} times")
+    for count in sorted({1, *workers}):
+        of_workers = {**variables, **FORGETFUL, "RAG_SERVE__WORKERS": str(count)}
+        with serving([str(MAIN)], of_workers) as url:
+            wait_for_all(url, count)
+            measured.per_s[count] = throughput(url, questions, sorted({1, *clients}), rounds)
+    return measured
 
 
 def ask_in_turn(
@@ -142,28 +190,61 @@ def working(arguments: Sequence[str], variables: Mapping[str, str]) -> Iterator[
         yield worker
 
 
-def measure_throughput(
-    variables: Mapping[str, str], questions: Sequence[str], clients: int, repeats: int
-) -> dict[int, list[float]]:
-    """Start our service, and ask it by one thread and by `clients` in turn; return requests a second of each."""
-    per_s: dict[int, list[float]] = {}
-    with serving([str(MAIN)], variables) as url:
-        requests_per_s(url, questions, 1)
-        for _ in range(repeats):
-            for threads in (1, clients):
-                per_s.setdefault(threads, []).append(requests_per_s(url, questions, threads))
+def throughput(url: str, questions: Sequence[str], clients: Sequence[int], rounds: int) -> dict[int, list[float]]:
+    """Ask a service by these numbers of threads in turn, after a warm-up; return requests a second of each."""
+    per_s: dict[int, list[float]] = {count: [] for count in clients}
+    requests_per_s(url, questions, 1)
+    for _ in range(rounds):
+        for count, runs in per_s.items():
+            runs.append(requests_per_s(url, questions, count))
     return per_s
 
 
 def requests_per_s(url: str, questions: Sequence[str], clients: int) -> float:
-    """Ask `/retrieve` every question once a client, by so many threads at once; return requests a second.
+    """Ask `/retrieve` every question once a client, by several threads at once; return requests a second.
 
     Raises:
         RefusedError: one was answered otherwise than by 200.
     """
     asked = list(questions) * clients
-    return len(asked) / ask_all(url, "/retrieve", asked, clients, lambda reply, _: _read(reply))
+    return len(asked) / ask_all(url, "/retrieve", asked, clients, _read)
 
 
-def _read(reply: HTTPResponse) -> None:
+def table(sets: Sequence[Measured]) -> str:
+    """Return the table; `better` is the stock recipe's time over ours."""
+    heads = ["set", "measure", STOCK, OURS, "better"]
+    lines = []
+    for measured in sets:
+        systems = [measured.systems.get(name) for name in (STOCK, OURS)]
+        for label, value, digits, compared in _measures():
+            stock, ours = (value(one) if one else None for one in systems)
+            better = f"×{stock / ours:.2f}" if compared and stock and ours else ABSENT
+            lines.append([measured.name, label, figure(stock, digits), figure(ours, digits), better])
+        for workers, per_s in measured.per_s.items():
+            for clients, runs in per_s.items():
+                label = f"`/retrieve`, workers: {workers}, clients: {clients}, 1/s"
+                lines.append([measured.name, label, ABSENT, figure(statistics.median(runs), 2), ABSENT])
+    return aligned(heads, lines, left=(0, 1))
+
+
+def _measures() -> list[tuple[str, Callable[[Times], float | None], int, bool]]:
+    """Return what is shown: its name, value, decimals, and whether less is better."""
+
+    def p95_ms(one: Times) -> float:
+        return statistics.quantiles(one.ms, n=20, method="inclusive")[-1]
+
+    def median_ms(stage: str) -> Callable[[Times], float | None]:
+        return lambda one: statistics.median(one.stages_ms[stage]) if stage in one.stages_ms else None
+
+    return [
+        ("documents", lambda one: one.documents, 0, False),
+        ("leaves", lambda one: one.leaves, 0, False),
+        ("one retrieval, p50, ms", lambda one: statistics.median(one.ms), 1, True),
+        ("one retrieval, p95, ms", p95_ms, 1, True),
+        ("p95 / p50", lambda one: p95_ms(one) / statistics.median(one.ms), 2, False),
+        *((f"– {stage}, p50, ms", median_ms(stage), 1, True) for stage in STAGES),
+    ]
+
+
+def _read(reply: HTTPResponse, _started: float) -> None:
     reply.read()

@@ -1,20 +1,26 @@
-"""Measure how fast the configured language model writes: time to its first token, tokens a second after it.
+"""Measure how fast the configured language model writes: `python -m bench model`.
 
-Flow: a loaded model + texts -> **here** -> one table. Retrieval, prompts and the check of what is written are left out;
-`load.py` measures whole answers.
+Flow: a loaded model + texts of the sample corpus -> **here** -> one table. Retrieval, prompts and the check of what is
+written are left out; `load.py` measures whole answers.
 """
 
+import argparse
 import statistics
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
+from bench.arguments import add_count
+from bench.datasets import SAMPLE
+from bench.figures import keep, made_on
 from errors import LLMError
+from eval.tables import aligned, figure
 from query_engine.llms.base import LoadedModel
+from query_engine.llms.build import build_model
+from settings import Settings
 
 TASK = "Write a long and detailed essay about everything that these notes tell."
 
@@ -34,9 +40,21 @@ class Written:
     first_token_s: float
     tokens_per_s: float | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return JSON-ready values."""
-        return asdict(self)
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `python -m bench model`."""
+    add_count(parser, "--tokens", "of a prompt", 750)
+    add_count(parser, "--repeats", "answers", 5)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Give the model prompts of text from the sample corpus, and time what it writes."""
+    model = build_model(settings)
+    texts = [path.read_text(encoding="utf-8") for path in sorted((SAMPLE / "corpus").rglob("*.md"))]
+    written = measure_model(model, texts, arguments.tokens, arguments.repeats)
+    print(f"{table(model.label, written)}\n\n{made_on()}")
+    keep("model", {model.label: [asdict(one) for one in written]}, settings)
+    return 0
 
 
 def measure_model(model: LoadedModel, texts: Sequence[str], prompt_tokens: int, repeats: int) -> list[Written]:
@@ -50,38 +68,32 @@ def measure_model(model: LoadedModel, texts: Sequence[str], prompt_tokens: int, 
     return [_write(model, next(prompts)) for _ in range(repeats)]
 
 
-def table(model: LoadedModel, written: Sequence[Written]) -> str:
-    """Return the medians as a Markdown table."""
+def table(label: str, written: Sequence[Written]) -> str:
+    """Return the medians."""
     rates = [one.tokens_per_s for one in written if one.tokens_per_s is not None]
-    rate = f"{statistics.median(rates):.0f}" if rates else "–"
-    return (
-        "| model | answers | tokens of a prompt | of an answer | first token, s | tokens/s after it |\n"
-        "|---|---|---|---|---|---|\n"
-        f"| {model.label} | {len(written)} | {statistics.median(one.prompt_tokens for one in written):.0f} | "
-        f"{statistics.median(one.answer_tokens for one in written):.0f} | "
-        f"{statistics.median(one.first_token_s for one in written):.2f} | {rate} |"
+    median = statistics.median
+    cells = (
+        *(label, str(len(written)), figure(median(one.prompt_tokens for one in written), 0)),
+        *(
+            figure(median(one.answer_tokens for one in written), 0),
+            figure(median(one.first_token_s for one in written), 2),
+        ),
+        figure(median(rates) if rates else None, 0),
+    )
+    return aligned(
+        ["model", "answers", "tokens of a prompt", "of an answer", "first token, s", "tokens/s after"], [cells]
     )
 
 
 def _prompts(model: LoadedModel, texts: Sequence[str], tokens: int) -> Iterator[str]:
-    """Yield prompts of at most so many tokens that begin differently: no model can reuse what it read before."""
+    """Yield prompts of about this many tokens that begin differently: no model can reuse what it read before."""
     words = " ".join(texts).split()
+    per_token = len(words) / max(1, model.count_tokens(" ".join(words)))
+    count = max(1, int((tokens - model.count_tokens(TASK) - 4) * per_token))
     step = max(1, len(words) // 97)
-    number = 0
-    while True:
-        begin = number * step % len(words)
-        turned = words[begin:] + words[:begin]
-        fewest, most = 1, len(turned)
-        while fewest < most:
-            middle = (fewest + most + 1) // 2
-            fits = model.count_tokens(_prompt(number, turned[:middle])) <= tokens
-            fewest, most = (middle, most) if fits else (fewest, middle - 1)
-        yield _prompt(number, turned[:fewest])
-        number += 1
-
-
-def _prompt(number: int, words: Sequence[str]) -> str:
-    return f"{number}. {TASK}\n\n{' '.join(words)}"
+    for place in range(len(words) * step):
+        begin = place * step % len(words)
+        yield f"{place}. {TASK}\n\n{' '.join((words[begin:] + words[:begin])[:count])}"
 
 
 def _write(model: LoadedModel, prompt: str) -> Written:

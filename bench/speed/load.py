@@ -1,24 +1,31 @@
-"""Measure answers under load: our service over HTTP, asked by one client, and by several at once.
+"""Measure answers under load: our service with one worker and with several, asked by one client and by several at once.
 
-Flow: `build.py` has an index -> **here** starts the service, asks `/run` -> `load_table.py`, JSON.
+Flow: `build.py` has an index -> **here** starts the service, asks `/run` -> table, JSON. `python -m bench load`.
 
 A service keeps the vectors of what it embedded. So each turn starts a new service that is asked every question
 once: no question is quicker because it comes again.
 """
 
+import argparse
 import http.client
 import json
+import statistics
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 
-from bench.speed.clients import HTTP_TIMEOUT_S, ask_all
-from bench.speed.latency import MAIN
-from bench.speed.process import serving
+from bench.arguments import choose_sets
+from bench.build import open_engine, service_variables
+from bench.datasets import DataSet
+from bench.figures import keep, made_on
+from bench.speed.clients import add_load_arguments, ask_all, load_sizes, wait_for_all
+from bench.speed.process import MAIN, serving
+from eval.cases import read_cases
+from eval.progress_bar import tell
+from eval.tables import aligned, figure
+from settings import Settings
 
 RECORD = b"data: "
 WARM_UP_SHARE = 0.1
@@ -26,7 +33,7 @@ WARM_UP_SHARE = 0.1
 
 @dataclass(slots=True)
 class Load:
-    """Answers to so many clients.
+    """Answers to a number of clients.
 
     Attributes:
         first_ms: from the request to the first record, one entry an answer.
@@ -45,23 +52,61 @@ class Measured:
 
     Attributes:
         questions: how many were asked a turn, beside those of the warm-up.
-        slots: answers that the service writes at once.
-        loads: number of clients -> what came, 1 and more.
+        loads: number of workers -> number of clients -> what came; 1 of 1 is always there.
     """
 
     name: str
     questions: int
-    slots: int = 0
-    loads: dict[int, Load] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON-ready values."""
-        return asdict(self)
+    loads: dict[int, dict[int, Load]] = field(default_factory=dict)
 
 
-def percentile(values: Sequence[float], percent: int) -> float:
-    """Return a percentile of one value at least."""
-    return float(np.percentile(values, percent))
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `python -m bench load`."""
+    parser.description = (
+        "Ask our service, with its default synthesizer, every question by one client; then a new one by several "
+        "clients at once, and all again with several workers. The first tenth of the questions warms each service up "
+        "and is not timed."
+    )
+    add_load_arguments(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Measure each set, print one table."""
+    measured = [measure(data_set, settings, **load_sizes(arguments)) for data_set in choose_sets(arguments)]
+    print(f"{table(measured)}\n\nEach question once a round, {arguments.rounds} rounds. {made_on()}")
+    keep("load", {one.name: asdict(one) for one in measured}, settings)
+    return 0
+
+
+def measure(
+    data_set: DataSet, settings: Settings, *, clients: Sequence[int], workers: Sequence[int], rounds: int
+) -> Measured:
+    """Ask services with these numbers of workers, by these numbers of clients at once, `rounds` times in turn.
+
+    Args:
+        data_set: its questions are asked; the first tenth warms each service up.
+        settings: of the index; the service has its own defaults.
+        clients: numbers of clients; 1 is added.
+        workers: numbers of workers; 1 is added.
+        rounds: at least 1.
+
+    Raises:
+        RagError: the index cannot be built, or the service failed.
+    """
+    with open_engine(data_set, settings):
+        warm_up, asked = split_warm_up([case.question for case in read_cases(data_set.questions)])
+    counts, turns = sorted({1, *clients}), sorted({1, *workers})
+    tell(f"{data_set.name}: {counts} clients ask /run of {turns} workers, {rounds} times, a new service each time")
+    variables = service_variables(settings, data_set.name)
+    measured = Measured(data_set.name, len(asked), {turn: {count: Load() for count in counts} for turn in turns})
+    for _ in range(rounds):
+        for turn, loads in measured.loads.items():
+            for count, load in loads.items():
+                with serving([str(MAIN)], {**variables, "RAG_SERVE__WORKERS": str(turn)}) as url:
+                    wait_for_all(url, turn)
+                    ask_and_time(url, warm_up, turn, Load())
+                    ask_and_time(url, asked, count, load)
+    return measured
 
 
 def split_warm_up(questions: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
@@ -70,35 +115,8 @@ def split_warm_up(questions: Sequence[str]) -> tuple[Sequence[str], Sequence[str
     return questions[:count], questions[count:] or questions
 
 
-def measure_load(
-    name: str, questions: Sequence[str], clients: int, rounds: int, variables: Mapping[str, str]
-) -> Measured:
-    """Ask the service by one client and by `clients` at once, `rounds` times in turn.
-
-    Args:
-        name: of the data set.
-        questions: one at least; the first tenth warms each service up.
-        clients: at least 2.
-        rounds: at least 1.
-        variables: the service's settings, beside the inherited ones.
-
-    Raises:
-        ProgramFailedError: the service did not start.
-        RefusedError: a question was not answered to its end.
-    """
-    warm_up, asked = split_warm_up(questions)
-    measured = Measured(name, len(asked), loads={1: Load(), clients: Load()})
-    for _ in range(rounds):
-        for count, load in measured.loads.items():
-            with serving([str(MAIN)], variables) as url:
-                measured.slots = _slots(url)
-                ask_and_time(url, warm_up, 1, Load())
-                ask_and_time(url, asked, count, load)
-    return measured
-
-
 def ask_and_time(url: str, questions: Sequence[str], clients: int, load: Load) -> None:
-    """Ask `/run` each question once, by so many threads at once, and note in `load` what that took.
+    """Ask `/run` each question once, by several threads at once, and note in `load` what that took.
 
     Raises:
         RefusedError: a question was not answered to its end.
@@ -115,17 +133,30 @@ def ask_and_time(url: str, questions: Sequence[str], clients: int, load: Load) -
     load.per_s.append(len(questions) / ask_all(url, "/run", questions, clients, read))
 
 
+def table(sets: Sequence[Measured]) -> str:
+    """Return the table; ratios are to one client of one worker, of the median rate and of the median time."""
+    heads = ("set", "workers", "clients", "answers, 1/s", "× one of one", "complete, p50, ms", "p95, ms")
+    lines = []
+    for measured in sets:
+        base = measured.loads[1][1]
+        rate, (median_ms,) = statistics.median(base.per_s), percentiles(base.complete_ms, 50)
+        for workers, loads in measured.loads.items():
+            for clients, load in loads.items():
+                per_s, (p50_ms, p95_ms) = statistics.median(load.per_s), percentiles(load.complete_ms, 50, 95)
+                (first_ms,) = percentiles(load.first_ms, 95)
+                cells = (measured.name, str(workers), str(clients), figure(per_s, 2), f"×{per_s / rate:.2f}")
+                times = (figure(p50_ms, 0), figure(p95_ms, 0), f"×{p95_ms / median_ms:.2f}", figure(first_ms, 1))
+                lines.append((*cells, *times))
+    return aligned([*heads, "p95 ÷ p50 of one", "first record, p95, ms"], lines)
+
+
+def percentiles(values: Sequence[float], *percents: int) -> list[float]:
+    """Return percentiles of one value at least."""
+    return [float(value) for value in np.percentile(values, percents)]
+
+
 def _records(reply: http.client.HTTPResponse) -> Iterator[tuple[float, bytes]]:
     """Yield when each record came, and what it holds."""
     while line := reply.readline():
         if line.startswith(RECORD):
             yield time.perf_counter(), line.removeprefix(RECORD)
-
-
-def _slots(url: str) -> int:
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=HTTP_TIMEOUT_S)
-    try:
-        connection.request("GET", "/ready")
-        return int(json.loads(connection.getresponse().read())["slots"])
-    finally:
-        connection.close()

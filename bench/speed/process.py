@@ -21,15 +21,16 @@ from typing import IO
 import httpx
 import psutil
 
+from bench.figures import MB
 from errors import RagError
 
 ROOT = Path(__file__).parents[2]
+MAIN = ROOT / "main.py"
 # Adding up the pages of 1 GB takes the kernel 20 ms, which the measured program misses on a small machine.
 SAMPLE_S = 0.5
 READY_LIMIT_S = 120.0
 POLL_S = 0.02
 MOST_SAID_BYTES = 1_000_000
-MB = 1_000_000
 
 
 class ProgramFailedError(RagError):
@@ -114,19 +115,6 @@ def serving(arguments: Sequence[str], variables: Mapping[str, str]) -> Iterator[
     Raises:
         ProgramFailedError: it ended, or was not ready within `READY_LIMIT_S`.
     """
-    with serving_process(arguments, variables) as (url, _):
-        yield url
-
-
-@contextmanager
-def serving_process(
-    arguments: Sequence[str], variables: Mapping[str, str], *, ready: bool = True
-) -> Iterator[tuple[str, int]]:
-    """Run a service, and yield its base URL and process id; without `ready` once it listens, documents or not.
-
-    Raises:
-        ProgramFailedError: it ended, or was not ready within `READY_LIMIT_S`.
-    """
     deadline = time.perf_counter() + READY_LIMIT_S
     # A file, because a service would stand still once nobody empties its pipe.
     with tempfile.TemporaryFile("w+") as stderr:
@@ -135,9 +123,9 @@ def serving_process(
             url = _address(process, stderr, deadline)
             if url is None:
                 raise ProgramFailedError.of(arguments, "ended before it listened", _said(stderr))
-            if ready and (reason := _wait_until_ready(url, deadline)):
+            if reason := _wait_until_ready(url, deadline):
                 raise ProgramFailedError.of(arguments, f"was not ready within {READY_LIMIT_S:.0f} s", reason)
-            yield url, process.pid
+            yield url
         finally:
             end(process)
 

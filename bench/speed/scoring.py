@@ -1,4 +1,4 @@
-"""Measure how long it takes to score a run without a language model.
+"""Measure how long it takes to score a run without a language model: `python -m bench scoring`.
 
 Flow: texts of a data set -> a run made of them **here** -> `eval/scoring/` -> table.
 
@@ -6,19 +6,31 @@ The answers are sentences of the texts, no two rows alike: a run of a few answer
 look fast. Every other sentence lacks a word, so that its citation is not simply found in the text but checked.
 """
 
+import argparse
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from bench.arguments import add_count, add_sets, choose_sets
 from bench.datasets import NoDataSetError
+from bench.figures import keep, made, made_on
+from bench.speed.workload import read_texts
 from eval.cases import Case
+from eval.progress_bar import tell
 from eval.rows import Quote, Row, Seen
 from eval.run_folder import Header, RunFolder
+from eval.scoring.build import offline_scorers
 from eval.scoring.catalogue import METRICS
 from eval.scoring.stage import Scorer, score_run
-from query_engine.text.sentences import Sentence, split_sentences
+from eval.tables import aligned, figure
+from index.documents.sentences import Sentence, split_sentences
+from ingestion.reading.files import list_files
+from ingestion.reading.reader import Reader
+from settings import Settings
 
 ANSWER_SENTENCES, LEAST_SENTENCES = 3, 6
 PASSAGES, PASSAGE_CHARS = 5, 2000
@@ -39,6 +51,27 @@ class Scoring:
     words: int
     seconds: dict[str, float]
     cpu_s: dict[str, float]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `python -m bench scoring`."""
+    add_sets(parser)
+    add_count(parser, "--rows", "of the run that is made of each set's texts, no two answers alike", 1000)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Make a run out of the texts of each set, and score it; print a table for each."""
+    measured: dict[str, Scoring] = {}
+    for one in choose_sets(arguments):
+        tell(f"{one.name}: making {arguments.rows} rows of {one.corpus}")
+        with Reader(settings.ingest) as reader, TemporaryDirectory(dir=made(settings.bench.dir)) as folder:
+            texts = [text.data.decode(errors="replace") for text in read_texts(list_files(one.corpus), reader)]
+            made_up = make_run(texts, arguments.rows, Path(folder) / "run")
+            found = measured[one.name] = measure(made_up, offline_scorers(settings))
+        print(f"{one.name}: {found.rows} rows, {found.words / found.rows:.0f} words an answer\n\n{table(found)}\n")
+    print(made_on())
+    keep("scoring", {name: asdict(one) for name, one in measured.items()}, settings)
+    return 0
 
 
 def make_run(texts: Sequence[str], count: int, folder: Path) -> RunFolder:
@@ -75,13 +108,14 @@ def measure(run: RunFolder, scorers: Sequence[Scorer]) -> Scoring:
 
 
 def table(scoring: Scoring) -> str:
-    """Return a Markdown table by family."""
-    lines = ["| family | metrics | seconds | CPU seconds |", "|---|---:|---:|---:|"]
-    for family, seconds in scoring.seconds.items():
-        metrics = sum(metric.family == family for metric in METRICS.values())
-        lines.append(f"| {family} | {metrics} | {seconds:.1f} | {scoring.cpu_s[family]:.1f} |")
-    lines.append(f"| **all** | | **{sum(scoring.seconds.values()):.1f}** | {sum(scoring.cpu_s.values()):.1f} |")
-    return "\n".join(lines)
+    """Return a table by family."""
+    counts = Counter(metric.family for metric in METRICS.values())
+    lines = [
+        [family, str(counts[family]), figure(seconds, 1), figure(scoring.cpu_s[family], 1)]
+        for family, seconds in scoring.seconds.items()
+    ]
+    lines.append(["all", "", figure(sum(scoring.seconds.values()), 1), figure(sum(scoring.cpu_s.values()), 1)])
+    return aligned(["family", "metrics", "seconds", "CPU seconds"], lines)
 
 
 def _pairs(texts: Sequence[str], count: int) -> Iterator[tuple[Case, Row]]:

@@ -21,7 +21,6 @@ EVIDENCE, MERGING, REST = "evidence", "merging", "all else"
 STAGES = (EMBEDDING, DENSE, LEXICAL, DOCUMENTS, EVIDENCE, MERGING, REST)
 
 Retrieve = Callable[[str], object]
-Staged = Callable[[], Iterator[dict[str, float]]]
 
 
 def main(arguments: list[str]) -> None:

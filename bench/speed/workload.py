@@ -9,29 +9,15 @@ clock runs: both systems then ingest the very same bytes.
 import random
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
 
-from errors import RagError, UnreadableError
-from index.documents.blobs import LeftOut
+from bench.datasets import NoDataSetError
 from index.documents.store import Document
 from ingestion.reading.files import Skipped, SourceFile
+from ingestion.reading.reader import Reader
 
 PLAIN = (".txt", ".md")
-
-
-class EmptyWorkloadError(RagError):
-    """A data set holds no readable document."""
-
-    code = "empty_workload"
-
-
-class Reader(Protocol):
-    """Turns a file into documents."""
-
-    def read(self, file: SourceFile) -> Iterator[Document | LeftOut | UnreadableError]:
-        """Yield the file's documents, or why there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +46,12 @@ class Workload:
     prepared: int
     repeated: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the counts as JSON-ready values."""
-        return {name: value for name, value in asdict(self).items() if name != "folder"}
+    def describe(self) -> str:
+        """Return what it is made of."""
+        return (
+            f"{self.documents} documents of {self.text_mb:.1f} MB, {self.prepared} made into text beforehand, "
+            f"{self.repeated} repeated with their words shuffled"
+        )
 
 
 def read_texts(entries: Iterable[SourceFile | Skipped], reader: Reader) -> Iterator[Text]:
@@ -88,10 +77,10 @@ def write_workload(texts: list[Text], folder: Path, documents: int) -> Workload:
     be embedded once, and shuffled text costs what the original costs.
 
     Raises:
-        EmptyWorkloadError: there is no text at all.
+        NoDataSetError: there is no text at all.
     """
     if not texts:
-        raise EmptyWorkloadError("The data set holds no readable document.", "Look at what its corpus holds.")
+        raise NoDataSetError("The data set holds no readable document.", "Look at what its corpus holds.")
     written = 0
     for number in range(documents):
         copy, place = divmod(number, len(texts))

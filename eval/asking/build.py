@@ -9,7 +9,7 @@ import hashlib
 import json
 import platform
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, closing, contextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -79,9 +79,8 @@ class Wanted:
     top_k: int | None = None
 
 
-def open_target(
-    wanted: Wanted, cases: Sequence[Case], settings: Settings
-) -> AbstractAsyncContextManager[tuple[Target, Facts]]:
+@asynccontextmanager
+async def open_target(wanted: Wanted, cases: Sequence[Case], settings: Settings) -> AsyncIterator[tuple[Target, Facts]]:
     """Open what answers the cases, and look at it.
 
     Raises:
@@ -91,9 +90,11 @@ def open_target(
     """
     if wanted.filters is not None:
         where(wanted.filters)  # one that has no meaning fails every question
-    if wanted.pipeline is not None:
-        return _pipeline(wanted, wanted.pipeline, settings)
-    return _service(wanted, wanted.url) if wanted.url else _engine(wanted, cases, settings)
+    opened = _service(wanted, wanted.url) if wanted.url else _in_this_process(wanted, cases, settings)
+    async with opened as (target, facts):
+        options = {"filters": wanted.filters, "top_k": wanted.top_k, "route": "/run" if wanted.stream else None}
+        facts.settings.update({name: value for name, value in options.items() if value is not None})
+        yield WrittenByModel(target) if wanted.require_llm else target, facts
 
 
 @asynccontextmanager
@@ -109,45 +110,33 @@ async def _service(wanted: Wanted, url: str) -> AsyncIterator[tuple[Target, Fact
     ) as client:
         facts = await look_at_service(client, wanted.corpus, require_llm=wanted.require_llm)
         ask = StreamTarget if wanted.stream else HttpTarget
-        target = ask(client, corpus=wanted.corpus, filters=wanted.filters, top_k=wanted.top_k)
-        if wanted.stream:
-            facts.settings["route"] = "/run"
-        yield _strict(target, wanted), _with_options(facts, wanted)
+        yield ask(client, corpus=wanted.corpus, filters=wanted.filters, top_k=wanted.top_k), facts
 
 
 @asynccontextmanager
-async def _engine(wanted: Wanted, cases: Sequence[Case], settings: Settings) -> AsyncIterator[tuple[Target, Facts]]:
-    from eval.asking.in_process import InProcess  # noqa: PLC0415  # a service is asked without LlamaIndex
-    from query_engine.runtime.threads import in_thread  # noqa: PLC0415
-
-    llm = settings.llm.provider
-    check_author(llm, ready=True, reason="", required=wanted.require_llm)
-    with ExitStack() as stack:
-        engine, library, facts = await in_thread(partial(_load, wanted, cases, settings, stack))
-        target = InProcess(engine, library, wanted.filters, wanted.top_k)
-        await _warm_up(target, engine, library)
-        yield _strict(target, wanted), _with_options(facts, wanted)
-
-
-@asynccontextmanager
-async def _pipeline(wanted: Wanted, file: Path, settings: Settings) -> AsyncIterator[tuple[Target, Facts]]:
-    from query_engine.runtime.threads import in_thread  # noqa: PLC0415  # loads LlamaIndex
+async def _in_this_process(
+    wanted: Wanted, cases: Sequence[Case], settings: Settings
+) -> AsyncIterator[tuple[Target, Facts]]:
+    from query_engine.runtime.threads import in_thread  # noqa: PLC0415  # a service is asked without LlamaIndex
 
     check_author(settings.llm.provider, ready=True, reason="", required=wanted.require_llm)
     with ExitStack() as stack:
-        target, facts = await in_thread(partial(_load_pipeline, file, settings, stack))
-        with suppress(NoReplyError):  # as `_warm_up`
-            await target.ask(Case(id="-", question=WARM_UP))
-        yield _strict(target, wanted), facts
+        load = partial(_load, wanted, cases) if wanted.pipeline is None else partial(_load_pipeline, wanted.pipeline)
+        target, facts, warm_up = await in_thread(partial(load, settings, stack))
+        for case in warm_up:  # so that the first question takes no longer than it would in a service that is up
+            with suppress(NoReplyError):  # the questions will report the same failure
+                await target.ask(case)
+        yield target, facts
 
 
-def _load_pipeline(file: Path, settings: Settings, stack: ExitStack) -> tuple[Target, Facts]:
+def _load_pipeline(file: Path, settings: Settings, stack: ExitStack) -> tuple[Target, Facts, list[Case]]:
     from eval.asking.pipeline import PipelineTarget  # noqa: PLC0415  # likewise
     from pipelines.body import read_plan  # noqa: PLC0415
     from pipelines.build import services_of  # noqa: PLC0415
     from pipelines.file import read_file  # noqa: PLC0415
     from pipelines.registry import all_steps  # noqa: PLC0415
     from pipelines.running import Runner  # noqa: PLC0415
+    from pipelines.state import CHAT_DOCUMENTS  # noqa: PLC0415
     from query_engine.build import Engines  # noqa: PLC0415
     from research.modes import InMode  # noqa: PLC0415
 
@@ -178,27 +167,21 @@ def _load_pipeline(file: Path, settings: Settings, stack: ExitStack) -> tuple[Ta
         lambda question: read_plan(body, registry, services, query=question),
         Runner(services, None, settings.pipelines),
         over,
-        settings.pipelines.chat_documents,
+        CHAT_DOCUMENTS,
         fingerprint,
         asyncio.Lock(),
     )
-    snapshot = settings.model_dump(mode="json", include=GROUPS)  # masks secrets
-    facts = Facts(
-        IN_PROCESS,
-        named[0] if named else None,
-        settings={**snapshot, "pipeline": steps, "index": told},
-        versions=_versions(),
-        fingerprint=fingerprint,
-        warnings=tuple(warnings),
-    )
-    return target, facts
+    facts = _facts(settings, named[0] if named else None, {"pipeline": steps, "index": told}, fingerprint, warnings)
+    return target, facts, [Case(id="-", question=WARM_UP)]
 
 
 def _load(
     wanted: Wanted, cases: Sequence[Case], settings: Settings, stack: ExitStack
-) -> "tuple[Answers | None, Library | None, Facts]":
-    from query_engine.build import Engines  # noqa: PLC0415  # loads LlamaIndex
-    from research.modes import InMode  # noqa: PLC0415  # likewise
+) -> tuple[Target, Facts, list[Case]]:
+    from eval.asking.in_process import InProcess  # noqa: PLC0415  # loads LlamaIndex
+    from query_engine.build import Engines  # noqa: PLC0415  # likewise
+    from query_engine.runtime.threads import in_thread  # noqa: PLC0415
+    from research.modes import InMode  # noqa: PLC0415
 
     engines = Engines(settings)
     stack.callback(engines.close)
@@ -206,22 +189,39 @@ def _load(
     fingerprint = engine.fingerprint() if engine else _fingerprint_without_documents(engines)
     library = _library(engines, settings, stack, fingerprint) if any(case.pages for case in cases) else None
     told: dict[str, Any] = {"model": settings.embed.model}
-    warnings: tuple[str, ...] = ()
+    warnings: Sequence[str] = ()
     if engine is not None:
         documents = engine.corpus.documents
         leaves = documents.leaf_count()
         warnings = check_chunks(engine.corpus.name, leaves)
         told |= {"documents": documents.count(), "leaves": leaves, "state": documents.state()}
-    snapshot = settings.model_dump(mode="json", include=GROUPS)  # masks secrets
-    facts = Facts(
+
+    async def text(doc_id: str) -> str | None:
+        document = await in_thread(partial(engine.corpus.documents.get, doc_id)) if engine else None
+        return document.text if document else None
+
+    answers = InMode(engine, settings) if engine else None
+    target = InProcess(answers, library, text, wanted.filters, wanted.top_k)
+    warm_up = [Case(id="-", question=WARM_UP)] if engine else []
+    if library:
+        page = GivenPage(url="http://localhost/", html=WARM_UP_PAGE)
+        warm_up.append(Case(id="-", question=WARM_UP, pages=(page,)))
+    name = engine.corpus.name if engine else None
+    return target, _facts(settings, name, {"index": told}, fingerprint, warnings), warm_up
+
+
+def _facts(
+    settings: Settings, corpus: str | None, more: dict[str, Any], fingerprint: str, warnings: Sequence[str]
+) -> Facts:
+    versions = {name: version(name) for name in LIBRARIES}
+    return Facts(
         IN_PROCESS,
-        engine.corpus.name if engine else None,
-        settings={**snapshot, "index": told},
-        versions=_versions(),
+        corpus,
+        settings={**settings.model_dump(mode="json", include=GROUPS), **more},  # masks secrets
+        versions={"treeline": VERSION, "code": _code_digest(), "python": platform.python_version(), **versions},
         fingerprint=fingerprint,
-        warnings=warnings,
+        warnings=tuple(warnings),
     )
-    return None if engine is None else InMode(engine, settings), library, facts
 
 
 def _open(engines: "Engines", corpus: str | None, settings: Settings) -> "Engine":
@@ -263,42 +263,12 @@ def _library(engines: "Engines", settings: Settings, stack: ExitStack, fingerpri
     return Library(read, over, fingerprint)
 
 
-async def _warm_up(target: Target, engine: "Answers | None", library: "Library | None") -> None:
-    """Ask what is not counted, so that the first question takes no longer than it would in a service that is up."""
-    page = GivenPage(url="http://localhost/", html=WARM_UP_PAGE)
-    pages: list[tuple[GivenPage, ...]] = [*([()] if engine else []), *([(page,)] if library else [])]
-    for given in pages:
-        with suppress(NoReplyError):  # the questions will report the same failure
-            await target.ask(Case(id="-", question=WARM_UP, pages=given))
-
-
-def _strict(target: Target, wanted: Wanted) -> Target:
-    return WrittenByModel(target) if wanted.require_llm else target
-
-
-def _with_options(facts: Facts, wanted: Wanted) -> Facts:
-    if wanted.filters is not None:
-        facts.settings["filters"] = dict(wanted.filters)
-    if wanted.top_k is not None:
-        facts.settings["top_k"] = wanted.top_k
-    return facts
-
-
-def _versions() -> dict[str, str]:
-    libraries = {name: version(name) for name in LIBRARIES}
-    return {"treeline": VERSION, "code": _code_digest(), "python": platform.python_version(), **libraries}
-
-
 def _code_digest() -> str:
     """Name the code and the prompts that answer, 12 hex digits: a changed line makes other answers."""
     home = Path(__file__).parents[2]
     digest = hashlib.sha256()
-    for path in _files([home / name for name in CODE]):
-        digest.update(f"{path.relative_to(home)}\0".encode() + path.read_bytes())
+    for place in (home / name for name in CODE):
+        for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
+            if path.is_file() and path.suffix in {".py", ".txt", ".json"}:
+                digest.update(f"{path.relative_to(home)}\0".encode() + path.read_bytes())
     return digest.hexdigest()[:12]
-
-
-def _files(places: Sequence[Path]) -> Iterator[Path]:
-    for place in places:
-        found = sorted(place.rglob("*")) if place.is_dir() else [place]
-        yield from (path for path in found if path.is_file() and path.suffix in {".py", ".txt", ".json"})

@@ -1,9 +1,7 @@
-"""`python -m eval run QUESTIONS`: ask every question, keep the replies, score them, say how it went.
+"""What commands that ask have in common: who is asked, how, and where the replies are kept.
 
-Flow: a file of questions -> **here** -> `asking.py` fills the run's folder -> `scoring/` -> `table.py` on stdout.
-
-Killed and started again with the same command it goes on where it was. Exit codes: 0 every question has a reply, 1 some
-have none, or a foreseen failure.
+Flow: `run_command.py`, `submitting/command.py` -> **here** -> `asking.py` fills the run's folder. Killed and started
+again with the same command it goes on where it was.
 """
 
 import argparse
@@ -18,35 +16,19 @@ from urllib.parse import urlsplit
 
 from errors import SettingsError
 from eval.argument_types import add_header_argument, seconds, service_url, whole_number
-from eval.asking.asking import ask_all
+from eval.asking.asking import RetryPolicy, ask_all
 from eval.asking.build import IN_PROCESS, Wanted, open_target
 from eval.asking.preflight import FirstReplies
-from eval.asking.progress import Progress
-from eval.asking.retry_policy import RetryPolicy
 from eval.asking.run_writer import Keeper, check_facts, check_place, check_questions
-from eval.asking.table import describe
-from eval.asking.target import Facts
 from eval.cases import Case
-from eval.questions.arguments import add_question_arguments, questions_of
+from eval.progress_bar import AskingProgress, tell
 from eval.rows import Row
 from eval.run_folder import Header, RunFolder
-from eval.scoring.build import offline_scorers
-from eval.scoring.judge_option import Judging, add_judge_arguments
-from eval.scoring.progress import ScoringProgress
-from eval.scoring.stage import score_run
 from index.documents.filters import filter_value
 from settings import Settings
 
 RUNS = Path("runs")
 CALLS_IN_PROCESS, CALLS_BY_URL = 1, 4
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `run`."""
-    add_question_arguments(parser)
-    add_asking_arguments(parser)
-    add_judge_arguments(parser)
-    parser.add_argument("--no-scores", action="store_true", help="compute none; `python -m eval score` does")
 
 
 def add_asking_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,22 +71,6 @@ def add_asking_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--require-llm", action="store_true", help="answers that no language model wrote have failed")
 
 
-def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Ask, score and tell; 1 if a question has no reply, or its judge was given up."""
-    folder, judging = folder_of(arguments, settings), Judging.of(arguments, settings)
-    cases = questions_of(arguments)
-    with folder.writing():
-        ask_questions(arguments, settings, folder, cases)
-        if not arguments.no_scores:
-            _score(folder, settings)
-        if judging:
-            judging.score(folder, sys.stderr)
-    sys.stdout.write(describe(folder, judging.describe(folder) if judging else "") + "\n")
-    rows = folder.rows()
-    lost = any(case.id not in rows or rows[case.id].outcome == "failed" for case in cases)
-    return int(lost or (judging is not None and judging.given_up))
-
-
 def folder_of(arguments: argparse.Namespace, settings: Settings) -> RunFolder:
     """Return the run's folder; it need not exist.
 
@@ -125,7 +91,7 @@ def ask_questions(arguments: argparse.Namespace, settings: Settings, folder: Run
     draft = Header(
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         questions=arguments.questions.name,
-        questions_sha256=_digest(arguments.questions),
+        questions_sha256=digest_of(arguments.questions),
         target=arguments.url or IN_PROCESS,
     )
     _check_pages(cases, arguments)
@@ -135,7 +101,7 @@ def ask_questions(arguments: argparse.Namespace, settings: Settings, folder: Run
     try:
         asyncio.run(_ask(arguments, settings, folder, draft, cases))
     except KeyboardInterrupt:
-        _tell(f"{len(folder.rows()) if folder.exists() else 0} replies are kept; the same command goes on.")
+        tell(f"{len(folder.rows()) if folder.exists() else 0} replies are kept; the same command goes on.")
         raise
 
 
@@ -157,31 +123,24 @@ async def _ask(
     retry_policy = RetryPolicy(arguments.timeout_s, arguments.attempts)
     async with open_target(wanted, cases, settings) as (target, facts):
         for warning in facts.warnings:
-            _tell(f"warning: {warning}")
+            tell(f"warning: {warning}")
         if folder.exists():
             check_facts(folder, facts)
-        keeper = Keeper(folder, _header(draft, facts), cases)
+        known = {"corpus": facts.corpus, "settings": facts.settings, "versions": facts.versions}
+        keeper = Keeper(folder, draft.model_copy(update=known), cases)
         todo = _todo(folder, cases)
         if not todo and not facts.fingerprint:
             keeper.check((await retry_policy.ask(target, cases[0])).row)  # the system may have changed since
-        with closing(Progress(sys.stderr, len(todo))) as progress:
-            tell = _Teller(cases, progress, FirstReplies(facts.settings.get("llm", {}).get("provider"))).tell
-            await ask_all(todo, target, keeper, retry_policy, concurrency=calls, tell=tell)
+        of_id, first = {case.id: case for case in cases}, FirstReplies(facts.settings.get("llm", {}).get("provider"))
+        with closing(AskingProgress(sys.stderr, len(todo))) as progress:
+
+            def show(row: Row) -> None:
+                progress.add(row)
+                for warning in first.add(of_id[row.id], row):
+                    progress.note(f"warning: {warning}")
+
+            await ask_all(todo, target, keeper, retry_policy, concurrency=calls, tell=show)
         keeper.check_begun()
-
-
-class _Teller:
-    """Shows each row's coming, and what the first ones tell."""
-
-    def __init__(self, cases: Sequence[Case], progress: Progress, first: FirstReplies) -> None:
-        self._cases = {case.id: case for case in cases}
-        self._progress = progress
-        self._first = first
-
-    def tell(self, row: Row) -> None:
-        self._progress.add(row)
-        for warning in self._first.add(self._cases[row.id], row):
-            self._progress.note(f"warning: {warning}")
 
 
 def _todo(folder: RunFolder, cases: Sequence[Case]) -> list[Case]:
@@ -190,35 +149,18 @@ def _todo(folder: RunFolder, cases: Sequence[Case]) -> list[Case]:
     fresh = [case for case in cases if case.id not in rows]
     failed = [case for case in cases if case.id in rows and rows[case.id].outcome == "failed"]
     if rows:
-        _tell(f"{folder.path}: {len(cases) - len(fresh) - len(failed)} of {len(cases)} questions have a reply already.")
+        tell(f"{folder.path}: {len(cases) - len(fresh) - len(failed)} of {len(cases)} questions have a reply already.")
     return fresh + failed
-
-
-def _score(folder: RunFolder, settings: Settings) -> None:
-    if sys.stderr.isatty():
-        with closing(ScoringProgress(sys.stderr)) as progress:
-            score_run(folder, offline_scorers(settings), progress=progress)
-        return
-    _tell("Scoring ...")  # a line every tenth of each family would be more than it is worth
-    score_run(folder, offline_scorers(settings))
-
-
-def _header(draft: Header, facts: Facts) -> Header:
-    return draft.model_copy(update={"corpus": facts.corpus, "settings": facts.settings, "versions": facts.versions})
 
 
 def _check_pages(cases: Sequence[Case], arguments: argparse.Namespace) -> None:
     paged = sum(bool(case.pages) for case in cases)
-    if paged and arguments.url:
-        raise SettingsError(
-            f"{paged} of the questions come with their own pages, which a service cannot be given.",
-            "Leave out --url: they are answered in this process, each over its pages.",
-        )
-    if paged and arguments.pipeline:
-        raise SettingsError(
-            f"{paged} of the questions come with their own pages, which a pipeline cannot be given.",
-            "Leave out --pipeline: they are answered over their pages.",
-        )
+    for option, value in (("--url", arguments.url), ("--pipeline", arguments.pipeline)):
+        if paged and value:
+            raise SettingsError(
+                f"{paged} of the questions come with their own pages, which {option} cannot be given.",
+                f"Leave out {option}: they are answered in this process, each over its pages.",
+            )
 
 
 def _check_options(arguments: argparse.Namespace) -> None:
@@ -244,7 +186,7 @@ def _name(arguments: argparse.Namespace, settings: Settings) -> str:
     return "-".join(part for part in parts if part)
 
 
-def _digest(questions: Path) -> str:
+def digest_of(questions: Path) -> str:
     """Return the SHA-256 of the file; of a folder that of all files in it."""
     digest = hashlib.sha256()
     for path in sorted(questions.rglob("*")) if questions.is_dir() else [questions]:
@@ -252,8 +194,3 @@ def _digest(questions: Path) -> str:
             with path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()
-
-
-def _tell(line: str) -> None:
-    sys.stderr.write(line + "\n")
-    sys.stderr.flush()

@@ -1,21 +1,24 @@
 """Ask a service: one `POST /evaluate` a question, or one `POST /run` where its stream is wanted.
 
-Flow: `build.py` -> **here** -> `reply.py` or `stream_reply.py` reads what comes. Asking again is `retry_policy.py`'s.
+Flow: `build.py` -> **here** -> `contract/exchange.py` asks, `reply.py` or `stream_reply.py` reads what comes. Asking
+again is `asking.py`'s.
 """
 
 import time
-from collections.abc import AsyncIterator
 from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 from pydantic_core import from_json
 
 from eval.asking.reply import read_reply
 from eval.asking.stream_reply import StreamReply
-from eval.asking.target import NoReplyError, in_time
+from eval.asking.target import NoReplyError, in_time, look_up
 from eval.cases import Case
+from eval.contract.exchange import Exchange, Line, Reply
 from eval.rows import Row
+from eval.tables import cut
 
 SHOWN_CHARS = 200
 
@@ -29,7 +32,7 @@ class HttpTarget:
     """
 
     def __init__(self, client: httpx.AsyncClient, **options: Any) -> None:
-        self._client = client
+        self._exchange = Exchange(client)
         self._extra = {name: value for name, value in options.items() if value is not None}
 
     async def ask(self, case: Case) -> Row:
@@ -38,15 +41,20 @@ class HttpTarget:
         Raises:
             NoReplyError: the service cannot be reached, refuses, fails, or replies with something else.
         """
-        started = time.perf_counter()
+        body = {"query": case.question, "iid": case.id, **self._extra}
+        reply = _checked(await self._exchange.post("/evaluate", body), "/evaluate")
+        return await look_up(in_time(read_reply(reply.body, case.id, reply.seconds)), case, self._text)
+
+    async def _text(self, doc_id: str) -> str | None:
+        """Return the text of a document as the service shows it; None if it shows none, as services of others do."""
+        corpus = {name: self._extra[name] for name in ("corpus",) if name in self._extra}
+        headers = {"Accept": "application/json"}
+        reply = await self._exchange.get(f"/documents/{quote(doc_id)}", params=corpus, headers=headers)
         try:
-            reply = await self._client.post("/evaluate", json={"query": case.question, "iid": case.id, **self._extra})
-        except httpx.TransportError as error:
-            raise NoReplyError(_unreachable(error), "Start the service, or mend the connection.") from error
-        seconds = time.perf_counter() - started
-        if reply.status_code != httpx.codes.OK:
-            raise _failure(reply)
-        return in_time(read_reply(reply.content, case.id, seconds))
+            text = from_json(reply.body)["text"] if reply.status == httpx.codes.OK else None
+        except (ValueError, KeyError, TypeError):
+            return None
+        return text if isinstance(text, str) else None
 
 
 class StreamTarget(HttpTarget):
@@ -54,51 +62,37 @@ class StreamTarget(HttpTarget):
 
     async def ask(self, case: Case) -> Row:
         """Ask once, and read until a record is complete or the stream ends; raises as `HttpTarget.ask`."""
-        started = time.perf_counter()
-        read, first_record_s = StreamReply(), None
-        try:
-            async with self._client.stream("POST", "/run", json={"question": case.question, **self._extra}) as reply:
-                if reply.status_code != httpx.codes.OK:
-                    await reply.aread()
-                    raise _failure(reply, "/run")
-                async for line in _lines(reply):
-                    if first_record_s is None and line.strip() and not line.startswith(":"):
-                        first_record_s = time.perf_counter() - started
-                    read.take(line)
-                    if read.complete:
-                        break
-        except httpx.TransportError as error:
-            raise NoReplyError(_unreachable(error), "Start the service, or mend the connection.") from error
-        return read.row(case.id, time.perf_counter() - started, first_record_s)
+        read = StreamReply()
+
+        def is_last(line: Line) -> bool:
+            read.take(line.text.decode(errors="replace"))
+            return read.complete
+
+        reply = await self._exchange.post("/run", {"question": case.question, **self._extra}, is_last)
+        _checked(reply, "/run")
+        return read.row(case.id, reply.seconds, reply.first_record_s)
 
 
-async def _lines(reply: httpx.Response) -> AsyncIterator[str]:
-    """Yield the lines of a stream, split at LF alone: JSON may hold what `str.splitlines` takes for line ends."""
-    rest = b""
-    async for chunk in reply.aiter_bytes():
-        *whole, rest = (rest + chunk).split(b"\n")
-        for line in whole:
-            yield line.decode(errors="replace").removesuffix("\r")
-    if rest:
-        yield rest.decode(errors="replace")
-
-
-def _failure(reply: httpx.Response, route: str = "/evaluate") -> NoReplyError:
-    fact = f"The service replied with status {reply.status_code}: {_detail(reply)}"
-    if reply.status_code in {408, 425, 429} or reply.is_server_error:
-        return NoReplyError(fact, "Ask it again later.", retry_after_s=retry_after_s(reply.headers.get("Retry-After")))
-    refused = reply.status_code in {413, 414, 422}
+def _checked(reply: Reply, route: str) -> Reply:
+    if not reply.status or reply.broken:
+        fact = f"The service cannot be reached, or broke off ({reply.broken})."
+        raise NoReplyError(fact, "Start the service, or mend the connection.")
+    if reply.status == httpx.codes.OK:
+        return reply
+    fact = f"The service replied with status {reply.status}: {_detail(reply)}"
+    if reply.status in {408, 425, 429} or reply.status >= 500:
+        raise NoReplyError(fact, "Ask it again later.", retry_after_s=retry_after_s(reply.retry_after))
+    refused = reply.status in {413, 414, 422}
     remedy = "Change the question." if refused else f"Name the base URL of a service that has POST {route}."
-    return NoReplyError(fact, remedy, refused=refused, lasting=True)
+    raise NoReplyError(fact, remedy, refused=refused, lasting=True)
 
 
-def _detail(reply: httpx.Response) -> str:
+def _detail(reply: Reply) -> str:
     """Return what the service says, by our envelope or as it begins."""
     try:
-        return str(from_json(reply.content)["error"]["detail"])[:SHOWN_CHARS]
+        return str(from_json(reply.body)["error"]["detail"])[:SHOWN_CHARS]
     except (ValueError, KeyError, TypeError, IndexError):
-        text = " ".join(reply.content[: SHOWN_CHARS * 4].decode(errors="replace").split())
-        return text[:SHOWN_CHARS] or "without a word."
+        return cut(reply.body.decode(errors="replace"), SHOWN_CHARS) or "without a word."
 
 
 def retry_after_s(value: str | None) -> float | None:
@@ -111,7 +105,3 @@ def retry_after_s(value: str | None) -> float | None:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     except (ValueError, OverflowError):
         return None
-
-
-def _unreachable(error: httpx.TransportError) -> str:
-    return f"The service cannot be reached, or broke off ({type(error).__name__}{f': {error}' if str(error) else ''})."

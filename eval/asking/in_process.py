@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from errors import FilterError, QuestionError, RagError
-from eval.asking.target import NoReplyError, in_time
+from eval.asking.target import Documents, NoReplyError, in_time, look_up
 from eval.cases import Case, GivenPage
 from eval.rows import Quote, Row, Seen, says_unknown
 from index.documents.store import Document
@@ -56,6 +56,7 @@ class InProcess:
     Args:
         engine: of the corpus; None where every question comes with pages.
         library: None where no question does.
+        documents: of the corpus; None where the engine is.
         filters: which documents of the corpus may be found; None allows all.
         top_k: passages that an answer is written from, at most; None leaves it to the settings.
     """
@@ -64,11 +65,13 @@ class InProcess:
         self,
         engine: Answers | None,
         library: Library | None = None,
+        documents: Documents | None = None,
         filters: Mapping[str, Any] | None = None,
         top_k: int | None = None,
     ) -> None:
         self._engine = engine
         self._library = library
+        self._documents = documents
         self._filters = filters
         self._top_k = top_k
         self._reading = asyncio.Lock()
@@ -85,7 +88,8 @@ class InProcess:
     async def _in_corpus(self, case: Case) -> Row:
         assert self._engine is not None, "a question without pages is asked of a corpus"
         inquiry = Inquiry(case.question, self._filters, top_k=self._top_k)
-        return await ask_engine(self._engine, inquiry, case.id, time.perf_counter())
+        row = await ask_engine(self._engine, inquiry, case.id, time.perf_counter())
+        return await look_up(row, case, self._documents) if self._documents else row
 
     async def _over_pages(self, case: Case) -> Row:
         assert self._library is not None, "a question with pages is asked of a library"
@@ -130,7 +134,13 @@ async def ask_about(
     stack = ExitStack()
     try:
         engine = await in_thread(partial(stack.enter_context, open_engine(documents)))
-        return await ask_engine(engine, Inquiry(case.question, top_k=top_k), case.id, started)
+        row = await ask_engine(engine, Inquiry(case.question, top_k=top_k), case.id, started)
+        texts = {document.doc_id: document.text for document in documents}
+
+        async def text(doc_id: str) -> str | None:
+            return texts.get(doc_id)
+
+        return await look_up(row, case, text)
     finally:
         await in_thread(stack.close)
 

@@ -92,16 +92,16 @@ class _Unwatched:
     """A watcher that tells nobody."""
 
     def began(self, planned: PlannedStep) -> None:
-        """Do nothing."""
+        """Tell nobody."""
 
     def progressed(self, done: int, total: int) -> None:
-        """Do nothing."""
+        """Tell nobody."""
 
     def logged(self, text: str) -> None:
-        """Do nothing."""
+        """Tell nobody."""
 
     def ended(self, planned: PlannedStep, state: PipelineState) -> None:
-        """Do nothing."""
+        """Tell nobody."""
 
 
 def context_column(state: PipelineState) -> str | None:

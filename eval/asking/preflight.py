@@ -36,11 +36,11 @@ async def look_at_service(client: httpx.AsyncClient, corpus: str | None, *, requ
     """
     name = str(client.base_url).rstrip("/")
     health = await _get(client, "/health")
-    if health is None or "llm_ready" not in health:
-        said = "has no GET /health" if health is None else "does not tell about its index"
+    if "llm_ready" not in health:
+        said = "does not tell about its index" if health else "has no GET /health"
         return Facts(name, corpus, warnings=(f"{name} {said}: only its replies can be judged.",))
-    stats = await _get(client, "/stats", {} if corpus is None else {"corpus": corpus}) or {}
-    ready = await _get(client, "/ready", refused_too=True) or {}
+    stats = await _get(client, "/stats", {} if corpus is None else {"corpus": corpus})
+    ready = await _get(client, "/ready", refused_too=True)
     told = {key: stats.get(key) for key in ("documents", "leaves", "model", "precision", "state")}
     synthesizer = str(ready.get("synthesizer", QUOTING))
     return Facts(
@@ -125,8 +125,8 @@ class FirstReplies:
 
 async def _get(
     client: httpx.AsyncClient, path: str, parameters: dict[str, str] | None = None, *, refused_too: bool = False
-) -> dict[str, Any] | None:
-    """Return an object; None where there is no such address, or something else is said there."""
+) -> dict[str, Any]:
+    """Return an object; an empty one where there is no such address, or something else is said there."""
     base = str(client.base_url).rstrip("/")
     try:
         reply = await client.get(path, params=parameters, timeout=30)
@@ -135,20 +135,16 @@ async def _get(
         raise PreflightError(
             f"Nothing answers at {base}: {why}.", "Start the service, e.g. python main.py, or correct --url."
         ) from error
-    known = _object(reply)
+    try:
+        found = from_json(reply.content)
+    except ValueError:
+        found = None
+    known: dict[str, Any] = found if isinstance(found, dict) else {}
     if reply.status_code == httpx.codes.OK or (refused_too and known):
         return known
-    refusal = (known or {}).get("error")
+    refusal = known.get("error")
     if isinstance(refusal, dict) and "detail" in refusal and path != "/health":
         raise PreflightError(f"{base} refuses: {refusal['detail']}", "Mend that, or name another corpus by --corpus.")
     if reply.is_server_error:
         raise PreflightError(f"{base}{path} replies with status {reply.status_code}.", "Mend the service.")
-    return None
-
-
-def _object(reply: httpx.Response) -> dict[str, Any] | None:
-    try:
-        found = from_json(reply.content)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
+    return {}

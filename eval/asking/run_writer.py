@@ -4,13 +4,13 @@ Flow: `asking.py` -> **here** -> `run_folder.py`. A run is of one system: other 
 make another run, also in the middle of one.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from eval.asking.target import Facts, NoReplyError
 from eval.cases import Case
 from eval.rows import Row
 from eval.run_folder import CASES, LOCK, Header, RunFolder, RunFolderError
+from eval.tables import flat
 
 CHANGES_SHOWN = 4
 
@@ -40,21 +40,21 @@ class Keeper:
             RunFolderError: its fingerprint is not the run's, or it cannot be written.
         """
         try:
-            self._keep(row)
+            if self._header is not None:
+                self.check(row)
+                self._folder.append_row(row)
+                return
+            self._early.append(row)
+            if row.outcome != "failed":
+                self._header = self._draft.model_copy(update={"fingerprint": row.fingerprint})
+                self._folder.create(self._header, self._cases)
+                for early in self._early:
+                    self._folder.append_row(early)
         except OSError as error:
             raise RunFolderError(
                 f"{self._folder.path} cannot be written: {error.strerror or error}.",
                 "Mend that, e.g. make room on the disk; then the same command goes on.",
             ) from error
-
-    def _keep(self, row: Row) -> None:
-        if self._header is None:
-            self._early.append(row)
-            if row.outcome != "failed":
-                self._begin(row)
-            return
-        self.check(row)
-        self._folder.append_row(row)
 
     def check(self, row: Row) -> None:
         """Check that a row is of the system that the run is of.
@@ -79,12 +79,6 @@ class Keeper:
         if self._header is None:
             why = self._early[-1].reason if self._early else "there was none to ask."
             raise NoReplyError(f"No question got a reply, the last one because: {why}", "Nothing was kept.")
-
-    def _begin(self, row: Row) -> None:
-        self._header = self._draft.model_copy(update={"fingerprint": row.fingerprint})
-        self._folder.create(self._header, self._cases)
-        for early in self._early:
-            self._folder.append_row(early)
 
 
 def check_place(folder: RunFolder) -> None:
@@ -129,9 +123,13 @@ def check_facts(folder: RunFolder, facts: Facts) -> None:
         RunFolderError: settings, versions or documents are others.
     """
     header = folder.header()
-    before = {"corpus": header.corpus, **header.settings, "versions": header.versions}
-    now = {"corpus": facts.corpus, **facts.settings, "versions": facts.versions}
-    changed = list(_differences(before, now))
+    before, now = (
+        dict(flat({"corpus": one.corpus, **one.settings, "versions": one.versions})) for one in (header, facts)
+    )
+    names = dict.fromkeys([*before, *now])
+    changed = [
+        f"{name} was {before.get(name)} and is {now.get(name)}" for name in names if before.get(name) != now.get(name)
+    ]
     if not changed and facts.fingerprint and header.fingerprint != facts.fingerprint:
         changed.append(f"fingerprint was {header.fingerprint} and is {facts.fingerprint}")
     _refuse(folder, changed)
@@ -144,12 +142,3 @@ def _refuse(folder: RunFolder, changed: Sequence[str]) -> None:
             f"{folder.path} holds a run of something else: {'; '.join(changed[:CHANGES_SHOWN])}{more}.",
             "Change that back to go on with it, or begin another run: --out FOLDER.",
         )
-
-
-def _differences(before: Mapping[str, Any], now: Mapping[str, Any], place: str = "") -> Iterator[str]:
-    for key in dict.fromkeys([*before, *now]):
-        old, new = before.get(key), now.get(key)
-        if isinstance(old, Mapping) and isinstance(new, Mapping):
-            yield from _differences(old, new, f"{place}{key}.")
-        elif old != new:
-            yield f"{place}{key} was {old} and is {new}"

@@ -24,10 +24,14 @@ class StreamReply:
 
     Attributes:
         complete: a record said so; what follows is passed over.
+        steps: the intermediate steps so far, as they came.
+        late_steps: they changed after the answer had begun.
     """
 
     def __init__(self) -> None:
         self.complete = False
+        self.steps = ""
+        self.late_steps = False
         self._text: list[str] = []
         self._report: str | None = None
         self._urls: list[str] = []
@@ -81,7 +85,9 @@ class StreamReply:
     def _record(self, record: dict[str, Any]) -> None:
         if error := record.get("error"):
             raise NoReplyError(f"The service says: {str(error)[:200]}", "Ask it again, or mend it.")
-        report, urls = record.get("final_report"), record.get("citations")
+        report, urls, steps = (record.get(key) for key in ("final_report", "citations", "intermediate_steps"))
+        if isinstance(steps, str) and steps != self.steps:
+            self.steps, self.late_steps = steps, self.late_steps or bool(self._report)
         if isinstance(report, str):
             self._report = report
         if isinstance(urls, list):

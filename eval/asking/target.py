@@ -1,14 +1,17 @@
 """What can be asked, and how it says that there is no reply.
 
-Flow: `http.py`, `in_process.py` -> **here** -> `retry_policy.py` asks again, `asking.py` keeps the rows.
+Flow: `http.py`, `in_process.py` -> **here** -> `asking.py` asks again and keeps the rows.
 """
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from errors import OutOfTimeError, RagError
 from eval.cases import Case
+from eval.nuggets import find_region, fold, is_on_topic, regions_of
 from eval.rows import Row
+from eval.scoring.offline.citations import in_passages
 
 QUOTING = "extractive"
 
@@ -40,7 +43,7 @@ class NoReplyError(RagError):
 
 
 def in_time(row: Row) -> Row:
-    """Return the row, unless its time was over before anything was found: that is no abstention.
+    """Return the row, unless its time was over before anything was found: that is not an abstention.
 
     Raises:
         NoReplyError: it was.
@@ -49,6 +52,54 @@ def in_time(row: Row) -> Row:
     if late and row.outcome == "declined":
         raise NoReplyError(late.partition(": ")[2], "Raise RAG_ANSWER__DEADLINE_S, or ask less at once.")
     return row
+
+
+Documents = Callable[[str], Awaitable[str | None]]
+"""The text of a document; None if there is none."""
+
+
+async def look_up(row: Row, case: Case, documents: Documents) -> Row:
+    """Return the row with its citations looked up in their documents, as far as passages and regions do not suffice.
+
+    What is quoted reaches beyond the passages that were found: how long these are must not decide what is right.
+    """
+    known: dict[str, str | None] = {}
+
+    async def text(doc_id: str) -> str | None:
+        if doc_id not in known:
+            known[doc_id] = await documents(doc_id)
+        return known[doc_id]
+
+    confirmed = []
+    for place, quote in enumerate(row.citations):
+        if not quote.quote or quote.doc_id is None or quote.start is None or quote.end is None:
+            continue
+        if not in_passages(quote, row.passages):
+            shown = await text(quote.doc_id)
+            if shown is not None and shown[quote.start : quote.end] == quote.quote:
+                confirmed.append(place)
+    on_topic = await _on_topic(row, case, text)
+    return row.model_copy(update={"confirmed": tuple(confirmed), "on_topic": on_topic})
+
+
+async def _on_topic(row: Row, case: Case, documents: Documents) -> tuple[int, ...] | str:
+    """Return the places of the citations on the case's topic, or why they cannot be told."""
+    found = []
+    for place, quote in enumerate(row.citations):
+        regions = regions_of(quote.doc_id or "", case.regions)
+        if not quote.quote or not regions:
+            continue
+        document = None
+        if not all(region.text for region in regions):
+            text = await documents(quote.doc_id or "")
+            if text is None:
+                return "the service does not show the documents that it cites"
+            document = fold(text)
+            if lost := next((region for region in regions if find_region(document, region) is None), None):
+                return f"a region of {lost.doc} is not in the document as it was read"
+        if is_on_topic(quote.quote, document, regions):
+            found.append(place)
+    return tuple(found)
 
 
 class Target(Protocol):
@@ -84,7 +135,7 @@ class Facts:
 
 
 class WrittenByModel:
-    """Lets only answers of a language model pass: quotes that took its place are no replies.
+    """Lets only answers of a language model pass: quotes that took its place are not replies.
 
     Args:
         target: answers.

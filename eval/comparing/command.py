@@ -1,30 +1,28 @@
 """`python -m eval compare A B`: is run B better than run A?
 
-Flow: two run folders -> `pairing.py` -> `verdicts.py` -> `printing.py`, `side_by_side.py` -> stdout; **here** they are
-put together. Loads no model. Exit codes: 0 compared, 1 a metric of `--fail-on` failed, or a foreseen failure.
+Flow: two run folders -> `pairing.py` -> `verdicts.py` -> `printing.py`, `changed.py` -> stdout; **here** they are
+put together. Only `--reopen` loads models. Exit codes: 0 compared, 1 a metric of `--fail-on` failed, or a foreseen
+failure.
 """
 
 import argparse
 import json
-import math
-import shutil
 import sys
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from errors import SettingsError
-from eval.comparing.changed import Changed, changed_rows
+from eval.argument_types import number_from_0, whole_from_0
+from eval.comparing.changed import Changed, changed_rows, show_changed
 from eval.comparing.gate import failures, wanted_metrics
-from eval.comparing.intervals import SAMPLES
 from eval.comparing.pairing import Joined, changes, join, read_side
 from eval.comparing.printing import headline, origin, tables
-from eval.comparing.side_by_side import show_changed
-from eval.comparing.verdicts import Difference, Rules, Verdicts, judge
+from eval.comparing.reopening import reopen
+from eval.comparing.verdicts import Difference, Verdicts, judge
 from eval.run_folder import RunFolder
 from settings import Settings
-
-WIDEST = 160
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,36 +36,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="METRIC[:worse]",
         help="exit with 1 if B is worse by this metric, or if that cannot be told; repeat it for several",
     )
-    parser.add_argument("--samples", type=_samples, default=SAMPLES, help="resamplings (default: %(default)s)")
-    parser.add_argument("--seed", type=_whole, default=0, help="of the resampling (default: %(default)s)")
     parser.add_argument(
-        "--min-difference", type=_positive, default=0.0, metavar="X", help="smaller differences of means are none (0)"
+        "--again",
+        nargs=2,
+        type=Path,
+        action="append",
+        default=[],
+        metavar=("A2", "B2"),
+        help="the same two systems asked again, in turns (A, B, A, B, ...), so that speed can be judged; repeat it",
     )
     parser.add_argument(
-        "--rows", type=_whole, default=3, metavar="N", help="show the N worst losses and best gains (default: 3)"
+        "--reopen",
+        action="store_true",
+        help="compute the scores of both runs again, from their replies, by this version: for runs of earlier ones",
+    )
+    parser.add_argument(
+        "--min-difference",
+        type=number_from_0,
+        default=0.0,
+        metavar="X",
+        help="smaller differences of means are none (0)",
+    )
+    parser.add_argument(
+        "--rows", type=whole_from_0, default=3, metavar="N", help="show the N worst losses and best gains (default: 3)"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write everything as JSON")
 
 
-def run(arguments: argparse.Namespace, _settings: Settings) -> int:
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Compare, print, and return 1 if a metric of `--fail-on` failed."""
-    joined = join(read_side(RunFolder(arguments.a)), read_side(RunFolder(arguments.b)))
+    read = partial(reopen, settings=settings) if arguments.reopen else read_side
+    joined = join(read(RunFolder(arguments.a)), read(RunFolder(arguments.b)))
+    again = [(read_side(RunFolder(a)), read_side(RunFolder(b))) for a, b in arguments.again]
     wanted = wanted_metrics(arguments.fail_on, joined)
-    rules = Rules(arguments.samples, arguments.seed, arguments.min_difference)
-    verdicts, rows = judge(joined, rules), changed_rows(joined)
+    verdicts, rows = judge(joined, arguments.min_difference, again), changed_rows(joined)
     failed = failures(verdicts, wanted)
     if arguments.json:
-        _write(arguments.json, _as_json(joined, rules, verdicts, rows, failed))
-    sys.stdout.write(describe(joined, rules, verdicts, rows, arguments.rows) + "\n")
+        _write(arguments.json, _as_json(joined, verdicts, rows, failed))
+    sys.stdout.write(describe(joined, verdicts, rows, arguments.rows, arguments.min_difference) + "\n")
     if wanted:
         sys.stdout.write("\n" + _gate(failed, len(wanted)) + "\n")
     return int(bool(failed))
 
 
-def describe(joined: Joined, rules: Rules, verdicts: Verdicts, rows: list[Changed], count: int) -> str:
-    """Return the whole comparison as text; `count` of the worst and of the best rows are shown."""
-    width = min(WIDEST, shutil.get_terminal_size((120, 40)).columns)
-    parts = [origin(joined), headline(verdicts), tables(verdicts, rules), show_changed(rows, count, width)]
+def describe(joined: Joined, verdicts: Verdicts, rows: list[Changed], count: int, min_difference: float = 0.0) -> str:
+    """Return the whole comparison as text, verdicts first; `count` of the worst and of the best rows are shown."""
+    title = f"# {joined.a.name} (A) and {joined.b.name} (B)"
+    parts = [title, headline(verdicts), origin(joined), tables(verdicts, min_difference), show_changed(rows, count)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -77,16 +92,14 @@ def _gate(failed: list[str], wanted: int) -> str:
     return "\n".join(["FAILED (--fail-on):", *(f"- {sentence}" for sentence in failed)])
 
 
-def _as_json(
-    joined: Joined, rules: Rules, verdicts: Verdicts, rows: list[Changed], failed: list[str]
-) -> dict[str, Any]:
+def _as_json(joined: Joined, verdicts: Verdicts, rows: list[Changed], failed: list[str]) -> dict[str, Any]:
     return {
         "a": {"run": joined.a.name, "fingerprint": joined.a.header.fingerprint},
         "b": {"run": joined.b.name, "fingerprint": joined.b.header.fingerprint},
         "questions": len(joined.cases),
         "left_out": {"only_a": joined.only_a, "only_b": joined.only_b, "altered": joined.altered},
         "changed": {name: {"a": a, "b": b} for name, (a, b) in changes(joined.a, joined.b).items()},
-        "rules": asdict(rules),
+        "verdicts": {"quality": verdicts.quality, "speed": asdict(verdicts.speed), "cost": verdicts.cost},
         "answerable": [_plain(one) for one in verdicts.answerable],
         "unanswerable": [_plain(one) for one in verdicts.unanswerable],
         "by_category": {name: [_plain(one) for one in some] for name, some in verdicts.by_category.items()},
@@ -107,24 +120,3 @@ def _write(path: Path, figures: dict[str, Any]) -> None:
         path.write_text(json.dumps(figures, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     except OSError as error:
         raise SettingsError(f"{path} cannot be written: {error.strerror}.", "Name another file with --json.") from error
-
-
-def _samples(text: str) -> int:
-    count = int(text)
-    if not 1_000 <= count <= 1_000_000:
-        raise argparse.ArgumentTypeError("between 1,000 and 1,000,000")
-    return count
-
-
-def _whole(text: str) -> int:
-    count = int(text)
-    if count < 0:
-        raise argparse.ArgumentTypeError("0 or more")
-    return count
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not (math.isfinite(value) and value >= 0):
-        raise argparse.ArgumentTypeError("a number, 0 or more")
-    return value

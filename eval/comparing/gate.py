@@ -10,9 +10,13 @@ import difflib
 from collections.abc import Iterable, Sequence
 
 from errors import RagError
+from eval.comparing import speed
+from eval.comparing.intervals import FEWEST_PAIRS
 from eval.comparing.pairing import REPLIED, Joined
-from eval.comparing.verdicts import FEWEST_PAIRS, UNPAIRED, Verdicts, metric_names
+from eval.comparing.verdicts import UNPAIRED, Verdicts, metric_of
 from eval.scoring.catalogue import METRICS
+from eval.scoring.offline.speed import FAMILY as SPEED
+from eval.summary import metric_names
 
 LOST_RATIO = 0.01
 
@@ -29,17 +33,17 @@ def wanted_metrics(texts: Iterable[str], joined: Joined) -> tuple[str, ...]:
     Raises:
         UnknownMetricError: no such metric, not in both runs, or nothing that runs can be compared by.
     """
-    names_a, names_b = metric_names(joined.a), metric_names(joined.b)
-    both = names_a & names_b - UNPAIRED
+    either, both = _names(joined)
     wanted = []
     for text in texts:
         name, _, condition = text.partition(":")
         if condition not in ("", "worse"):
             raise UnknownMetricError(
-                f"--fail-on {text}: {condition!r} is no verdict.", f"Write {name} or {name}:worse, which are the same."
+                f"--fail-on {text}: {condition!r} is not a verdict.",
+                f"Write {name} or {name}:worse, which are the same.",
             )
         if name not in both:
-            raise _unknown(name, names_a | names_b, both)
+            raise _unknown(name, either, both)
         wanted.append(name)
     return tuple(dict.fromkeys(wanted))
 
@@ -49,7 +53,18 @@ def failures(verdicts: Verdicts, wanted: Sequence[str]) -> list[str]:
     return [f"{name}: {why}" for name in wanted if (why := _why(verdicts, name))]
 
 
+def _names(joined: Joined) -> tuple[set[str], set[str]]:
+    """Return the metrics that either run was scored by, and those that both can be judged by."""
+    a, b = (set(metric_names(side.cells)) for side in (joined.a, joined.b))
+    judged = {name for name in a & b - UNPAIRED if name == speed.METRIC or metric_of(name).family != SPEED}
+    return a | b, judged
+
+
 def _why(verdicts: Verdicts, name: str) -> str:
+    if name == speed.METRIC:
+        told = verdicts.speed
+        bad = {"slower": f"slower, {told.ratio or 1:.2f} times the time", "no verdict": f"no verdict: {told.why}"}
+        return bad.get(told.verdict, "")
     groups = [one for one in verdicts.overall if one.metric.name == name]
     scored, lost = sum(one.a.n for one in groups), sum(one.lost for one in groups)
     if lost > LOST_RATIO * scored:
@@ -60,14 +75,16 @@ def _why(verdicts: Verdicts, name: str) -> str:
     return f"too few to tell, {pairs} pairs" if pairs < FEWEST_PAIRS else ""
 
 
-def _unknown(name: str, in_either: set[str], both: set[str]) -> UnknownMetricError:
+def _unknown(name: str, either: set[str], both: set[str]) -> UnknownMetricError:
     known = ", ".join([metric for metric in (REPLIED, *METRICS) if metric in both] or sorted(both))
     if name in UNPAIRED:
         return UnknownMetricError(
             f"{name} is a share of the questions that each run declined, which are not the same ones.",
             "Name declined or abstention_recall: together they say it.",
         )
-    if name in in_either or name in METRICS:
+    if name in either and metric_of(name).family == SPEED:
+        return UnknownMetricError(f"{name} has no verdict.", f"Name {speed.METRIC}, the time to the whole answer.")
+    if name in either or name in METRICS:
         return UnknownMetricError(
             f"The runs are not both scored by {name}.",
             f"Score them (python -m eval score RUN), or name one of: {known}.",

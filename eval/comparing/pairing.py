@@ -6,7 +6,7 @@ Only questions that both runs asked, in the same words and against the same refe
 questions, or scores against another right answer, would look like a change of the system.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from errors import RagError
@@ -14,6 +14,7 @@ from eval.cases import Case
 from eval.cells import Cell
 from eval.rows import Row
 from eval.run_folder import Header, RunFolder, Scored, cells_of
+from eval.tables import flat
 
 REPLIED = "replied"
 JUDGE = "judge."
@@ -70,12 +71,18 @@ def read_side(folder: RunFolder) -> Side:
         RunFolderError: the folder holds no run, or a damaged one.
         NotComparableError: the run was never scored.
     """
-    header, rows, scores = folder.header(), folder.rows(), folder.scores()
+    header, rows = folder.header(), folder.rows()
+    scores = folder.scores(rows)
     cells = cells_of(scores)
     if rows and not cells:
-        raise NotComparableError(f"{folder.path} has no scores.", f"Make them: python -m eval score {folder.path}.")
-    replied = {id_: Cell(score=float(row.outcome != "failed")) for id_, row in rows.items()}
-    with_replied = {id_: {REPLIED: replied[id_], **cells.get(id_, {})} for id_ in rows}
+        of_others = "only scores of other replies, or of an earlier format"
+        raise NotComparableError(
+            f"{folder.path} has {of_others if folder.has_scores() else 'no scores'}.",
+            f"Compute them for this comparison with --reopen, or for good: python -m eval score {folder.path}.",
+        )
+    with_replied = {
+        id_: {REPLIED: Cell(score=float(row.outcome != "failed")), **cells.get(id_, {})} for id_, row in rows.items()
+    }
     cases = {case.id: case for case in folder.cases()}
     return Side(str(folder.path), header, cases, rows, with_replied, tuple(scores))
 
@@ -106,35 +113,23 @@ def changes(a: Side, b: Side) -> dict[str, tuple[str, str]]:
 
     `judge.ragas` is among them where two models judged: then it may be the judge that changed its mind.
     """
-    before, after = dict(_flat(_plain(a.header), "")), dict(_flat(_plain(b.header), ""))
-    judges_a, judges_b = _judges(a), _judges(b)
-    before |= {name: judges_a[name] for name in judges_a if name in judges_b}
-    after |= {name: judges_b[name] for name in judges_b if name in judges_a}
-    names = dict.fromkeys([*before, *after])
+    before, after = _made_of(a), _made_of(b)
+    for name in [name for name in before.keys() ^ after.keys() if name.startswith(JUDGE)]:
+        before.pop(name, None)
+        after.pop(name, None)
     return {
         name: (before.get(name, _UNTOLD), after.get(name, _UNTOLD))
-        for name in names
+        for name in dict.fromkeys([*before, *after])
         if before.get(name) != after.get(name)
     }
 
 
-def _judges(side: Side) -> dict[str, str]:
-    return {f"{JUDGE}{line.family}": line.by for line in side.scores if line.by}
+def _made_of(side: Side) -> dict[str, str]:
+    header = side.header.model_dump(exclude={"format", "started", "fingerprint", "questions_sha256"})
+    return dict(flat(header)) | {f"{JUDGE}{line.family}": line.by for line in side.scores if line.by}
 
 
 def _asked(case: Case) -> tuple[object, ...]:
     """What makes scores of two runs comparable: the question and everything it is scored against."""
     right = (case.answer, case.alternatives, case.unanswerable, case.references)
-    return case.question, *right, case.relevant_docs, case.relevance, case.evidence
-
-
-def _plain(header: Header) -> dict[str, object]:
-    return header.model_dump(exclude={"format", "started", "fingerprint", "questions_sha256"})
-
-
-def _flat(values: Mapping[str, object], above: str) -> Iterator[tuple[str, str]]:
-    for name, value in values.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{above}{name}.")
-        else:
-            yield f"{above}{name}", "–" if value is None else str(value)
+    return case.question, *right, case.relevant_docs, case.relevance, case.evidence, case.nuggets, case.regions

@@ -1,10 +1,13 @@
 """Judge each metric of two joined runs: better, worse, no real difference, or too few pairs to tell.
 
-Flow: `pairing.py` -> **here** -> `gate.py`, `printing.py`. Pure; the arithmetic of intervals is `intervals.py`'s.
+Flow: `pairing.py` -> **here** -> `gate.py`, `printing.py`, `reporting/`. Pure; the arithmetic is `intervals.py`'s, and
+`speed.py` judges times.
 
-A verdict needs four things: 10 pairs, 6 that differ, an interval without 0, and a difference above what the judge's own
-scatter and the user call nothing. Six, because with five that all point the same way a coin would do so once in 16
-times (sign test). Failed rows pair with nothing, so that each side's coverage stands beside its mean.
+Quality and cost are two verdicts, speed is a third. A metric is better or worse if there are 10 pairs, its interval
+excludes 0 as it is printed, its difference exceeds what the judge's own scatter and the user call nothing, and chance
+makes any metric of its verdict differ as much in at most 1 of 100 comparisons. One of 100, because a release is held
+back for it: of 20 comparisons without a change, all three verdicts together are wrong in one about every second time.
+Failed rows pair with nothing, so that each side's coverage stands beside its mean.
 """
 
 import math
@@ -14,37 +17,27 @@ from typing import Literal
 
 import numpy as np
 
-from eval.cases import Case
 from eval.cells import Cell, Mean, Metric, mean
-from eval.comparing.intervals import LEVEL, SAMPLES, Interval, paired_interval
+from eval.comparing.intervals import FEWEST_PAIRS, MOST_CHANCE, Interval, Numbers, chances, paired_interval
 from eval.comparing.pairing import REPLIED, Joined, Side
+from eval.comparing.speed import Speed, judge_speed
 from eval.scoring.catalogue import METRICS
 from eval.scoring.judged.noise import Noise, noise
+from eval.scoring.offline.cost import FAMILY as COST
+from eval.scoring.offline.speed import FAMILY as SPEED
+from eval.summary import OVER_ALL, metric_names
 
-Verdict = Literal["better", "worse", "no difference", "no real difference", "too few to tell"]
+Verdict = Literal["better", "worse", "no difference", "no real difference", "too few to tell", ""]
+Whole = Literal["better", "worse", "mixed", "no difference", "too few to tell", "no verdict"]
 
-FEWEST_PAIRS = 10
-FEWEST_CHANGED = 6
+Places = list[int]  # of questions in `Joined.cases`
+DIGITS = 3  # bounds are judged as they are printed
 # Each run has its own rows here, those that it declined: there is nothing to pair.
-UNPAIRED = frozenset({"abstention_precision"})
+UNPAIRED = frozenset(OVER_ALL)
 _OF_REPLIES = Metric(REPLIED, "reply", "higher", "1 if the question has a reply, else 0.")
 # Figures of vectors are given to four decimals, and the last one may tip from run to run.
 TIE = 1.5e-4
 _DEVIATES = 1.96
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """How to judge.
-
-    Attributes:
-        samples, seed: of the resampling.
-        min_difference: smaller differences of means are none, in the unit of the metric.
-    """
-
-    samples: int = SAMPLES
-    seed: int = 0
-    min_difference: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +52,8 @@ class Difference:
         wins, ties, losses: pairs in which b is better, the same, worse.
         lost: questions that a has a score for and b none although it should have one.
         noise: the difference that the judge's scatter alone reaches in 5 of 100 comparisons; None if never repeated.
-        sure: whether the verdict holds although so many metrics were looked at (Holm).
+        chance: how often chance alone makes any metric judged with this one differ as much, in (0, 1].
+        verdict: empty for times, which `Verdicts.speed` judges.
     """
 
     metric: Metric
@@ -74,8 +68,8 @@ class Difference:
     losses: int
     lost: int
     noise: float | None
-    verdict: Verdict
-    sure: bool = False
+    chance: float = 1.0
+    verdict: Verdict = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +77,11 @@ class Verdicts:
     """All metrics of two joined runs.
 
     Attributes:
-        answerable: over the questions that have an answer, or of which that is unknown.
+        answerable: over the questions that have an answer, or may have one.
         unanswerable: over those that have none; there, declining is right.
         by_category: the answerable ones by category, where there are several; cases without one stand below `""`.
         only_a, only_b: metrics that the other run was not scored by.
+        speed: what is known of the times.
     """
 
     answerable: tuple[Difference, ...]
@@ -94,43 +89,74 @@ class Verdicts:
     by_category: Mapping[str, tuple[Difference, ...]]
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
+    speed: Speed
 
     @property
     def overall(self) -> tuple[Difference, ...]:
         """What is judged: both groups, not the categories."""
         return self.answerable + self.unanswerable
 
+    @property
+    def quality(self) -> Whole:
+        """Whether B's answers are better: `mixed` if some metrics say so and others the contrary."""
+        return _whole(one for one in self.overall if one.metric.family not in (COST, SPEED))
 
-def judge(joined: Joined, rules: Rules) -> Verdicts:
-    """Judge every metric that both runs were scored by."""
-    names_a, names_b = metric_names(joined.a), metric_names(joined.b)
+    @property
+    def cost(self) -> Whole:
+        """Whether B needs less text: better means cheaper."""
+        return _whole(one for one in self.overall if one.metric.family == COST)
+
+
+def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Side, Side]] = ()) -> Verdicts:
+    """Judge every metric that both runs were scored by.
+
+    Args:
+        joined: the runs.
+        min_difference: smaller differences of means are none, in the unit of the metric.
+        again: the same two systems asked again, in the order in which they were asked; only times are read.
+    """
+    names_a, names_b = (set(metric_names(side.cells)) for side in (joined.a, joined.b))
     order = {name: place for place, name in enumerate([REPLIED, *METRICS])}
     names = sorted(names_a & names_b - UNPAIRED, key=lambda name: (order.get(name, len(order)), name))
     noises = noise_floors(joined.a, joined.b, (case.id for case in joined.cases))
+    differences = {name: _differences(joined, name) for name in names}
 
-    def over(cases: Sequence[Case]) -> list[Difference]:
-        found = [_compare(joined, cases, name, noises.get(name), rules) for name in names]
-        return [one for one in found if one.a.of or one.b.of]
+    def over(groups: Sequence[Places]) -> list[tuple[Difference, ...]]:
+        """Judge each group of questions; metrics of one verdict, over all these groups, share one level of error."""
+        found = [
+            (_compare(joined, places, name, differences[name][places], noises.get(name)), places)
+            for places in groups
+            for name in names
+        ]
+        found = [(one, places) for one, places in found if one.a.of or one.b.of]
+        for is_cost in (False, True):
+            which = [n for n, (one, _) in enumerate(found) if one.metric.family != SPEED and _is_cost(one) == is_cost]
+            table = np.zeros((len(joined.cases), len(which)))
+            for column, n in enumerate(which):
+                one, places = found[n]
+                table[places, column] = np.nan_to_num(differences[one.metric.name][places])
+            for n, chance in zip(which, chances(table), strict=True):
+                one, places = found[n]
+                one = replace(one, chance=float(chance))
+                found[n] = (replace(one, verdict=_verdict(one, max(one.noise or 0.0, min_difference))), places)
+        return [tuple(one for one, places in found if places is group) for group in groups]
 
-    answerable = [case for case in joined.cases if not case.unanswerable]
-    categories = list(dict.fromkeys(case.category or "" for case in answerable))
-    overall = over(answerable)
-    of_unanswerable = over([case for case in joined.cases if case.unanswerable])
-    held = _holm([*overall, *of_unanswerable])
+    by_category: dict[str, Places] = {}
+    answerable, unanswerable = list[int](), list[int]()
+    for place, case in enumerate(joined.cases):
+        (unanswerable if case.unanswerable else answerable).append(place)
+        if not case.unanswerable:
+            by_category.setdefault(case.category or "", []).append(place)
+    of_answerable, of_unanswerable = over([answerable, unanswerable])
+    several = len(by_category) > 1
     return Verdicts(
-        tuple(held[: len(overall)]),
-        tuple(held[len(overall) :]),
-        {name: tuple(over([case for case in answerable if (case.category or "") == name])) for name in categories}
-        if len(categories) > 1
-        else {},
+        of_answerable,
+        of_unanswerable,
+        dict(zip(by_category, over(list(by_category.values())), strict=True)) if several else {},
         tuple(sorted(names_a - names_b)),
         tuple(sorted(names_b - names_a)),
+        judge_speed(joined, again),
     )
-
-
-def metric_names(side: Side) -> set[str]:
-    """Return the metrics that a run was scored by."""
-    return {name for cells in side.cells.values() for name in cells}
 
 
 def metric_of(name: str) -> Metric:
@@ -156,66 +182,68 @@ def _scatter(own: Noise | None, other: Noise | None) -> float:
     return 0.0 if known is None else known.mean_sd / math.sqrt(own.repeats if own else 1)
 
 
-def _compare(joined: Joined, cases: Sequence[Case], name: str, floor: float | None, rules: Rules) -> Difference:
+def _differences(joined: Joined, name: str) -> Numbers:
+    """Return b - a for each question; NaN where a side has no score."""
+
+    def scores(side: Side) -> Numbers:
+        cells = (side.cells[case.id].get(name) for case in joined.cases)
+        return np.array([math.nan if cell is None or cell.score is None else cell.score for cell in cells])
+
+    found = scores(joined.b) - scores(joined.a)
+    found[np.abs(found) < TIE] = 0.0
+    return found
+
+
+def _compare(joined: Joined, places: Places, name: str, found: Numbers, floor: float | None) -> Difference:
     metric = metric_of(name)
-    cells_a = [joined.a.cells[case.id].get(name) for case in cases]
-    cells_b = [joined.b.cells[case.id].get(name) for case in cases]
-    pairs = [
-        (one.score, other.score)
-        for one, other in zip(cells_a, cells_b, strict=True)
-        if one is not None and other is not None and one.score is not None and other.score is not None
-    ]
-    scores = np.asarray(pairs, dtype=np.float64).reshape(-1, 2)
-    differences = scores[:, 1] - scores[:, 0]
-    differences[np.abs(differences) < TIE] = 0.0
+    ids = [joined.cases[place].id for place in places]
+    cells_a, cells_b = ([side.cells[id_].get(name) for id_ in ids] for side in (joined.a, joined.b))
+    paired = [place for place, value in enumerate(found) if not math.isnan(value)]
+    differences = found[paired]
     ups, downs = int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
-    interval = paired_interval(differences, rules.samples, rules.seed) if len(pairs) > 1 else None
     wins, losses = (ups, downs) if metric.better == "higher" else (downs, ups)
     return Difference(
         metric=metric,
         a=mean(cells_a),
         b=mean(cells_b),
-        pairs=len(pairs),
-        mean_a=float(scores[:, 0].mean()) if pairs else None,
-        mean_b=float(scores[:, 1].mean()) if pairs else None,
-        interval=interval,
+        pairs=len(paired),
+        mean_a=mean(cells_a[place] for place in paired).value,
+        mean_b=mean(cells_b[place] for place in paired).value,
+        interval=paired_interval(differences) if len(paired) > 1 else None,
         wins=wins,
-        ties=len(pairs) - wins - losses,
+        ties=len(paired) - wins - losses,
         losses=losses,
         lost=sum(_is_lost(one, other) for one, other in zip(cells_a, cells_b, strict=True)),
         noise=floor,
-        verdict=_verdict(metric, interval, len(pairs), ups + downs, max(floor or 0.0, rules.min_difference)),
     )
+
+
+def _is_cost(one: Difference) -> bool:
+    return one.metric.family == COST
 
 
 def _is_lost(a: Cell | None, b: Cell | None) -> bool:
     return a is not None and a.score is not None and (b is None or b.failed is not None)
 
 
-def _verdict(metric: Metric, interval: Interval | None, pairs: int, changed: int, floor: float) -> Verdict:
-    if pairs and not changed:
+def _verdict(one: Difference, floor: float) -> Verdict:
+    if one.pairs and one.ties == one.pairs:
         return "no difference"
-    if interval is None or pairs < FEWEST_PAIRS:
+    if one.interval is None or one.pairs < FEWEST_PAIRS:
         return "too few to tell"
-    if interval.low <= 0 <= interval.high or abs(interval.mean) <= floor:
+    if round(one.interval.low, DIGITS) <= 0 <= round(one.interval.high, DIGITS) or abs(one.interval.mean) <= floor:
         return "no real difference"
-    if changed < FEWEST_CHANGED:
+    if one.chance > MOST_CHANCE:
         return "too few to tell"
-    return "better" if (interval.mean > 0) == (metric.better == "higher") else "worse"
+    return "better" if (one.interval.mean > 0) == (one.metric.better == "higher") else "worse"
 
 
-def _holm(differences: Sequence[Difference]) -> list[Difference]:
-    """Mark the verdicts that hold with the level of error shared among all metrics (S. Holm, 1979)."""
-    tested = {
-        place: one.interval.p
-        for place, one in enumerate(differences)
-        if one.interval and one.verdict in ("better", "worse", "no real difference")
-    }
-    sure: set[int] = set()
-    for rank, place in enumerate(sorted(tested, key=tested.__getitem__)):
-        if tested[place] > (1 - LEVEL) / (len(tested) - rank):
-            break
-        sure.add(place)
-    return [
-        replace(one, sure=place in sure and one.verdict in ("better", "worse")) for place, one in enumerate(differences)
-    ]
+def _whole(found: Iterable[Difference]) -> Whole:
+    said = {one.verdict for one in found}
+    if not said:
+        return "no verdict"
+    if {"better", "worse"} <= said:
+        return "mixed"
+    if said & {"better", "worse"}:
+        return "better" if "better" in said else "worse"
+    return "no difference" if said & {"no difference", "no real difference"} else "too few to tell"

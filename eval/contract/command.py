@@ -5,6 +5,7 @@ code 1 if a rule is broken.
 """
 
 import argparse
+import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from eval.argument_types import add_header_argument, seconds, service_url
 from eval.contract.evaluate_rules import EVALUATE_RULES, HEALTH_RULES, REFUSAL_RULES
 from eval.contract.exchange import Exchange, Reply
 from eval.contract.records import Stream, read_stream
-from eval.contract.rules import Verdict, judge, shortened
+from eval.contract.rules import Verdict, shortened
 from eval.contract.run_rules import RUN_RULES
 from settings import Settings
 
@@ -53,8 +54,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:  # noqa: ARG001  # another's service, not ours
     """Ask, judge, print; return 1 if a rule is broken."""
-    with httpx.Client(base_url=arguments.url, headers=arguments.headers, trust_env=False) as client:
-        replies = ask(Exchange(client, arguments.timeout_s), arguments.url, arguments.questions or QUESTIONS)
+
+    async def check() -> Replies:
+        async with httpx.AsyncClient(
+            base_url=arguments.url,
+            headers=arguments.headers,
+            timeout=None,  # noqa: S113  # the exchange has one
+            trust_env=False,
+        ) as client:
+            exchange = Exchange(client, arguments.timeout_s)
+            return await ask(exchange, arguments.url, arguments.questions or QUESTIONS)
+
+    replies = asyncio.run(check())
     verdicts = judge_all(replies)
     print("\n".join(table(replies, verdicts)))
     return int(any(verdict.state == "FAIL" for verdict in verdicts))
@@ -77,43 +88,59 @@ class Replies:
     evaluate_refusals: tuple[Reply, ...]
 
 
-def ask(exchange: Exchange, url: str, questions: Sequence[str]) -> Replies:
+async def ask(exchange: Exchange, url: str, questions: Sequence[str]) -> Replies:
     """Put every question and every body that asks nothing to the service, one after another.
 
     Raises:
         NoServiceError: nothing listens there.
     """
-    health = exchange.get("/health")
+    health = await exchange.get("/health")
     if health.status == 0:
         raise NoServiceError(f"{url} does not answer ({health.broken}).", "Start the service, or name another address.")
     bodies = [{"query": questions[i % len(questions)], "iid": iid} for i, iid in enumerate(IIDS)]
     bodies += [{"query": question, "iid": str(number)} for number, question in enumerate(questions[len(IIDS) :])]
     return Replies(
         health,
-        tuple(read_stream(exchange.post("/run", {"question": question})) for question in questions),
-        tuple(exchange.post("/evaluate", body) for body in bodies),
-        tuple(exchange.post("/run", body) for body in RUN_REFUSALS),
-        tuple(exchange.post("/evaluate", body) for body in EVALUATE_REFUSALS),
+        tuple([read_stream(await exchange.post("/run", {"question": question})) for question in questions]),
+        tuple([await exchange.post("/evaluate", body) for body in bodies]),
+        tuple([await exchange.post("/run", body) for body in RUN_REFUSALS]),
+        tuple([await exchange.post("/evaluate", body) for body in EVALUATE_REFUSALS]),
     )
 
 
 def judge_all(replies: Replies) -> list[Verdict]:
     """Return the verdict on every rule, in the order of the table."""
+    refusals = {"run": replies.run_refusals, "evaluate": replies.evaluate_refusals}
+    run, evaluate = (
+        [replace(verdict, rule=f"{route}/{verdict.rule}") for verdict in REFUSAL_RULES.judge(bodies)]
+        for route, bodies in refusals.items()
+    )
     return [
-        *judge(HEALTH_RULES, [replies.health]),
-        *judge(RUN_RULES, replies.run),
-        *(replace(verdict, rule=f"run/{verdict.rule}") for verdict in judge(REFUSAL_RULES, replies.run_refusals)),
-        *judge(EVALUATE_RULES, replies.evaluate),
-        *(
-            replace(verdict, rule=f"evaluate/{verdict.rule}")
-            for verdict in judge(REFUSAL_RULES, replies.evaluate_refusals)
-        ),
+        *HEALTH_RULES.judge([replies.health]),
+        *RUN_RULES.judge(replies.run),
+        *run,
+        *EVALUATE_RULES.judge(replies.evaluate),
+        *evaluate,
     ]
 
 
 def table(replies: Replies, verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Yield the lines of the report: every rule, the offending record below a broken one, the count at the end."""
-    width = max(len(verdict.rule) for verdict in verdicts)
+    yield from rule_lines(verdicts)
+    yield ""
+    for stream in replies.run:
+        first = f", first record {stream.records[0].line.at_s:.2f} s" if stream.records else ""
+        asked = shortened(str((stream.reply.sent or {})["question"]))
+        yield f"/run       {stream.reply.seconds:6.2f} s{first}  {asked}"
+    for reply in replies.evaluate:
+        yield f"/evaluate  {reply.seconds:6.2f} s  {shortened(str((reply.sent or {})['query']))}"
+    yield ""
+    yield count_line(verdicts)
+
+
+def rule_lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Yield a line for each rule, and the offending record below a broken one."""
+    width = max((len(verdict.rule) for verdict in verdicts), default=0)
     for verdict in verdicts:
         count = f" ({verdict.offenders} of {verdict.of} replies)" if verdict.state == "FAIL" and verdict.of > 1 else ""
         yield f"{SIGNS[verdict.state]}  {verdict.rule:<{width}}  {verdict.about}{count}"
@@ -121,21 +148,10 @@ def table(replies: Replies, verdicts: Sequence[Verdict]) -> Iterator[str]:
             yield f"      {shortened(verdict.offence.what)}"
             if verdict.offence.record:
                 yield f"      > {verdict.offence.record}"
-    yield ""
-    for stream in replies.run:
-        yield f"/run       {_times(stream)}  {shortened(str((stream.reply.sent or {})['question']))}"
-    for reply in replies.evaluate:
-        yield f"/evaluate  {_seconds(reply.seconds)} in all{' ' * 24}  {shortened(str((reply.sent or {})['query']))}"
-    yield ""
+
+
+def count_line(verdicts: Sequence[Verdict]) -> str:
+    """Say how many rules were kept, broken, not seen."""
     states = Counter(verdict.state for verdict in verdicts)
     unseen = f", {states['NOT SEEN']} not seen (no reply showed what they are about)" if states["NOT SEEN"] else ""
-    yield f"{states['PASS']} rules kept, {states['FAIL']} broken{unseen}."
-
-
-def _times(stream: Stream) -> str:
-    first = _seconds(stream.records[0].line.at_s) if stream.records else f"{'-':>8}"
-    return f"{_seconds(stream.reply.seconds)} in all, first record {first}"
-
-
-def _seconds(elapsed: float) -> str:
-    return f"{elapsed:6.2f} s"
+    return f"{states['PASS']} rules kept, {states['FAIL']} broken{unseen}."

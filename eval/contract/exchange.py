@@ -1,15 +1,19 @@
 """Talk to a service and keep what it said, byte by byte and with times.
 
-Flow: questions -> **here** (HTTP) -> `run_rules.py` and `evaluate_rules.py`, which judge; nothing is judged here. A
-connection that breaks is something the service did, so it is kept like a reply and never raised.
+Flow: questions -> **here** (HTTP) -> the rules of this folder judge replies, `asking/` and `rehearsal/` read answers
+from them. A connection that breaks is something the service did, so it is kept like a reply and never raised.
 """
 
+import asyncio
+import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
+
+from eval.contract.rules import shortened
 
 # More than any answer of ten minutes; a stream without an end must not fill the memory.
 MAX_STREAM_BYTES = 64 * 1024 * 1024
@@ -34,6 +38,7 @@ class Reply:
         lines: of the body.
         seconds: from the request to the end of the body.
         broken: why the body is not whole; None if it is.
+        retry_after: the header of this name.
     """
 
     sent: Mapping[str, Any] | None
@@ -42,67 +47,92 @@ class Reply:
     lines: tuple[Line, ...]
     seconds: float
     broken: str | None = None
+    retry_after: str | None = None
 
     @property
     def body(self) -> bytes:
         """The whole body, with LF as the end of lines."""
         return b"\n".join(line.text for line in self.lines)
 
+    @property
+    def first_record_s(self) -> float | None:
+        """From the request to the first line that is not a ping; None if there was none."""
+        return next((line.at_s for line in self.lines if line.text.strip() and not line.text.startswith(b":")), None)
+
+    def outcome(self) -> str:
+        """Say as one sentence what came back in place of a good reply."""
+        why = f" ({self.broken})" if self.broken else ""
+        return f"The status is {self.status}{why}." if self.status else f"There is no reply{why}."
+
+    def shown(self) -> str:
+        """Return the body for one line of a terminal."""
+        return shortened(self.body)
+
 
 class Exchange:
-    """A service under test.
+    """A service that is asked.
 
     Args:
-        client: its base URL is the service's.
+        client: its base URL is the service's; it has no time limit.
         timeout_s: for each whole reply.
     """
 
-    def __init__(self, client: httpx.Client, timeout_s: float) -> None:
+    def __init__(self, client: httpx.AsyncClient, timeout_s: float = math.inf) -> None:
         self._client = client
         self._timeout_s = timeout_s
 
-    def get(self, path: str) -> Reply:
-        """Return the reply to a GET."""
-        return self._exchange("GET", path, None)
+    async def get(self, path: str, **options: Any) -> Reply:
+        """Return the reply to a GET; `options` are httpx's."""
+        return await self._reply("GET", path, None, lambda _: False, options)
 
-    def post(self, path: str, body: Mapping[str, Any]) -> Reply:
-        """Return the reply to a POST of JSON."""
-        return self._exchange("POST", path, body)
+    async def post(
+        self, path: str, body: Mapping[str, Any], is_last: Callable[[Line], bool] = lambda _: False
+    ) -> Reply:
+        """Return the reply to a POST of JSON; reading ends with the line that `is_last`."""
+        return await self._reply("POST", path, body, is_last, {"json": body})
 
-    def _exchange(self, method: str, path: str, sent: Mapping[str, Any] | None) -> Reply:
-        begun = time.monotonic()
-        lines: list[Line] = []
-        status, content_type, broken = 0, "", None
+    async def _reply(
+        self,
+        method: str,
+        path: str,
+        sent: Mapping[str, Any] | None,
+        is_last: Callable[[Line], bool],
+        options: Mapping[str, Any],
+    ) -> Reply:
+        begun, lines = time.monotonic(), list[Line]()
+        status, headers, broken = 0, httpx.Headers(), None
         try:
-            with self._client.stream(method, path, json=sent, timeout=self._timeout_s) as response:
-                status = response.status_code
-                content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-                lines.extend(_lines(self._in_time(response.iter_bytes(), begun), begun))
-        except _NotWholeError as error:
-            broken = str(error)
+            async with (
+                asyncio.timeout(self._timeout_s),
+                self._client.stream(method, path, **options) as response,
+            ):
+                status, headers = response.status_code, response.headers
+                async for line in _lines(response, begun):
+                    lines.append(line)
+                    if is_last(line):
+                        break
+        except TimeoutError:
+            broken = f"the body had not ended after {self._timeout_s:g} s"
+        except _TooLargeError:
+            broken = f"the body is larger than {MAX_STREAM_BYTES} bytes"
         except httpx.HTTPError as error:
             broken = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        return Reply(sent, status, content_type, tuple(lines), time.monotonic() - begun, broken)
-
-    def _in_time(self, chunks: Iterable[bytes], begun: float) -> Iterator[bytes]:
-        size = 0
-        for chunk in chunks:
-            size += len(chunk)
-            if size > MAX_STREAM_BYTES:
-                raise _NotWholeError(f"the body is larger than {MAX_STREAM_BYTES} bytes")
-            yield chunk
-            if time.monotonic() - begun > self._timeout_s:
-                raise _NotWholeError(f"the body had not ended after {self._timeout_s:g} s")
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        seconds = time.monotonic() - begun
+        return Reply(sent, status, kind, tuple(lines), seconds, broken, headers.get("retry-after"))
 
 
-class _NotWholeError(Exception):
+class _TooLargeError(Exception):
     """Reading was given up."""
 
 
-def _lines(chunks: Iterable[bytes], begun: float) -> Iterator[Line]:
+async def _lines(response: httpx.Response, begun: float) -> AsyncIterator[Line]:
     """Split at LF and drop a CR before it, as server-sent events are read."""
-    rest: list[bytes] = []
-    for chunk in chunks:
+    rest, size = list[bytes](), 0
+    async for chunk in response.aiter_bytes():
+        size += len(chunk)
+        if size > MAX_STREAM_BYTES:
+            raise _TooLargeError
         *whole, last = chunk.split(b"\n")
         for piece in whole:
             yield Line(b"".join([*rest, piece]).removesuffix(b"\r"), time.monotonic() - begun)

@@ -83,7 +83,7 @@ def _judgements(path: Path) -> Judged:
             if grade > 0:
                 grades[cells[1]] = grade
         elif number > 0:  # the first line names the columns
-            fact = f"{place} is no judgement: {line[:80]!r}."
+            fact = f"{place} is not a judgement: {line[:80]!r}."
             raise BadCasesError(fact, "A judgement is a query's id, a document's id and a grade, between tabs.")
     if not judged:
         raise BadCasesError(f"{path} holds no judgement.", "Choose another split by --split.")

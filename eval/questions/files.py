@@ -8,15 +8,20 @@ import bz2
 import csv
 import gzip
 import json
+import re
 import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, TypeVar, cast
 
-from eval.cases import BadCasesError
+from pydantic import BaseModel, ValidationError
+
+from eval.cases import BadCasesError, first_fault
+
+Value = TypeVar("Value", bound=BaseModel)
 
 GZIP, BZIP2 = b"\x1f\x8b", b"BZh"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -80,6 +85,28 @@ def text_lines(path: Path) -> Iterator[tuple[str, str]]:
                 yield place, _decoded(raw, place).rstrip("\r\n")
 
 
+def first_key(path: Path) -> str:
+    """Return the first key of a file that begins as a JSON object; empty for any other file."""
+    with _opened(path) as stream:
+        _first_character(stream, path)
+        found = re.match(rb'\s*\{\s*"(\w+)"', stream.peek(PEEK_BYTES))  # type: ignore[attr-defined]  # as below
+        return found[1].decode() if found else ""
+
+
+def whole_json(path: Path, kind: type[Value], title: str) -> Value:
+    """Return a file that is one JSON value.
+
+    Raises:
+        BadCasesError: the file cannot be read or is damaged, or the value is of another kind.
+    """
+    with _opened(path) as stream:
+        _first_character(stream, path)
+        try:
+            return kind.model_validate_json(stream.read())
+        except ValidationError as error:
+            raise BadCasesError(f"{path} is not a file of {title} ({first_fault(error)}).", AGAIN) from error
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
     try:
@@ -105,7 +132,7 @@ def _first_character(stream: IO[bytes], path: Path) -> str:
     if start.startswith(UTF_16):
         raise BadCasesError(f"{path} is written in UTF-16.", SAVE_AS_UTF_8)
     if b"\0" in start:
-        raise BadCasesError(f"{path} is no text.", "Unpack or export it: JSON lines or CSV, plain, gzip or bzip2.")
+        raise BadCasesError(f"{path} is not text.", "Unpack or export it: JSON lines or CSV, plain, gzip or bzip2.")
     if start.startswith(UTF_8_MARK):
         stream.read(len(UTF_8_MARK))
     return start.removeprefix(UTF_8_MARK).lstrip()[:1].decode("latin-1")

@@ -51,7 +51,7 @@ def texts(value: object) -> object:
     """Return a list that was written as text, in JSON or in Python's spelling, as a list; anything else as it is.
 
     Raises:
-        ValueError: the text is no list. Lists that numpy printed have no commas and would be read as one long text.
+        ValueError: the text is not a list. Lists that numpy printed have no commas and would be read as one long text.
     """
     if not isinstance(value, str):
         return value

@@ -1,6 +1,6 @@
 """Read the validation file of the MMU-RAG competition's text-to-text track: `query`, `iid`, `reference`.
 
-Flow: a row -> **here** -> a `Case`. A row without a reference is a question of which the answer is unknown.
+Flow: a row -> **here** -> a `Case`. A row without a reference is a question with an unknown answer.
 """
 
 from typing import Annotated

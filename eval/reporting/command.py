@@ -1,8 +1,7 @@
 """`python -m eval report RUN`: write a run as a page, as Markdown, as JSON and as CSV.
 
-Flow: the run's folder -> `gather.py`, `reporting/figures/history.py` -> `reporting/page/html.py`,
-`reporting/page/markdown.py`, `results.py` -> **here** writes four files. It reads only what is there: nothing is asked
-or scored, and the same run gives the same bytes.
+Flow: the run's folder -> `gather.py`, `history.py` -> `page.py`, `results.py` -> **here** writes four files. It reads
+only what is there: nothing is asked or scored, and the same run gives the same bytes.
 
 `docs/report.png` is the page of `data/questions.jsonl`, taken by `chromium --headless --hide-scrollbars
 --window-size=1200,1000 --screenshot=docs/report.png "file://$PWD/runs/sample/report.html"`.
@@ -14,22 +13,14 @@ import sys
 from pathlib import Path
 
 from errors import RagError
-from eval.reporting.figures.history import read_history
-from eval.reporting.gather import Gathered, gather
-from eval.reporting.page.html import render_page
-from eval.reporting.page.markdown import render_markdown
+from eval.reporting.gather import Gathered, gather, read_against
+from eval.reporting.history import read_history
+from eval.reporting.page import render_markdown, render_page
 from eval.reporting.results import questions_csv, results_json
 from eval.run_folder import RunFolder
-from eval.scoring.catalogue import METRICS
 from settings import Settings
 
 PAGE, MARKDOWN, RESULTS, QUESTIONS = "report.html", "eval_report.md", "eval_results.json", "per_question_results.csv"
-
-
-class NoHistoryError(RagError):
-    """There is no folder of earlier runs where one was named."""
-
-    code = "no_history"
 
 
 class NotWrittenError(RagError):
@@ -42,59 +33,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("run", type=Path, metavar="RUN", help="folder of the run, e.g. runs/NAME")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="folder for the files; the run's own by default")
-    parser.add_argument("--against", type=Path, metavar="RUN", help="another run, whose figures are shown beside")
-    parser.add_argument(
-        "--history", type=Path, metavar="FOLDER", help="folder of earlier runs; by default the one that the run is in"
-    )
+    parser.add_argument("--against", type=Path, metavar="RUN", help="another run: say first whether this one is better")
 
 
 def run(arguments: argparse.Namespace, _settings: Settings) -> int:
     """Write the files and print where they are."""
     out = arguments.out or arguments.run
-    gathered, files = report(RunFolder(arguments.run), out, arguments.against, arguments.history)
+    gathered, files = report(RunFolder(arguments.run), out, arguments.against)
     print("\n".join([*_summary(gathered), "", *(f"  {path}" for path in files)]))
     return 0
 
 
-def report(
-    folder: RunFolder, out: Path, against: Path | None = None, earlier: Path | None = None
-) -> tuple[Gathered, list[Path]]:
+def report(folder: RunFolder, out: Path, against: Path | None = None) -> tuple[Gathered, list[Path]]:
     """Write the files of a run into `out`, and return the run's figures and the paths.
 
     Args:
-        folder: of the run.
+        folder: of the run; runs of the same questions beside it are its history.
         out: is made if it does not exist.
-        against: folder of another run, whose figures are shown beside.
-        earlier: folder of earlier runs; None means the one that the run is in.
+        against: folder of another run, with which this one is compared.
 
     Raises:
         RunFolderError: there is no run, or a damaged one.
         NothingToReportError: it has no scores.
-        NoHistoryError: the folder of earlier runs does not exist.
         NotWrittenError: `out` cannot be written.
     """
-    gathered = gather(folder, METRICS)
-    other = gather(RunFolder(against), METRICS) if against else None
-    if earlier and not earlier.is_dir():
-        raise NoHistoryError(f"{earlier} is not a folder.", "Name a folder that holds runs with --history.")
+    gathered = gather(folder)
+    beside = read_against(folder, RunFolder(against)) if against else None
     print("Reading the runs of the same questions ...", file=sys.stderr)
-    history = read_history(folder, earlier or folder.path.resolve().parent)
+    history = read_history(folder, folder.path.resolve().parent)
     files = {
-        PAGE: render_page(gathered, history, other),
-        MARKDOWN: render_markdown(gathered, history),
+        PAGE: render_page(gathered, history, beside),
+        MARKDOWN: render_markdown(gathered, history, beside),
         RESULTS: results_json(gathered),
         QUESTIONS: questions_csv(gathered),
     }
-    write(out, files)
+    _write(out, files)
     return gathered, [out / name for name in files]
 
 
-def write(out: Path, files: dict[str, str]) -> None:
-    """Write the files, each whole or not at all.
-
-    Raises:
-        NotWrittenError: the folder cannot be made or written.
-    """
+def _write(out: Path, files: dict[str, str]) -> None:
+    """Write the files, each whole or not at all."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():

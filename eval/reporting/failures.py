@@ -1,6 +1,6 @@
 """Put each question of a run into one class: right, or what went wrong with it.
 
-Flow: case + row + cells -> **here** -> the page, the Markdown, `advice.py`. Pure.
+Flow: case + row + cells -> **here** -> the page and the Markdown. Pure.
 
 A mean tells that something is wrong, a class tells where to look: in the search, in the synthesizer, or in the gate.
 The rules are coarse on purpose and stand on the page word by word, so that a reader can disagree with one. They need no
@@ -23,8 +23,8 @@ from eval.metrics import (
     word_recall,
     words,
 )
-from eval.reporting.number_format import percent
 from eval.rows import Row
+from eval.tables import percent
 
 RIGHT_SHARE, FOUND_SHARE, FOUND_WORDS_SHARE, SUPPORT_SHARE, JUDGED_RIGHT = 0.5, 0.5, 0.7, 0.6, 0.5
 ANYWHERE = frozenset({"yes", "no", "true", "false", "both", "neither", "none"})  # where they stand says nothing
@@ -37,49 +37,93 @@ class Kind:
     Attributes:
         key: short name, used in files and as a CSS class.
         title: what a reader sees.
-        rule: when a question belongs to it; the first class whose rule holds takes it.
         state: `good`, `bad`, or `open`: nothing can be said.
+        rule: when a question belongs to it; the first class whose rule holds takes it.
+        advice: what to try against it, and why; empty where there is nothing to try.
+        settings: Treeline's settings that the advice means, as variables of the environment.
     """
 
     key: str
     title: str
-    rule: str
     state: str
+    rule: str
+    advice: str = ""
+    settings: tuple[str, ...] = ()
 
 
 KINDS = (
-    Kind("right", "Answered rightly", "It has an answer, and what was answered counts as right.", "good"),
-    Kind("spared", "Rightly declined", "The corpus does not answer it, and the service said so.", "good"),
+    Kind("right", "Answered rightly", "good", "It has an answer, and what was answered counts as right."),
+    Kind("spared", "Rightly declined", "good", "The corpus does not answer it, and the service said so."),
     Kind(
         "missed",
         "Retrieval missed it",
-        "It was declined or answered wrongly, and the evidence was not in the context.",
         "bad",
+        "It was declined or answered wrongly, and the evidence was not in the context.",
+        "The synthesizer never saw the evidence. Check that the documents are in the corpus, whole; then let more or "
+        "other passages through, or have them ranked again.",
+        (
+            "RAG_RETRIEVAL__CANDIDATES_K",
+            "RAG_RETRIEVAL__TOP_K",
+            "RAG_RETRIEVAL__BUDGET_CHARS",
+            "RAG_RERANK__METHOD",
+            "RAG_EXPANSION__MULTI_QUERY",
+        ),
     ),
     Kind(
         "unsaid",
         "In context but not answered",
-        "The evidence was in the context and the answer stays within it, but does not say what was asked.",
         "bad",
+        "The evidence was in the context and the answer stays within it, but does not say what was asked.",
+        "The synthesizer had the evidence and wrote of something else. Try another one or another prompt, a longer "
+        "answer, or fewer passages around the evidence.",
+        ("RAG_LLM__PROVIDER", "RAG_LLM__PROMPT", "RAG_ANSWER__QUOTE_CHARS", "RAG_RETRIEVAL__BUDGET_CHARS"),
     ),
     Kind(
         "against",
         "Answered against the evidence",
+        "bad",
         "The evidence was in the context, and the wrong answer leaves it: it has a number that stands in no passage, "
         "or fewer than 60 % of its content words do, or the judge's faithfulness is below 0.5.",
-        "bad",
+        "The synthesizer wrote what its passages do not say. Ground it, lower its temperature, or take a model that "
+        "follows its passages.",
+        ("RAG_LLM__GROUNDING", "RAG_LLM__TEMPERATURE", "RAG_LLM__MODEL"),
     ),
-    Kind("declined", "Wrongly declined", "The evidence was in the context, and the service declined.", "bad"),
+    Kind(
+        "declined",
+        "Wrongly declined",
+        "bad",
+        "The evidence was in the context, and the service declined.",
+        "The gate turned away questions whose evidence was found. A lower threshold answers more of them, and more of "
+        "those that have no answer too: look at both figures.",
+        ("RAG_ANSWER__MIN_CONFIDENCE", "RAG_ANSWER__LOW_CONFIDENCE"),
+    ),
     Kind(
         "wrong",
         "Wrong, cause unknown",
-        "It was declined or answered wrongly, and whether the evidence was in the context cannot be told.",
         "bad",
+        "It was declined or answered wrongly, and whether the evidence was in the context cannot be told.",
+        "Where the fault lies cannot be told: the service shows no passages, or the questions name no evidence. Give "
+        "the questions a `reference_context`, or ask a service that returns its `contexts`.",
     ),
-    Kind("invented", "Answered though nothing is there", "The corpus does not answer it, and it was answered.", "bad"),
-    Kind("failed", "No reply", "The call failed. That is neither an answer nor a declined question.", "bad"),
-    Kind("unjudged", "Cannot be judged", "It was answered or declined, but the question has no reference.", "open"),
-    Kind("unasked", "Not asked", "The run was stopped before it.", "open"),
+    Kind(
+        "invented",
+        "Answered though nothing is there",
+        "bad",
+        "The corpus does not answer it, and it was answered.",
+        "Questions without an answer were answered. A higher threshold declines more of them, and more of the others "
+        "too: look at both figures.",
+        ("RAG_ANSWER__MIN_CONFIDENCE", "RAG_ANSWER__ONLY_SURE"),
+    ),
+    Kind(
+        "failed",
+        "No reply",
+        "bad",
+        "The call failed. That is neither an answer nor a declined question.",
+        "Read the reasons of the calls without a reply first: they hide what the system can do. The same run command "
+        "asks only these questions again.",
+    ),
+    Kind("unjudged", "Cannot be judged", "open", "It was answered or declined, but the question has no reference."),
+    Kind("unasked", "Not asked", "open", "The run was stopped before it."),
 )
 KIND: Mapping[str, Kind] = {kind.key: kind for kind in KINDS}
 

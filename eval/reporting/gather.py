@@ -11,38 +11,39 @@ from dataclasses import dataclass
 from errors import RagError
 from eval.cases import Case
 from eval.cells import Cell, Metric
+from eval.comparing.pairing import join, read_side
+from eval.comparing.verdicts import Verdicts, judge
 from eval.reporting.failures import KINDS, Kind, Verdict, classify
 from eval.rows import Row
 from eval.run_folder import Header, RunFolder, cells_of, judges_of
+from eval.scoring.catalogue import METRICS
+from eval.scoring.judged.families import OWN
 from eval.scoring.judged.noise import noise
-from eval.summary import Means, Summary, metric_names, summarise
+from eval.summary import OVER_ALL, Means, Summary, metric_names, summarise
 
-FAMILIES = (
-    "answer",
-    "bert_score",
-    "citations",
-    "abstention",
-    "retrieval",
-    "ragas",
-    "deepeval",
-    "ragas_offline",
-    "speed",
-)
+# The order of a report.
 TITLES = {
     "answer": "Answer",
+    "bert_score": "BERTScore",
+    "nuggets": "Nuggets",
     "citations": "Citations",
+    "nuggets_judged": "Nuggets, by a judge",
+    "key_points": "Key points, by a judge",
+    "support": "Support by quotes, by a judge",
+    "argue": "ARGUE, by a judge",
+    "report_quality": "Report quality, by a judge",
     "abstention": "Abstention",
     "retrieval": "Retrieval",
+    "relevance": "Relevance of passages, by a judge",
     "ragas": "RAGAS, by a judge",
     "deepeval": "DeepEval, by a judge",
     "ragas_offline": "RAGAS, computed",
     "speed": "Speed",
+    "cost": "Cost",
     "other": "Other",
 }
-JUDGED = frozenset({"ragas", "deepeval"})
+JUDGED = frozenset({*OWN, "ragas", "deepeval"})
 UNKNOWN = "other"
-# of all questions together: over those that have an answer it is 0 by its making, over the others 1
-OVER_ALL = frozenset({"abstention_precision"})
 
 
 class NothingToReportError(RagError):
@@ -99,7 +100,7 @@ class Gathered:
     @property
     def source(self) -> str:
         """Where the scores come from: `offline`, `judge` or `mixed`."""
-        judged = {metric.family in JUDGED for metric in self.metrics if metric.family != "speed"}
+        judged = {metric.family in JUDGED for metric in self.metrics if metric.family not in ("speed", "cost")}
         return "mixed" if len(judged) == 2 else "judge" if True in judged else "offline"
 
     def of_kind(self, key: str) -> list[Case]:
@@ -126,18 +127,30 @@ class Gathered:
         ]
 
 
-def gather(folder: RunFolder, catalogue: Mapping[str, Metric]) -> Gathered:
-    """Read a run.
+@dataclass(frozen=True, slots=True)
+class Against:
+    """Another run of the same questions, beside which this one is shown.
 
-    Args:
-        folder: the run.
-        catalogue: every metric that is known, by name.
+    Attributes:
+        run: the other run.
+        verdicts: on this run, against it.
+        notice: what to say of questions that are not in both; empty if all are.
+    """
+
+    run: Gathered
+    verdicts: Verdicts
+    notice: str
+
+
+def gather(folder: RunFolder) -> Gathered:
+    """Read a run.
 
     Raises:
         RunFolderError: the folder holds no run, or a damaged one.
         NothingToReportError: nothing was asked yet, or nothing was scored.
     """
-    header, cases, rows, lines = folder.header(), folder.cases(), folder.rows(), folder.scores()
+    header, cases, rows = folder.header(), folder.cases(), folder.rows()
+    lines = folder.scores(rows)
     cells = cells_of(lines)
     if not rows:
         raise NothingToReportError(
@@ -147,7 +160,7 @@ def gather(folder: RunFolder, catalogue: Mapping[str, Metric]) -> Gathered:
         raise NothingToReportError(
             f"{folder.path} has no scores.", f"Score it first: python -m eval score {folder.path}."
         )
-    metrics = tuple(known_metrics(metric_names(cells), catalogue))
+    metrics = tuple(known_metrics(metric_names(cells)))
     return Gathered(
         name=folder.path.resolve().name,
         header=header,
@@ -163,33 +176,37 @@ def gather(folder: RunFolder, catalogue: Mapping[str, Metric]) -> Gathered:
     )
 
 
-def check_shared(run: Gathered, other: Gathered) -> str:
-    """Return what to say of a run shown beside; empty if both asked the same.
+def read_against(folder: RunFolder, other: RunFolder) -> Against:
+    """Read another run, and compare this one with it.
 
     Raises:
-        NothingToReportError: no question is in both.
+        RunFolderError: a folder holds no run, or a damaged one.
+        NotComparableError: no question is in both.
     """
-    questions = {case.id: case.question for case in other.cases}
-    shared = sum(questions.get(case.id) == case.question for case in run.cases)
-    if not shared:
-        raise NothingToReportError(
-            f"{run.name} and {other.name} have no question in common.", "Name a run of the same questions."
-        )
-    whole = shared == len(run.cases) == len(other.cases)
-    return "" if whole else f"{shared} questions are in {other.name} as well; only these are compared with it."
+    joined = join(read_side(other), read_side(folder))
+    run, shared = gather(other), len(joined.cases)
+    whole = shared == len(folder.cases()) == len(run.cases)
+    notice = "" if whole else f"{shared} questions are in {run.name} as well; only these are compared with it."
+    return Against(run, judge(joined), notice)
 
 
-def known_metrics(names: Sequence[str], catalogue: Mapping[str, Metric]) -> list[Metric]:
+def known_metrics(names: Sequence[str]) -> list[Metric]:
     """Return the metrics of these names by family, each family in the catalogue's order.
 
     One that the catalogue does not know belongs to `other` and says so.
     """
-    order = {name: place for place, name in enumerate(catalogue)}
+    order = {name: place for place, name in enumerate(METRICS)}
     found = [
-        catalogue.get(name) or Metric(name, UNKNOWN, "higher", "A metric that this version of Treeline does not know.")
+        METRICS.get(name) or Metric(name, UNKNOWN, "higher", "A metric that this version of Treeline does not know.")
         for name in names
     ]
-    families = dict.fromkeys((*FAMILIES, *(metric.family for metric in found if metric.family != UNKNOWN), UNKNOWN))
+    families = dict.fromkeys(
+        (
+            *(family for family in TITLES if family != UNKNOWN),
+            *(metric.family for metric in found if metric.family != UNKNOWN),
+            UNKNOWN,
+        )
+    )
     rank = {family: place for place, family in enumerate(families)}
     return sorted(found, key=lambda metric: (rank[metric.family], order.get(metric.name, len(order))))
 

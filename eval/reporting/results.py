@@ -1,6 +1,6 @@
 """Write a run as JSON, for programs, and as CSV with a line a question, for spreadsheets.
 
-Flow: `gather.py`, `reporting/figures/tables.py` -> **here** -> `eval_results.json`, `per_question_results.csv`. Pure:
+Flow: `gather.py`, `figures.py` -> **here** -> `eval_results.json`, `per_question_results.csv`. Pure:
 returns text.
 """
 
@@ -8,17 +8,14 @@ import csv
 import io
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 from eval.cases import Case
-from eval.cells import Cell, Mean, Metric
-from eval.reporting.advice import suggestions
-from eval.reporting.facts import collection, run_facts
-from eval.reporting.figures.main_metrics import latency, main_metrics
-from eval.reporting.figures.tables import Category, categories
+from eval.reporting.figures import categories, latency, main_metrics, suggestions
 from eval.reporting.gather import Gathered
-from eval.reporting.page.safe_text import shorten
+from eval.reporting.page import collection, run_facts
+from eval.reporting.safe_text import shorten
 from eval.summary import Means
 
 CELL_CHARS = 32_000  # spreadsheets take no more
@@ -33,6 +30,10 @@ _FORMULA = re.compile(r"^[=+\-@\t\r]")
 def results_json(run: Gathered) -> str:
     """Return all figures and each question with its cells; passages stay in the run's own files."""
     took = latency(run)
+    of_category = {
+        name: _means(run, means, [case for case in run.cases if (case.category or "") == name])
+        for name, means in run.summary.by_category.items()
+    }
     document: dict[str, Any] = {
         "run": run.name,
         "header": run.header.model_dump(mode="json"),
@@ -51,13 +52,21 @@ def results_json(run: Gathered) -> str:
             "unanswerable": _means(run, run.summary.unanswerable, [c for c in run.cases if c.unanswerable]),
             "everything": _means(run, run.summary.everything, run.cases),
         },
-        "by_category": {category.name: _category(run, category) for category in categories(run)},
+        "by_category": {
+            one.name: {
+                "questions": one.questions,
+                "good": one.good,
+                "judged": one.judged,
+                "means": of_category[one.name],
+            }
+            for one in categories(run)
+        },
         "classes": {
             kind.key: {"title": kind.title, "state": kind.state, "rule": kind.rule, "questions": run.counts[kind.key]}
             for kind in run.kinds
         },
         "suggestions": [
-            {"class": one.kind, "text": one.text, "settings": list(one.settings)} for one in suggestions(run.counts)
+            {"class": kind.key, "text": kind.advice, "settings": list(kind.settings)} for kind in suggestions(run)
         ],
         "latency_s": {"n": len(took.values), "p50": took.p50, "p95": took.p95} if took else None,
         "questions": [_question(run, case) for case in run.cases],
@@ -71,34 +80,46 @@ def questions_csv(run: Gathered) -> str:
     writer = csv.writer(text)
     writer.writerow([*_COLUMNS, *(_safe(metric.name) for metric in run.metrics), "not_scored"])
     for case in run.cases:
-        cells = run.cells.get(case.id, {})
-        facts = _facts(run, case)
-        writer.writerow(
-            [
-                *(_safe(facts[name]) for name in _COLUMNS),
-                *(_score(cells.get(metric.name)) for metric in run.metrics),
-                _safe("; ".join(_why(metric, cells) for metric in run.metrics if _why(metric, cells))),
-            ]
-        )
+        cells, known = run.cells.get(case.id, {}), _known(run, case)
+        scores = [cells[metric.name].score if metric.name in cells else None for metric in run.metrics]
+        lacks = [
+            f"{name}: {f'failed: {cells[name].failed}' if name in cells else 'not scored'}"
+            for name in (metric.name for metric in run.metrics)
+            if name not in cells or cells[name].failed
+        ]
+        writer.writerow([*(_safe(known.get(name)) for name in _COLUMNS), *scores, _safe("; ".join(lacks))])
     return text.getvalue()
 
 
-def _category(run: Gathered, category: Category) -> dict[str, Any]:
-    cases = [case for case in run.cases if (case.category or "") == category.name]
-    means = _means(run, run.summary.by_category[category.name], cases)
-    return {"questions": category.questions, "good": category.good, "judged": category.judged, "means": means}
+def _known(run: Gathered, case: Case) -> dict[str, Any]:
+    row, verdict = run.rows.get(case.id), run.verdicts[case.id]
+    known = {
+        "category": case.category,
+        "answerable": "no" if case.unanswerable else "yes" if case.answer else "unknown",
+        "question": case.question,
+        "reference": case.answer,
+        "class": verdict.kind.title,
+        "why": verdict.why,
+    }
+    if row is None:
+        return {"id": case.id, **known}
+    counts = {
+        "citations": len(row.citations),
+        "passages": len(row.passages),
+        "documents": " ".join(dict.fromkeys(passage.doc_id for passage in row.passages if passage.doc_id)),
+        "warnings": " ".join(row.warnings),
+    }
+    return dict(row) | known | counts
 
 
-def _means(run: Gathered, means: Means, cases: list[Case] | tuple[Case, ...]) -> dict[str, dict[str, Any]]:
-    return {metric.name: _mean(means[metric.name]) for metric in run.told(means, cases)}
-
-
-def _mean(mean: Mean) -> dict[str, Any]:
-    return {"mean": mean.value, "n": mean.n, "of": mean.of}
+def _means(run: Gathered, means: Means, cases: Sequence[Case]) -> dict[str, dict[str, Any]]:
+    told = {metric.name: means[metric.name] for metric in run.told(means, cases)}
+    return {name: {"mean": mean.value, "n": mean.n, "of": mean.of} for name, mean in told.items()}
 
 
 def _question(run: Gathered, case: Case) -> dict[str, Any]:
     row, verdict = run.rows.get(case.id), run.verdicts[case.id]
+    cells = run.cells.get(case.id, {})
     return {
         "id": case.id,
         "question": case.question,
@@ -109,49 +130,8 @@ def _question(run: Gathered, case: Case) -> dict[str, Any]:
         "why": verdict.why,
         "row": None if row is None else row.model_dump(mode="json", exclude={"id", "passages"}),
         "contexts": 0 if row is None else len(row.passages),
-        "cells": {
-            name: cell.model_dump(mode="json", exclude_none=True) for name, cell in run.cells.get(case.id, {}).items()
-        },
+        "cells": {name: cell.model_dump(mode="json", exclude_none=True) for name, cell in cells.items()},
     }
-
-
-def _facts(run: Gathered, case: Case) -> dict[str, Any]:
-    row, verdict = run.rows.get(case.id), run.verdicts[case.id]
-    known: dict[str, Any] = {
-        "id": case.id,
-        "category": case.category,
-        "answerable": "no" if case.unanswerable else "yes" if case.answer else "unknown",
-        "question": case.question,
-        "reference": case.answer,
-        "class": verdict.kind.title,
-        "why": verdict.why,
-    }
-    if row is not None:
-        known |= {
-            "outcome": row.outcome,
-            "answer": row.answer,
-            "citations": len(row.citations),
-            "passages": len(row.passages),
-            "documents": " ".join(dict.fromkeys(passage.doc_id for passage in row.passages if passage.doc_id)),
-            "synthesizer": row.synthesizer,
-            "warnings": " ".join(row.warnings),
-            "reason": row.reason,
-            "seconds": row.seconds,
-            "first_record_s": row.first_record_s,
-            "fingerprint": row.fingerprint,
-        }
-    return dict.fromkeys(_COLUMNS) | known
-
-
-def _score(cell: Cell | None) -> float | None:
-    return None if cell is None else cell.score
-
-
-def _why(metric: Metric, cells: Mapping[str, Cell]) -> str:
-    cell = cells.get(metric.name)
-    if cell is None:
-        return f"{metric.name}: not scored"
-    return f"{metric.name}: failed: {cell.failed}" if cell.failed else ""
 
 
 def _safe(value: Any) -> Any:

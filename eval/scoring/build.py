@@ -5,7 +5,7 @@ when a row first asks for them: a run that is scored already is opened at once.
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,9 +15,10 @@ from eval.rows import Quote
 from eval.scoring.judge_client.cache import JudgeCache
 from eval.scoring.judge_client.client import Judge
 from eval.scoring.judge_client.server import JudgeServer
+from eval.scoring.judged import ragas_metrics
 from eval.scoring.judged.deepeval_metrics import deepeval_scorer
-from eval.scoring.judged.ragas_metrics import ragas_scorer
-from eval.scoring.offline import abstention, answer, bert_score, citations, retrieval, speed
+from eval.scoring.judged.families import OWN
+from eval.scoring.offline import abstention, answer, bert_score, citations, cost, nuggets, retrieval, speed
 from eval.scoring.offline.ragas_metrics import RagasOfflineScorer
 from eval.scoring.ragas_telemetry import forbid_reports
 from eval.scoring.stage import EachRow, Scorer
@@ -63,9 +64,11 @@ def offline_scorers(settings: Settings) -> tuple[Scorer, ...]:
         EachRow(retrieval.FAMILY, retrieval.score_retrieval),
         answer.AnswerScorer(similarity),
         bert_score.BertScorer(_late_token_encoder(settings.embed)),
+        EachRow(nuggets.FAMILY, nuggets.score_nuggets),
         EachRow(citations.FAMILY, partial(citations.score_citations, supports=supports)),
         EachRow(abstention.FAMILY, abstention.score_abstention),
         EachRow(speed.FAMILY, speed.score_speed),
+        EachRow(cost.FAMILY, cost.score_cost),
         RagasOfflineScorer(ragas, _tell),
     )
 
@@ -87,16 +90,20 @@ def open_judge(settings: Settings) -> Judge:
     return Judge(JudgeServer(settings.judge), JudgeCache(settings.judge.cache_dir), _tell)
 
 
-def judged_scorers(settings: Settings, judge: Judge, deepeval_python: Path | None) -> tuple[Scorer, ...]:
-    """Return a scorer for each family that the judge decides; DeepEval's if its Python is named.
+def judged_scorers(
+    settings: Settings, judge: Judge, families: Collection[str], deepeval_python: Path | None
+) -> tuple[Scorer, ...]:
+    """Return a scorer for each family that the judge shall decide; DeepEval's if its Python is named.
 
     Raises:
-        RagasMissingError: RAGAS is not installed.
+        RagasMissingError: RAGAS is wanted and not installed.
     """
-    embedder = _late_embedder(settings)
-
     rows_at_once = settings.judge.concurrency
-    scorers: tuple[Scorer, ...] = (ragas_scorer(judge, embedder, rows_at_once),)
+    scorers: tuple[Scorer, ...] = tuple(
+        family.scorer(judge, rows_at_once) for name, family in OWN.items() if name in families
+    )
+    if ragas_metrics.FAMILY in families:
+        scorers += (ragas_metrics.ragas_scorer(judge, _late_embedder(settings), rows_at_once),)
     if deepeval_python is not None:
         scorers += (deepeval_scorer(judge, deepeval_python, rows_at_once, settings.judge.timeout_s),)
     return scorers

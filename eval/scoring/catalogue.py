@@ -8,14 +8,24 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from eval.cells import Metric
-from eval.scoring.judged import deepeval_metrics
+from eval.scoring.judged import deepeval_metrics as deepeval
 from eval.scoring.judged import ragas_metrics as ragas_judged
-from eval.scoring.offline import abstention, answer, bert_score, citations, retrieval, speed
+from eval.scoring.judged.families import OWN
+from eval.scoring.offline import abstention, answer, bert_score, citations, cost, nuggets, retrieval, speed
 from eval.scoring.offline import ragas_metrics as ragas_offline
 
-_MODULES = (retrieval, answer, bert_score, citations, abstention, speed, ragas_offline, ragas_judged, deepeval_metrics)
+_COMPUTED = (retrieval, answer, bert_score, nuggets, citations, abstention, speed, cost, ragas_offline)
 
 METRICS: Mapping[str, Metric] = MappingProxyType(
-    {metric.name: metric for module in _MODULES for metric in module.METRICS}
+    {
+        metric.name: metric
+        for metrics in (
+            *(module.METRICS for module in _COMPUTED),
+            *(family.metrics for family in OWN.values()),
+            ragas_judged.METRICS,
+            deepeval.METRICS,
+        )
+        for metric in metrics
+    }
 )
 FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(metric.family for metric in METRICS.values()))

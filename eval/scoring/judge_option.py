@@ -2,7 +2,7 @@
 
 Flow: `asking/command.py`, `command.py` -> **here** -> `stage.score_run` with the scorers of `build.py`.
 
-A judge that is given up is no error: what was scored stays, the tables are printed, and the next call goes on.
+A judge that is given up is not an error: what was scored stays, the tables are printed, and the next call goes on.
 """
 
 import argparse
@@ -15,23 +15,33 @@ from typing import TextIO
 from errors import SettingsError
 from eval.argument_types import whole_number
 from eval.cells import mean
+from eval.progress_bar import ScoringProgress
 from eval.run_folder import RunFolder
 from eval.scoring.build import judged_scorers, open_judge
+from eval.scoring.catalogue import METRICS
 from eval.scoring.judge_client.client import Judge
 from eval.scoring.judge_client.server import place_of
-from eval.scoring.judged import deepeval_metrics, ragas_metrics
+from eval.scoring.judged import nuggets, ragas_metrics, support
+from eval.scoring.judged.families import OWN
 from eval.scoring.judged.noise import noise
-from eval.scoring.progress import ScoringProgress
 from eval.scoring.stage import Scorer, score_run
 from settings import JudgeSettings, Settings
 
-METRICS = (*ragas_metrics.METRICS, *deepeval_metrics.METRICS)
+FAMILIES = (*OWN, ragas_metrics.FAMILY)
+DEFAULT = (nuggets.FAMILY.name, support.FAMILY.name, ragas_metrics.FAMILY)
 
 
 def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of judging."""
     group = parser.add_argument_group("a judge", "a language model decides what cannot be computed")
-    group.add_argument("--judge", action="store_true", help="score by RAGAS too, with the model that RAG_JUDGE__* name")
+    group.add_argument("--judge", action="store_true", help="score by the model that RAG_JUDGE__* name, too")
+    group.add_argument(
+        "--family",
+        dest="families",
+        action="append",
+        choices=FAMILIES,
+        help=f"let the judge decide only this family of metrics; may be repeated (default: {', '.join(DEFAULT)})",
+    )
     group.add_argument(
         "--repeats",
         type=whole_number,
@@ -62,7 +72,7 @@ class Judging:
         self._repeats = repeats
         self._settings = settings
         families = {family for scorer in scorers for family in scorer.families}
-        self._names = [metric.name for metric in METRICS if metric.family in families]
+        self._names = [metric.name for metric in METRICS.values() if metric.family in families]
 
     @classmethod
     def of(cls, arguments: argparse.Namespace, settings: Settings) -> "Judging | None":
@@ -72,12 +82,16 @@ class Judging:
             RagError: the settings name no judge, RAGAS is missing, or an option stands without `--judge`.
         """
         if not arguments.judge:
-            stray = {"--repeats": arguments.repeats, "--deepeval-python": arguments.deepeval_python}
+            stray = {
+                "--family": arguments.families,
+                "--repeats": arguments.repeats,
+                "--deepeval-python": arguments.deepeval_python,
+            }
             for option in (option for option, value in stray.items() if value is not None):
                 raise SettingsError(f"{option} does nothing without a judge.", "Add --judge, or leave it out.")
             return None
         judge = open_judge(settings)
-        scorers = judged_scorers(settings, judge, arguments.deepeval_python)
+        scorers = judged_scorers(settings, judge, arguments.families or DEFAULT, arguments.deepeval_python)
         return cls(judge, scorers, arguments.repeats or 1, settings.judge)
 
     @property

@@ -9,13 +9,14 @@ not, since asking that row again is what helps.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from eval.cases import Case
-from eval.cells import Cell
+from eval.cells import Cell, Metric
 from eval.rows import Row
 from eval.run_folder import RunFolder, Scored
+from eval.summary import overview
 
 Todo = Sequence[tuple[Case, Row]]
 Cells = dict[str, Cell]
@@ -94,11 +95,17 @@ def score_run(
                 done[family] += 1
                 if progress:
                     progress(family, done[family], len(todo))
+    overview(folder)
 
 
 def failed_for(row: Row) -> str:
     """Return why no metric can say anything of a row that failed."""
     return f"no reply: {row.reason or 'the reason was not told'}"
+
+
+def all_of(metrics: Iterable[Metric], cell: Cell) -> Cells:
+    """Return the same cell for each metric."""
+    return {metric.name: cell for metric in metrics}
 
 
 def _lacks(kept: Mapping[tuple[str, str, int], Scored], row: Row, families: Sequence[str], repeat: int) -> bool:

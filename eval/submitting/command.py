@@ -51,8 +51,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         answers = {id_: row.answer for id_, row in rows.items() if row.answer is not None and row.answer.strip()}
         verdict = write(path, answers, ids, allow_missing=arguments.allow_missing)
     valid = verdict.valid(allow_missing=arguments.allow_missing)
-    lines = [f"{path}: {_counted(verdict)}." if valid else f"{path} is not written.", *_told(verdict)]
-    lines += _about(answers, rows) if valid else _why(rows, verdict.missing)
+    lines = [f"{path}: {counted(verdict)}." if valid else f"{path} is not written.", *told(verdict)]
+    lines += about(answers, rows) if valid else _why(rows, verdict.missing)
     sys.stdout.write("\n".join(lines) + "\n")
     return int(not valid)
 
@@ -61,22 +61,24 @@ def _validate(arguments: argparse.Namespace) -> int:
     ids = [case.id for case in questions_of(arguments)]
     verdict = judge(arguments.validate, ids)
     valid = verdict.valid(allow_missing=arguments.allow_missing)
-    sys.stdout.write("\n".join([f"{arguments.validate}: {_counted(verdict)}.", *_told(verdict)]) + "\n")
+    sys.stdout.write("\n".join([f"{arguments.validate}: {counted(verdict)}.", *told(verdict)]) + "\n")
     sys.stdout.write("Valid: it can be handed in.\n" if valid else "Not valid.\n")
     return int(not valid)
 
 
-def _counted(verdict: Verdict) -> str:
+def counted(verdict: Verdict) -> str:
+    """Say how many questions are answered."""
     return f"{verdict.answered} of {verdict.answered + len(verdict.missing)} questions are answered"
 
 
-def _told(verdict: Verdict) -> Iterator[str]:
+def told(verdict: Verdict) -> Iterator[str]:
+    """Yield what is wrong with a file, a sentence each."""
     yield from verdict.faults
     if verdict.missing:
         yield verdict.missing_sentence()
 
 
-def _about(answers: Mapping[str, str], rows: Mapping[str, Row]) -> Iterator[str]:
+def about(answers: Mapping[str, str], rows: Mapping[str, Row]) -> Iterator[str]:
     """Say what a person should know before the file is handed in."""
     lengths = sorted(len(answer) for answer in answers.values())
     yield f"Answers of {lengths[0]:,} to {lengths[-1]:,} characters, median {statistics.median(lengths):,.0f}."
@@ -86,7 +88,7 @@ def _about(answers: Mapping[str, str], rows: Mapping[str, Row]) -> Iterator[str]
     if quoted := [id_ for id_ in answers if rows[id_].synthesizer == QUOTING]:
         yield (
             f"warning: {len(quoted)} answers are quotes that no language model wrote, e.g. {quoted[0]}; the "
-            "competition wants generated ones. --require-llm asks for nothing else."
+            "competition wants generated ones. `submit --require-llm` asks for nothing else."
         )
 
 

@@ -97,7 +97,7 @@ def _judged(line: bytes, seen: Mapping[str, int], ids: frozenset[str]) -> tuple[
     if not isinstance(query_id, str):
         return None, "has no `query_id` that is a text"
     if query_id not in ids:
-        return None, f"answers {query_id!r}, which is no question of the validation file"
+        return None, f"answers {query_id!r}, which is not a question of the validation file"
     if query_id in seen:
         return None, f"answers {query_id!r} a second time, after line {seen[query_id]}"
     if not isinstance(response, str):

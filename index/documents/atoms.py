@@ -1,12 +1,13 @@
 """Find what no boundary may fall into: numbers with their units, dates, versions, and the year that opens a line.
 
-Flow: text -> **here** -> `blocks.py` (where leaves end) and `query_engine/text/sentences.py` (where quotes end).
+Flow: text -> **here** -> `blocks.py` (where leaves end) and `sentences.py` (where quotes end).
 Half a number is another number, and would be quoted as if the document said it. Pure; every pattern is linear.
 """
 
 import re
+import unicodedata
 
-_MONTH = (
+MONTH = (
     "(?i:jan(?:uary|uar|vier)?|feb(?:ruary|ruar)?|f[eé]vrier|mar(?:ch|s)?|märz|apr(?:il)?|avril|may|mai|june?|juin|juni"
     "|july?|juillet|juli|aug(?:ust)?|août|sept?(?:ember|embre)?|o[ck]t(?:ober|obre)?|nov(?:ember|embre)?"
     "|de[cz](?:ember)?|d[eé]cembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre"
@@ -21,17 +22,19 @@ _UNIT = (
 )
 _BEFORE = r"(?:[€$£¥§]|\b(?:[A-Z]{3}|(?:No|Nr|Fig|Eq|Sec|Vol)\.))"
 _ATOM = re.compile(
-    rf"(?<!\d)\d{{1,2}}\.? {_MONTH}\b\.?(?:,? \d{{4}}\b)?"
-    rf"|\b{_MONTH}\b\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}}\b|(?![.,]\d))"
-    rf"|\b{_MONTH}\b,? \d{{4}}\b"
+    rf"(?<!\d)\d{{1,2}}\.? {MONTH}\b\.?(?:,? \d{{4}}\b)?"
+    rf"|\b{MONTH}\b\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}}\b|(?![.,]\d))"
+    rf"|\b{MONTH}\b,? \d{{4}}\b"
     rf"|(?:{_BEFORE} ?)?[-+−]?(?:{_SPACED}|{_JOINED})(?: ?{_UNIT}(?!\w))?"
 )
 # What stands before the stop of "1984. Itaipú delivers …", "12 March 1984. …" or "ca. 1890–1895. …".
 _DATE_ALONE = re.compile(
-    rf"\s*(?:(?:ca?\.|circa)\s)?(?:\d{{1,2}}\.?\s)?(?:{_MONTH}\.?\s)?(?:\d{{1,2}},?\s)?\d[\d.:/–-]*(?:\s(?:BCE?|AD|CE))?\s*"
+    rf"\s*(?:(?:ca?\.|circa)\s)?(?:\d{{1,2}}\.?\s)?(?:{MONTH}\.?\s)?(?:\d{{1,2}},?\s)?\d[\d.:/–-]*(?:\s(?:BCE?|AD|CE))?\s*"
 )
 _DATE_CHARS = 40
 _NEAR_CHARS, _SEEN_CHARS = 16, 48
+_TRIED_SPACES, _TRIED_LETTERS = 16, 48
+_SPACE = re.compile(r"\s+")
 _DIGIT = re.compile(r"\d")
 
 
@@ -43,6 +46,18 @@ def splits_atom(text: str, at: int) -> bool:
     return any(match.start() < at - start < match.end() for match in _ATOM.finditer(text[start : at + _SEEN_CHARS]))
 
 
-def is_date_alone(text: str) -> bool:
+def is_date_alone(text: str, start: int, end: int) -> bool:
     """Tell a date or number that opens what follows it, such as a line of a timeline, from a sentence."""
-    return len(text) <= _DATE_CHARS and _DATE_ALONE.fullmatch(text) is not None
+    return end - start <= _DATE_CHARS and _DATE_ALONE.fullmatch(text, start, end) is not None
+
+
+def stop_before(text: str, start: int, limit: int) -> int:
+    """Return where to cut `text[start:]` at `limit` or before: after a word, else after a letter, never in a number."""
+    spaces = [match.end() for match in _SPACE.finditer(text, start, limit)]
+    for at in spaces[:-_TRIED_SPACES:-1]:
+        if text[at - 2 : at] != ": " and not splits_atom(text, at):
+            return at
+    for at in range(limit, max(start, limit - _TRIED_LETTERS), -1):
+        if not splits_atom(text, at) and not unicodedata.combining(text[at : at + 1] or " "):
+            return at
+    return limit

@@ -23,11 +23,17 @@ MOST_TOPICS = 100
 
 @dataclass(frozen=True, slots=True)
 class DocumentName:
-    """What one document is called, and the version to read it by."""
+    """What one document is called, and the version to read it by; its corpus where several are read as one."""
 
     doc_id: str
     title: str
     version: str
+    corpus: str = ""
+
+    @property
+    def place(self) -> str:
+        """Its id, after its corpus where several are read as one."""
+        return f"{self.corpus}:{self.doc_id}" if self.corpus else self.doc_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,8 @@ _HEADING = re.compile(
     r"(?=\n(?!\d)[^\W_a-z]))",
     re.MULTILINE,
 )
-_BULLET = re.compile(r"\s*[-*+•▪◦‣]\s+")
+BULLET = "[-*+•▪◦‣]"
+_BULLET = re.compile(rf"\s*{BULLET}\s+")
 _NUMBERED = re.compile(r"\s*\(?(?:\d{1,3}|[a-z])[.)]\s+")
 _QUOTED = re.compile(r"\s*(?:>\s?)+")
 _BARE_NUMBER = re.compile(r"^(\d{1,2}) (?=[A-Z])", re.MULTILINE)
@@ -63,7 +64,7 @@ _PERIOD = re.compile(
 _BEGINS = re.compile(r"\s*[\"'“‘(\[]*[A-Z0-9\u00c0-\u00de]")
 _GOES_ON = (",", ";", "-", "–", "(", "")
 # A line that is a block by itself: heading, list item, table row, quote, fence.
-_OWN_LINE = re.compile(r"\s*(?:#{1,6}\s|[-*+•▪◦‣]\s|\d{1,3}[.)]\s|\||>|```|~~~)")
+_OWN_LINE = re.compile(rf"\s*(?:#{{1,6}}\s|{BULLET}\s|\d{{1,3}}[.)]\s|\||>|```|~~~)")
 _YEAR_LINE = re.compile(r"\s*\d{4}(?:[–-]\d{2,4})?[.:]\s")
 
 
@@ -100,11 +101,6 @@ def record_blocks(text: str) -> tuple[Block, ...]:
     blocks = guessed_blocks(text)
     kinds = {block.kind for block in blocks}
     return blocks if kinds == {"pair"} or (kinds == {"row"} and len(blocks) > 1) else ()
-
-
-def split_row(line: str) -> list[str]:
-    """Return the cells of a table's row, at least one."""
-    return [line[start:end] for start, end in cell_spans(line, 0)]
 
 
 def cell_spans(line: str, offset: int) -> list[Span]:

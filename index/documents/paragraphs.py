@@ -1,15 +1,15 @@
 """Cut a paper into paragraphs of nearly equal length, which are the leaves of its tree.
 
-Flow: `splitter.py` gives the text of a paper -> **here** -> sentences of `blocks.py`, packed -> spans. Papers are
+Flow: `splitter.py` gives a part of a paper -> **here** -> sentences of `blocks.py`, packed -> spans. Papers are
 searched by paragraph (`docs/xdd.md`), and a paragraph holds more than a leaf of other documents. Pure.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from index.documents.atoms import splits_atom
-from index.documents.blocks import BlockCutter
+from index.documents.blocks import MAX_CHARS_PER_TOKEN, Cuts
 from index.documents.span_tree import LEAF, NO_PARENT, Span
 
 # Of the interval in which the smallest possible size of the largest group is sought.
@@ -26,40 +26,29 @@ class _Part(NamedTuple):
     tokens: int
 
 
-def paragraph_spans(
-    text: str,
-    cutter: BlockCutter,
-    count_tokens: Callable[[str], int],
-    *,
-    max_words: int,
-    sizes: tuple[int, int, int],
-    chars_per_token: int,
-) -> list[Span]:
-    """Return the tree of a text: as few paragraphs as possible, in middles and roots; nothing of a blank text.
+def paragraph_spans(cuts: Cuts, start: int, end: int, *, max_words: int, sizes: tuple[int, int, int]) -> list[Span]:
+    """Return the tree of a part: as few paragraphs as possible, in middles and roots; nothing of a blank one.
 
     Args:
-        text: of a paper.
-        cutter: finds sentences, and smaller pieces of one that is too long.
-        count_tokens: the embedding model's token count of a text.
+        cuts: where the paper may be cut.
+        start: of the part in the paper.
+        end: of the part.
         max_words: of a paragraph.
         sizes: tokens of a root, a middle and a paragraph, at most.
-        chars_per_token: bounds a paragraph in characters.
     """
-    max_tokens = sizes[LEAF]
+    text, max_tokens = cuts.text, sizes[LEAF]
+    within = cuts.within(max_tokens)
 
-    def fits(start: int, end: int) -> int | None:
-        part = text[start:end]
-        if len(part) > max_tokens * chars_per_token or len(part.split()) > max_words:
-            return None
-        tokens = count_tokens(part)
-        return tokens if tokens <= max_tokens else None
+    def fits(first: int, last: int) -> int | None:
+        return within(first, last) if len(text[first:last].split()) <= max_words else None
 
     def share(part: _Part) -> float:
         """Return how much of a paragraph it fills."""
         words, chars = len(text[part.start : part.end].split()), part.end - part.start
-        return max(words / max_words, part.tokens / max_tokens, chars / (max_tokens * chars_per_token))
+        return max(words / max_words, part.tokens / max_tokens, chars / (max_tokens * MAX_CHARS_PER_TOKEN))
 
-    pieces = list(_whole_atoms(text, [_Part(*piece) for piece in cutter.pieces(text, fits, max_tokens)]))
+    found = cuts.pieces(start, end, fits, max_tokens)
+    pieces = list(_whole_atoms(text, [_Part(one.start, one.end, one.tokens) for one in found]))
     grouped = [_joined(group) for group in _packed(pieces, [share(piece) for piece in pieces])]
     levels = [[part for part in grouped if text[part.start : part.end].strip()]]
     parents: list[list[int]] = []

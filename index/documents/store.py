@@ -25,6 +25,7 @@ import sqlalchemy as sa
 from index.documents.blobs import WithoutBlobs, without_blobs
 from index.documents.cache import DocumentCache
 from index.documents.copies import Copies, note_texts
+from index.documents.generation import raise_generation, read_generation
 from index.documents.guess import guessed_blocks
 from index.documents.sources import SourceNote, reopen, write_notes
 from index.documents.span_tree import SpanTree, first_leaf
@@ -82,7 +83,7 @@ class Document:
         return self if self.structure else replace(self, structure=Structure(guessed_blocks(self.text)))
 
     def without_blobs(self) -> tuple[Self, WithoutBlobs]:
-        """Return the document with its structure and without what holds no words, and what was cut out of it."""
+        """Return the document with its structure and without parts that hold no words, and those parts."""
         document = self.structured()
         rest = without_blobs(document.text, document.pages)
         if not rest.left_out:
@@ -118,10 +119,12 @@ class StoredDocument(Document):
     Attributes:
         version: `Document.hash` at ingestion; node ids begin with it.
         tree: spans over `text`.
+        corpus: that it was read from, where several are read as one; else empty.
     """
 
     version: str = ""
     tree: SpanTree = field(default_factory=lambda: SpanTree([]))
+    corpus: str = ""
 
     @classmethod
     def of(cls, document: Document, version: str, tree: SpanTree) -> "StoredDocument":
@@ -138,6 +141,7 @@ class StoredDocument(Document):
             "content_type": self.content_type,
             "chunk_index": self.tree.ordinal_at(start),
             "metadata": self.metadata,
+            **({"corpus": self.corpus} if self.corpus else {}),
         }
 
 
@@ -149,6 +153,7 @@ class DocumentStore:
 
     Attributes:
         copies: which of them hold the same text.
+        last_generation: as this process last read or raised it; 0 before.
     """
 
     def __init__(self, engine: sa.Engine) -> None:
@@ -157,6 +162,7 @@ class DocumentStore:
         self._documents = DocumentCache(self._load_versions, lambda document: len(document.text), CACHED_CHARS)
         self._parents = DocumentCache(self._load_parents, lambda vectors: vectors.nbytes, CACHED_VECTOR_BYTES)
         self._totals = TotalsReader(engine)
+        self.last_generation = 0
 
     def count(self) -> int:
         """Number of documents."""
@@ -179,6 +185,11 @@ class DocumentStore:
     def state(self) -> str:
         """Set-hash of all versions, 20 hex digits: equal states hold equal documents cut in equal ways."""
         return self._totals.get().state
+
+    def generation(self) -> int:
+        """Number of the last commit, by whichever process."""
+        self.last_generation = read_generation(self._engine)
+        return self.last_generation
 
     def versions(self, source: str | None = None) -> dict[str, str]:
         """Return doc_id -> version, ordered by doc_id, of all documents or of those from one source file."""
@@ -289,6 +300,8 @@ class DocumentStore:
             count(connection, added=new, taken=old)
             reopen(connection, losing)
             write_notes(connection, notes)
+            generation = raise_generation(connection)
+        self.last_generation = generation
         return retired
 
     def settle(self, versions: Sequence[str]) -> None:
@@ -296,6 +309,8 @@ class DocumentStore:
         with failures_named(), self._engine.begin() as connection:
             for batch in batches(versions):
                 connection.execute(sa.delete(_pending).where(_pending.c.version.in_(batch)))
+            generation = raise_generation(connection)
+        self.last_generation = generation
 
     @contextmanager
     def _changing(self) -> Iterator[None]:

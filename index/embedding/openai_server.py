@@ -68,6 +68,11 @@ class Patience:
 # A reader waits for the answer, and must not wait for an ingestion as well.
 FOR_A_QUESTION = Patience(retries=1, pause_s=5, in_turn=False)
 INGESTION_PAUSE_S = 120.0
+# Retries during an ingestion, after the first attempt.
+RETRIES = 4
+# Characters of all texts in one request; a single text is sent whatever its length.
+BATCH_BYTES = 256_000
+CONNECT_S = 5.0
 
 
 class ServerEmbedding(OpenAILikeEmbedding):
@@ -100,7 +105,7 @@ class ServerEmbedding(OpenAILikeEmbedding):
         key = settings.api_key.get_secret_value() if settings.api_key else ""
         url = (settings.base_url or "").rstrip("/")
         client = httpx.AsyncClient(
-            timeout=httpx.Timeout(settings.timeout_s, connect=settings.connect_timeout_s),
+            timeout=httpx.Timeout(settings.timeout_s, connect=CONNECT_S),
             trust_env=may_use_proxy(url),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=settings.concurrency),
         )
@@ -144,7 +149,7 @@ class ServerEmbedding(OpenAILikeEmbedding):
             ModelServerError: the server does not answer, after all retries.
             ModelError: it refuses, or what it answers are no vectors of the model that it had.
         """
-        patience = Patience(self._settings.retries, INGESTION_PAUSE_S, in_turn=True)
+        patience = Patience(RETRIES, INGESTION_PAUSE_S, in_turn=True)
         return self._watched([self.document_prefix + text for text in texts], patience, check)
 
     def encode_question(self, text: str) -> Vectors:
@@ -192,7 +197,7 @@ class ServerEmbedding(OpenAILikeEmbedding):
         parts = [self._parts(text) for text in texts]
         flat = [part for of_one in parts for part in of_one]
         limits = self._settings
-        requests = batches(flat, limits.batch_texts, limits.batch_bytes, limits.concurrency)
+        requests = batches(flat, limits.batch_texts, BATCH_BYTES, limits.concurrency)
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._request(batch, patience)) for batch in requests]
@@ -236,7 +241,7 @@ class ServerEmbedding(OpenAILikeEmbedding):
             started = time.monotonic()
             try:
                 # The client's own limit is one for each read: a server that drips would never reach it.
-                async with asyncio.timeout(self._settings.timeout_s + self._settings.connect_timeout_s):
+                async with asyncio.timeout(self._settings.timeout_s + CONNECT_S):
                     # Not by `embeddings.create`, which looks at the type of each text and takes as long as the rest.
                     reply = await self._get_aclient().post("/embeddings", body=body, cast_to=httpx.Response)
             except (TimeoutError, openai.APITimeoutError) as error:

@@ -7,10 +7,12 @@ through `HuggingFaceEmbedding` (`build.py`).
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +24,13 @@ from errors import ModelError
 from index.embedding.model import EmbeddingModel, token_arrays
 from index.embedding.model_cache import converted_model
 
+Result = TypeVar("Result")
+
 # What stays floating-point in the int8 model is computed in bf16: some 5 % faster, and as close to the exact vectors.
 PRECISION_HINTS = {"fp32": "f32", "bf16": "bf16", "int8": "bf16"}
 BATCH_TEXTS = 16
+# A text that is shorter than this share of its batch's longest one begins a batch of its own.
+LEAST_FILLED = 0.8
 # Widths are multiples of it: OpenVINO keeps code and buffers for every shape it has met. Leaves take 58 MB in steps of
 # 24 and 96 MB in steps of 8, at the same speed within 5 %.
 WIDTH_STEP = 24
@@ -55,7 +61,7 @@ class OpenVINOEmbedding(BaseEmbedding):
     query_prefix: str = ""
     document_prefix: str = ""
     _model: EmbeddingModel = PrivateAttr()
-    _compiled: Any = PrivateAttr()
+    _compiled: "CompiledModel" = PrivateAttr()
     _inputs: list[str] = PrivateAttr()
     _streams: int = PrivateAttr()
 
@@ -80,8 +86,8 @@ class OpenVINOEmbedding(BaseEmbedding):
         self._streams = max(1, (threads or os.cpu_count() or 1) // CORES_PER_STREAM)
         limit = {"INFERENCE_NUM_THREADS": str(threads)} if threads else {}
         options = {"INFERENCE_PRECISION_HINT": PRECISION_HINTS[precision], "NUM_STREAMS": str(self._streams)} | limit
-        self._compiled = compile_model(converted_model(model, precision, cache_dir), options)
-        self._inputs = [port.any_name for port in self._compiled.inputs]
+        self._compiled = CompiledModel(partial(compile_model, converted_model(model, precision, cache_dir), options))
+        self._inputs = self._compiled.inputs
         # OpenVINO fills internal tables at its first inference, half of it without Python's lock: two threads that
         # come first together deadlock. So the first one happens here, alone.
         self.encode(["first"])
@@ -101,15 +107,13 @@ class OpenVINOEmbedding(BaseEmbedding):
         # Texts of similar length share a batch, so that little is computed on padding. The longest come first: their
         # buffers serve the others, while buffers that grow from batch to batch leave holes that memory keeps.
         order = sorted(range(len(texts)), key=lambda i: len(encodings[i]), reverse=True)
-        batches = [order[i : i + BATCH_TEXTS] for i in range(0, len(order), BATCH_TEXTS)]
+        batches = list(_batches(order, [len(encoding) for encoding in encodings]))
 
         def run(rows: list[int]) -> None:
             check()
-            request = self._compiled.create_infer_request()
-            longest = max(len(encodings[i]) for i in rows)
-            width = min(-(-longest // WIDTH_STEP) * WIDTH_STEP, self._model.max_tokens)
-            request.infer(token_arrays([encodings[i] for i in rows], self._inputs, width), share_inputs=True)
-            vectors[rows] = request.get_output_tensor().data
+            width = min(-(-len(encodings[rows[0]]) // WIDTH_STEP) * WIDTH_STEP, self._model.max_tokens)
+            tokens = token_arrays([encodings[i] for i in rows], self._inputs, width)
+            vectors[rows] = self._compiled.run(lambda compiled: _inferred(compiled, tokens))
 
         if len(batches) == 1:
             run(batches[0])
@@ -137,6 +141,64 @@ class OpenVINOEmbedding(BaseEmbedding):
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         rows: list[list[float]] = self.encode_documents(texts).tolist()
         return rows
+
+
+def _batches(order: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Yield batches of an order, longest first: as many as fit in one, and none that would be mostly padding."""
+    batch: list[int] = []
+    for row in order:
+        if batch and (len(batch) == BATCH_TEXTS or lengths[row] < LEAST_FILLED * lengths[batch[0]]):
+            yield batch
+            batch = []
+        batch.append(row)
+    if batch:
+        yield batch
+
+
+class CompiledModel:
+    """A compiled model that survives an inference without memory.
+
+    OpenVINO's nodes stay half prepared when one of their allocations fails, and then fail for every later input. So the
+    model is compiled again after a failure, and asked once more. Safe from many threads.
+
+    Args:
+        make: compiles; blocks.
+    """
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._lock = Lock()
+        self._compiled = make()
+
+    @property
+    def inputs(self) -> list[str]:
+        """The names of its inputs."""
+        return [port.any_name for port in self._compiled.inputs]
+
+    def run(self, work: Callable[[Any], Result]) -> Result:
+        """Return what `work` returns when it is given the compiled model.
+
+        Raises:
+            Exception: from `work`, with a model that is compiled anew; or from compiling.
+        """
+        compiled = self._compiled
+        try:
+            return work(compiled)
+        except (RuntimeError, MemoryError):
+            with self._lock:
+                if self._compiled is not compiled:
+                    return work(self._compiled)
+                made = self._make()
+                result = work(made)  # alone, as every first inference has to be
+                self._compiled = made
+                return result
+
+
+def _inferred(compiled: Any, tokens: dict[str, npt.NDArray[np.int64]]) -> npt.NDArray[np.float32]:
+    request = compiled.create_infer_request()
+    request.infer(tokens, share_inputs=True)
+    output: npt.NDArray[np.float32] = request.get_output_tensor().data
+    return output.copy()
 
 
 def compile_model(path: Path, options: dict[str, str], changed: Callable[[Any], Any] = lambda graph: graph) -> Any:

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from errors import FeedbackError, RagError, StorageError, TooMuchFeedbackError, UnknownAnswerError
-from index.disk import is_locked, is_refusal
+from index.disk import is_locked, is_refusal, private_file, private_folder
 
 FILE_NAME = "feedback.sqlite"
 DAY_S = 86_400
@@ -63,14 +63,15 @@ class Given:
     Attributes:
         id: unguessable; names it in a verdict.
         kind: an answer, or a retrieval without one.
-        corpus: it comes from.
+        corpus: it comes from; `a+b` of several.
         question: as it was asked.
         filters: which documents could be found; None for all.
         turns: messages of the conversation before the question.
         answer: with `[n]` marks; None if the question was declined, and for a retrieval.
         message: what the person read; empty for a retrieval.
         steps: that were told, in order.
-        citations, passages: JSON-ready; each with `doc_id`, `chunk_id`, `start` and `end`, passages with `node_id`.
+        citations, passages: JSON-ready; each with `doc_id`, `chunk_id`, `start` and `end`, passages with `node_id`; of
+            several corpora each with its `corpus`.
         synthesizer: who wrote the answer.
         fingerprint: of settings, models and documents.
     """
@@ -248,7 +249,8 @@ class FeedbackStore:
 
     def _opened(self) -> sa.Engine:
         if self._engine is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(self.path.parent)
+            private_file(self.path)
             engine = sa.create_engine(f"sqlite:///{self.path}", connect_args={"timeout": BUSY_TIMEOUT_S})
             sa.event.listen(engine, "connect", _configure)
             _tables.create_all(engine)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from errors import StudyError
+from index.disk import private_file, private_folder
 
 FILE_NAME = "study.sqlite"
 DAY_S = 86_400
@@ -123,7 +124,8 @@ class StudyLog:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    private_folder(path.parent)
+    private_file(path)
     database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
     try:
         database.execute("PRAGMA journal_mode=WAL")

@@ -11,8 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from errors import IndexDamagedError, IndexMismatchError
-from index.documents.tables import RESTORE, Database, drop_schema, open_file, open_schema, schema_exists
+from index.documents.tables import (
+    RESTORE,
+    Database,
+    drop_schema,
+    look_into_file,
+    look_into_schema,
+    open_file,
+    open_schema,
+    schema_exists,
+)
 from index.layout.manifest import Manifest
+from index.layout.registry import forget_corpus
 
 if TYPE_CHECKING:
     from index.vectors.chroma import Collection
@@ -49,8 +59,8 @@ class Servers:
             if stored != _place(url):
                 raise IndexMismatchError.of(field, stored=stored, wanted=_place(url), corpus=corpus, variable=variable)
 
-    def open_documents(self, folder: Path, manifest: Manifest) -> Database:
-        """Open the database of the corpus in `folder`; a new corpus gets its tables.
+    def open_documents(self, folder: Path, manifest: Manifest, *, read_only: bool = False) -> Database:
+        """Open the database of the corpus in `folder`; a new corpus gets its tables, unless it shall only be read.
 
         Raises:
             IndexDamagedError: the documents are gone, or cannot be read.
@@ -59,8 +69,14 @@ class Servers:
         if (folder / "words").exists() and not self.has_documents(folder, manifest):
             raise IndexDamagedError(f"The documents of corpus {folder.name!r} are gone.", RESTORE)
         if self.database_url:
-            return open_schema(self.database_url, _schema(manifest))
-        return open_file(_file(folder))
+            return open_schema(self.database_url, _schema(manifest), read_only=read_only)
+        return open_file(_file(folder), read_only=read_only)
+
+    def look_into_documents(self, folder: Path, manifest: Manifest) -> Database:
+        """Open the database of the corpus in `folder` to read from, whichever release made its tables."""
+        if self.database_url:
+            return look_into_schema(self.database_url, _schema(manifest))
+        return look_into_file(_file(folder))
 
     def has_documents(self, folder: Path, manifest: Manifest) -> bool:
         """Say whether the corpus in `folder` has a database; a moment after its birth it has none."""
@@ -106,6 +122,7 @@ class Servers:
             self.check(manifest, folder.name)
             self.delete_vectors(folder, manifest)
             if self.database_url:
+                forget_corpus(self.database_url, manifest)
                 drop_schema(self.database_url, _schema(manifest))
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -1,7 +1,8 @@
-"""One process at a time holds a corpus: an advisory lock that dies with its holder.
+"""One writer holds a corpus, and any number of readers beside it: advisory locks that die with their holders.
 
-Flow: taken first when a corpus is opened, freed last. Embedded Chroma loses vectors when two processes open it, so
-readers take the lock as well. The file says who holds it, and where to reach it when that is a service.
+Flow: taken first when a corpus is opened, freed last. There are two files. `lock` is the writer's, and says who that
+is, and where to reach it when it is a service. `readers` is shared by those that only read; what must be alone takes it
+whole: embedded Chroma, which loses vectors when two processes open it, and what puts another corpus in its place.
 """
 
 import fcntl
@@ -15,41 +16,74 @@ from errors import CorpusLockedError
 from index.disk import refusals_named
 
 FILE_NAME = "lock"
+READERS_NAME = "readers"
 
 
 class CorpusLock:
-    """Exclusive hold on a corpus folder.
+    """The writer's hold on a corpus folder.
 
     Args:
         folder: the corpus folder; must exist.
         url: base address of this process when it is a service.
+        beside_readers: let readers in, those that are there and those that come.
 
     Raises:
-        CorpusLockedError: another process holds it; carries that process's URL if it is a service.
+        CorpusLockedError: another process holds it; carries that process's URL if it is a writing service.
         StorageError: the folder cannot be written.
     """
 
-    def __init__(self, folder: Path, url: str | None = None) -> None:
-        path = folder / FILE_NAME
+    def __init__(self, folder: Path, url: str | None = None, *, beside_readers: bool = False) -> None:
+        self._readers: TextIO | None = None
         with refusals_named(folder):
-            self._file = _locked_file(path)
-            while not _is_at(self._file, path):  # a rebuilt corpus took this one's place between opening and locking
-                self._file.close()
-                self._file = _locked_file(path)
+            self._file = _held_file(folder / FILE_NAME)
             try:
+                if not beside_readers:
+                    self._readers = _readers_file(folder, fcntl.LOCK_EX)
                 self._file.truncate(0)
                 self._file.write(json.dumps({"pid": os.getpid(), "url": url}))
                 self._file.flush()
-            except OSError:
+            except (OSError, CorpusLockedError):
+                if self._readers is not None:
+                    self._readers.close()
                 with suppress(OSError):  # it writes again what could not be written
                     self._file.close()
                 raise
 
+    def files(self) -> tuple[int, ...]:
+        """Descriptors of the locks: a child that inherits them holds the corpus as long as it lives."""
+        return tuple(file.fileno() for file in (self._file, self._readers) if file is not None)
+
     def release(self) -> None:
         """Let others in; a second call does nothing."""
         if not self._file.closed:
+            if self._readers is not None:
+                self._readers.close()
             self._file.truncate(0)
             self._file.close()
+
+
+class ReadersLock:
+    """A reader's hold on a corpus folder, beside a writer that lets readers in, and other readers.
+
+    Args:
+        folder: the corpus folder; must exist.
+
+    Raises:
+        CorpusLockedError: a process holds the corpus alone; carries its URL if it is a service.
+        StorageError: the folder cannot be written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        with refusals_named(folder):
+            self._file = _readers_file(folder, fcntl.LOCK_SH)
+
+    def files(self) -> tuple[int, ...]:
+        """Descriptors of the locks."""
+        return (self._file.fileno(),)
+
+    def release(self) -> None:
+        """Let go; a second call does nothing."""
+        self._file.close()
 
 
 def holder_of(folder: Path) -> str | None:
@@ -75,6 +109,38 @@ def check_free(folder: Path) -> None:
             _locked_file(folder / FILE_NAME).close()
     except FileNotFoundError:
         return
+
+
+def _held_file(path: Path) -> TextIO:
+    file = _locked_file(path)
+    while not _is_at(file, path):  # a rebuilt corpus took this one's place between opening and locking
+        file.close()
+        file = _locked_file(path)
+    return file
+
+
+def _readers_file(folder: Path, kind: int) -> TextIO:
+    path = folder / READERS_NAME
+    while True:
+        file = path.open("a+")
+        try:
+            fcntl.flock(file, kind | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            file.close()
+            raise _read_by_others(folder, kind) from error
+        if _is_at(file, path):
+            return file
+        file.close()
+
+
+def _read_by_others(folder: Path, kind: int) -> CorpusLockedError:
+    if kind == fcntl.LOCK_EX:
+        return CorpusLockedError(
+            f"Corpus {folder.name!r} is open in a service that reads it.",
+            "Stop the services with RAG_SERVE__ROLE=reader, and try again.",
+        )
+    holder = (folder / FILE_NAME).read_text() if (folder / FILE_NAME).exists() else ""
+    return _locked(folder.name, _parse(holder))
 
 
 def _locked_file(path: Path) -> TextIO:

@@ -89,9 +89,25 @@ class Manifest:
         """Return the manifest of a new corpus made with these settings."""
         return replace(self, corpus_id=uuid4().hex, created_at=datetime.now(UTC).isoformat(timespec="seconds"))
 
+    def to_json(self) -> str:
+        """Return the contents of the file."""
+        return json.dumps({"format": FORMAT, **asdict(self)}, indent=1)
+
+    @classmethod
+    def of_json(cls, text: str) -> "Manifest":
+        """Return what `to_json` was called on.
+
+        Raises:
+            ValueError, KeyError, TypeError: it is torn, or of another format.
+        """
+        raw = json.loads(text)
+        if raw.pop("format") != FORMAT:
+            raise ValueError("it is of another release's format")
+        return cls(Identity(**raw.pop("identity")), **raw)
+
     def write(self, folder: Path) -> None:
         """Write the file so that a crash leaves either the old one or the new one."""
-        text = json.dumps({"format": FORMAT, **asdict(self)}, indent=1)
+        text = self.to_json()
         scratch = folder / f".{FILE_NAME}"
         with scratch.open("w") as file:
             file.write(text)
@@ -108,10 +124,7 @@ class Manifest:
             IndexDamagedError: the file is missing, torn or of another format.
         """
         try:
-            raw = json.loads((folder / FILE_NAME).read_text())
-            if raw.pop("format") != FORMAT:
-                raise ValueError("it is of another release's format")  # noqa: TRY301  # one message for all causes
-            return cls(Identity(**raw.pop("identity")), **raw)
+            return cls.of_json((folder / FILE_NAME).read_text())
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise IndexDamagedError(
                 f"The manifest of corpus {folder.name!r} cannot be read: {error}.",

@@ -48,19 +48,24 @@ class LexicalIndex:
 
     Args:
         path: folder of the index; made when missing. None keeps it in memory.
+        read_only: another process writes; what it had committed when this was opened is seen, and nothing later.
 
     Every method raises IndexDamagedError where the index is damaged, StorageError where the disk is full or refuses.
     """
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, *, read_only: bool = False) -> None:
         self._analyzer = index_analyzer()
         self._schema = _schema()
         self._path = path
+        if read_only and path and not path.exists():
+            path = None  # nothing is written yet
         with self._failures():
             if path:
                 path.mkdir(parents=True, exist_ok=True)
             self._index = tantivy.Index(self._schema, path=str(path) if path else None)
             self._index.register_tokenizer(ANALYZER, self._analyzer)
+            if read_only:
+                self._index.config_reader(reload_policy="manual")  # else it follows the writer within a question
             self._index.reload()
         self._name_terms = lru_cache(KEPT_NAMES)(self._analyze_names)
         self._terms_by_letter = lru_cache(KEPT_LETTERS)(self._read_terms)
@@ -87,6 +92,11 @@ class LexicalIndex:
     def count(self) -> int:
         """Number of leaves."""
         return int(self._index.searcher().num_docs)
+
+    def versions(self) -> set[str]:
+        """Return the document versions of all leaves, and some that were removed lately."""
+        with self._failures():
+            return {term for term, _ in self._index.searcher().terms_with_prefix("version", "")}
 
     def count_versions(self, versions: Collection[str]) -> int:
         """Number of leaves of these document versions."""
@@ -133,23 +143,36 @@ class LexicalIndex:
 
     def any_of(self, forms: Sequence[str]) -> TermQuery:
         """Return what finds the leaves that hold at least one of these terms."""
-        queries = [self._term_query(form) for form in forms]
         if len(forms) == 1:
-            return TermQuery(queries[0], self.weight(forms[0]))
-        any_query = tantivy.Query.disjunction_max_query(queries)
-        weight = self._idf(self._count(any_query))
-        # Each form is rarer than all of them together.
-        boosted = [
-            tantivy.Query.boost_query(query, weight / self.weight(form))
-            for form, query in zip(forms, queries, strict=True)
-        ]
-        return TermQuery(tantivy.Query.disjunction_max_query(boosted), weight)
+            return TermQuery(self._term_query(forms[0]), self.weight(forms[0]))
+        weight = self._idf(self.count_any(forms))
+        return TermQuery(self.scored(forms, weight), weight)
+
+    def count_any(self, forms: Sequence[str]) -> int:
+        """Return how many leaves hold at least one of these terms."""
+        return self._count(tantivy.Query.disjunction_max_query([self._term_query(form) for form in forms]))
+
+    def scored(self, forms: Sequence[str], weight: float) -> Any:
+        """Return the query for any of these terms, each of which scores as one of this weight would."""
+        boosted = [tantivy.Query.boost_query(self._term_query(form), weight / self.weight(form)) for form in forms]
+        return tantivy.Query.disjunction_max_query(boosted)
 
     def any_with(self, character: str) -> TermQuery:
         """Return what finds the leaves that hold a Chinese character, in whichever pair."""
-        query = tantivy.Query.regex_query(self._schema, "text", f"{character}.?|.{character}")
-        weight = self._idf(self._count(query))
-        return TermQuery(tantivy.Query.const_score_query(query, weight), weight)
+        weight = self._idf(self.count_with(character))
+        return TermQuery(self.scored_with(character, weight), weight)
+
+    def count_with(self, character: str) -> int:
+        """Return how many leaves hold a Chinese character."""
+        return self._count(self._with(character))
+
+    def scored_with(self, character: str, weight: float) -> Any:
+        """Return the query for a Chinese character, whose score is this weight."""
+        return tantivy.Query.const_score_query(self._with(character), weight)
+
+    def named(self, term: str) -> Any:
+        """Return the query for the leaves of documents whose names hold a term."""
+        return tantivy.Query.term_query(self._schema, "names", term)
 
     def beginning_with(self, letters: str) -> list[str]:
         """Return the terms of all leaves that begin so."""
@@ -163,7 +186,7 @@ class LexicalIndex:
             return any(searcher.doc_freq(field, term) for field in ("text", "names"))
 
     def beginning(self, letter: str, chars: int) -> Mapping[str, int]:
-        """Return the terms of so many letters that begin so, each with the number of leaves that hold it.
+        """Return the terms of this length with this beginning, each with the number of leaves that hold it.
 
         Those of a letter are read from the index once, and again when it has changed.
         """
@@ -192,7 +215,7 @@ class LexicalIndex:
     ) -> list[tuple[str, float]]:
         """Return what `search` returns, for (`TermQuery.query`, weight above 0)."""
         clauses = [_clause(query, weight) for query, weight in queries]
-        clauses += [_clause(tantivy.Query.term_query(self._schema, "names", term), NAMES_BOOST) for term in names]
+        clauses += [_clause(self.named(term), NAMES_BOOST) for term in names]
         if not clauses:
             return []
         with self._failures():
@@ -270,12 +293,19 @@ class LexicalIndex:
             [(tantivy.Occur.Must, query), (tantivy.Occur.Must, tantivy.Query.const_score_query(scope, 0.0))]
         )
 
-    def _weight(self, field: str, term: str) -> float:
+    def _with(self, character: str) -> Any:
+        return tantivy.Query.regex_query(self._schema, "text", f"{character}.?|.{character}")
+
+    def containing(self, field: str, term: str) -> int:
+        """Return how many leaves hold a term, in their `text` or in the `names` of their documents."""
         searcher = self._index.searcher()
-        return self._idf(min(int(searcher.doc_freq(field, term)), searcher.num_docs))
+        return min(int(searcher.doc_freq(field, term)), searcher.num_docs)
+
+    def _weight(self, field: str, term: str) -> float:
+        return self._idf(self.containing(field, term))
 
     def _idf(self, containing: int) -> float:
-        return math.log(1 + (self._index.searcher().num_docs - containing + 0.5) / (containing + 0.5))
+        return math.log(1 + (self.count() - containing + 0.5) / (containing + 0.5))
 
     def ids(self) -> Iterator[str]:
         """Yield the node id of every leaf."""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from errors import BackupError, IndexDamagedError, StorageError, UnknownCorpusError
 from index.corpus import check_corpus_name, corpus_names, exists
-from index.disk import sync_folder
+from index.disk import private_file, private_folder, sync_folder
 from index.folder_stores import open_folder
 from index.layout.locations import LOCAL
 from index.layout.lock import FILE_NAME as LOCK_NAME
@@ -148,6 +148,7 @@ def _write(folder: Path, contents: Contents, target: Path) -> None:
     partial = target.with_name(f".{target.name}.partial")
     try:
         with _disk_failures(target):
+            private_file(partial)
             with partial.open("wb") as file:
                 pack(folder, contents, file)
                 file.flush()
@@ -163,12 +164,12 @@ def _scratch(target: Path) -> Iterator[Path]:
     """Yield an empty folder beside `target` that is deleted at the end, by the next restoring at the latest."""
     beside = target.with_name(f".{target.name}.restore")
     with _disk_failures(beside):
-        beside.mkdir(parents=True, exist_ok=True)
+        private_folder(beside)
     lock = CorpusLock(beside)
     folder = beside / target.name
     try:
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
+        folder.mkdir(mode=0o700)
         yield folder
     finally:
         shutil.rmtree(beside, ignore_errors=True)

@@ -70,7 +70,7 @@ def documents_on_disk(name: str, settings: Settings, wanted: Manifest) -> int:
     servers.check(manifest, name)
     if not servers.has_documents(folder, manifest):
         return 0
-    with closing_engine(servers.open_documents(folder, manifest)) as engine:
+    with closing_engine(servers.look_into_documents(folder, manifest)) as engine:
         return TotalsReader(engine).get().documents
 
 
@@ -134,7 +134,7 @@ def _facts(folder: Path, servers: Servers) -> CorpusFacts:
         servers.check(manifest, folder.name)
         if not servers.has_documents(folder, manifest):
             return replace(facts, documents=0, leaves=0)
-        with closing_engine(servers.open_documents(folder, manifest)) as engine:
+        with closing_engine(servers.look_into_documents(folder, manifest)) as engine:
             totals = TotalsReader(engine).get()
             newest = Catalogue(engine).last_ingested_at()
             return replace(facts, documents=totals.documents, leaves=totals.leaves, last_ingested_at=newest)

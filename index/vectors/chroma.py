@@ -59,16 +59,20 @@ class Collection:
         writer: the client that writes.
         name: of the collection; it is made when missing.
         meaning: turns Chroma's errors into ours.
+        near: its vectors are on this machine, and can be fetched in no time.
 
     Attributes:
         raw: Chroma's own object.
+        near: as given.
 
     Raises:
         CorpusError: what `meaning` makes of a failure.
     """
 
-    def __init__(self, reader: Any, writer: Any, name: str, meaning: Callable[[Exception], CorpusError]) -> None:
-        self._reader, self._writer, self._name, self._meaning = reader, writer, name, meaning
+    def __init__(
+        self, reader: Any, writer: Any, name: str, meaning: Callable[[Exception], CorpusError], *, near: bool = True
+    ) -> None:
+        self._reader, self._writer, self._name, self._meaning, self.near = reader, writer, name, meaning, near
         with self._failures():
             self.raw: Any = reader.get_or_create_collection(name, configuration=_CONFIGURATION, embedding_function=None)
             self._written: Any = self.raw if writer is reader else writer.get_collection(name, embedding_function=None)
@@ -80,10 +84,10 @@ class Collection:
         return self._writer is not self._reader
 
     def ask_server(self) -> None:
-        """Raise StoreUnavailableError if the vectors are on a server that does not answer."""
+        """Raise StoreUnavailableError if the vectors are on a server that does not answer, another if it lost them."""
         if self.served:
             with self._failures():
-                self._reader.heartbeat()
+                self._reader.get_collection(self._name, embedding_function=None)
 
     def close(self) -> None:
         """Let go of files and connections."""
@@ -295,13 +299,14 @@ class _Ephemeral(Collection):
         super().close()
 
 
-def open_served(url: str, name: str, corpus: str) -> Collection:
+def open_served(url: str, name: str, corpus: str, *, near: bool = False) -> Collection:
     """Open the collection `name` of the server at `url`; it is made when missing.
 
     Args:
         url: base address of the server.
         name: of the collection.
         corpus: whose vectors these are, for messages.
+        near: the server is this service's own, on this machine.
 
     Raises:
         StoreUnavailableError: the server does not answer in time.
@@ -317,7 +322,7 @@ def open_served(url: str, name: str, corpus: str) -> Collection:
 
     with failures_named(meaning):
         reader, writer = (_TimedClient(url, timeout) for timeout in (READ_TIMEOUT, WRITE_TIMEOUT))
-    return Collection(reader, writer, name, meaning)
+    return Collection(reader, writer, name, meaning, near=near)
 
 
 def delete_served(url: str, name: str, corpus: str) -> None:

@@ -3,7 +3,7 @@
 Flow: `store.py` -> **here** -> hits that it merges with those of the graph. Thousands of near-alike leaves, such as the
 rows of one table, take each other's links in the graph; a few leaves of another subject are then stored, but nothing
 leads to them, even with more search effort or more links (measured: 10 to 12 of 12 found beside 8,000 rows, with
-16 links a leaf as with 32, with 200 candidates as with 800). `python -m bench reach` measures it.
+16 links a leaf as with 32, with 200 candidates as with 800; by `bench reach`, last in commit 59820e50).
 """
 
 import time
@@ -43,7 +43,7 @@ class SmallFiles:
     """The leaves of the files that have fewest, as many files as fit. Safe to search from many threads.
 
     Args:
-        collection: holds the vectors. One on a server is searched by its graph alone: vectors would have to be fetched.
+        collection: holds the vectors. One on a server elsewhere is searched by its graph alone: fetching takes time.
         documents: tell when they change.
         catalogue: tells which files are small.
     """
@@ -103,7 +103,7 @@ class SmallFiles:
         )
 
     def _places(self) -> dict[str, range]:
-        if self._collection.served or self._documents.count() > MAX_DOCUMENTS:
+        if not self._collection.near or self._documents.count() > MAX_DOCUMENTS:
             return {}
         # The graph search looks at all of so few.
         if self._documents.leaf_count() <= EF_SEARCH:

@@ -86,9 +86,10 @@ def tell_end(
     return code
 
 
-def ingest_watched(path: Path, settings: Settings, *, corpus: str) -> int:
+def ingest_watched(path: Path, settings: Settings, *, corpus: str, json_lines: bool = False) -> int:
     """Do what `build.ingest` does with no options, watched; return the exit code."""
     return watch(
         lambda tell, stop: ingest(path, settings, corpus=corpus, on_progress=tell, stop=stop),
+        json_lines=json_lines,
         max_skipped_share=settings.ingest.max_skipped_share,
     )[1]

@@ -20,6 +20,7 @@ from index.documents.sources import SourceNote
 from index.documents.splitter import TreeSplitter
 from index.documents.store import Document, StoredDocument
 from index.folder_stores import open_folder
+from index.layout.access import Writing
 from index.layout.locations import Servers
 from index.layout.manifest import Manifest
 from index.layout.swap import finish_swap, rebuilt, reembedded, swap_in
@@ -64,7 +65,7 @@ def reembed(
     if not exists(target):
         raise UnknownCorpusError.of(name, corpus_names(target.parent))
     embedding, servers = Embedding(settings), servers_of(settings)
-    with closing(open_folder(target, Manifest.read(target), servers)) as old:
+    with closing(open_folder(target, Manifest.read(target), servers, access=Writing(alone=True))) as old:
         manifest = embedding.opening_manifest()
         if _same(old.manifest, manifest) and _current(old):
             return Summary(name, unchanged=old.documents.count())
@@ -175,9 +176,9 @@ class Copying:
 
     def _carried(self, note: SourceNote) -> SourceNote:
         """Return the note with the digest that the next ingestion will compare with."""
-        content, _, made_with = (note.digest or "").partition("/")
-        current = made_with == fingerprint(self._old)
-        return replace(note, digest=f"{content}/{fingerprint(self._new)}" if current else None)
+        content, made_with, included = (note.digest or "").partition(f"/{fingerprint(self._old)}")
+        current = bool(made_with) and included[:1] in {"", "/"}
+        return replace(note, digest=f"{content}/{fingerprint(self._new)}{included}" if current else None)
 
 
 def _plain(stored: StoredDocument) -> Document:

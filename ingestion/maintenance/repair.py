@@ -16,6 +16,7 @@ from index.documents.splitter import TreeSplitter
 from index.documents.store import StoredDocument
 from index.embedding.batch import embed_documents
 from index.health.check import Diagnosis, Repair, examine
+from index.layout.access import Writing
 from index.maintenance.doctor import diagnose
 from ingestion.pipeline.chunk_embed import BATCH_LEAVES
 from ingestion.pipeline.embed import EmbedderSource
@@ -48,7 +49,7 @@ def repair(name: str, settings: Settings) -> RepairReport:
     """
     check_corpus_name(name)
     embedding = Embedding(settings)
-    corpus = open_corpus(name, settings, embedding.opening_manifest())
+    corpus = open_corpus(name, settings, embedding.opening_manifest(), access=Writing(alone=True))
     try:
         before = examine(settings.index.dir / name, servers_of(settings))
         splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.passage_tokens)

@@ -86,8 +86,7 @@ class LocalPreparation:
 
 def cut(changes: Sequence[Change], cutter: TreeCutter) -> None:
     """Give each change its tree, or the reason why it has none."""
-    documents = [change.document for change in changes]
-    trees = cutter.trees([one.text for one in documents], [one.is_paper for one in documents])
+    trees = cutter.trees([change.document for change in changes])
     for change, tree in zip(changes, trees, strict=True):
         if isinstance(tree, UnreadableError):
             change.refused = f"{change.document.doc_id}: {tree}"

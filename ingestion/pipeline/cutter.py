@@ -1,4 +1,4 @@
-"""Cut texts into passage trees in a child process, within the limits of time and memory that the readers have.
+"""Cut documents into passage trees in a child process, within the limits of time and memory that the readers have.
 
 Flow: `chunk_embed.py` -> **here** -> `reading/sandbox.py` -> pipe -> `cutting`, in the child -> spans, part by part.
 
@@ -15,6 +15,8 @@ from typing import Any, Protocol, Self
 from errors import UnreadableError
 from index.documents.span_tree import SpanTree
 from index.documents.splitter import TreeSplitter, joined
+from index.documents.store import Document
+from index.documents.structure import Structure
 from index.embedding.model import MeasuringModel, token_counter
 from ingestion.reading.child import Items, Task
 from ingestion.reading.sandbox import Sandbox
@@ -26,13 +28,13 @@ Cut = SpanTree | UnreadableError
 class TreeCutter(Protocol):
     """Makes trees, here or elsewhere."""
 
-    def trees(self, texts: Sequence[str], papers: Sequence[bool] = ()) -> list[Cut]:
-        """Return the tree of each text, or the reason why it has none; `papers` says which texts are papers."""
+    def trees(self, documents: Sequence[Document]) -> list[Cut]:
+        """Return the tree of each document, or the reason why it has none."""
         ...
 
 
 class Cutter:
-    """Cuts texts; owns the child process, so use it as a context manager. For one thread at a time.
+    """Cuts documents; owns the child process, so use it as a context manager. For one thread at a time.
 
     Args:
         settings: limits of time and memory, and of a paper's paragraphs.
@@ -73,23 +75,29 @@ class Cutter:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def trees(self, texts: Sequence[str], papers: Sequence[bool] = ()) -> list[Cut]:
-        """Return the tree of each text, or the reason why it has none; a text at fault costs itself only.
+    def trees(self, documents: Sequence[Document]) -> list[Cut]:
+        """Return the tree of each document, or the reason why it has none; a failure affects one document only.
 
         Args:
-            texts: of documents.
-            papers: for each of them whether it is a paper; none is if left out.
+            documents: a document without a structure gets a guessed one here.
 
         Raises:
             RunStopped: the run shall end.
         """
-        papers = papers or [False] * len(texts)
+        if not documents:
+            return []
+        structures = [document.structured().structure.to_bytes() for document in documents]
+        request = {
+            "texts": [document.text for document in documents],
+            "structures": [b64encode(structure).decode() for structure in structures],
+            "papers": [document.is_paper for document in documents],
+        }
         try:
-            return list(_trees(self._sandbox.items({"texts": texts, "papers": papers}))) if texts else []
+            return list(_trees(self._sandbox.items(request)))
         except UnreadableError as error:
-            if len(texts) == 1:
+            if len(documents) == 1:
                 return [error]
-        return [tree for text, paper in zip(texts, papers, strict=True) for tree in self.trees([text], [paper])]
+        return [tree for document in documents for tree in self.trees([document])]
 
     def close(self) -> None:
         """End the child process."""
@@ -113,16 +121,16 @@ def _trees(items: Iterable[Mapping[str, Any]]) -> Iterator[SpanTree]:
 
 
 def cutting(argument: str) -> Task:
-    """Return the child's task: `{"texts", "papers"}` is answered by the parts of each text's tree, in order."""
+    """Return the child's task: `{"texts", "structures", "papers"}` is answered by the parts of each tree, in order."""
     given = json.loads(argument)
     count_tokens = token_counter(given["tokenizer"], estimated=given["estimated"])
     splitter = TreeSplitter(ChunkSettings(**given["chunk"]), count_tokens, given["window_tokens"], given["paper_words"])
     splitter.load()
 
     def cut(request: Mapping[str, Any]) -> Items:
-        for text, paper in zip(request["texts"], request["papers"], strict=True):
+        for text, packed, paper in zip(request["texts"], request["structures"], request["papers"], strict=True):
             begin = 0
-            for tree, end in splitter.parts(text, paper=paper):
+            for tree, end in splitter.parts(text, Structure(b64decode(packed)), paper=paper):
                 yield {"spans": b64encode(tree.to_bytes()).decode(), "last": end == len(text)}, end - begin
                 begin = end
 

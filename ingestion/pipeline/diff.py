@@ -5,7 +5,6 @@ commits them. Reads the corpus, writes nothing: a dry run ends here.
 """
 
 import hashlib
-import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -22,14 +21,15 @@ from index.documents.copies import hash_text
 from index.documents.sources import SourceNote
 from index.documents.span_tree import SpanTree
 from index.documents.store import Document, Metadata, StoredDocument
+from ingestion.originals import DIGEST_CHARS, salt_of
 from ingestion.reading.containers import ATTACHED_TO
 from ingestion.reading.files import Skipped, SourceFile, open_plain
+from ingestion.reading.includes import MAX_INCLUDING_BYTES, expanded, is_including
 from ingestion.reading.kind import check_size
-from ingestion.reading.paper import paper_name
 from ingestion.schema import RunOptions
 
 # Raised whenever the same bytes give another text, tree or embedded form, so that known files are read again.
-PIPELINE_VERSION = "9"
+PIPELINE_VERSION = "11"
 
 # Read at once while a file is hashed: a run that shall end does so before the next piece.
 _PIECE_BYTES = 4_000_000
@@ -331,17 +331,19 @@ class Comparison:
 
     def _digest(self, file: SourceFile) -> str:
         digest = hashlib.sha256()
+        begin = b""
         with open_plain(file.path) as stream:
             size = os.fstat(stream.fileno()).st_size
             check_size(file.path.name, stream.peek(), size, self._reader.max_file_bytes)
             while piece := stream.read(_PIECE_BYTES):
                 self._check()
                 digest.update(piece)
-        if self._options.metadata:
-            digest.update(json.dumps(self._options.metadata, sort_keys=True).encode())
-        if paper_name(file.doc_id, anything="topic" in self._options.metadata):
-            digest.update(f"{self._reader.paper_words} words".encode())
-        return f"{digest.hexdigest()[:32]}/{self._fingerprint}"
+                if len(begin) <= MAX_INCLUDING_BYTES and is_including(file.path):
+                    begin += piece
+        digest.update(salt_of(self._options.metadata, file.doc_id, self._reader.paper_words).encode())
+        included = expanded(begin, file.path, file.doc_id)
+        also = f"/{hashlib.sha256(included).hexdigest()[:DIGEST_CHARS]}" if included != begin else ""
+        return f"{digest.hexdigest()[:DIGEST_CHARS]}/{self._fingerprint}{also}"
 
 
 def _at_or_below(lost: Collection[str], doc_ids: Iterable[str]) -> set[str]:

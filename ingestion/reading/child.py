@@ -66,7 +66,7 @@ def _sent(document: Document) -> dict[str, Any]:
     return values | {"structure": b64encode(document.structure.to_bytes()).decode()}
 
 
-def serve(connection: Connection, task: Task, timeout_s: float, memory_setting: str) -> None:
+def serve(connection: Connection, task: Task, timeout_s: float) -> None:
     """Answer requests until the other side hangs up.
 
     A request that is not empty begins a task, `{}` asks for its next batch. The answer is
@@ -82,12 +82,12 @@ def serve(connection: Connection, task: Task, timeout_s: float, memory_setting: 
             items = task(request)
         # The interval never comes: it tells a reader, who may ask for as much time again (`ocr.py`), how long that is.
         signal.setitimer(signal.ITIMER_REAL, timeout_s, timeout_s)
-        reply = _next_batch(items, memory_setting)
+        reply = _next_batch(items)
         signal.setitimer(signal.ITIMER_REAL, 0)
         connection.send_bytes(reply)
 
 
-def _next_batch(items: Items, memory_setting: str) -> bytes:
+def _next_batch(items: Items) -> bytes:
     """Take the next items and encode them; an error becomes the last item."""
     batch: list[dict[str, Any]] = []
     chars = 0
@@ -102,18 +102,16 @@ def _next_batch(items: Items, memory_setting: str) -> bytes:
     except UnreadableError as error:
         return _encode([*batch, _refusal(error)])
     except MemoryError:
-        return _encode(
-            [_refusal(_out_of_memory(memory_setting))], retire=True
-        )  # memory may be fragmented, or held by the parser
+        return _encode([_refusal(_out_of_memory())], retire=True)  # memory may be fragmented, or held by the parser
     except Exception as error:  # noqa: BLE001 - parsers meet hostile files; none of them may end the run
         fact = f"The parser failed ({type(error).__name__}: {error})."
         return _encode([*batch, _refusal(UnreadableError(fact, "Check or convert the file."))])
 
 
-def _out_of_memory(memory_setting: str) -> UnreadableError:
+def _out_of_memory() -> UnreadableError:
     limit_mb = resource.getrlimit(resource.RLIMIT_AS)[0] // 1_000_000
     return UnreadableError(
-        f"It needs more than {limit_mb} MB of memory.", f"Split the file, or raise {memory_setting}."
+        f"It needs more than {limit_mb} MB of memory.", "Split the file, or raise RAG_INGEST__PARSE_MEMORY_MB."
     )
 
 
@@ -132,7 +130,7 @@ def _named(name: str) -> Any:
 
 def main() -> None:
     """Load the task, set the limits, say that we are ready, serve."""
-    descriptor, timeout_s, memory_mb, memory_setting, task_name, argument = sys.argv[1:]
+    descriptor, timeout_s, memory_mb, task_name, argument = sys.argv[1:]
     task: Task = _named(task_name)(argument)
     logging.disable()  # libraries log what we report
     limit = int(memory_mb) * 1_000_000
@@ -141,7 +139,7 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     with Connection(int(descriptor)) as connection:
         connection.send_bytes(b"ready")
-        serve(connection, task, float(timeout_s), memory_setting)
+        serve(connection, task, float(timeout_s))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NamedTuple, cast
 
 from errors import UnreadableError
@@ -65,6 +65,7 @@ class Member:
         name: what tells its format by its suffix; the doc_id if empty.
         url: its own address.
         metadata: what its container says of it.
+        path: of a file on disk, with all links resolved; None of what lies in one.
     """
 
     doc_id: str
@@ -73,6 +74,7 @@ class Member:
     name: str = ""
     url: str | None = None
     metadata: Metadata = field(default_factory=dict)
+    path: Path | None = None
 
     @classmethod
     def of(

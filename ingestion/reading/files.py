@@ -31,6 +31,7 @@ FORMATS = {
     ".docm": "docx",
     ".xlsx": "xlsx",
     ".xlsm": "xlsx",
+    ".xlsb": "xlsx",  # the same archive with binary parts
     ".pptx": "pptx",
     ".pptm": "pptx",
     ".ppsx": "pptx",
@@ -80,6 +81,7 @@ BUFFER_BYTES = 262_144  # what a reader can look at before it begins
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 ZIPPED = ("docx", "xlsx", "pptx", "odt", "ods", "odp", "epub")
 _COMPRESSED_BY_THEMSELVES = ("pdf", "parquet", "zip", "msg", "image", *ZIPPED)
+HARD_LINK = "the file has further names, perhaps outside this folder; copy it, or set RAG_INGEST__HARD_LINKS=true"
 _KINDS = (
     (stat.S_ISLNK, "symbolic link, which is not followed"),
     (stat.S_ISFIFO, "named pipe"),
@@ -139,7 +141,12 @@ def format_of(name: str, *, images: bool = False) -> str | None:
 
 
 def list_files(
-    root: Path, *, only: Collection[str] | None = None, images: bool = False, resolved: bool = False
+    root: Path,
+    *,
+    only: Collection[str] | None = None,
+    images: bool = False,
+    resolved: bool = False,
+    hard_links: bool = True,
 ) -> Iterator[SourceFile | Skipped]:
     """Return everything below `root`, folder by folder in order of name; hidden names are passed over in silence.
 
@@ -148,6 +155,7 @@ def list_files(
         only: list nothing but these files and folders, named by their paths from the root; those that are gone are
             passed over.
         images: pictures are read too.
+        hard_links: files that have another name somewhere, perhaps outside `root`, are read too.
         resolved: its links were resolved before, and perhaps checked; should it be a link by now, it is not followed.
 
     Raises:
@@ -163,10 +171,10 @@ def list_files(
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "a loop of links"
         raise UnreadableError(f"{printable(root)} cannot be read: {reason}.", "Check the path.") from error
-    return _walk(root if root.is_dir() else root.parent, pending, images=images)
+    return _walk(root if root.is_dir() else root.parent, pending, images=images, hard_links=hard_links)
 
 
-def _walk(base: Path, pending: list[Path], *, images: bool) -> Iterator[SourceFile | Skipped]:
+def _walk(base: Path, pending: list[Path], *, images: bool, hard_links: bool) -> Iterator[SourceFile | Skipped]:
     while pending:
         path = pending.pop()
         name = path.relative_to(base).as_posix()
@@ -180,6 +188,8 @@ def _walk(base: Path, pending: list[Path], *, images: bool) -> Iterator[SourceFi
             continue
         if reason := _refusal(name, status.st_mode):
             yield Skipped(printable(name), reason)
+        elif format_of(name, images=images) and status.st_nlink > 1 and not hard_links:
+            yield Skipped(printable(name), HARD_LINK)
         elif format_of(name, images=images):
             yield SourceFile(path, name, status.st_size)
         else:

@@ -21,6 +21,7 @@ from ingestion.reading.compression import decompressed, is_compressed, max_strea
 from ingestion.reading.containers import MAX_DEPTH, Begun, Budget, Member, lost, read_tar, read_zip
 from ingestion.reading.csv import read_csv
 from ingestion.reading.files import inner_name, open_plain
+from ingestion.reading.includes import expanded
 from ingestion.reading.json import read_json
 from ingestion.reading.jsonl import read_jsonl
 from ingestion.reading.kind import LISTS, UNSUPPORTED, check_size, holds_members, kind_of, too_large
@@ -46,11 +47,16 @@ def read_file(path: Path, doc_id: str, options: ReadOptions) -> Items:
         size = file.seek(0, 2)
         file.seek(0)
         budget = Budget(max_stream_bytes(size, options.max_bytes))
-        for item in _contents(Member(doc_id, file, size, path.name), options, budget, 0):
+        # An interrupted file may have yielded records before.
+        empty = options.after_member is None
+        for item in _contents(Member(doc_id, file, size, path.name, path=path), options, budget, 0):
+            empty = False
             if isinstance(item, Document) and item.source != doc_id:
                 yield replace(item, source=doc_id)
             else:
                 yield item
+    if empty:
+        raise UnreadableError("The file holds no record.", "Fill it or remove it.")
 
 
 def _contents(member: Member, options: ReadOptions, budget: Budget, depth: int) -> Items:
@@ -152,7 +158,8 @@ def _items(
         case _ if holds_members(kind):
             yield from _held(kind, member, options, budget)
         case _:
-            yield _document(kind, _whole(stream, size, options.max_bytes), doc_id, options)
+            data = _whole(stream, size, options.max_bytes)
+            yield _document(kind, expanded(data, member.path, doc_id) if member.path else data, doc_id, options)
 
 
 def _held(

@@ -21,7 +21,7 @@ from index.documents.structure import Structure
 from ingestion.reading import fields
 from ingestion.reading.containers import ATTACHED_TO, AttachmentNames, Member, Tally, lost, member_doc_id
 from ingestion.reading.files import refusal_of_name
-from ingestion.reading.mail_body import add_body, text_of_html
+from ingestion.reading.mail_body import add_body, text_of_html, unflowed
 from ingestion.reading.text import decode, one_line, title_from_name
 from ingestion.reading.text_builder import TextBuilder
 
@@ -228,4 +228,14 @@ def _text_of(part: Message) -> str:
         text = data.decode(charset, "replace") if charset.startswith(_SEVEN_BITS) else decode(data, charset or None)
     except (UnreadableError, LookupError):  # bytes that are labelled as text but are not
         return ""
-    return text_of_html(text) if part.get_content_type() == "text/html" else text
+    if part.get_content_type() == "text/html":
+        return text_of_html(text)
+    is_flowed = _parameter(part, "format") == "flowed"
+    return unflowed(text, drop_spaces=_parameter(part, "delsp") == "yes") if is_flowed else text
+
+
+def _parameter(part: Message, name: str) -> str:
+    try:
+        return str(part.get_param(name, "")).lower()
+    except (ValueError, LookupError, TypeError, AttributeError):  # as of `get_filename` in damaged headers
+        return ""

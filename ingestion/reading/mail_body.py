@@ -33,6 +33,7 @@ _HEADER = re.compile(r"\s*\**[^\W\d_][\w -]{1,20}\**\s?:\**(?:\s|$)")
 _FROM = re.compile(r"\s*\**(?:From|Von|De|Da|Van|Från|Fra|Od)\**\s?:\**\s*\S")
 _SUBJECT = re.compile(r"\s*\**(?:Subject|Betreff|Objet|Asunto|Oggetto|Onderwerp|Assunto|Ämne|Emne|Temat)\**\s?:")
 _WORD = re.compile(r"\w+")
+_SIGNATURE = "-- "
 
 
 class Piece(NamedTuple):
@@ -72,6 +73,26 @@ def text_of_html(html: str) -> str:
         main = ""
     whole = len(_WORD.findall(main)) >= MAIN_TEXT_SHARE * len(_WORD.findall(every))
     return main if whole else every.replace("\n", "\n\n")
+
+
+def unflowed(text: str, *, drop_spaces: bool) -> str:
+    """Join the lines of a body sent as `format=flowed` (RFC 3676): one that ends with a space goes on in the next.
+
+    Args:
+        text: as it was sent.
+        drop_spaces: the space at the end is not part of the text.
+    """
+    found: list[list[str]] = []
+    goes_on = None  # the depth of the quotation that the last line goes on in
+    for line in text.splitlines():
+        words = line.lstrip(">")
+        depth = len(line) - len(words)
+        words = words.removeprefix(" ")
+        if words == _SIGNATURE or goes_on != depth:
+            found.append([f"{'>' * depth} "] if depth else [])
+        goes_on = depth if words.endswith(" ") and words != _SIGNATURE else None
+        found[-1].append(words[:-1] if drop_spaces and goes_on is not None else words)
+    return "\n".join(map("".join, found))
 
 
 def pieces(text: str) -> Iterator[Piece]:

@@ -17,6 +17,7 @@ import olefile
 from errors import UnreadableError
 from index.documents.blobs import LeftOut
 from index.documents.store import Document
+from ingestion.reading.compressed_rtf import unpacked_rtf
 from ingestion.reading.containers import ATTACHED_TO, MAX_DEPTH, AttachmentNames, Member, Tally, lost, member_doc_id
 from ingestion.reading.files import refusal_of_name
 from ingestion.reading.mail import MailItems, headed, headers_of, mail_of, name_and_address
@@ -65,12 +66,16 @@ def read_msg(data: bytes, doc_id: str) -> MailItems:
 def _mail(file: olefile.OleFileIO, path: Path, doc_id: str, depth: int) -> MailItems:
     mail = _Properties(file, path, 24 if path else 32)
     builder = headed(headers := _headers(mail))
-    body = mail.text(_BODY)
-    html = "" if body.strip() else mail.text(_HTML)
-    add_body(builder, text_of_html(html) if html else body)
+    body = _body(mail, doc_id)
+    if isinstance(body, str):
+        add_body(builder, body)
     yield mail_of(doc_id, headers, builder)
-    if not body.strip() and not html and mail.has(_RTF):
-        yield LeftOut(doc_id, "Its text is there in RTF only, which is not read. Save it as HTML or plain text.")
+    if isinstance(body, LeftOut):
+        yield body
+    yield from _attached(mail, file, path, doc_id, depth)
+
+
+def _attached(mail: "_Properties", file: olefile.OleFileIO, path: Path, doc_id: str, depth: int) -> MailItems:
     names, tally = AttachmentNames(), Tally(doc_id)
     for folder in mail.folders("__attach"):
         attached = _Properties(file, (*path, folder), 8)
@@ -95,6 +100,25 @@ def _mail(file: olefile.OleFileIO, path: Path, doc_id: str, depth: int) -> MailI
         elif data is not None:
             yield Member.of(member_id, data, metadata={ATTACHED_TO: doc_id})
     yield from tally.left_out()
+
+
+def _body(mail: "_Properties", doc_id: str) -> str | LeftOut:
+    """Return the plain text, else that of the HTML, else that of the RTF, or why that cannot be read.
+
+    HTML that Outlook has packed into RTF stands in it as formatted text, too.
+    """
+    if (body := mail.text(_BODY)).strip():
+        return body
+    if html := mail.text(_HTML):
+        return text_of_html(html)
+    if not (packed := mail.data(f"{_RTF}0102")):
+        return ""
+    from ingestion.reading.office.rtf import read_rtf  # noqa: PLC0415  # few mails need it
+
+    try:
+        return read_rtf(unpacked_rtf(packed), doc_id).text
+    except UnreadableError as error:
+        return LeftOut(doc_id, f"Its text in RTF cannot be read. {error}")
 
 
 def _headers(mail: "_Properties") -> dict[str, str]:
@@ -153,10 +177,6 @@ class _Properties:
         depth = len(self._path)
         inside = (entry for entry in self._file.listdir() if tuple(entry[:depth]) == self._path)
         return sorted({entry[depth] for entry in inside if len(entry) > depth + 1 and entry[depth].startswith(start)})
-
-    def has(self, number: str) -> bool:
-        """Whether there is a binary property of this number."""
-        return f"__SUBSTG1.0_{number}0102" in self._streams
 
     def data(self, tag: str) -> bytes | None:
         """Return a binary property."""

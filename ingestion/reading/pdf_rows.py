@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
 from operator import add
 from typing import NamedTuple
 
-from index.documents.guess import guessed_blocks
+from index.documents.guess import guessed_blocks, header_row
 from index.documents.structure import Block
 from ingestion.reading.pdf_columns import mark_columns
 from ingestion.reading.pdf_header import NamedRow
@@ -21,6 +22,9 @@ from ingestion.reading.text import one_line
 
 # What no cleaning removes: a line with it is never blank.
 _VISIBLE = re.compile(r"[\w—–()%$€£+-]")
+_FIGURE = re.compile(r"[^\w\s]*\s?\d")
+# Below a header that the positions of words do not show: of a single row a figure below a word says little.
+MIN_ROWS = 2
 
 
 class WrittenRow(NamedTuple):
@@ -127,7 +131,7 @@ def blocks_of(text: str, starts: Sequence[int], pages: Sequence[WrittenPage]) ->
     for before, row in zip([None, *rows], [*rows, None], strict=True):
         start, end = before.end if before else 0, row.start if row else len(text)
         between = guessed_blocks(text[start:end])
-        blocks += [_unnamed(block.moved(partial(add, start)), text) for block in between]
+        blocks += _named_if_certain([block.moved(partial(add, start)) for block in between], text)
         if not between and blocks:
             blocks[-1] = blocks[-1]._replace(end=end)
         if row:
@@ -164,7 +168,32 @@ def _line_at(text: str, line: str, start: int, end: int) -> int | None:
     return None
 
 
-def _unnamed(block: Block, text: str) -> Block:
-    """Return a block as it is, but a row of cells with tabs between them without names: their places are not known."""
-    is_row = block.kind == "row" and "\t" in text[slice(*block.inner)]
-    return block._replace(columns=(), header=False) if is_row else block
+def _named_if_certain(blocks: Sequence[Block], text: str) -> Iterator[Block]:
+    """Yield guessed blocks; rows of cells with tabs between them have names only where no cell can be out of its place.
+
+    That is where each row has as many cells as the one on top, which names them: below it each row is full, and at
+    least one column is all figures.
+    """
+    for is_tabbed, run in groupby(blocks, lambda one: one.kind == "row" and "\t" in text[slice(*one.inner)]):
+        rows = list(run)
+        if not is_tabbed:
+            yield from rows
+            continue
+        cells = [[text[slice(*cell)] for cell in row.cells] for row in rows]
+        names = tuple(cells[0]) if _is_certain(cells) else ()
+        yield rows[0]._replace(columns=(), header=bool(names))
+        for row in rows[1:]:
+            yield row._replace(columns=names, header=False)
+
+
+def _is_certain(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first of these rows is a header, and all others lie below its names."""
+    header, *below = rows
+    is_full = all(len(row) == len(header) and all(row) for row in rows)
+    return (
+        len(below) >= MIN_ROWS
+        and is_full
+        and len(set(header)) == len(header)
+        and header_row(rows) == 0
+        and any(all(map(_FIGURE.match, column)) for column in zip(*below, strict=True))
+    )

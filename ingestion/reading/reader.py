@@ -30,6 +30,8 @@ LINES_PARSER = "ingestion.reading.page_lines:read_page_lines"
 
 # So many members of one file may end the process that reads them before the rest is given up.
 MAX_DEATHS = 20
+# At least: the models of OCR take half of it.
+OCR_MEMORY_MB = 4096
 
 T = TypeVar("T")
 
@@ -69,8 +71,7 @@ class Reader:
         self._sandbox = sandbox(doing="Parsing", memory_mb=settings.parse_memory_mb)
         self._ocr_sandbox: Sandbox | None = None
         if settings.ocr:
-            setting = "RAG_INGEST__OCR_MEMORY_MB"
-            self._ocr_sandbox = sandbox(doing="OCR", memory_mb=settings.ocr_memory_mb, memory_setting=setting)
+            self._ocr_sandbox = sandbox(doing="OCR", memory_mb=max(settings.parse_memory_mb, OCR_MEMORY_MB))
 
     def __enter__(self) -> Self:
         return self

@@ -23,6 +23,8 @@ from typing import Any
 from errors import UnreadableError
 from ingestion.schema import RunStopped
 
+# How the reports of a child's end are worded.
+TOO_LONG, KILLED = "took longer than", "killed its process"
 STOP_POLL_S = 0.1
 # Threads and memory pools set address space aside, of which the child has little.
 _FRUGAL = {
@@ -43,7 +45,6 @@ class Sandbox:
         doing: the task in people's words, at the beginning of a sentence.
         timeout_s: wall time the child may take for one answer: a file, or one batch of a file's records.
         memory_mb: address space of the child, in MB of a million bytes.
-        memory_setting: what raises it.
         stop: once it is set, a request that is under way ends with RunStopped.
     """
 
@@ -55,7 +56,6 @@ class Sandbox:
         doing: str,
         timeout_s: float,
         memory_mb: int,
-        memory_setting: str = "RAG_INGEST__PARSE_MEMORY_MB",
         stop: threading.Event | None = None,
     ) -> None:
         self._task = task
@@ -63,7 +63,6 @@ class Sandbox:
         self._doing = doing
         self._timeout_s = timeout_s
         self._memory_mb = memory_mb
-        self._memory_setting = memory_setting
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
         self._turn = object()
@@ -119,7 +118,7 @@ class Sandbox:
 
     def _start(self) -> None:
         self._connection, child_end = Pipe()
-        limits = (str(self._timeout_s), str(self._memory_mb), self._memory_setting)
+        limits = (str(self._timeout_s), str(self._memory_mb))
         arguments = (*limits, self._task, self._argument)
         path = [str(_PROJECT_ROOT), *(entry for entry in sys.path if entry)]
         with child_end:
@@ -146,11 +145,11 @@ class Sandbox:
         self.close()
         if code == -signal.SIGALRM:
             return UnreadableError(
-                f"{self._doing} took longer than {self._timeout_s:g} s.",
+                f"{self._doing} {TOO_LONG} {self._timeout_s:g} s.",
                 "Split the file, or raise RAG_INGEST__PARSE_TIMEOUT_S.",
             )
         cause = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         return UnreadableError(
-            f"{self._doing} killed its process ({cause}).",
-            f"Repair or convert it, or raise {self._memory_setting}.",
+            f"{self._doing} {KILLED} ({cause}).",
+            "Repair or convert it, or raise RAG_INGEST__PARSE_MEMORY_MB.",
         )

@@ -10,10 +10,13 @@ import html
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
+from ingestion.reading.markup import Grid, table
 from ingestion.reading.text_builder import MAX_HEADING_LEVEL, TextBuilder
 
-MAX_CELL_CHARS = 2000
+# What is shown of a cell, and what of it is looked at.
+MAX_CELL_CHARS, MAX_RAW_CELL_CHARS = 2000, 50_000
 # Tables within tables become words of a cell; further in they are left out.
 _MAX_INLINE_DEPTH = 4
 # What stands in for a block, and for a bar that parts no arguments, while the text is taken apart.
@@ -36,6 +39,7 @@ _BLOCK = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 _ONLY_BLOCK = re.compile(f"[ \t:]*{_OPEN}(\\d+){_CLOSE}[ \t]*")
 _LANGUAGE = re.compile(r"lang\s*=\s*[\"']?([\w+#-]{1,30})", re.IGNORECASE)
 _ATTRIBUTES = re.compile(r"[^|\[\]{}]{0,300}(?:=\s*(?:\"[^\"]*\"|'[^']*'|[\w#%.-]+)|nowrap)\s*")
+_SPAN = re.compile(r"\b(col|row)span\s*=\s*[\"']?(\d{1,4})", re.IGNORECASE)
 _INTERWIKI = re.compile(r"[a-z]{2,3}(?:-[a-z-]{2,12})?")
 _PARAMETER = re.compile(r"[\w \t./-]{1,60}")
 _FILE_OPTION = re.compile(
@@ -240,14 +244,15 @@ _INLINE: dict[str, Callable[[Arguments], str]] = {
     "=": lambda _: "=",
 }
 
-_Table = tuple[str, list[tuple[bool, list[str]]]]
+_Cell = tuple[str, int, int]  # text, the columns and the rows that it spans
+_Table = tuple[str, list[tuple[bool, list[_Cell]]]]
 
 
 def _table(content: str) -> _Table:
     """Return a table's caption, and its rows: whether all cells are headers, and the cells."""
     caption = ""
-    rows: list[tuple[bool, list[str]]] = []
-    cells: list[str] = []
+    rows: list[tuple[bool, list[_Cell]]] = []
+    cells: list[_Cell] = []
     marks: list[bool] = []
 
     def end_row() -> None:
@@ -264,12 +269,22 @@ def _table(content: str) -> _Table:
         elif line.startswith(("|", "!")):
             is_header = line[0] == "!"
             for cell in (line[1:].replace("!!", "||") if is_header else line[1:]).split("||"):
-                cells.append(_without_attributes(cell))
+                cells.append((_without_attributes(cell), *_spans(cell)))
                 marks.append(is_header)
-        elif cells:
-            cells[-1] = f"{cells[-1]} {line}"
+        elif cells and len(cells[-1][0]) <= MAX_RAW_CELL_CHARS:
+            text, columns, below = cells[-1]
+            cells[-1] = (f"{text} {line}", columns, below)
     end_row()
     return caption, rows
+
+
+def _spans(cell: str) -> tuple[int, int]:
+    """Return how many columns and rows a cell spans."""
+    attributes = cell.partition("|")[0]
+    if "span" not in attributes or not _ATTRIBUTES.fullmatch(attributes):
+        return 1, 1
+    found = {match[1].lower(): int(match[2]) for match in _SPAN.finditer(attributes)}
+    return found.get("col", 1), found.get("row", 1)
 
 
 def _without_attributes(cell: str) -> str:
@@ -351,17 +366,15 @@ class _Writer:
         else:
             self._builder.caption(self._inline(str(content)))
 
-    def _table(self, table: _Table) -> None:
-        caption, rows = table
-        self._builder.caption(self._inline(caption))
-        columns: list[str] = []
-        for place, (is_header, cells) in enumerate(rows):
-            words = [self._inline(cell)[:MAX_CELL_CHARS] for cell in cells]
-            if is_header and place == 0 and len(words) > 1:
-                columns = words
-                self._builder.row(words, header=True)
-            else:
-                self._builder.row(words, columns)
+    def _table(self, content: _Table) -> None:
+        caption, rows = content
+        grid = Grid()
+        for _, cells in rows:
+            for text, columns, below in cells:
+                grid.cell(self._inline(text)[:MAX_CELL_CHARS], columns, below)
+            grid.end_row()
+        headers = sum(1 for _ in takewhile(lambda row: row[0] and len(row[1]) > 1, rows[:-1]))
+        table(self._builder, grid.rows, headers, self._inline(caption))
 
     def _end_prose(self) -> None:
         if self._prose:
@@ -387,5 +400,5 @@ class _Writer:
         if kind == "code":
             return str(content[0])  # type: ignore[index]
         if kind == "table":
-            return " ".join(" ".join(cells) for _, cells in content[1])  # type: ignore[index]
+            return " ".join(text for _, cells in content[1] for text, *_ in cells)  # type: ignore[index]
         return str(content) if kind == "quote" else ""

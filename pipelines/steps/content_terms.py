@@ -1,7 +1,7 @@
 """The words of a text that say what it is about, for names that people read.
 
 Flow: texts -> words without stop words -> terms by the word index's analyzer -> **here** -> `topics.py` counts terms
-and shows words; `query_enhancement.py` shows the words of its terms.
+and shows words.
 """
 
 import re

@@ -107,7 +107,7 @@ class CorpusSource(SourceStep):
         if not state.enhancements:
             return engine.pipeline
         services = handler.services
-        flags = {name: name in state.enhancements for name in ("feedback", "hyde", "multi_query")}
+        flags = {name: name in state.enhancements for name in ("hyde", "multi_query")}
         expansion = services.settings.expansion.model_copy(update=flags)
         settings = services.settings.model_copy(update={"expansion": expansion})
         expansions = build_expansions(settings, engine.corpus, services.embedder(), services.model())

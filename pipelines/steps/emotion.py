@@ -1,15 +1,15 @@
 """Name the emotion that speaks from each document, or none.
 
 Flow: a text column -> **here**: words of a lexicon are counted, or the language model is asked -> a column of short
-facts. The lexicon is Empath's, for English (MIT; see THIRD_PARTY_NOTICES.md); what its package can fetch is not used.
+facts. The lexicon, for English, is a part of Empath's (`emotion_words.txt`; MIT, `emotion_words.LICENSE`), whose
+package has had no release since 2016.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 from typing import Any, Literal
-
-from empath import Empath
 
 from errors import LLMError
 from index.lexical.language import question_language
@@ -23,15 +23,8 @@ from pipelines.steps.lemmatizing import dictionary_form
 from query_engine.llms.helper import PromptHelper
 from query_engine.runtime.deadline import Deadline
 
-# Emotion -> the lexicon's categories that speak of it.
-CATEGORIES: Mapping[str, tuple[str, ...]] = {
-    "sadness": ("sadness", "suffering", "disappointment"),
-    "joy": ("joy", "cheerfulness", "contentment"),
-    "love": ("love", "affection"),
-    "anger": ("anger", "rage", "hate", "exasperation"),
-    "fear": ("fear", "horror", "nervousness"),
-    "surprise": ("surprise",),
-}
+EMOTIONS = ("sadness", "joy", "love", "anger", "fear", "surprise")
+LEXICON = Path(__file__).with_name("emotion_words.txt")
 NONE = "none"
 # The least count of an emotion's words, and their least share of all words, for it to be named.
 LEAST_WORDS, LEAST_SHARE = 1.0, 0.02
@@ -103,7 +96,7 @@ def by_lexicon(text: str) -> str | None:
     words = _WORD.findall(text.lower())[:MOST_WORDS]
     if _LETTERS.search(text) and (not words or question_language(text) != "en"):
         return None
-    lexicon, votes = _lexicon(), dict.fromkeys(CATEGORIES, 0.0)
+    lexicon, votes = _lexicon(), dict.fromkeys(EMOTIONS, 0.0)
     for word in words:
         emotions = lexicon.get(word) or lexicon.get(dictionary_form(word, "en")) or ()
         for emotion in emotions:
@@ -121,7 +114,7 @@ def by_model(helper: PromptHelper, text: str, deadline: Deadline) -> str | None:
         LLMError: the model failed at every try.
         OutOfTimeError: the deadline passed.
     """
-    emotions = [*CATEGORIES, NONE]
+    emotions = [*EMOTIONS, NONE]
     room = min(MOST_TOKENS, helper.prompt_tokens - helper.tokens(PROMPT))
     prompt = PROMPT.format(emotions=", ".join(emotions), text=helper.quoted(text, max(1, room)))
     failure: LLMError | None = None
@@ -143,10 +136,11 @@ def by_model(helper: PromptHelper, text: str, deadline: Deadline) -> str | None:
 @cache
 def _lexicon() -> dict[str, tuple[str, ...]]:
     """Return the emotions of each word."""
-    categories = Empath().cats
-    found: dict[str, dict[str, None]] = {}
-    for emotion, names in CATEGORIES.items():
-        for name in names:
-            for word in categories[name]:
-                found.setdefault(word, {})[emotion] = None
-    return {word: tuple(emotions) for word, emotions in found.items()}
+    found: dict[str, tuple[str, ...]] = {}
+    emotion = ""
+    for entry in LEXICON.read_text(encoding="utf-8").split():
+        if entry.endswith(":"):
+            emotion = entry[:-1]
+        else:
+            found[entry] = (*found.get(entry, ()), emotion)
+    return found

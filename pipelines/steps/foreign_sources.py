@@ -206,11 +206,6 @@ class ChromaSource(_ForeignSource):
         model: Text = embedding_parameter()
         limit: int = _limit(MAX_PAGES)
 
-    def check(self, services: Services) -> None:
-        """Refuse what is not set up or not allowed, and a model that is not loaded, if the settings want that."""
-        super().check(services)
-        services.refuse_other_embedder(self.given.model)
-
     def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
         """Add one row a record."""
         if warning := handler.services.other_embedder(self.given.model):

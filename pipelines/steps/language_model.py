@@ -1,7 +1,6 @@
 """Ask the language model of the service from a step: which model, how long, and what counts as no reply.
 
-A step may name a model that the service does not have. `RAG_PIPELINES__UNKNOWN_MODEL` decides: the step goes on without
-a language model and warns, or the pipeline is refused.
+A step that names a model which the service does not have goes on without a language model, and warns.
 
 Flow: `language_model_reranking.py`, `model_marking.py`, `model_summaries.py`, `emotion.py` -> **here** ->
 `query_engine/llms/`, which bounds prompts and replies. A call ends when the task is cancelled. A model that fails fails
@@ -31,7 +30,7 @@ def model_parameter() -> Any:
         "",
         "LLM model",
         "The service's language model, by its name; empty stands for it. Another name: the step goes on without a "
-        "language model and warns, or is refused, as RAG_PIPELINES__UNKNOWN_MODEL says.",
+        "language model and warns.",
     )
 
 
@@ -58,12 +57,10 @@ def check_model(services: Services, wanted: str) -> None:
         wanted: the parameter `model`.
 
     Raises:
-        PipelineError: there is no model, or not the wanted one and the settings refuse that.
+        PipelineError: there is no model, and none is named.
     """
     if not wanted:
         loaded_model(services)
-    elif not _is_served(services.model(), wanted):
-        services.refuse_unknown_model(_unserved(services, wanted), "Leave `model` out, or name the one that is.")
 
 
 def has_model(handler: StepHandler, wanted: str, instead: str) -> bool:
@@ -99,10 +96,9 @@ def check_method(services: Services, given: Any) -> None:
     Raises:
         PipelineError: says which.
     """
-    if given.method == "auto" and asks_model(given) and not given.model and services.model() is None:
-        services.refuse_unknown_model("This service has no language model.", "Leave `summarize_prompt` out.")
-    elif asks_model(given):
-        check_model(services, given.model)
+    if asks_model(given):
+        if given.method == "model":
+            check_model(services, given.model)
     elif given.method != "auto" and given.model not in {"", QUOTES}:
         raise PipelineError(
             f"The method {given.method!r} asks no language model, yet `model` names {given.model!r}.",

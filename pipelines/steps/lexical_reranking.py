@@ -1,7 +1,6 @@
 """Rank documents by the words that they share with the query: TF-IDF with three measures, and BM25.
 
-Flow: texts -> terms by the word index's analyzer -> weights within these documents alone -> **here** -> scores. The
-cosine is that of `query_engine/retrieval/lexical_scoring.py`.
+Flow: texts -> terms by the word index's analyzer -> weights within these documents alone -> **here** -> scores.
 """
 
 import math
@@ -16,7 +15,6 @@ from index.lexical.tantivy_index import LexicalIndex
 from pipelines.handler import StepHandler
 from pipelines.parameters import parameter
 from pipelines.step import RerankerStep
-from query_engine.retrieval.lexical_scoring import tfidf_cosine
 
 # Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009; the word index uses the same.
 K1, B = 1.2, 0.75
@@ -101,6 +99,20 @@ def bm25(query: Weights, texts: Sequence[Sequence[str]], idf: Callable[[str], fl
                 if term in counts
             )
         )
+    return scores
+
+
+def tfidf_cosine(query: Weights, texts: Sequence[Sequence[str]], idf: Callable[[str], float]) -> list[float]:
+    """Return the cosine, 0..1, of the query's and each text's vector of term weights.
+
+    A term of a text weighs (1 + ln tf) idf, a term of the query weight * idf. Salton and Buckley, "Term-Weighting
+    Approaches in Automatic Text Retrieval", Information Processing and Management 24, 1988.
+    """
+    wanted = _unit({term: weight * idf(term) for term, weight in query.items()})
+    scores = []
+    for text in texts:
+        held = _unit({term: (1 + math.log(count)) * idf(term) for term, count in Counter(text).items()})
+        scores.append(sum(weight * held[term] for term, weight in wanted.items() if term in held))
     return scores
 
 

@@ -24,8 +24,8 @@ from pipelines.step import FULL_TEXT, RowStep, Step
 from pipelines.steps.language_model import asks_model, check_method, has_model, model_parameter
 from pipelines.steps.model_marking import MARK, model_marks
 from query_engine.reader.layout import lay_out
+from query_engine.reader.leaves import passage_text
 from query_engine.reader.model import SHIPPED, PassageReader
-from query_engine.reader.windows import passage_text
 
 # The most that the reader takes in one call.
 WINDOW_CHARS = 850
@@ -147,7 +147,7 @@ def relevant_spans(reader: PassageReader, query: str, text: str) -> list[tuple[i
     windows = _windows([(unit.start, unit.end) for unit in layout.units])
     if not windows:
         return []
-    read = reader.read(query, [passage_text("", (), text, layout, places) for places in windows])
+    read = reader.read(query, [passage_text("", layout, places) for places in windows])
     scored = [
         (score, layout.units[place])
         for places, scores in zip(windows, read, strict=True)

@@ -15,10 +15,10 @@ from typing import Any
 
 from rapidfuzz.distance import Indel, LCSseq
 
+from index.documents.sentences import split_sentences
 from pipelines.handler import StepHandler
 from pipelines.steps.language_model import ModelCalls
 from query_engine.llms.helper import PromptHelper
-from query_engine.text.sentences import split_sentences
 
 MARK = "**"
 TRIES = 3

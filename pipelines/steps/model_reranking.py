@@ -32,10 +32,6 @@ class EmbeddingReranker(RerankerStep):
 
         model: Text = embedding_parameter()
 
-    def check(self, services: Services) -> None:
-        """Refuse a model that is not loaded, if the settings want that."""
-        services.refuse_other_embedder(self.given.model)
-
     def scores(self, query: str, texts: list[str], handler: StepHandler) -> Sequence[float]:
         """Return cosines, -1..1."""
         if warning := handler.services.other_embedder(self.given.model):

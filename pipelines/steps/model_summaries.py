@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from errors import LLMError, OutOfTimeError
+from index.documents.sentences import split_sentences
 from pipelines.handler import StepHandler
 from pipelines.state import Row
 from pipelines.steps.language_model import NOTHING_OF_USE, ModelCalls, loaded_model
@@ -21,7 +22,6 @@ from query_engine.schema.passage import Passage
 from query_engine.synthesis.base import Piece
 from query_engine.synthesis.build import build_synthesizer
 from query_engine.synthesis.generative import GenerativeSynthesizer
-from query_engine.text.sentences import split_sentences
 
 PROMPT = "summary"
 """The wording, among `query_engine/prompting/prompts/`."""

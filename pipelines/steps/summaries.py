@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from errors import PipelineError
+from index.documents.sentences import split_sentences
 from index.embedding.batch import embed_documents
 from pipelines.handler import StepHandler
 from pipelines.parameters import ColumnName, StepParameters, Text, parameter
@@ -20,7 +21,6 @@ from pipelines.step import FULL_TEXT, RowStep, Step
 from pipelines.steps.language_model import asks_model, check_method, has_model, model_parameter
 from pipelines.steps.model_summaries import SummaryWriter
 from query_engine.collection.summary import diverse
-from query_engine.text.sentences import split_sentences
 
 MIN_WORDS, MAX_CHARS = 5, 400
 # Of each text; the first ones of a longer one.

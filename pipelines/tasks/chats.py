@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from errors import TooManyTasksError, UnfinishedTaskError, UnknownChatError
 from pipelines.parameters import unknown
-from pipelines.state import PipelineState
+from pipelines.state import CHAT_DOCUMENTS, PipelineState
 from pipelines.tasks.store import TaskStore
 from pipelines.tasks.tables import read_state
 from query_engine.question.condense import Turn
@@ -51,9 +51,8 @@ class Chats:
         documents: that a chat reads, at most: the first of the table.
     """
 
-    def __init__(self, store: TaskStore, documents: int) -> None:
+    def __init__(self, store: TaskStore) -> None:
         self._store = store
-        self._documents = documents
 
     def begin(self, task_id: str, column: str, model: str) -> str:
         """Begin a chat and return its id.
@@ -121,7 +120,7 @@ class Chats:
     def pages(self, chat: Chat) -> list[GivenPage]:
         """Return the documents, named `Doc 1` and so on by their place in the table; rows without text are left out."""
         table = read_state(self._store, chat.task_id, "", columns={chat.column, TITLE})
-        return pages_of(table, chat.column, self._documents)
+        return pages_of(table, chat.column, CHAT_DOCUMENTS)
 
 
 def pages_of(state: PipelineState, column: str, most: int) -> list[GivenPage]:

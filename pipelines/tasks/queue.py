@@ -27,6 +27,7 @@ from settings import PipelinesSettings
 CANCELLED = "TaskCancelledError: The task was cancelled."
 # For running tasks when the service stops.
 STOP_WITHIN_S = 8.0
+MAX_WAITING = 1000
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +48,7 @@ class TaskQueue:
 
     def __init__(self, store: TaskStore, runner: Runner, registry: Registry, settings: PipelinesSettings) -> None:
         self.store = store
-        self.chats = Chats(store, settings.chat_documents)
+        self.chats = Chats(store)
         self._runner = runner
         self._registry = registry
         self._settings = settings
@@ -73,7 +74,7 @@ class TaskQueue:
         plan = read_plan(body, self._registry, self._runner.services)
         self._expire()
         with self._changed:
-            task_id = self.store.add(plan.body, self._settings.queue)
+            task_id = self.store.add(plan.body, MAX_WAITING)
             self._start_threads()
             self._changed.notify()
         return task_id

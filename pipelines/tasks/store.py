@@ -20,6 +20,7 @@ from typing import Any, Literal, TextIO
 from uuid import uuid4
 
 from errors import TasksUnavailableError, TooManyTasksError, UnknownPipelineError, UnknownTaskError
+from index.disk import private_file, private_folder
 
 FILE_NAME, LOCK_NAME = "tasks.sqlite", "lock"
 MOST_PIPELINES = 10_000
@@ -334,7 +335,8 @@ class TaskStore:
 def _held(folder: Path) -> TextIO:
     """Hold the folder until the process ends or the file is closed."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
+        private_file(folder / FILE_NAME)
         file = (folder / LOCK_NAME).open("a")
     except OSError as error:
         raise TasksUnavailableError(

@@ -53,7 +53,7 @@ def progress(
     rows = _rows(state, most_bytes) if state else []
     if state and len(rows) < state.count:
         warnings.append(
-            f"`data` holds the first {len(rows)} of {state.count} documents: RAG_PIPELINES__MAX_REPLY_MB allows no "
+            f"`data` holds the first {len(rows)} of {state.count} documents: a reply has room for no "
             f"more. GET /task/table/{task.id}/{total} has all."
         )
     return {

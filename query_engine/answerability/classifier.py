@@ -17,6 +17,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from query_engine.answerability.features import Features, measure
 from query_engine.reader.reading import LeafReader
+from query_engine.runtime.watching import part
 from query_engine.schema.passage import Passage
 from query_engine.text.term_weights import CorpusWords
 
@@ -32,14 +33,12 @@ class Confidence:
         similarity: cosine of the question and the nearest leaf, -1..1.
         coverage: share of the question's words, weighted by rarity, that one passage and its title hold at best, 0..1.
         missing: the words that none of them holds, rarest first, as the index spells them.
-        contradicted: the question's words in whose place the best sentence says something else.
     """
 
     value: float
     similarity: float
     coverage: float
     missing: tuple[str, ...]
-    contradicted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +95,15 @@ def assess(
     words: CorpusWords,
     embedder: BaseEmbedding,
     reader: LeafReader,
-    *,
-    leaves: int,
 ) -> Confidence:
-    """Judge passages found among so many leaves; without any the value is 0.
+    """Judge passages; without any the value is 0.
 
     Embeds only if no passage was found by its meaning.
     """
     if not passages:
         return Confidence(0.0, 0.0, 0.0, ())
-    reading = reader.read(question, passages)
-    features = measure(question, passages, words, embedder, reading, leaves=leaves)
+    with part("read"):
+        reading = reader.read(question, passages)
+    features = measure(question, passages, words, embedder, reading)
     value = read_classifier().probability(features)
-    return Confidence(value, features.similarity, features.coverage, features.missing, reading.contradicted)
+    return Confidence(value, features.similarity, features.coverage, features.missing)

@@ -128,7 +128,7 @@ def _kinds(names: Sequence[DocumentName]) -> dict[str, int]:
 
 def _list(wording: Wording, names: Sequence[DocumentName]) -> list[Line]:
     lines: list[Line] = [[f"{wording.overview.format(documents=wording.some(len(names)))}\n"]]
-    lines += [[f"- **{_title(name.title)}** ({as_text(name.doc_id)})"] for name in names[:LISTED_DOCUMENTS]]
+    lines += [[f"- **{_title(name.title)}** ({as_text(name.place)})"] for name in names[:LISTED_DOCUMENTS]]
     if len(names) > LISTED_DOCUMENTS:
         lines.append([f"- {wording.more.format(count=len(names) - LISTED_DOCUMENTS)}"])
     return lines
@@ -244,7 +244,7 @@ def _cited(quotes: Sequence[Extract], answer: Answer) -> str:
 
 def _passages(lines: Iterable[Line]) -> tuple[Passage, ...]:
     quotes = (quote for line in lines for piece in line if not isinstance(piece, str) for quote in piece)
-    return tuple({quote.passage.chunk_id: quote.passage for quote in quotes}.values())
+    return tuple({(quote.passage.corpus, quote.passage.chunk_id): quote.passage for quote in quotes}.values())
 
 
 def _title(title: str) -> str:

@@ -4,16 +4,12 @@ Flow: passages that were found -> **here** -> their documents -> `summary.py`, `
 them -> **here** -> quotes. Value types only; the selection is made elsewhere.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from index.documents.span_tree import split_node_id
 from index.documents.store import StoredDocument
 from query_engine.retrieval.merging.group import Group
 from query_engine.schema.passage import Passage
-
-DocumentsOf = Callable[[Iterable[str]], Mapping[str, StoredDocument]]
-"""Versions -> documents, as `DocumentStore.get_versions`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +45,6 @@ def extract(document: StoredDocument, start: int, end: int, heading: str = "") -
 
 def passages_of(extracts: Iterable[Extract]) -> tuple[Passage, ...]:
     """Return the passages that extracts stand in, each once."""
-    return tuple({(one.passage.chunk_id, one.passage.end): one.passage for one in extracts}.values())
-
-
-def documents_of(passages: Sequence[Passage], documents: DocumentsOf) -> list[StoredDocument]:
-    """Return the documents that passages are from, in their order, each once; without those that are gone."""
-    versions = dict.fromkeys(split_node_id(passage.node_id)[0] for passage in passages)
-    known = documents(versions)
-    return [known[version] for version in versions if version in known]
+    return tuple(
+        {(one.passage.corpus, one.passage.chunk_id, one.passage.end): one.passage for one in extracts}.values()
+    )

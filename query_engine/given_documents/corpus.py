@@ -106,7 +106,7 @@ def _cut(
             logger.warning("%s: %s", document.doc_id, rest.left_out)
         if rest.blank:
             continue
-        tree = splitter.split(document.text)
+        tree = splitter.split(document)
         if sentences:
             tree = with_sentence_leaves(document.text, tree)
         if len(tree):

@@ -6,8 +6,8 @@ leaves. Roots and middles stay as they are, so merging climbs from sentences as 
 
 from collections.abc import Iterator
 
+from index.documents.sentences import split_sentences
 from index.documents.span_tree import LEAF, LEVEL_NAMES, Span, SpanTree
-from query_engine.text.sentences import split_sentences
 
 MIDDLE = LEVEL_NAMES.index("middle")
 

@@ -12,9 +12,12 @@ from llama_index.core.llms import LLM
 from llama_index.core.llms.callbacks import llm_chat_callback
 
 from query_engine.llms.reply import Thought
+from query_engine.runtime.watching import ModelCall, model_call
 
 # Where LlamaIndex's models put a piece of reasoning.
 THINKING = "thinking_delta"
+# Nucleus sampling.
+TOP_P = 0.9
 _SAID = "Answer in one word."
 
 
@@ -38,11 +41,13 @@ class LoadedModel:
     control_tokens: tuple[str, ...] = ()
 
 
-def chat_stream(llm: LLM, messages: Sequence[ChatMessage], pieces: Generator[str, None, None]) -> ChatResponseGen:
+def chat_stream(
+    llm: LLM, messages: Sequence[ChatMessage], pieces: Generator[str, None, None], call: ModelCall
+) -> ChatResponseGen:
     """Yield pieces of text as LlamaIndex chat responses, with LlamaIndex's events; thoughts beside the text.
 
     `pieces` is closed with this stream, at once: LlamaIndex's own wrappers leave that to the garbage collector, and an
-    event handler that keeps an exception keeps the model running.
+    event handler that keeps an exception keeps the model running. `call` is watched until then.
     """
 
     @llm_chat_callback()
@@ -52,6 +57,7 @@ def chat_stream(llm: LLM, messages: Sequence[ChatMessage], pieces: Generator[str
             for piece in pieces:
                 thought = isinstance(piece, Thought)
                 text += "" if thought else piece
+                call.reply += piece
                 yield ChatResponse(
                     message=ChatMessage(role=MessageRole.ASSISTANT, content=text),
                     delta="" if thought else piece,
@@ -60,7 +66,8 @@ def chat_stream(llm: LLM, messages: Sequence[ChatMessage], pieces: Generator[str
 
         return generate()
 
-    with closing(pieces):
+    call.messages = [(message.role.value, message.content or "") for message in messages]
+    with model_call(call), closing(pieces):
         yield from responses(llm, messages)
 
 

@@ -19,6 +19,9 @@ from query_engine.runtime.deadline import Deadline
 
 logger = logging.getLogger(__name__)
 
+# Time limit for a plan, a rewording or a hypothetical passage; after that the question continues without it.
+ASIDE_S = 10.0
+
 
 class PromptHelper:
     """Asks one question at a time; safe to call from many threads.

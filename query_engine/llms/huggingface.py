@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
@@ -18,7 +18,7 @@ from safetensors import SafetensorError
 from transformers import BitsAndBytesConfig, StoppingCriteria, StoppingCriteriaList, TextStreamer
 
 from errors import ModelError, SettingsError
-from query_engine.llms.base import LoadedModel
+from query_engine.llms.base import TOP_P, LoadedModel
 from query_engine.llms.gguf import packaged_gguf, read_header
 from query_engine.llms.local import TEMPLATE_OPTIONS, LocalLLM, ModelThread, first_line, generation_failed
 from settings import LLMSettings
@@ -27,6 +27,7 @@ from settings import LLMSettings
 class StoppableHuggingFaceLLM(LocalLLM, HuggingFaceLLM):
     """A `HuggingFaceLLM` with one generation at a time, each with its own streamer, stopped within one token."""
 
+    provider: ClassVar[str] = "huggingface"
     _thread: ModelThread = PrivateAttr(default_factory=ModelThread)
 
     def count_tokens(self, text: str) -> int:
@@ -102,7 +103,7 @@ def load_huggingface(settings: LLMSettings) -> LoadedModel:
     """
     device = _device(settings.device)
     name, options = _source(settings, device)
-    sampling = {"do_sample": True, "temperature": settings.temperature, "top_p": settings.top_p}
+    sampling = {"do_sample": True, "temperature": settings.temperature, "top_p": TOP_P}
     tokenizer_options = {key: options[key] for key in ("gguf_file", "local_files_only") if key in options}
     try:
         llm = StoppableHuggingFaceLLM(

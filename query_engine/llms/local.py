@@ -8,7 +8,7 @@ import threading
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Any
+from typing import Any, ClassVar
 
 from llama_index.core.base.llms.types import (
     ChatMessage,
@@ -23,6 +23,7 @@ from pydantic import PrivateAttr
 
 from errors import LLMError
 from query_engine.llms.base import chat_stream, has_system, without_system
+from query_engine.runtime.watching import ModelCall
 
 HEARTBEAT_S = 0.1
 # Known to the templates of models that can reason; others ignore it. Quoting documents needs no reasoning.
@@ -86,11 +87,16 @@ def first_line(error: Exception) -> str:
 class LocalLLM(CustomLLM):
     """LlamaIndex's four ways to ask, all through one stream of pieces and the model's chat template."""
 
+    provider: ClassVar[str]
     _has_system: bool = PrivateAttr(default=True)
 
     def learn_roles(self) -> None:
         """Find out whether the chat template has a system message."""
         self._has_system = has_system(self.templated)
+
+    @abstractmethod
+    def count_tokens(self, text: str) -> int:
+        """Length of a text."""
 
     @abstractmethod
     def templated(self, messages: Sequence[ChatMessage]) -> str:
@@ -103,7 +109,9 @@ class LocalLLM(CustomLLM):
     def stream_chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponseGen:
         """Stream an answer; closing the stream stops the model."""
         heard = messages if self._has_system else without_system(messages)
-        return chat_stream(self, messages, self.pieces(self.templated(heard)))
+        prompt = self.templated(heard)
+        call = ModelCall(self.provider, self.metadata.model_name, prompt=prompt, count=self.count_tokens)
+        return chat_stream(self, messages, self.pieces(prompt), call)
 
     def chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponse:
         """Return a whole answer."""

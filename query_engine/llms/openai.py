@@ -28,9 +28,10 @@ from tenacity import (
 from errors import LLMError, SettingsError
 from loopback import may_use_proxy
 from query_engine.llms import server_errors as failures
-from query_engine.llms.base import LoadedModel, chat_stream, without_system
+from query_engine.llms.base import TOP_P, LoadedModel, chat_stream, without_system
 from query_engine.llms.local import HEARTBEAT_S
 from query_engine.llms.reply import Thought
+from query_engine.runtime.watching import ModelCall
 from settings import LLMSettings
 
 # A reader waits meanwhile, and the answer can be quoted from the passages at once: better soon than perfect.
@@ -46,6 +47,7 @@ class ServerLLM(OpenAILike):
     """An `OpenAILike` whose chat stream can be stopped and times out."""
 
     _has_system: bool = PrivateAttr(default=True)
+    _counts: bool = PrivateAttr(default=True)
 
     def stream_chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponseGen:
         """Stream an answer; closing the stream closes the connection.
@@ -53,12 +55,13 @@ class ServerLLM(OpenAILike):
         Raises:
             LLMError: one distinct fact for each way a server fails.
         """
-        return chat_stream(self, messages, self._pieces(messages))
+        call = ModelCall("openai", self.model)
+        return chat_stream(self, messages, self._pieces(messages, call), call)
 
-    def _pieces(self, messages: Sequence[ChatMessage]) -> Generator[str, None, None]:
+    def _pieces(self, messages: Sequence[ChatMessage], call: ModelCall) -> Generator[str, None, None]:
         """Drive the asynchronous client from this thread: only that one can be interrupted while it waits."""
         with asyncio.Runner() as runner:
-            stream = self._receive(messages)
+            stream = self._receive(messages, call)
             waiting: asyncio.Task[str] | None = None
             started, received = time.monotonic(), 0
             try:
@@ -84,8 +87,8 @@ class ServerLLM(OpenAILike):
                     runner.run(_rest(waiting))
                 runner.run(stream.aclose())
 
-    async def _receive(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str, None]:
-        """Yield each piece of text and of reasoning."""
+    async def _receive(self, messages: Sequence[ChatMessage], call: ModelCall) -> AsyncGenerator[str, None]:
+        """Yield each piece of text and of reasoning; the server's count of tokens goes to `call`."""
         limit = (self.max_tokens or 0) * MAX_BYTES_PER_TOKEN + MAX_EXTRA_BYTES
 
         async def watch(response: httpx.Response) -> None:
@@ -104,6 +107,7 @@ class ServerLLM(OpenAILike):
         ) as client:
             async for chunk in await self._open(client, messages):
                 text, thought, ends = _read(chunk)
+                _count(chunk, call)
                 chunks += 1
                 pieces += bool(text)
                 finished = finished or ends
@@ -119,17 +123,24 @@ class ServerLLM(OpenAILike):
             raise failures.cut(pieces) if chunks else failures.garbage()
 
     async def _open(self, client: AsyncOpenAI, messages: Sequence[ChatMessage]) -> Any:
-        """Send the request, without a system message where the server refuses the role."""
-        if not self._has_system:
-            return await self._create(client, without_system(messages))
-        try:
-            return await self._create(client, messages)
-        except openai.APIStatusError as error:
-            # "System role not supported", "Only user and assistant roles are supported!": the words are the template's.
-            if messages[0].role != MessageRole.SYSTEM or "role" not in _said(error).lower():
-                raise
-        self._has_system = False
-        return await self._create(client, without_system(messages))
+        """Send the request, and again without a system message or the wish for a count if the server refuses that."""
+        while True:
+            try:
+                return await self._create(client, messages if self._has_system else without_system(messages))
+            except openai.APIStatusError as error:
+                if not self._does_without(_said(error).lower(), messages):
+                    raise
+
+    def _does_without(self, refusal: str, messages: Sequence[ChatMessage]) -> bool:
+        """Leave out from now on what the server's words say that it refuses; say whether that is anything."""
+        if self._counts and "stream_options" in refusal:
+            self._counts = False
+            return True
+        # "System role not supported", "Only user and assistant roles are supported!": the words are the template's.
+        if self._has_system and messages[0].role == MessageRole.SYSTEM and "role" in refusal:
+            self._has_system = False
+            return True
+        return False
 
     async def _create(self, client: AsyncOpenAI, messages: Sequence[ChatMessage]) -> Any:
         """Send the request; try again after a refusal that may pass in time."""
@@ -143,6 +154,7 @@ class ServerLLM(OpenAILike):
             client.chat.completions.create,
             messages=cast(Any, to_openai_message_dicts(messages, model=self.model)),
             **self._get_model_kwargs(stream=True),
+            **({"stream_options": {"include_usage": True}} if self._counts else {}),
         )
 
     def _gives_up(self, state: RetryCallState) -> bool:
@@ -208,6 +220,14 @@ def _read(chunk: Any) -> tuple[str, str, bool]:
     return text or "", thought or "", bool(getattr(choices[0], "finish_reason", None))
 
 
+def _count(chunk: Any, call: ModelCall) -> None:
+    """Take over how many tokens the server counted, which the last chunk says if any does."""
+    usage = getattr(chunk, "usage", None)
+    counted = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
+    if all(isinstance(one, int) and one >= 0 for one in counted):
+        call.input_tokens, call.output_tokens = counted
+
+
 def _translated(error: Exception, received: int, timeout_s: float) -> LLMError:
     if isinstance(error, openai.APITimeoutError | httpx.TimeoutException):
         return failures.stalled(timeout_s, received)
@@ -250,7 +270,7 @@ def connect_openai(settings: LLMSettings) -> LoadedModel:
         context_window=settings.context_tokens,
         max_tokens=settings.max_new_tokens,
         temperature=settings.temperature,
-        additional_kwargs={"top_p": settings.top_p},
+        additional_kwargs={"top_p": TOP_P},
         timeout=settings.timeout_s,
         max_retries=MAX_RETRIES,
         is_chat_model=True,

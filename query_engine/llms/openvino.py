@@ -7,14 +7,14 @@ between calls, applies the chat template twice and cannot be stopped.
 import threading
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import openvino_genai
 from llama_index.core.base.llms.types import ChatMessage, LLMMetadata
 from pydantic import PrivateAttr
 
 from errors import ModelError, SettingsError
-from query_engine.llms.base import LoadedModel
+from query_engine.llms.base import TOP_P, LoadedModel
 from query_engine.llms.gguf import exact_gguf, packaged_gguf, read_header
 from query_engine.llms.local import TEMPLATE_OPTIONS, LocalLLM, ModelThread, first_line, generation_failed
 from settings import LLMSettings
@@ -25,6 +25,7 @@ _FOLDER_FILES = ("openvino_model.xml", "openvino_model.bin", "openvino_tokenizer
 class OpenVINOLLM(LocalLLM):
     """One pipeline, one generation at a time, each with its own streamer, stopped within one token."""
 
+    provider: ClassVar[str] = "openvino"
     model_name: str
     context_window: int
 
@@ -41,7 +42,7 @@ class OpenVINOLLM(LocalLLM):
         self._config.max_new_tokens = settings.max_new_tokens
         self._config.do_sample = settings.temperature > 0
         if settings.temperature > 0:
-            self._config.temperature, self._config.top_p = settings.temperature, settings.top_p
+            self._config.temperature, self._config.top_p = settings.temperature, TOP_P
 
     @property
     def metadata(self) -> LLMMetadata:

@@ -21,8 +21,15 @@ _DECLINED = re.compile(
 _LONGEST_OPENING_CHARS = 160
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
 _SENTENCE_END = re.compile(r"[.!?]\s")
+_BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):])\s*")
 # A paragraph of thoughts that goes on for longer is handed out sentence by sentence.
 _LONGEST_THOUGHT_CHARS = 400
+
+
+def listed(reply: str, max_chars: int) -> list[str]:
+    """Return what a model lists, one a line: without bullets, numbers and quotes, lines that lead in, and long ones."""
+    lines = (_BULLET.sub("", line).strip().strip("\"'“”`").strip() for line in reply.splitlines())
+    return [line for line in lines if line and not line.endswith(":") and len(line) <= max_chars]
 
 
 class Thought(str):

@@ -9,8 +9,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from index.documents.sentences import split_sentences
 from query_engine.schema.passage import Passage
-from query_engine.text.sentences import split_sentences
 
 
 def fitting(passages: Sequence[Passage], room: int, size: Callable[[Passage, int], int]) -> list[Passage]:

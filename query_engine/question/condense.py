@@ -9,7 +9,7 @@ tall is it?") takes along its content words, and a name from the answer, in brac
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,15 +17,17 @@ from errors import LLMError, OutOfTimeError
 from index.lexical.tantivy_index import search_words
 from query_engine.llms.helper import PromptHelper
 from query_engine.prompting.builder import PROMPTS
+from query_engine.question.validation import MAX_WORDED_CHARS
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.text.markdown_escape import REFERENCE
 
 MAX_CARRIED_WORDS = 8
-MAX_QUESTION_CHARS = 500
 # The model reads the last turns; each takes at most this share of its prompt.
 READ_TURNS = 6
 TURN_SHARE = 10
+# The model that answers is shown less of them, so that documents have room in a small context.
+TOLD_TURNS, TOLD_CHARS = 4, 300
 
 _WORD = re.compile(r"[^\W_](?:[\w'’.-]*\w)?")
 _POINTS_BACK = re.compile(
@@ -127,10 +129,7 @@ class Condenser:
     def _rewritten(self, asker: PromptHelper, turns: Sequence[Turn], question: str, deadline: Deadline | None) -> str:
         limit = Deadline(self._timeout_s) if deadline is None else deadline.for_stage(self._timeout_s)
         room_tokens = asker.prompt_tokens // TURN_SHARE
-        conversation = [
-            f"{'User' if turn.role == 'user' else 'Assistant'}: {asker.quoted(_plain(turn.text), room_tokens)}"
-            for turn in turns[-READ_TURNS:]
-        ]
+        conversation = _conversation(turns[-READ_TURNS:], lambda text: asker.quoted(text, room_tokens))
         template = (PROMPTS / "condense.txt").read_text(encoding="utf-8").strip()
         asked = asker.quoted(question, room_tokens * 2)
         reply = asker.ask(template.format(conversation="\n".join(conversation), question=asked), limit, one_line=True)
@@ -138,15 +137,30 @@ class Condenser:
         known = {word.casefold() for text in (*conversation, question) for word in _WORD.findall(text)}
         if question.endswith("?") and not rewritten.endswith("?"):
             raise LLMError("The language model wrote no question.", "Use a larger model.")
-        if len(rewritten) > MAX_QUESTION_CHARS or not _grounded(rewritten, known):
+        if len(rewritten) > MAX_WORDED_CHARS or not _grounded(rewritten, known):
             raise LLMError("The language model's wording is not about the conversation.", "Use a larger model.")
         return rewritten
+
+
+def after_conversation(turns: Sequence[Turn], question: str, condensed: Condensed) -> str:
+    """Return the question for a language model that answers: as it was typed, after the last turns.
+
+    A wording of the model's own stands beside it, one by rules does not: the model reads the conversation itself.
+    """
+    said = _conversation(turns[-TOLD_TURNS:], lambda text: " ".join(text.split())[:TOLD_CHARS])
+    reworded = f" ({condensed.question})" if condensed.how == "model" else ""
+    return "\n".join(("The conversation so far:", *said, "", f"The question now: {question}{reworded}"))
+
+
+def _conversation(turns: Sequence[Turn], shortened: Callable[[str], str]) -> list[str]:
+    """Return a line for each turn, as a prompt shows it."""
+    return [f"{'User' if turn.role == 'user' else 'Assistant'}: {shortened(_plain(turn.text))}" for turn in turns]
 
 
 def carry_words(turns: Sequence[Turn], question: str) -> Condensed:
     """Add what the earlier questions were about, if the question points back; see the module's docstring."""
     turns = turns[-READ_TURNS:]
-    if len(question) <= MAX_QUESTION_CHARS and (whole := _completed(turns, question)):
+    if len(question) <= MAX_WORDED_CHARS and (whole := _completed(turns, question)):
         return Condensed(whole, "words")
     about: list[str] = []
     for turn in turns:
@@ -164,7 +178,7 @@ def carry_words(turns: Sequence[Turn], question: str) -> Condensed:
         if word.casefold() not in said and not (dated and _YEAR.fullmatch(word))
     ][:MAX_CARRIED_WORDS]
     # A question this long names its subject.
-    if not carried or len(question) > MAX_QUESTION_CHARS or not points_back(question):
+    if not carried or len(question) > MAX_WORDED_CHARS or not points_back(question):
         return Condensed(question, "unchanged")
     # Before the question mark: what follows it would look like a second question.
     asked = question.rstrip("?!. ")
@@ -181,7 +195,7 @@ def _completed(turns: Sequence[Turn], question: str) -> str | None:
     if not places:
         return None
     before = carry_words(turns[: places[-1]], turns[places[-1]].text).question.rstrip("?!. ")
-    if len(before) > MAX_QUESTION_CHARS:
+    if len(before) > MAX_WORDED_CHARS:
         return None
     if one_word:
         asked = _ASKED.fullmatch(before)
@@ -204,7 +218,7 @@ def _answer_names(answer: str, question: str) -> list[str]:
     # The answer's short form, where it is a name: "she" may be who was asked for.
     names = [name for name in _BOLD.findall(answer)[:1] if name[:1].isupper()]
     if not names and _PERSON.search(question):
-        names = _RUN_OF_NAMES.findall(_plain(answer)[:MAX_QUESTION_CHARS])[:1]
+        names = _RUN_OF_NAMES.findall(_plain(answer)[:MAX_WORDED_CHARS])[:1]
     return [word for name in names for word in _WORD.findall(name)]
 
 

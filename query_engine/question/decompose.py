@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from errors import RagError
 from query_engine.llms.helper import PromptHelper
+from query_engine.llms.reply import listed
 from query_engine.question.decompose_rules import MAX_PARTS, Part, split_question
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
@@ -27,7 +28,6 @@ _MAY_BE_SEVERAL = re.compile(
     r"\?.*\?|[,;]|\b(?:and|or|than|both|each|versus|vs|compared?|differ\w*|also|then)\b|\s(?:that|who|which|whose)\b",
     re.I | re.S,
 )
-_NUMBERING = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):])\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,6 @@ def may_be_several(question: str) -> bool:
 
 def parse_parts(reply: str) -> tuple[Part, ...]:
     """Return the questions of a model's reply; none where it wrote fewer than two, which is to say one thing."""
-    lines = [_NUMBERING.sub("", line).strip().strip("\"'“”") for line in reply.splitlines()]
-    asked = [line for line in lines if len(line.split()) > 1 and not line.endswith(":") and len(line) <= MAX_PART_CHARS]
+    asked = [line for line in listed(reply, MAX_PART_CHARS) if len(line.split()) > 1]
     parts = tuple(Part(line, line) for line in dict.fromkeys(asked))[:MAX_PARTS]
     return parts if len(parts) > 1 else ()

@@ -7,6 +7,8 @@ from errors import QuestionError
 from index.documents.normalization import normalize
 
 MAX_CHARS = 8000
+# Rules of grammar leave longer questions alone, and no model needs more to word one.
+MAX_WORDED_CHARS = 500
 
 
 def clean_question(text: str) -> str:

@@ -10,7 +10,6 @@ then: by how similar a sentence is to the question. Pure.
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 from index.lexical.language import IN_OTHER_LETTERS
 from query_engine.reader.model import Scores
@@ -34,15 +33,14 @@ def reader_share(language: str) -> float:
     return 0.0 if language in IN_OTHER_LETTERS else READER_SHARE
 
 
-def by_words(covered: float, own: float, penalty: float) -> float:
+def by_words(covered: float, own: float) -> float:
     """Return the log-odds that a sentence answers, by the words of the question that it holds.
 
     Args:
         covered: share of them, weighted by rarity, that it holds together with what stands above it, 0..1.
         own: share that it holds itself, 0..1.
-        penalty: what it loses because it holds nothing of the kind that is asked for, 0 or more.
     """
-    return NO_WORD + ALL_WORDS * covered + ALL_OWN_WORDS * own - penalty
+    return NO_WORD + ALL_WORDS * covered + ALL_OWN_WORDS * own
 
 
 def by_similarity(cosine: float) -> float:
@@ -63,5 +61,4 @@ def blended(scores: Scores, words: Sequence[float], share: float) -> Scores:
         for read, held in zip(scores.units, words, strict=True)
     )
     best = max(words, default=NO_WORD)
-    words_score = scores.words_score if share else -math.inf
-    return replace(scores, passage=share * scores.passage + (1 - share) * best, units=units, words_score=words_score)
+    return Scores(share * scores.passage + (1 - share) * best, units)

@@ -1,15 +1,14 @@
 """The reader: a small encoder that reads question and passage together and scores the passage's units.
 
-Flow: `windows.py` gives stretches of documents -> **here** -> how likely each unit answers, whether the passage does,
-and which words do. Trained by `training/reader/`; `model/README.md` says on what, and how well it reads.
-Runs on the CPU by OpenVINO.
+`leaves.py` gives it stretches of documents; it tells how likely each unit answers, and whether the passage does. It is
+trained by `training/reader/`; `model/README.md` says on what, and how well it reads. It runs on the CPU by OpenVINO.
 """
 
 import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,9 +23,8 @@ QUESTION_CHARS, CONTEXT_CHARS = 300, 120
 MAX_STREAMS = 8
 # OpenVINO keeps code and buffers for every shape it has met.
 WIDTH_STEP = 16
-# Scores of a token, as `training/reader/model.py` numbers them.
-ANSWERS, BEGINS, ENDS = range(3)
-MAX_ANSWER_TOKENS = 16
+# The network also scores where a short answer begins and ends; only the first score of a token is used.
+ANSWERS = 0
 
 Span = tuple[int, int]
 
@@ -48,19 +46,15 @@ class PassageText:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The reader's scores of one passage; all but the spans are log-odds.
+    """The reader's scores of one passage, as log-odds.
 
     Attributes:
         passage: it answers the question.
         units: each unit answers; minus infinity for units beyond the window.
-        words: the span of `text` that is most likely the short answer; None if there is none.
-        words_score: the sum of the scores of where it begins and ends.
     """
 
     passage: float
     units: tuple[float, ...]
-    words: Span | None
-    words_score: float
 
 
 class PassageReader(Protocol):
@@ -79,13 +73,13 @@ class Reader:
     """
 
     def __init__(self, folder: Path = SHIPPED, threads: int | None = None) -> None:
-        from index.embedding.openvino import compile_model  # noqa: PLC0415  # imports OpenVINO
+        from index.embedding.openvino import CompiledModel, compile_model  # noqa: PLC0415  # imports OpenVINO
 
         limit = {"INFERENCE_NUM_THREADS": str(threads)} if threads else {}
         # A stream for each passage is faster than all cores for a batch, which is as wide as its longest one.
         streams = min(MAX_STREAMS, threads or os.cpu_count() or 1)
         options = {"INFERENCE_PRECISION_HINT": "bf16", "NUM_STREAMS": str(streams)} | limit
-        self._compiled: Any = compile_model(folder / "reader.xml", options)
+        self._compiled = CompiledModel(partial(compile_model, folder / "reader.xml", options))
         self._tokenizer = read_tokenizer(folder / "tokenizer.json")
         # Two first inferences at once would wait for each other (`index/embedding/openvino.py`).
         self.read("first", [PassageText("", "first", ((0, 5),))])
@@ -95,25 +89,28 @@ class Reader:
         encodings = encode(self._tokenizer, question, passages)
         # The longest first, so that no core is left with it at the end.
         order = sorted(range(len(passages)), key=lambda place: -len(encodings[place]))
-        requests: dict[int, Any] = {}
-        try:
-            for place in order:
-                requests[place] = self._start(encodings[place])
-        finally:
-            for request in requests.values():
-                request.wait()
-        return [
-            scores_of(passage, encodings[place], requests[place].get_output_tensor().data[0])
-            for place, passage in enumerate(passages)
-        ]
 
-    def _start(self, encoding: Encoding) -> Any:
-        width = -(-len(encoding) // WIDTH_STEP) * WIDTH_STEP
-        arrays = np.zeros((3, 1, width), np.int64)
-        arrays[:, 0, : len(encoding)] = encoding.ids, encoding.attention_mask, encoding.type_ids
-        request = self._compiled.create_infer_request()
-        request.start_async(dict(zip(("input_ids", "attention_mask", "token_type_ids"), arrays, strict=True)))
-        return request
+        def logits(compiled: Any) -> list[npt.NDArray[np.float32]]:
+            requests: dict[int, Any] = {}
+            try:
+                for place in order:
+                    requests[place] = _started(compiled, encodings[place])
+            finally:
+                for request in requests.values():
+                    request.wait()
+            return [requests[place].get_output_tensor().data[0].copy() for place in range(len(passages))]
+
+        scored = zip(passages, encodings, self._compiled.run(logits), strict=True)
+        return [scores_of(passage, encoding, found) for passage, encoding, found in scored]
+
+
+def _started(compiled: Any, encoding: Encoding) -> Any:
+    width = -(-len(encoding) // WIDTH_STEP) * WIDTH_STEP
+    arrays = np.zeros((3, 1, width), np.int64)
+    arrays[:, 0, : len(encoding)] = encoding.ids, encoding.attention_mask, encoding.type_ids
+    request = compiled.create_infer_request()
+    request.start_async(dict(zip(("input_ids", "attention_mask", "token_type_ids"), arrays, strict=True)))
+    return request
 
 
 def read_tokenizer(path: Path) -> Tokenizer:
@@ -134,42 +131,18 @@ def scores_of(passage: PassageText, encoding: Encoding, logits: npt.NDArray[np.f
     skipped = len(_prefix(passage))
     sums = np.zeros(len(passage.units))
     counts = np.zeros(len(passage.units))
-    tokens: list[tuple[int, int, int]] = []  # place, start and end of those in the text
     unit = 0
     for place, (kind, (first, last)) in enumerate(zip(encoding.type_ids, encoding.offsets, strict=True)):
         if kind != 1 or last <= first or first < skipped:
             continue
         start, end = first - skipped, last - skipped
-        tokens.append((place, start, end))
         while unit < len(passage.units) and passage.units[unit][1] <= start:
             unit += 1
         if unit < len(passage.units) and passage.units[unit][0] <= start and end <= passage.units[unit][1]:
             sums[unit] += logits[place, ANSWERS]
             counts[unit] += 1
     units = np.where(counts > 0, sums / np.maximum(counts, 1), -math.inf)
-    words, words_score = _best_words(tokens, logits)
-    return Scores(float(logits[0, ANSWERS]), tuple(units.tolist()), words, words_score)
-
-
-def _best_words(tokens: Sequence[tuple[int, int, int]], logits: npt.NDArray[np.float32]) -> tuple[Span | None, float]:
-    """Return the span of words with the largest sum, as log-probabilities over the passage, and that sum."""
-    if not tokens:
-        return None, -math.inf
-    places = [place for place, _, _ in tokens]
-    begins = _log_softmax(logits[places, BEGINS])
-    ends = _log_softmax(logits[places, ENDS])
-    best, span = -math.inf, (0, 0)
-    for first in range(len(tokens)):
-        last = first + int(np.argmax(ends[first : first + MAX_ANSWER_TOKENS]))
-        if (total := float(begins[first] + ends[last])) > best:
-            best, span = total, (first, last)
-    return (tokens[span[0]][1], tokens[span[1]][2]), best
-
-
-def _log_softmax(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
-    shifted = values.astype(np.float64) - float(np.max(values))
-    result: npt.NDArray[np.float64] = shifted - np.log(np.sum(np.exp(shifted)))
-    return result
+    return Scores(float(logits[0, ANSWERS]), tuple(units.tolist()))
 
 
 def _prefix(passage: PassageText) -> str:

@@ -9,28 +9,23 @@ from collections.abc import Iterable, Sequence
 
 from query_engine.reader.reading import LeafReader
 from query_engine.schema.events import Nearest
-from query_engine.schema.passage import Passage
+from query_engine.schema.passage import DocumentKey, Passage
 
 MAX_NEAREST = 3
 MAX_QUOTE_CHARS = 240
 _WORDS = re.compile(r"\S.*\S|\S", re.DOTALL)
 
 
-def nearest_sentences(
-    reader: LeafReader, question: str, passages: Sequence[Passage], said: Sequence[str] = ()
-) -> tuple[Nearest, ...]:
+def nearest_sentences(reader: LeafReader, question: str, passages: Sequence[Passage]) -> tuple[Nearest, ...]:
     """Return the likeliest sentence of each document, the likeliest first; first words where nothing could be read.
 
     Args:
         reader: reads the passages.
         question: as it is searched for.
         passages: found for it, best first.
-        said: Markdown; what stands there is left out.
     """
-    plain = [" ".join(text.replace("**", "").split()) for text in said]
     units = reader.read(question, passages).units
-    new = [one for one in units if not any(" ".join(one.text.split()) in text for text in plain)]
-    found = _one_a_document(_place(one.leaf.passage, one.unit.start, one.text) for one in new)
+    found = _one_a_document(_place(one.leaf.passage, one.unit.start, one.text) for one in units)
     return found or first_words(passages)
 
 
@@ -48,12 +43,12 @@ def _place(passage: Passage, start: int, text: str) -> Nearest | None:
     if len(quote) > MAX_QUOTE_CHARS:
         quote = re.sub(r"\s+\S*\Z", "", quote[: MAX_QUOTE_CHARS + 1])[:MAX_QUOTE_CHARS]
     start += words.start()
-    return Nearest(passage.doc_id, passage.title, passage.url, start, start + len(quote), quote)
+    return Nearest(passage.doc_id, passage.title, passage.url, start, start + len(quote), quote, passage.corpus)
 
 
 def _one_a_document(places: Iterable[Nearest | None]) -> tuple[Nearest, ...]:
-    first: dict[str, Nearest] = {}
+    first: dict[DocumentKey, Nearest] = {}
     for place in places:
         if place is not None and len(first) < MAX_NEAREST:
-            first.setdefault(place.doc_id, place)
+            first.setdefault(place.document, place)
     return tuple(first.values())

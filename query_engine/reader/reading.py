@@ -1,12 +1,12 @@
-"""Read what was found for a question: the best leaves, each in its surroundings, every unit scored and ordered.
+"""Read the best leaves found for a question: score their units, and grow windows around the likeliest ones.
 
-Flow: merged passages -> `windows.py` widens the leaves -> **here**, by `model.py`'s scores and in the order of
-`ranking.py` -> `answerability/` judges whether an answer is there, `synthesis/extractive.py`
-quotes it. Both take the same reading, so that each leaf is read once a question.
+Merged passages come in; `leaves.py` widens their leaves, `model.py` scores the units, `ranking.py` orders them,
+`window.py` grows the windows, which are then compared with the question by meaning. `answerability/` judges whether an
+answer is there, `synthesis/extractive.py` quotes it: both take the same reading, so that each leaf is read once.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import Lock
 
 import numpy as np
@@ -16,26 +16,40 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from index.embedding.cached import is_multilingual
 from index.lexical.language import plain_language, question_language
 from query_engine.reader.foreign import ACROSS, WITHIN, reader_share
-from query_engine.reader.model import PassageReader
-from query_engine.reader.ranking import (
-    compared_words,
-    in_order,
-    judged_by_similarity,
-    judged_by_words,
-    put_contradicted_last,
-    ranked_units,
-)
-from query_engine.reader.units import EMBEDDED_UNITS, Reading, ReadLeaf, ReadUnit, texts_before
-from query_engine.reader.windows import DocumentOf, prepared_leaves
-from query_engine.schema.passage import Passage
+from query_engine.reader.leaves import NEAREST_LEAVES, RANKED_LEAVES, DocumentOf, prepared_leaves
+from query_engine.reader.model import PassageReader, PassageText, Scores
+from query_engine.reader.ranking import judged_by_similarity, judged_by_words, ranked_units
+from query_engine.reader.units import ReadLeaf, ReadUnit
+from query_engine.reader.window import MAX_CHARS, ReadWindow, Window, units_inside, windows_around
+from query_engine.schema.passage import DocumentKey, Passage
 from query_engine.text.term_weights import CorpusWords
 
 # The gate and the synthesizer read the same passages.
 REMEMBERED_READINGS = 8
-# Units embedded of leaves in another language than the question's: about those of the four best leaves.
+# What several searches for one question, and for its parts, find.
+REMEMBERED_SCORES = REMEMBERED_READINGS * (RANKED_LEAVES + NEAREST_LEAVES)
+# Windows are grown around this many of the likeliest units, and the best of them compared with the question: of 37
+# questions of `realdocs` each showed one that was among the five best before.
+GROWN_UNITS, COMPARED_WINDOWS = 5, 6
+# How many units of leaves in another language than the question's are embedded: about four leaves' worth.
 FOREIGN_UNITS = 24
 # The question, and of each passage its document, its node (which changes with the document's text), place, score, text.
 _Asked = tuple[str, tuple[tuple[str, str, int, float, str], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read for a question.
+
+    Attributes:
+        leaves: in the order of the search, best first.
+        units: those that may answer, the most likely first; none twice.
+        windows: around the likeliest units, the best first; empty if there are no units.
+    """
+
+    leaves: tuple[ReadLeaf, ...]
+    units: tuple[ReadUnit, ...]
+    windows: tuple[ReadWindow, ...]
 
 
 class LeafReader:
@@ -45,21 +59,29 @@ class LeafReader:
         reader: scores units.
         document_of: returns a passage's document, None if it is gone.
         words: the corpus's terms and their rarity.
-        embedder: compares the likeliest units with the question; without one, only their leaves are.
+        embedder: compares windows with the question; without one, the similarity of their leaves is used.
+        max_chars: of a window, see `window.MAX_CHARS`.
     """
 
     def __init__(
-        self, reader: PassageReader, document_of: DocumentOf, words: CorpusWords, embedder: BaseEmbedding | None = None
+        self,
+        reader: PassageReader,
+        document_of: DocumentOf,
+        words: CorpusWords,
+        embedder: BaseEmbedding | None = None,
+        max_chars: int = MAX_CHARS,
     ) -> None:
         self._reader = reader
         self._document_of = document_of
         self._words = words
         self._embedder = embedder
+        self._max_chars = max_chars
         self._remembered: LRUCache[_Asked, Reading] = LRUCache(REMEMBERED_READINGS)
+        self._scores: LRUCache[tuple[str, PassageText], Scores] = LRUCache(REMEMBERED_SCORES)
         self._lock = Lock()
 
     def read(self, question: str, passages: Sequence[Passage]) -> Reading:
-        """Read the best leaves of the passages, see `windows.prepared_leaves`."""
+        """Read the best leaves of the passages, see `leaves.prepared_leaves`."""
         asked = question, tuple((one.doc_id, one.node_id, one.start, one.score, one.text) for one in passages)
         with self._lock:
             known = self._remembered.get(asked)
@@ -71,9 +93,9 @@ class LeafReader:
 
     def _read(self, question: str, passages: Sequence[Passage]) -> Reading:
         prepared = list(prepared_leaves(passages, self._document_of))
-        scores = self._reader.read(question, [one.shown for one in prepared]) if prepared else []
+        scores = self._scored(question, [one.shown for one in prepared])
         leaves = tuple(
-            ReadLeaf(one.passage, one.rank, one.similarity, one.paths, one.text, one.layout, one.places, scored)
+            ReadLeaf(one.passage, one.rank, one.similarity, one.layout, one.places, scored)
             for one, scored in zip(prepared, scores, strict=True)
         )
         words, language = self._words.words_of(question), question_language(question)
@@ -92,12 +114,21 @@ class LeafReader:
         if self._embedder is not None and foreign:
             leaves = _foreign_judged(question, leaves, foreign, self._embedder)
         units = ranked_units(question, leaves, words)
-        contradicted: tuple[str, ...] = ()
+        windows = _windows(units, self._max_chars)
         if self._embedder is not None and (share == 1 or multilingual):  # the packaged embedder knows English
-            units = _compared_singly(question, units, self._embedder)
-        if share == 1:  # as does the table of opposites
-            units, contradicted = put_contradicted_last(question, units)
-        return Reading(question, leaves, units, contradicted, compared_words(question, words))
+            windows = _compared(question, windows[:COMPARED_WINDOWS], self._embedder)
+        return Reading(leaves, units, windows)
+
+    def _scored(self, question: str, passages: Sequence[PassageText]) -> list[Scores]:
+        """Score passages; those that another search found for the same question are not scored again."""
+        with self._lock:
+            known = {one: self._scores[question, one] for one in passages if (question, one) in self._scores}
+        missing = [one for one in passages if one not in known]
+        if missing:
+            known |= zip(missing, self._reader.read(question, missing), strict=True)
+        with self._lock:
+            self._scores.update(((question, one), known[one]) for one in passages)
+        return [known[one] for one in passages]
 
 
 def _in_other_languages(leaves: Sequence[ReadLeaf], language: str) -> frozenset[int]:
@@ -122,16 +153,35 @@ def _foreign_judged(
     )
 
 
-def _compared_singly(question: str, units: tuple[ReadUnit, ...], embedder: BaseEmbedding) -> tuple[ReadUnit, ...]:
-    """Return the units in order again, the likeliest ones compared with the question themselves."""
-    texts = [_embedded_text(one.leaf, one.place) for one in units[:EMBEDDED_UNITS]]
-    similarities = _cosines(question, texts, embedder)
+def _windows(units: Sequence[ReadUnit], max_chars: int) -> tuple[ReadWindow, ...]:
+    """Return the distinct windows around the likeliest units, the best first, with the similarity of their leaves.
+
+    A window shared by two units belongs to the likelier one.
+    """
+    by_key = {one.key: one for one in units}
+    found: dict[tuple[DocumentKey, int, int], Window] = {}
+    for one in units[:GROWN_UNITS]:
+        for window in windows_around(one, max_chars):
+            found.setdefault((one.leaf.passage.document, window.start, window.end), window)
+    read = (ReadWindow(one, units_inside(one, by_key), one.best.leaf.similarity) for one in found.values())
+    return tuple(sorted(read, key=lambda one: -one.worth))
+
+
+def _compared(question: str, windows: Sequence[ReadWindow], embedder: BaseEmbedding) -> tuple[ReadWindow, ...]:
+    """Return the windows with their own similarity to the question, the best first."""
     lower = WITHIN if is_multilingual(embedder) else 0.0
-    compared = [
-        replace(one, similarity=found + (ACROSS if one.leaf.foreign else lower))
-        for one, found in zip(units, similarities, strict=False)
-    ]
-    return in_order((*compared, *units[EMBEDDED_UNITS:]))
+    near = _cosines(question, [_below_headings(one.window) for one in windows], embedder)
+    compared = (
+        replace(one, similarity=cosine + (ACROSS if one.window.best.leaf.foreign else lower))
+        for one, cosine in zip(windows, near, strict=True)
+    )
+    return tuple(sorted(compared, key=lambda one: -one.worth))
+
+
+def _below_headings(window: Window) -> str:
+    """Return a window below the two innermost headings that it stands under: a page's title alone says little."""
+    headings = window.best.leaf.layout.headings(window.best.place)[-2:]
+    return "\n".join((*headings, window.text))
 
 
 def _cosines(question: str, texts: list[str], embedder: BaseEmbedding) -> list[float]:
@@ -144,7 +194,7 @@ def _cosines(question: str, texts: list[str], embedder: BaseEmbedding) -> list[f
 
 def _embedded_text(leaf: ReadLeaf, place: int) -> str:
     """Return a unit's words after its heading and, of a row or an item, the header or the line that leads it in."""
-    above = leaf.path_of(place)[-1:]
-    if leaf.layout.block_of(place).kind in {"table", "list", "steps"}:
-        above = (*above, *texts_before(leaf, place))
-    return "\n".join((*above, leaf.unit_text(place)))
+    above = leaf.layout.headings(place)[-1:]
+    if leaf.layout.block_of(place).kind in {"row", "item"}:
+        above = (*above, *leaf.layout.texts_before(place))
+    return "\n".join((*above, leaf.layout.words(place)))

@@ -12,7 +12,8 @@ of which costs a further search:
     parent      cosine of the question and the middle passage around it (mean of its leaves, kept at ingestion)
     lexical     BM25, as a share of what a leaf could reach at most
     family      share of the question's words, by rarity, that the matching leaves of its middle passage hold together
-    names       how well the document's title and file name match the question, as a share of the best of them
+    names       how well the document's title and file name match the question's names and numbers, as a share of the
+                best of them
 
 Where no leaf is very near, the question puts things in other words than the text. The few that both share mislead then
 ("come out", "turn up"), and `dense` counts more, unless one of them is a name or a number.
@@ -29,15 +30,15 @@ from index.documents.store import StoredDocument
 from query_engine.schema.hit import LeafHit
 
 Scorer = Literal["dense", "neighbours", "parent", "lexical", "family", "names"]
-# Fitted on the questions of five public corpora by `python -m training.fusion_weights`, see docs/retrieval.md. They sum
-# to 1.
+# Fitted on questions about real documentation by `python -m training.fusion_weights`, see docs/retrieval.md. Their sum
+# is 1.
 WEIGHTS: Mapping[Scorer, float] = {
-    "dense": 0.24,
-    "neighbours": 0.17,
-    "parent": 0.06,
-    "lexical": 0.23,
-    "family": 0.23,
-    "names": 0.07,
+    "dense": 0.325,
+    "neighbours": 0.14,
+    "parent": 0.09,
+    "lexical": 0.245,
+    "family": 0.17,
+    "names": 0.03,
 }
 SCORERS = tuple(WEIGHTS)
 # `dense` counts by the square of this cosine over the best one, where the best is lower; 0.5 to 0.7 do as well.
@@ -53,9 +54,7 @@ class Candidates:
     Attributes:
         documents: by version; hits of others are not scored.
         dense: leaf -> cosine, best first; empty when the dense search was not asked.
-        lexical: leaf -> BM25, best first; empty when the lexical search was not asked. Where another model judges the
-            words, these are the BM25 scores in its order (`lexical_scoring.Judged`).
-        by_model: model -> leaf -> its own score, best first; shown, not weighed.
+        lexical: leaf -> BM25, best first; empty when the lexical search was not asked.
         most_lexical: BM25 of a leaf that held nothing but the question, more often than not; above 0.
         terms: leaf -> the question's terms that it holds, for leaves of `lexical`.
         term_weights: term -> rarity, above 0.
@@ -68,7 +67,6 @@ class Candidates:
     documents: Mapping[str, StoredDocument]
     dense: Mapping[str, float] = field(default_factory=dict)
     lexical: Mapping[str, float] = field(default_factory=dict)
-    by_model: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     most_lexical: float = 1.0
     terms: Mapping[str, frozenset[str]] = field(default_factory=dict)
     term_weights: Mapping[str, float] = field(default_factory=dict)

@@ -26,8 +26,6 @@ from index.lexical.language import question_language
 from index.lexical.tantivy_index import MAX_FREQUENCY_FACTOR, LexicalIndex, search_words
 from query_engine.retrieval.copies import Search, search_distinct, without_repeats
 from query_engine.retrieval.fusion import Candidates, fuse_plainly, score_leaves
-from query_engine.retrieval.leaf_texts import leaf_texts
-from query_engine.retrieval.lexical_scoring import Judged, judge, note_models
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.query import Query, Vector
 from query_engine.text.dictionary import in_dictionary
@@ -44,13 +42,14 @@ class _ByWords:
 
     Attributes:
         terms: what was looked for, with weights.
-        judged: the leaves.
+        leaves: leaf -> BM25, best first.
         held: leaf -> which of the terms its own text holds.
-        named: for each thing that may be a document's name, the rarity of its forms among names, and its words' number.
+        named: for each thing that may be a document's name and is not an everyday word, the rarity of its forms among
+            names, and its words' number.
     """
 
     terms: Mapping[str, float] = field(default_factory=dict)
-    judged: Judged = field(default_factory=lambda: Judged({}))
+    leaves: Mapping[str, float] = field(default_factory=dict)
     held: Mapping[str, frozenset[str]] = field(default_factory=dict)
     named: Sequence[tuple[Mapping[str, float], int]] = ()
 
@@ -76,11 +75,8 @@ class LeafRetriever(BaseRetriever):
         No two of them hold the same text.
         """
         found = self.find(query)
-        if self._options.fusion == "plain":
-            hits = fuse_plainly(found, self._options.dense_share)
-        else:
-            hits = score_leaves(found)
-        note_models(hits, found.by_model)
+        share = self._options.dense_share
+        hits = score_leaves(found) if share is None else fuse_plainly(found, share)
         return without_repeats(hits, found.documents)
 
     def find(self, query: Query) -> Candidates:
@@ -90,15 +86,14 @@ class LeafRetriever(BaseRetriever):
             embedding = self.embedding(query)
             dense = self._by_meaning(embedding, query)
             by_words = lexical.result()
-        versions = {split_node_id(name)[0] for name in (*dense, *by_words.judged.lexical)}
+        versions = {split_node_id(name)[0] for name in (*dense, *by_words.leaves)}
         documents = self._corpus.documents.get_versions(versions)
         words = self._words(query)
         weights = {term: weight * words.weight(term) for term, weight in by_words.terms.items()}
         return Candidates(
             documents=documents,
             dense=dense,
-            lexical=by_words.judged.lexical,
-            by_model=by_words.judged.by_model,
+            lexical=by_words.leaves,
             most_lexical=MAX_FREQUENCY_FACTOR * sum(weights.values()) or 1.0,
             terms=self._titled(by_words, documents, words),
             term_weights=weights,
@@ -134,12 +129,17 @@ class LeafRetriever(BaseRetriever):
     def _by_words(self, query: Query) -> _ByWords:
         if self._options.mode == "dense":
             return _ByWords()
-        words, terms, model = self._words(query), self.terms(query), self._options.lexical_model
-        named = [(self._forms(name), name.count) for name in question_names(search_words(query.text)[:MAX_NAMES])]
-        names = frozenset[str]().union(*(forms for forms, _ in named))
+        words, terms = self._words(query), self.terms(query)
+        called = {name: self._forms(name) for name in question_names(search_words(query.text)[:MAX_NAMES])}
+        names = frozenset[str]().union(*called.values())
         hits = self._distinct(lambda top_k: words.search(terms, sorted(names), top_k, versions=query.versions), query)
-        judged = judge(model, hits, {} if model == "bm25" else self._texts(hits, words), terms, words.weight)
-        return _ByWords(terms, judged, words.held(terms, hits), named)
+        # A page called "Backup" is not what each question about a backup asks for.
+        named = [
+            (forms, name.count)
+            for name, forms in called.items()
+            if name.count > 1 or not in_dictionary(name.words[0].lower(), "en")
+        ]
+        return _ByWords(terms, hits, words.held(terms, hits), named)
 
     def _distinct(self, search: Search, query: Query) -> dict[str, float]:
         return search_distinct(search, self._options.candidates_k, self._corpus.documents, query.versions)
@@ -147,11 +147,6 @@ class LeafRetriever(BaseRetriever):
     def _forms(self, name: Called) -> dict[str, float]:
         words = self._corpus.lexical_index
         return {term: words.name_weight(term) for word in name.words for term in words.terms(word)}
-
-    def _texts(self, names: Iterable[str], words: LexicalIndex | ForeignWords) -> dict[str, list[str]]:
-        """Return each leaf's terms in order, its document's title before them as it was embedded."""
-        texts = leaf_texts(self._corpus.documents, list(names), titled=True)
-        return {name: words.terms(text) for name, text in zip(names, texts, strict=True)}
 
     def _titled(
         self, found: _ByWords, documents: Mapping[str, StoredDocument], words: LexicalIndex | ForeignWords

@@ -1,25 +1,23 @@
 """Gather the evidence for a question that has parts: searched for side by side, judged, searched again, merged.
 
 Flow: `question/decompose.py` -> **here** -> the gate and the synthesizers, which read one list of passages. The
-whole question is searched for first. If it names a document that was found, that document is searched again without
-the name, and judged; everything below is then about this narrower question.
+whole question is searched for first.
 
 Where parts refer to each other and the passages of the whole question cover them all, that was it.
 Otherwise the list takes the first passage of the whole question, the first of each part, then the second of each, until
 the budget of one search is full: an answer gets no more to read than any other, but something for each of its parts.
 """
 
-import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import Protocol
 
 from query_engine import steps
 from query_engine.answerability.classifier import Confidence
-from query_engine.answerability.part_coverage import PartEvidence, keep_what_is_missing, name_what_was_found
+from query_engine.answerability.part_coverage import PartEvidence
 from query_engine.question.decompose import Plan
 from query_engine.question.decompose_rules import Part
 from query_engine.runtime.deadline import Deadline
@@ -30,28 +28,8 @@ from query_engine.schema.retrieval_result import Retrieval
 from query_engine.text.term_weights import CorpusWords
 from settings import RetrievalSettings
 
-MAX_ROUNDS = 3
-# Probabilities are clamped this far from 0 and 1.
-LEAST = 1e-4
 # Parts that differ by so few terms name things; others are questions of their own.
 MAX_NAME_TERMS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Narrowed:
-    """A question as it is asked of the documents that it names.
-
-    Attributes:
-        question: without the names.
-        names: as typed.
-        documents: ids of those documents.
-        search: query -> what one search of these documents finds.
-    """
-
-    question: str
-    names: tuple[str, ...]
-    documents: frozenset[str]
-    search: Callable[[str], Retrieval]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +43,6 @@ class SearchContext:
         min_confidence: from this on a part is covered.
         options: `budget_chars` and `top_k` of the merged list.
         deadline: of the question.
-        narrow: question and what was found for it -> the narrower question; None where it names no document.
     """
 
     search: Callable[[str], Retrieval]
@@ -74,7 +51,6 @@ class SearchContext:
     min_confidence: float
     options: RetrievalSettings
     deadline: Deadline
-    narrow: Callable[[str, Sequence[Passage]], Narrowed | None] = lambda _question, _passages: None
 
 
 class Evidence(Protocol):
@@ -93,11 +69,6 @@ class Evidence(Protocol):
     @property
     def apart(self) -> bool:
         """Whether each part can be answered by itself."""
-        ...
-
-    @property
-    def narrowed(self) -> Narrowed | None:
-        """The question as it is read and judged, where it was asked of the documents that it names."""
         ...
 
     def steps(self) -> Iterator[Step]:
@@ -121,16 +92,12 @@ class Gathering:
         retrieval: one list of passages for all parts, once `steps` has ended; of a question without parts what one
             search found.
         parts: each part with its own evidence; none of a question without parts.
-        narrowed: the question as it is asked of the documents that it names, where these answer it.
     """
 
     def __init__(self, question: str, plan: Callable[[str, Deadline], Plan], context: SearchContext) -> None:
         self._question = question
         self._planned = plan
         self._context = context
-        self._search = context.search
-        self.narrowed: Narrowed | None = None
-        self._doubt: Confidence | None = None
         self.retrieval = Retrieval((), {})
         self.parts: list[PartEvidence] = []
         self._asked: tuple[Part, ...] = ()
@@ -139,9 +106,7 @@ class Gathering:
     def steps(self) -> Iterator[Step]:
         """Search, plan, judge, search again; yield what is done, then what was left out."""
         started = time.perf_counter()
-        whole = self._narrowly(self._context.search(self._question))
-        if self.narrowed:
-            yield steps.narrowed(self.narrowed.names, self._question)
+        whole = self._context.search(self._question)
         plan = self._planned(self._question, self._context.deadline)
         if not plan.parts:
             self.retrieval = replace(whole, warnings=plan.warnings + whole.warnings)
@@ -150,10 +115,12 @@ class Gathering:
         self._asked = plan.parts
         yield steps.planned(plan)
         self._whole = self._context.judge(self._question, whole.passages)
-        self.parts = [self._judged(part, whole.passages) for part in plan.parts]
         retrievals = [whole]
         passages = whole.passages
-        if self.apart or not self._all_covered():
+        apart = all(part.alone for part in plan.parts)
+        if not apart:
+            self.parts = [self._judged(part, passages) for part in plan.parts]
+        if apart or not self._all_covered():
             yield from self._search_parts(retrievals)
             passages = merge([whole.passages, *(part.passages for part in self.parts)], self._context.options)
         yield steps.covered(self.parts)
@@ -162,38 +129,18 @@ class Gathering:
         self.retrieval = Retrieval(passages, timings_ms, tuple(warnings))
         yield from map(steps.left_out, self.retrieval.warnings)
 
-    def _narrowly(self, whole: Retrieval) -> Retrieval:
-        """Return what the documents that the question names hold, if they answer it; else what was found."""
-        narrowed = self._context.narrow(self._question, whole.passages)
-        if narrowed is None:
-            return whole
-        found = narrowed.search(narrowed.question)
-        confidence = self._context.judge(narrowed.question, found.passages)
-        if confidence.value >= self._context.min_confidence:
-            self.narrowed, self._question, self._search = narrowed, narrowed.question, narrowed.search
-            passages = found.passages
-        else:
-            passages = whole.passages
-            self._doubt = confidence if whole.passages[0].doc_id in narrowed.documents else None
-        timings_ms = {name: whole.timings_ms.get(name, 0.0) + spent for name, spent in found.timings_ms.items()}
-        warnings = tuple(dict.fromkeys((*whole.warnings, *found.warnings)))
-        return replace(whole, passages=passages, timings_ms={**whole.timings_ms, **timings_ms}, warnings=warnings)
-
     def _search_parts(self, retrievals: list[Retrieval]) -> Iterator[Step]:
         """Search for the parts side by side, and again for those that are not covered; note what was retrieved."""
         found = self._searched([part.query for part in self._asked])
         retrievals += found
         self.parts = [self._judged(part, one.passages) for part, one in zip(self._asked, found, strict=True)]
-        asked = {self._question, *(part.query for part in self._asked)}
-        for number in range(2, MAX_ROUNDS + 1):
-            wordings = {at: one for at, one in self._wordings(number).items() if one not in asked}
-            asked.update(wordings.values())
-            for wording in wordings.values():
-                yield steps.searching_again(number, wording)
-            again = self._searched(wordings.values())
-            retrievals += again
-            for at, retrieval in zip(wordings, again, strict=True):
-                self._improve(at, retrieval)
+        wordings = self._wordings()
+        for wording in wordings.values():
+            yield steps.searching_again(wording)
+        again = self._searched(wordings.values())
+        retrievals += again
+        for at, retrieval in zip(wordings, again, strict=True):
+            self._improve(at, retrieval)
 
     @property
     def apart(self) -> bool:
@@ -203,24 +150,18 @@ class Gathering:
     def confidence(self, merged: Confidence) -> Confidence:
         """Return the best of three judgements: of all passages, of the whole question's, of the least covered part's.
 
-        The last one counts only if all parts are covered. Otherwise, where the documents that the question names do
-        not answer the narrower question, the log-odds of both judgements are averaged: the name may be part of what is
-        asked, or make a passage look like an answer.
+        The last one counts only if all parts are covered.
         """
         judged = [merged, *([self._whole] if self._whole else [])]
-        covered = bool(self.parts) and self._all_covered()
-        if covered:
+        if self.parts and self._all_covered():
             judged.append(min((part.confidence for part in self.parts), key=lambda one: one.value))
-        best = max(judged, key=lambda one: one.value)
-        if self._doubt is None or covered:
-            return best
-        return replace(best, value=_between(best.value, self._doubt.value))
+        return max(judged, key=lambda one: one.value)
 
     def _all_covered(self) -> bool:
         return all(part.sufficient for part in self.parts)
 
     def _searched(self, queries: Iterable[str]) -> list[Retrieval]:
-        return side_by_side(partial(self._search, query) for query in queries)
+        return side_by_side(partial(self._context.search, query) for query in queries)
 
     def _judged(self, part: Part, passages: tuple[Passage, ...]) -> PartEvidence:
         return judge_part(part, self._asked, passages, self._context)
@@ -233,26 +174,13 @@ class Gathering:
         if judged.confidence.value > before.confidence.value:
             self.parts[at] = judged
 
-    def _wordings(self, number: int) -> dict[int, str]:
-        """Return another wording for each part that is not covered, as far as there is one."""
+    def _wordings(self) -> dict[int, str]:
+        """Return for each part that is not covered its words after those of the part before, which may say of what."""
         found: dict[int, str] = {}
-        for at, one in enumerate(self.parts):
-            if one.sufficient:
-                continue
-            if number == 2:
-                others = [passage for other in self.parts if other is not one for passage in other.passages[:1]]
-                wording = name_what_was_found(one.part.query, self._question, others, self._context.words)
-            else:
-                wording = keep_what_is_missing(one.part.query, one.confidence, self._context.words)
-            if wording:
-                found[at] = wording
+        for at, (before, one) in enumerate(pairwise(self.parts), start=1):
+            if not one.sufficient and before.part.text not in one.part.query:
+                found[at] = f"{before.part.text} {one.part.query}"
         return found
-
-
-def _between(first: float, second: float) -> float:
-    """Return the probability whose log-odds lie in the middle between those of two others."""
-    odds = math.prod(max(one, LEAST) / max(1 - one, LEAST) for one in (first, second)) ** 0.5
-    return odds / (1 + odds)
 
 
 def judge_part(
@@ -277,7 +205,7 @@ def merge(lists: Iterable[Sequence[Passage]], options: RetrievalSettings) -> tup
     chosen: list[Passage] = []
     room = options.budget_chars
     for passage in (one for row in zip_longest(*lists) for one in row if one is not None):
-        if any(passage.text.strip() == other.text.strip() for other in chosen if other.doc_id != passage.doc_id):
+        if any(passage.text.strip() == other.text.strip() for other in chosen if other.document != passage.document):
             continue
         overlapping = [at for at, other in enumerate(chosen) if passage.overlaps(other)]
         held = [at for at in overlapping if passage.start <= chosen[at].start and chosen[at].end <= passage.end]

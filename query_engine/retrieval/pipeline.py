@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from errors import SettingsError
-from query_engine.retrieval.expansion.base import Expansion, Retrieve, expand
+from query_engine.retrieval.expansion.base import Expansion, expand
 from query_engine.retrieval.reranking.base import Reranker, rerank
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.hit import LeafHit
@@ -40,11 +40,13 @@ class Reranking:
         reranker: judges.
         texts_of: node ids -> the texts it reads, in the same order.
         options: pool, time limit, threshold.
+        query: asked of the reranker instead of the question; None asks the question.
     """
 
     reranker: Reranker
     texts_of: Callable[[Sequence[str]], list[str]]
     options: RerankSettings
+    query: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class RetrievalPipeline:
     expansions: Sequence[Expansion] = ()
     reranking: Reranking | None = None
 
-    def search(self, query: Query, retrieve: Retrieve) -> RefinedHits:
+    def search(self, query: Query, retrieve: Callable[[Query], list[LeafHit]]) -> RefinedHits:
         """Expand, search by `retrieve`, rerank.
 
         Raises:
@@ -69,7 +71,7 @@ class RetrievalPipeline:
         timings_ms: dict[str, float] = {}
         if self.expansions:
             started = time.perf_counter()
-            expanded = expand(query, self.expansions, retrieve)
+            expanded = expand(query, self.expansions)
             query = expanded.query
             warnings += expanded.warnings
             timings_ms["expand"] = _ms_since(started)
@@ -79,7 +81,7 @@ class RetrievalPipeline:
         if by := self.reranking:
             started = time.perf_counter()
             limit = query.limit(by.options.timeout_s)
-            reranked = rerank(query.text, hits, by.reranker, by.texts_of, by.options, deadline=limit)
+            reranked = rerank(query.text, hits, by.reranker, by.texts_of, by.options, query=by.query, deadline=limit)
             hits = reranked.hits
             warnings += [reranked.warning] if reranked.warning else []
             timings_ms["rerank"] = _ms_since(started)
@@ -90,7 +92,7 @@ class RetrievalPipeline:
 
         Args:
             wanted: False leaves reranking out; None and True leave it as it is set.
-            query: asked of the reranker instead of the question; None leaves what is set.
+            query: asked of the reranker instead of the question; None asks the question.
 
         Raises:
             SettingsError: reranking is wanted, and no reranker is set.
@@ -103,10 +105,7 @@ class RetrievalPipeline:
                     "This service has no reranker.", "Start it with RAG_RERANK__METHOD or RAG_RERANK__MODEL set."
                 )
             return self
-        if query is None:
-            return self
-        options = self.reranking.options.model_copy(update={"query": query})
-        return replace(self, reranking=replace(self.reranking, options=options))
+        return self if query is None else replace(self, reranking=replace(self.reranking, query=query))
 
 
 def _check_wanted(query: Query, where: str) -> None:

@@ -75,6 +75,7 @@ class LeasePool(Generic[Item]):
         self._changed = threading.Condition(self._guard)
         # Ordered by their last use, the latest last.
         self._entries: OrderedDict[str, _Entry[Item]] = OrderedDict()
+        self._retired: list[_Entry[Item]] = []
         self._closed = False
 
     def lease(self, name: str, *, create: bool = False) -> Lease[Item]:
@@ -109,6 +110,22 @@ class LeasePool(Generic[Item]):
             self._take(name, entry)
         return Lease(entry.opening.result(), partial(self._give_back, entry))
 
+    def retire(self, name: str, item: Item) -> None:
+        """Have the next lease of a name open it anew; an item that is in use is closed when its last lease ends.
+
+        Args:
+            name: of the item.
+            item: what is to be retired; if another one is open under the name by now, nothing is done.
+        """
+        with self._guard:
+            entry = self._entries.get(name)
+            if entry is None or not entry.is_open or entry.opening.result() is not item:
+                return
+            del self._entries[name]
+            entry.retired = True
+            self._retired.append(entry)
+        self._close_retired()
+
     def open_items(self) -> dict[str, Item]:
         """Return what is open, by name."""
         with self._guard:
@@ -121,8 +138,11 @@ class LeasePool(Generic[Item]):
             entries = {name: entry for name, entry in self._entries.items() if entry.is_open}
             for entry in entries.values():
                 entry.closing = True
+            retired, self._retired = self._retired, []
         for name, entry in entries.items():
             self._shut(name, entry)
+        for entry in retired:
+            self._close_one("a retired item", entry)
 
     def _entered(self, name: str) -> "tuple[_Entry[Item], bool]":
         """Return the entry of a name, and whether it is new and the caller has to open it; taken unless it closes."""
@@ -144,6 +164,15 @@ class LeasePool(Generic[Item]):
         with self._guard:
             entry.leases -= 1
             self._changed.notify_all()
+        if entry.retired:
+            self._close_retired()
+
+    def _close_retired(self) -> None:
+        with self._guard:
+            idle = [entry for entry in self._retired if not entry.leases]
+            self._retired = [entry for entry in self._retired if entry.leases]
+        for entry in idle:
+            self._close_one("a retired item", entry)
 
     def _open(self, name: str, entry: "_Entry[Item]", *, create: bool) -> None:
         """Settle the entry's future: open, or failed and forgotten."""
@@ -194,21 +223,25 @@ class LeasePool(Generic[Item]):
         if timeout_s <= 0:
             raise TooManyCorporaError(
                 "There is no room to open another corpus: all that are open are in use.",
-                "Ask again when other questions are answered, or raise RAG_INDEX__OPEN_CORPORA and the process's "
+                "Ask again when other questions are answered, or raise the process's "
                 "limit of open files (`ulimit -n`).",
             )
         self._changed.wait(timeout_s)
 
     def _shut(self, name: str, entry: "_Entry[Item]") -> None:
         try:
-            self._close_item(entry.opening.result())
-        except Exception:
-            logger.exception("%r could not be closed", name)
+            self._close_one(name, entry)
         finally:
             with self._guard:
                 self._entries.pop(name, None)
                 self._changed.notify_all()
             entry.closed.set()
+
+    def _close_one(self, name: str, entry: "_Entry[Item]") -> None:
+        try:
+            self._close_item(entry.opening.result())
+        except Exception:
+            logger.exception("%r could not be closed", name)
 
 
 def _stopped() -> CorpusError:
@@ -223,6 +256,7 @@ class _Entry(Generic[Item]):
         admitted: it takes a place: it is open, or it is being opened and there is room for it.
         leases: of those who use it or wait for it.
         closing: it is or was closed; opening it again has to wait for `closed`.
+        retired: another one may be open under its name; it is closed when nobody uses it.
     """
 
     def __init__(self) -> None:
@@ -230,6 +264,7 @@ class _Entry(Generic[Item]):
         self.admitted = False
         self.leases = 0
         self.closing = False
+        self.retired = False
         self.closed = threading.Event()
 
     @property

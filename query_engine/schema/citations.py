@@ -13,7 +13,9 @@ from itertools import islice
 
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Citation
-from query_engine.schema.passage import Passage
+from query_engine.schema.passage import DocumentKey, Passage
+
+_Place = tuple[DocumentKey, int, int]
 
 
 @dataclass(slots=True)
@@ -77,23 +79,34 @@ class Citations:
     def __init__(self) -> None:
         self.checked = Checked()
         self.shown = Shown()
-        self._numbers: dict[str | tuple[str, int, int], int] = {}
+        self._numbers: dict[str | _Place, int] = {}
         # In the order in which they were recorded.
-        self._quotes: dict[tuple[str, int, int], Citation] = {}
+        self._quotes: dict[_Place, Citation] = {}
 
     @property
     def recorded(self) -> int:
         """How many quotes are recorded so far."""
         return len(self._quotes)
 
-    def cite(self, passage: Passage, start: int, end: int) -> int:
-        """Record the quote `[start, end)` (document offsets, inside `passage`) and return its number, 1 or more."""
-        place = passage.doc_id, start, end
+    def cite(self, passage: Passage, start: int, end: int, marks: tuple[tuple[int, int], ...] = ()) -> int:
+        """Record a quote with its marks (document offsets, inside `passage`) and return its number, 1 or more."""
+        place = passage.document, start, end
         number = self._numbers.setdefault(passage.url or place, len(self._numbers) + 1)
         quote = passage.text[start - passage.start : end - passage.start]
         self._quotes.setdefault(
             place,
-            Citation(number, passage.doc_id, passage.chunk_id, start, end, quote, passage.url, passage.title),
+            Citation(
+                number,
+                passage.doc_id,
+                passage.chunk_id,
+                start,
+                end,
+                quote,
+                passage.url,
+                passage.title,
+                marks,
+                passage.corpus,
+            ),
         )
         return number
 

@@ -11,7 +11,7 @@ Pure values; how they look on the wire is the views' business.
 from dataclasses import dataclass
 
 from query_engine.schema.answer_warning import AnswerWarning
-from query_engine.schema.passage import Passage
+from query_engine.schema.passage import DocumentKey, Passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,8 @@ class Citation:
             the same `url` share one.
         start: offset of the quote in the document's text; `text[start:end] == quote`.
         url: the document's own address, or None: views then link to this service's document page.
+        marks: the stretches `[start, end)` of the document that answer; empty if the whole quote does.
+        corpus: that the document is from, where several were asked; else empty.
     """
 
     number: int
@@ -78,6 +80,13 @@ class Citation:
     quote: str
     url: str | None
     title: str
+    marks: tuple[tuple[int, int], ...] = ()
+    corpus: str = ""
+
+    @property
+    def document(self) -> DocumentKey:
+        """Names its document."""
+        return self.corpus, self.doc_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +97,7 @@ class Nearest:
         url: the document's own address, or None: views then link to this service's document page.
         start: offset of the quote in the document's text; `text[start:end] == quote`.
         quote: a sentence or its beginning, never empty.
+        corpus: as for a citation.
     """
 
     doc_id: str
@@ -96,6 +106,12 @@ class Nearest:
     start: int
     end: int
     quote: str
+    corpus: str = ""
+
+    @property
+    def document(self) -> DocumentKey:
+        """Names its document."""
+        return self.corpus, self.doc_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,9 @@ from typing import Any
 
 from query_engine.schema.hit import LeafHit
 
+DocumentKey = tuple[str, str]
+"""Names a document among those of all corpora that were asked: corpus, empty where there is one, and `doc_id`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -30,6 +33,7 @@ class Passage:
         content_type: name of the format that it was read from.
         chunk_index: ordinal of the passage's first leaf in the document, from 0.
         metadata: the document's own.
+        corpus: that the document is from, where several were asked; else empty.
     """
 
     node_id: str
@@ -51,11 +55,20 @@ class Passage:
     content_type: str = ""
     chunk_index: int = 0
     metadata: dict[str, Any] = field(default_factory=dict)
+    corpus: str = ""
+
+    @property
+    def document(self) -> DocumentKey:
+        """Names its document."""
+        return self.corpus, self.doc_id
 
     def overlaps(self, other: "Passage") -> bool:
         """Whether both hold some text of the same document in common."""
-        return self.doc_id == other.doc_id and self.start < other.end and other.start < self.end
+        return self.document == other.document and self.start < other.end and other.start < self.end
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the passage as JSON-ready values."""
-        return asdict(self)
+        """Return the passage as JSON-ready values; `corpus` only where several were asked."""
+        values = asdict(self)
+        if not self.corpus:
+            del values["corpus"]
+        return values

@@ -8,7 +8,7 @@ begun, since a mark may still follow it.
 import re
 from dataclasses import dataclass
 
-from query_engine.text.sentences import split_sentences
+from index.documents.sentences import split_sentences
 
 _LABELS = ("documents", "document", "docs", "doc", "ranks", "rank", "sources", "source", "passages", "passage", "and")
 _FILLER = rf"\s|[,;&#=:._–-]|{'|'.join(_LABELS)}"

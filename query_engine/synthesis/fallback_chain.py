@@ -45,10 +45,9 @@ class Answer:
 
     Attributes:
         question: as it is searched for.
-        query_time: when it was asked, in the client's words; language models are told.
+        model_question: for language models: as it was typed, after its conversation.
+        query_time: when it was asked, in the client's words; for language models.
         explains: a declined answer says why; otherwise it is "I don't know." alone.
-        said: earlier answers of the conversation, if the question leans on them.
-        repeated: a quote was left out because it was said.
         passages, warnings, timings_ms, fingerprint: of the last event, see `events.Done`.
         nearest: likewise; while it is empty, a declined answer takes the first words of the passages.
         synthesizer: who writes; None before anyone did.
@@ -58,11 +57,9 @@ class Answer:
     """
 
     def __init__(self, question: str, query_time: str | None = None, *, explains: bool = True) -> None:
-        self.question = question
+        self.question = self.model_question = question
         self.query_time = query_time
         self.explains = explains
-        self.said: tuple[str, ...] = ()
-        self.repeated = False
         self.passages: tuple[Passage, ...] = ()
         self.nearest: tuple[Nearest, ...] = ()
         self.warnings: list[AnswerWarning] = []
@@ -185,7 +182,7 @@ def _begun(synthesizer: Synthesizer, answer: Answer) -> Iterator[Event]:
 
 def _by_model(model: Synthesizer, answer: Answer, limit: Deadline) -> Generator[Event, None, RagError | None]:
     """Yield what the model writes; return why it failed, None if it did not."""
-    question = answer.question
+    question = answer.model_question
     if answer.query_time:
         question = f"{question} (asked on {' '.join(answer.query_time.split())})"
     pieces = answer.read(model, question)

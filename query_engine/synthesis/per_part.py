@@ -1,31 +1,47 @@
-"""Quote an answer for each part of a question, one after the other.
+"""Quote an answer for each part of a question, one after the other, and name the parts that nothing was found for.
 
-Flow: `retrieval/multi_part.py`'s parts and the merged passages -> **here** asks for quotes once a part. A language
-model answers all parts in one text; a synthesizer that quotes looks for one thing, and would quote about the part that
-is easiest to find.
+A synthesizer that quotes looks for one thing, and would quote about the part that is easiest to find; a language model
+answers all parts in one text and needs none of this. `retrieval/multi_part.py` finds the parts and their evidence.
 """
 
 import threading
 from collections.abc import Iterator, Sequence
 
+from index.lexical.language import question_language
+from query_engine import steps
 from query_engine.answerability.part_coverage import PartEvidence
+from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
-from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
+from query_engine.synthesis.quoting import BETWEEN_QUOTES, Quote, QuotingSynthesizer
+from query_engine.text.markdown_escape import as_text
+from query_engine.translations import in_language
 
 
 class PerPartSynthesizer(QuotingSynthesizer):
     """Asks for quotes once for each covered part.
 
     Args:
-        quoting: quotes whole sentences, the best one first.
-        parts: of the question; those that nothing covers are not asked for, unless nothing covers any.
-        max_words: of all parts together; each gets an equal share, and one sentence at least.
+        quoting: quotes, the best first.
+        parts: of the question; if nothing covers any of them, all are asked for.
     """
 
-    def __init__(self, quoting: QuotingSynthesizer, parts: Sequence[PartEvidence], max_words: int) -> None:
+    def __init__(self, quoting: QuotingSynthesizer, parts: Sequence[PartEvidence]) -> None:
         self._quoting = quoting
-        self._parts = [part for part in parts if part.sufficient] or list(parts)
-        self._share = max_words // len(self._parts)
+        covered = [part for part in parts if part.sufficient]
+        self._parts = covered or list(parts)
+        self._missing = [part for part in parts if covered and not part.sufficient]
+
+    def write(
+        self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
+    ) -> Iterator[str]:
+        """Yield the quotes, then a line for each part without any."""
+        yield from super().write(question, passages, citations, stop)
+        shown = citations.all()
+        for part in self._missing:
+            nearest = next(self._quoting.quotes(part.part.query, _own(passages, part), stop), None)
+            if nearest is None or not any(nearest.overlaps(one) for one in shown):
+                line = in_language(steps.PART_NOT_FOUND, question_language(question), part=as_text(part.part.text))
+                yield f"{BETWEEN_QUOTES}{line}"
 
     def quotes(
         self,
@@ -34,17 +50,12 @@ class PerPartSynthesizer(QuotingSynthesizer):
         stop: threading.Event,
     ) -> Iterator[Quote]:
         """Yield quotes for each part in turn, none twice; of each part its own passages are read."""
-        said: set[str] = set()
+        said: list[str] = []
         for part in self._parts:
-            room = self._share
             for quote in self._quoting.quotes(part.part.query, _own(passages, part), stop):
-                length = len(quote.words.split())
-                repeated = any(f" {quote.words} " in f" {one} " for one in said)
-                if not repeated and room < self._share and length > room:
-                    break
-                room -= length
-                if not repeated:
-                    said.add(quote.words)
+                words = f" {' '.join(quote.text.split())} "
+                if not any(words in one for one in said):
+                    said.append(words)
                     yield quote
 
 

@@ -1,7 +1,7 @@
 """Keep text of documents and models from acting as Markdown or HTML where it is shown.
 
 Flow: quoted and generated sentences, titles, questions -> **here** -> answers and steps, which readers see rendered.
-Such text must neither load an image nor hold a link: the only links of an answer are its citations, and those are made
+Such text must neither load an image nor link to other places: the links of an answer are its citations, which are made
 elsewhere. What is broken stays readable. Pure.
 """
 
@@ -11,6 +11,7 @@ import re
 _SCHEME = re.compile(r"\b(?:(?:https?|ftp|file)://|(?:javascript|vbscript):|data:(?=\w+/)|www\.)(?=\S)", re.IGNORECASE)
 # `![alt](url)`, `[text](url)`, `[text][ref]`, `[ref]: url`; citation marks are no references.
 _LINK = re.compile(r"(?<!!)!++(?=\[)|(?<=\])(?=\(|:)")
+_ACTING = re.compile(r"[\\`*~|\[\]]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
 # Marks of citations, the answer's own or a document's: "[1]", "[2, 5-7]".
 REFERENCE = re.compile(r"\[(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\]")
 _TAG = re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
@@ -24,9 +25,44 @@ def as_text(text: str) -> str:
     return _TAG.sub("< ", _LINK.sub(lambda match: "" if match[0] else " ", text))
 
 
+def without_effects(text: str) -> str:
+    """Return a document's text as it stands, but for images, links to other places and tags that act.
+
+    A space breaks these. Addresses stay: what looks like one leads where it says.
+    """
+    return _TAG.sub(_broken_tag, _LINK.sub(_broken_link, text))
+
+
+def _broken_link(found: re.Match[str]) -> str:
+    """Break an image or a link, unless that leads to a page beside this one."""
+    after = found.string[found.end() :]
+    target, closed, _ = after[1:].partition(")")
+    beside = after[:1] == "(" and closed and all(one.isalnum() or one in "_./#%?=-" for one in target)
+    return found[0] if beside and not target.startswith("//") else f"{found[0]} "
+
+
+def _broken_tag(found: re.Match[str]) -> str:
+    """Break a tag that ends one, has an attribute or runs by itself; "<name>" in documentation does nothing."""
+    tag = found.string[found.end() :].partition(">")[0].lower()
+    acts = "=" in tag or tag.startswith(("/", "script", "style"))
+    return f"{found[0]} " if acts else found[0]
+
+
+def as_plain(text: str) -> str:
+    """Return a text that Markdown shows as it stands, on one line: a title, in which no mark may make code or stress.
+
+    Inside words underscores do nothing, so they stay; so do marks that act at the beginning of a line alone.
+    """
+    return _ACTING.sub(r"\\\g<0>", as_text(" ".join(text.split())))
+
+
 def without_marks(text: str) -> str:
     """Return a document's text with its own "[12]" as "(12)": in an answer it would read as a citation."""
-    return REFERENCE.sub(r"(\1)", text)
+    shown, *rest = REFERENCE.split(text)
+    for mark, after in zip(rest[::2], rest[1::2], strict=True):
+        gap = " " if shown.endswith("]") else ""  # "[text](12)" would be a link
+        shown += f"{gap}({mark}){after}"
+    return shown
 
 
 def fenced(code: str) -> str:

@@ -8,14 +8,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from query_engine.schema.events import Citation
+from query_engine.schema.passage import DocumentKey
+
+_Place = tuple[DocumentKey, int, int]
 
 
 class CitationNumbers:
     """The growing list of all citations of one reply."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str | tuple[str, int, int], int] = {}
-        self._citations: dict[tuple[str, int, int], Citation] = {}
+        self._numbers: dict[str | _Place, int] = {}
+        self._citations: dict[_Place, Citation] = {}
 
     def number(self, citations: Iterable[Citation]) -> tuple[Citation, ...]:
         """Return the citations with the numbers they have here, given at their first use."""
@@ -26,7 +29,7 @@ class CitationNumbers:
         return tuple(sorted(self._citations.values(), key=lambda one: (one.number, one.start)))
 
     def _numbered(self, citation: Citation) -> Citation:
-        place = citation.doc_id, citation.start, citation.end
+        place = citation.document, citation.start, citation.end
         number = self._numbers.setdefault(citation.url or place, len(self._numbers) + 1)
         return self._citations.setdefault(place, replace(citation, number=number))
 

@@ -67,7 +67,7 @@ class Finding:
     @property
     def unique_docs(self) -> int:
         """How many documents are cited."""
-        return len({citation.doc_id for citation in self.citations})
+        return len({citation.document for citation in self.citations})
 
     @property
     def confidence(self) -> float:

@@ -19,8 +19,9 @@ from research.topic import steps
 from research.topic.citation_numbers import CitationNumbers, marks
 from research.topic.conflicts import Conflict, find_conflicts
 from research.topic.findings import Finding, each_in_its_place, numbered
+from research.topic.outline import Engine, outline
 from research.topic.statements import joined
-from research.topic.survey import Ask, Engine, outline, passages_of, survey
+from research.topic.survey import Ask, passages_of, survey
 from settings import RetrievalSettings
 
 SUBQUESTIONS = 6
@@ -50,7 +51,7 @@ async def stream_report(
         engine: of the corpus.
         ask: answers a sub-question: the engine's `stream`, or a loop over it.
         inquiry: the question; filters, steering, mode and `query_time` count for every sub-question.
-        options: of the first search, whose passages tell how the topic is named.
+        options: of the first search, whose sections are what is asked about.
         deadline: of everything; closing the iterator stops the work.
 
     Raises:

@@ -8,9 +8,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from index.documents.sentences import split_sentences
 from query_engine.schema.events import Citation, Done
 from query_engine.synthesis.claims import content_stems
-from query_engine.text.sentences import split_sentences
 from research.topic.citation_numbers import marks
 
 _MARKS = re.compile(r"[ \t]*((?:\[\d{1,3}\])+)")

@@ -1,21 +1,17 @@
-"""Ask every sub-question of a topic, and reword and ask each gap once more.
+"""Ask every sub-question of a topic, and each gap once more in its other wording.
 
-Flow: topic -> `subquestions.py` -> **here**, through an engine -> findings -> `/agent/research`, `report.py`. The
+Flow: topic -> `outline.py` -> **here**, through an engine -> findings -> `/agent/research`, `report.py`. The
 answers are the engine's, with its gate and its citations; this module only asks, one sub-question after the other, each
 within an equal share of the time that is left.
 """
 
-import math
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from functools import partial
-from typing import Protocol
 
 from errors import RagError
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
-from query_engine.runtime.threads import in_thread
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Citation, Done, Event, Step
 from query_engine.schema.passage import Passage
@@ -23,57 +19,15 @@ from query_engine.steps import DONT_KNOW
 from query_engine.synthesis.claims import content_stems
 from research.topic import steps
 from research.topic.findings import Finding
+from research.topic.outline import Subquestion, is_named
 from research.topic.statements import Statement, statements_of
-from research.topic.subject import read_topic
-from research.topic.subquestions import Subquestion, make_subquestions, reworded
-from settings import RetrievalSettings
 
 OFF_SUBJECT = "What was found speaks of something else: it does not name “{about}”."
 NO_TIME = f"{DONT_KNOW} The time was over before this was asked."
 # Less is not enough to search and to read.
 LEAST_S = 0.2
-# Of the words of what is asked about, those that a passage has to hold: of "deep sea mining" not only the sea.
-NAMED_SHARE = 2 / 3
 
 Ask = Callable[[Inquiry], AsyncGenerator[Event, None]]
-
-
-class Found(Protocol):
-    """What a search found."""
-
-    @property
-    def passages(self) -> tuple[Passage, ...]:
-        """Best first."""
-        ...
-
-
-class Engine(Protocol):
-    """Answers questions from one corpus, as far as a survey asks it."""
-
-    def retrieve(self, inquiry: Inquiry, options: RetrievalSettings) -> Found:
-        """Find passages; blocks."""
-        ...
-
-    def fingerprint(self) -> str:
-        """Hash everything that decides an answer; blocks."""
-        ...
-
-
-async def outline(engine: Engine, inquiry: Inquiry, options: RetrievalSettings, count: int) -> list[Subquestion]:
-    """Return up to `count` sub-questions of the inquiry's text, which the documents' own words helped to make.
-
-    Raises:
-        FilterError: the filter is empty or has no meaning.
-    """
-    found = await in_thread(partial(engine.retrieve, inquiry, options))
-    texts = [passage.text for passage in found.passages]
-    subject = read_topic(inquiry.text, texts)
-    known = content_stems("\n".join(texts))
-    # What the documents call by another name cannot be looked for by this one.
-    return [
-        one if content_stems(one.about) & known else replace(one, about="")
-        for one in make_subquestions(subject, count, texts)
-    ]
 
 
 async def survey(
@@ -92,8 +46,8 @@ async def survey(
         yield steps.asking(place + 1, len(asked), one.text)
         done = await _answered(ask, one.text, inquiry, deadline, deadline.left_s() / left)
         statements, retried = _about(one, done), None
-        if not statements and deadline.left_s() > LEAST_S * left:
-            retried = reworded(one.text)
+        if not statements and one.again and deadline.left_s() > LEAST_S * left:
+            retried = one.again
             yield steps.asking_again(retried)
             again = await _answered(ask, retried, inquiry, deadline, deadline.left_s() / left)
             statements = _about(one, again)
@@ -110,22 +64,21 @@ def _about(subquestion: Subquestion, done: Done) -> list[Statement]:
         return statements_of(done)
     if wanted - content_stems("\n".join(f"{one.title}\n{one.text}" for one in done.passages)):
         return []
-    least = math.ceil(len(wanted) * NAMED_SHARE)
 
-    def is_named(citation: Citation) -> bool:
-        return len(wanted & _around(citation, done)) >= least
+    def speaks_of_it(citation: Citation) -> bool:
+        return is_named(subquestion.about, _around(citation, done))
 
-    return [one for one in statements_of(done) if any(map(is_named, one.citations))]
+    return [one for one in statements_of(done) if any(map(speaks_of_it, one.citations))]
 
 
-def _around(citation: Citation, done: Done) -> frozenset[str]:
+def _around(citation: Citation, done: Done) -> str:
     """Return the words of a quote's title, of the quote, and of the passage that it stands in."""
     holding = [
         passage.text
         for passage in done.passages
-        if passage.doc_id == citation.doc_id and passage.start <= citation.start < passage.end
+        if passage.document == citation.document and passage.start <= citation.start < passage.end
     ]
-    return content_stems(" ".join([citation.title, citation.quote, *holding]))
+    return " ".join([citation.title, citation.quote, *holding])
 
 
 def _off_subject(subquestion: Subquestion, done: Done) -> str:
@@ -154,6 +107,6 @@ def passages_of(findings: Sequence[Finding]) -> tuple[Passage, ...]:
     for finding in findings:
         for citation in finding.citations:
             for passage in finding.done.passages:
-                if passage.doc_id == citation.doc_id and passage.start <= citation.start < passage.end:
+                if passage.document == citation.document and passage.start <= citation.start < passage.end:
                     kept.setdefault(passage.node_id, passage)
     return tuple(kept.values())

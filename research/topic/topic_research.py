@@ -20,9 +20,10 @@ from research.topic import steps
 from research.topic.citation_numbers import CitationNumbers
 from research.topic.conflicts import Conflict, find_conflicts
 from research.topic.findings import Finding, each_in_its_place, numbered
+from research.topic.outline import Engine, outline
 from research.topic.statements import Statement, joined, statements_of
 from research.topic.summary import NOTHING, summarise
-from research.topic.survey import Ask, Engine, outline, passages_of, survey
+from research.topic.survey import Ask, passages_of, survey
 from settings import RetrievalSettings
 
 # Of the time, for a model that writes the summary.
@@ -80,7 +81,7 @@ async def research_topic(
         engine: of the corpus.
         ask: its `stream`.
         inquiry: the topic as `text`; filters, steering and `query_time` count for every sub-question.
-        options: of the first search, whose passages tell how the topic is named.
+        options: of the first search, whose sections are what is asked about.
         count: sub-questions, at most.
         write: sums up by a language model; None where none writes.
         deadline: of everything; closing the iterator stops the work.

@@ -119,10 +119,11 @@ def test_health_and_readiness(service: Program) -> None:
     assert ready.json()["versions"]["chromadb"]
 
 
+@pytest.mark.fault("E6")
 def test_questions_and_texts_are_not_logged(service: Program) -> None:
     canary = "zebrafinch7731"
     ask(service, f"{BETZ} {canary}")
-    service.wait_for(r"POST /run")
+    service.wait_for(r"route=/run")
 
     assert canary not in service.log
     assert "Albert Betz" not in service.log

@@ -42,6 +42,7 @@ def program(model: ScriptedLLM, model_cache: Path, tmp_path_factory: pytest.Temp
         yield program
 
 
+@pytest.mark.fault("C4")
 @pytest.mark.timeout(300)  # the model stalls for ever; the service starts within this time, too
 def test_a_stalling_model_is_replaced_by_quotes_before_the_deadline(program: Program, model: ScriptedLLM) -> None:
     model.play(Script(stall_after=0))
@@ -53,6 +54,7 @@ def test_a_stalling_model_is_replaced_by_quotes_before_the_deadline(program: Pro
     assert any("had not finished when the time for it was over" in step for step in arena.shown_steps())
 
 
+@pytest.mark.fault("B3")
 def test_the_slot_of_a_stalled_model_comes_back_when_its_thread_has_ended(program: Program, model: ScriptedLLM) -> None:
     model.play(Script(stall_after=0), Script())
     with httpx.stream("POST", f"{program.url}/run", json=QUESTION, timeout=60) as reply:
@@ -70,6 +72,7 @@ def test_the_slot_of_a_stalled_model_comes_back_when_its_thread_has_ended(progra
         assert time.monotonic() < until
 
 
+@pytest.mark.fault("B1", "C4")
 def test_an_endless_model_is_stopped_when_its_reader_leaves(program: Program, model: ScriptedLLM) -> None:
     model.play(Script(text="The Betz limit is 59.3 per cent. ", endless=True, token_s=0.02))
     with httpx.stream("POST", f"{program.url}/run", json=QUESTION, timeout=60) as reply:

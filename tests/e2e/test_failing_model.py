@@ -20,6 +20,7 @@ CONVERSATION = {
 }
 
 
+@pytest.mark.fault("C4")
 @pytest.mark.slow
 def test_a_dead_model_server_leaves_a_marked_answer_of_quotes(variables: dict[str, str], folder: Path) -> None:
     # A separate corpus: the one that all tests share is held by the shared service.

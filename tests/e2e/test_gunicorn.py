@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx
 
 from tests.e2e.program import REPOSITORY, Program, run
+from tests.e2e.test_workers import eventually
 
 COMMAND = ["-m", "gunicorn", "main:app", "-k", "uvicorn.workers.UvicornWorker"]
 COMMAND += ["--config", str(REPOSITORY / "gunicorn.conf.py"), "--bind", "127.0.0.1:0", "--no-control-socket"]
@@ -25,13 +26,29 @@ def test_one_worker_answers_and_ends_with_sigterm(variables: dict[str, str], fol
     assert "server" not in reply.headers
 
 
-def test_more_workers_are_refused_in_one_line(tmp_path: Path) -> None:
-    ended = run([*COMMAND, "-w", "4"], {}, tmp_path)
+def test_several_workers_answer_and_write_for_each_other(
+    variables: dict[str, str], folder: Path, tmp_path: Path
+) -> None:
+    index, sources = tmp_path / "index", tmp_path / "sources"
+    shutil.copytree(folder / "index", index, ignore=shutil.ignore_patterns("lock", "readers"))
+    sources.mkdir()
+    (sources / "peat.md").write_text("# Peat\n\nPeat from Ringmoor was burnt until 1957.")
+    own = {
+        "RAG_INDEX__DIR": str(index),
+        "RAG_INGEST__ROOT": str(sources),
+        "RAG_PIPELINES__DIR": str(tmp_path / "tasks"),
+    }
 
-    assert ended.returncode == 1
-    (line,) = [line for line in ended.stderr.splitlines() if "[INFO]" not in line]
-    assert line.startswith("error[")
-    assert "-w 1" in line
+    with Program([*COMMAND, "-w", "3"], {**variables, **own}, tmp_path) as service:
+        job = httpx.post(f"{service.url}/ingest", json={"path": "peat.md", "wait": True}, timeout=120).json()
+        body = {"query": "Until when was peat from Ringmoor burnt?", "iid": "1"}
+        eventually(lambda: "1957" in httpx.post(f"{service.url}/evaluate", json=body, timeout=120).text)
+        processes = {httpx.get(f"{service.url}/ready", timeout=120).json()["process"]["workers"] for _ in range(5)}
+        service.signal(signal.SIGTERM)
+
+        assert service.exit_code() == 0
+    assert job["state"] == "done"
+    assert processes == {3}
 
 
 def test_other_machines_are_not_let_in_by_accident(tmp_path: Path) -> None:

@@ -6,7 +6,9 @@ from pathlib import Path
 import httpx
 import openai
 import pytest
+from playwright.sync_api import Browser
 
+from tests.e2e.browser import CHROMIUM, opened
 from tests.e2e.conftest import MAIN
 from tests.e2e.program import Program, run
 
@@ -29,18 +31,18 @@ def without(place: Path, model_cache: Path) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def guarded(place: Path, without: dict[str, str]) -> Iterator[Program]:
     """Yield a service with two keys, which other machines may reach as well."""
-    variables = without | {"RAG_SERVE__KEYS": "sk-one,sk-two", "RAG_SERVE__HOST": "0.0.0.0"}
+    variables = without | {"RAG_SERVE__KEYS": "sk-one-0123456789,sk-two-0123456789", "RAG_SERVE__HOST": "0.0.0.0"}
     with Program([MAIN, "--ingest", str(place / "docs")], variables, place) as service:
         yield service
 
 
 def test_openais_client_passes_with_a_key_and_with_no_other(guarded: Program) -> None:
-    with openai.OpenAI(base_url=f"{guarded.url}/v1", api_key="sk-two", timeout=60, max_retries=0) as client:
+    with openai.OpenAI(base_url=f"{guarded.url}/v1", api_key="sk-two-0123456789", timeout=60, max_retries=0) as client:
         question = "What does a turbine turn the wind into?"
         reply = client.chat.completions.create(model="default", messages=[{"role": "user", "content": question}])
         assert "electric power" in (reply.choices[0].message.content or "")
     with (
-        openai.OpenAI(base_url=f"{guarded.url}/v1", api_key="sk-three", timeout=60, max_retries=0) as client,
+        openai.OpenAI(base_url=f"{guarded.url}/v1", api_key="sk-three-0123456789", timeout=60, max_retries=0) as client,
         pytest.raises(openai.AuthenticationError, match="The key is missing or wrong") as refused,
     ):
         client.models.list()
@@ -48,9 +50,25 @@ def test_openais_client_passes_with_a_key_and_with_no_other(guarded: Program) ->
     assert httpx.get(f"{guarded.url}/health").status_code == 200
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed")
+def test_a_person_signs_in_and_out_on_the_page(browser: Browser, guarded: Program) -> None:
+    page = opened(browser, width=360)
+    page.goto(f"{guarded.url}/login")
+    page.locator("input[name=key]").fill("sk-one-0123456789")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/ui")
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url("**/login")
+
+    assert page.context.cookies() == []
+    assert page.goto(f"{guarded.url}/ui/config").status == 401  # type: ignore[union-attr]
+    page.context.close()
+
+
 @pytest.mark.usefixtures("guarded")
 def test_commands_send_the_first_key_of_their_settings(place: Path, without: dict[str, str]) -> None:
-    knowing = without | {"RAG_SERVE__KEYS": "sk-one,sk-four"}
+    knowing = without | {"RAG_SERVE__KEYS": "sk-one-0123456789,sk-four-0123456789"}
     again = run(["-m", "ingestion", "docs"], knowing, place)
     asked = run(["-m", "query_engine", "What does a turbine turn the wind into?"], knowing, place)
     refused = run(["-m", "query_engine", "What does a turbine turn the wind into?"], without, place)
@@ -60,3 +78,19 @@ def test_commands_send_the_first_key_of_their_settings(place: Path, without: dic
     assert refused.returncode == 1
     assert "key_needed: The key is missing or wrong" in refused.stderr
     assert "RAG_SERVE__KEYS" in refused.stderr
+
+
+def test_a_key_of_the_file_opens_what_it_is_for_until_it_is_revoked(place: Path, without: dict[str, str]) -> None:
+    variables = without | {"RAG_SERVE__KEYS_FILE": str(place / "keys.json"), "RAG_INDEX__DIR": str(place / "other")}
+    made = run(["-m", "treeline", "keys", "add", "reader", "--scope", "read"], variables, place).stdout.strip()
+    with Program([MAIN, "--ingest", str(place / "docs")], variables, place) as service:
+        headers = {"Api-Key": made}
+
+        def status(method: str, path: str) -> int:
+            return httpx.request(method, service.url + path, headers=headers).status_code
+
+        assert (status("GET", "/stats"), status("POST", "/cache/clear")) == (200, 403)
+        malformed = {"content": b"{", "headers": {"content-type": "application/json"}}
+        assert httpx.post(f"{service.url}/query", **malformed).status_code == 401  # type: ignore[arg-type]
+        run(["-m", "treeline", "keys", "revoke", "reader"], variables, place)
+        assert status("GET", "/stats") == 401

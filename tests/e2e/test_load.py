@@ -26,6 +26,7 @@ def ask(url: str) -> httpx.Response:
     return httpx.post(f"{url}/run", json=QUESTION, timeout=TIMEOUT_S)
 
 
+@pytest.mark.fault("B4")
 @pytest.mark.slow
 def test_more_questions_than_there_is_room_for_are_refused_at_once_and_the_others_answered(tmp_path: Path) -> None:
     with Program([SCRIPTED, "--seconds", "2", "--slots", "2", "--queue", "3"], {}, tmp_path) as program:
@@ -45,6 +46,7 @@ def test_more_questions_than_there_is_room_for_are_refused_at_once_and_the_other
         assert program.log.count("stream closed after 40 of 40 words") == len(taken)
 
 
+@pytest.mark.fault("B2")
 def test_clients_that_hang_up_at_any_moment_cost_no_slot(tmp_path: Path) -> None:
     chance = random.Random(7)
     with Program([SCRIPTED, "--seconds", "0.2", "--slots", "2", "--queue", "8"], {}, tmp_path) as program:
@@ -67,6 +69,7 @@ def test_clients_that_hang_up_at_any_moment_cost_no_slot(tmp_path: Path) -> None
         assert [reply.status_code for reply in replies] == [200] * 8
 
 
+@pytest.mark.fault("B11")
 @pytest.mark.slow
 def test_probes_are_answered_while_questions_and_an_ingestion_run(tmp_path: Path, model_cache: Path) -> None:
     library = tmp_path / "library"

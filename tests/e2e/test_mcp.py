@@ -118,7 +118,7 @@ def test_it_ends_with_its_input_or_a_signal_and_writes_nothing_but_the_protocol(
 
 @pytest.mark.slow
 async def test_beside_a_service_it_asks_the_service(free: dict[str, str], place: Path) -> None:
-    keys = {"RAG_SERVE__KEYS": "sk-one", "RAG_SERVE__PORT": "0"}
+    keys = {"RAG_SERVE__KEYS": "sk-one-0123456789", "RAG_SERVE__PORT": "0"}
     told: list[str | None] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001  # the SDK's
@@ -130,7 +130,7 @@ async def test_beside_a_service_it_asks_the_service(free: dict[str, str], place:
             unknown = await client.call_tool("ask", {"question": BETZ, "corpus": "nowhere"})
             resources, templates = await client.list_resources(), await client.list_resource_templates()
             prompts = await client.list_prompts()
-            async with Client(server(free | {"RAG_SERVE__KEYS": "sk-two"}, place)) as stranger:
+            async with Client(server(free | {"RAG_SERVE__KEYS": "sk-two-0123456789"}, place)) as stranger:
                 refused = await stranger.call_tool("ask", {"question": BETZ})
             service.signal(signal.SIGTERM)
             service.exit_code()

@@ -189,7 +189,7 @@ def test_conversations_are_listed_renamed_and_deleted(page: Page, service: Progr
     assert page.evaluate("Object.keys(localStorage)") == []
 
 
-@pytest.mark.parametrize("width", [390, 800])
+@pytest.mark.parametrize("width", [320, 390, 800])
 def test_a_document_covers_a_narrow_page_until_it_is_closed(browser: Browser, service: Program, width: int) -> None:
     page = opened(browser, width)
     asked(page, service, "What was the keeper of the Quarnevik lighthouse called?")
@@ -204,22 +204,16 @@ def test_a_document_covers_a_narrow_page_until_it_is_closed(browser: Browser, se
         expect(page.locator(".evidence")).to_have_count(0)
         expect(page.locator(".exchange")).to_have_count(1)
     page.goto(f"{service.url}/ui#documents")
-    for button in page.get_by_role("button", name=re.compile("^Delete: ")).all():
+    buttons = page.get_by_role("button", name=re.compile("^Delete: "))
+    expect(buttons).not_to_have_count(0)
+    for button in buttons.all():
         box = button.bounding_box()
         assert box is not None
         assert box["x"] + box["width"] <= width
     page.context.close()
 
 
-def test_rows_of_a_table_are_quoted_as_a_table(page: Page, service: Program) -> None:
-    asked(page, service, "Compare an air source heat pump and a ground source heat pump.")
-
-    expect(page.locator(".answer th").nth(1)).to_have_text("Price in euros")
-    expect(page.locator(".answer tbody tr")).to_have_count(2)
-    page.locator(".answer td button.cite").first.click()
-    expect(page.locator(".evidence td mark.cited").first).to_be_in_viewport()
-
-
+@pytest.mark.fault("E8")
 def test_hostile_documents_stay_text_in_every_view(page: Page, service: Program) -> None:
     asked(page, service, "What are zebra crossings painted with?")
     page.locator("button.cite").first.click()
@@ -452,12 +446,17 @@ def test_a_service_with_keys_asks_the_browser_for_one_and_an_empty_one_for_docum
     folder, settings = corpus
     presets = json.dumps({"page-keys": [HEAT_QUESTION]})
     own = {**settings, "RAG_INDEX__DIR": str(folder / "keys"), "RAG_INDEX__CORPUS": "page-keys"}
-    own |= {"RAG_SERVE__KEYS": "opensesame", "RAG_SERVE__PRESET_QUESTIONS": presets}
+    own |= {"RAG_SERVE__KEYS": "open-sesame-0123456789", "RAG_SERVE__PRESET_QUESTIONS": presets}
     with Program([MAIN], own, folder) as program:
         assert httpx.get(f"{program.url}/ui", headers={"Accept": "text/html"}).status_code == 401
-        context = browser.new_context(http_credentials={"username": "me", "password": "opensesame"}, locale="en-GB")
+        context = browser.new_context(locale="en-GB")
         page = context.new_page()
         page.goto(program.url)
+        page.get_by_label("Your key").fill("open-sesame-9999999999")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("does not know this key")
+        page.get_by_label("Your key").fill("open-sesame-0123456789")
+        page.keyboard.press("Enter")
         expect(page.get_by_role("button", name="Upload files")).to_be_visible()
         expect(page.get_by_role("button", name=HEAT_QUESTION)).to_have_count(0)
         page.get_by_role("link", name="Documents").click()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.browser import AXE, CHROMIUM, opened
 from tests.e2e.conftest import MAIN
@@ -52,6 +52,7 @@ def service(sources: Path, model_cache: Path) -> Iterator[Program]:
         "RAG_INDEX__DIR": str(folder / "index"),
         "RAG_EMBED__CACHE_DIR": str(model_cache),
         "RAG_SERVE__PORT": "0",
+        "RAG_SERVE__ORIGINALS": "true",
     }
     done = run(["-m", "ingestion", str(sources)], settings, folder)
     assert done.returncode == 0, done.stderr
@@ -131,6 +132,33 @@ def test_no_page_breaks_an_accessibility_rule(
 
     assert violations == []
     assert overflow <= 0
+
+
+def test_the_file_that_was_read_is_a_link_away(page: Page, service: Program) -> None:
+    cited(page, service, TOWER_QUESTION)
+
+    address = page.get_by_role("link", name="Original file").evaluate("link => link.href")
+    reply = page.request.get(address)
+
+    assert reply.body() == TOWER
+    assert reply.headers["content-disposition"].startswith("attachment;")
+
+
+def test_pages_that_ocr_read_are_marked(browser: Browser, service: Program) -> None:
+    page = opened(browser)
+
+    def scanned(route: Route) -> None:
+        found = route.fetch().json() | {"metadata": {"ocr_pages": "2"}, "ocr": {"pages": [2], "confidence": 0.912}}
+        route.fulfill(json=found)
+
+    page.route("**/documents/tower.pdf?*", scanned)
+    cited(page, service, TOWER_QUESTION)
+
+    expect(page.locator(".evidence .note")).to_contain_text(": 2 (91 %)")
+    expect(page.locator(".sheet .read")).to_have_text("OCR")
+    page.get_by_role("button", name="Previous page").click()
+    expect(page.locator(".sheet .read")).to_have_count(0)
+    page.context.close()
 
 
 def test_a_pdf_that_changed_since_it_was_read_opens_as_text_and_says_why(

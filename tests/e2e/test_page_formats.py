@@ -11,7 +11,8 @@ from playwright.sync_api import Page, expect
 from tests.e2e.browser import CHROMIUM
 from tests.e2e.conftest import MAIN
 from tests.e2e.program import Program, run
-from tests.fakes.office import make_pptx, make_xlsx, make_zip, shape, sheet_data
+from tests.zoo.archives import make_zip
+from tests.zoo.office import make_pptx, make_xlsx, shape, sheet_data
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed")]
 

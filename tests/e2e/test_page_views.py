@@ -140,6 +140,7 @@ def test_a_document_s_page_is_whole_and_marked_without_javascript(browser: Brows
     context.close()
 
 
+@pytest.mark.fault("E8")
 def test_nothing_of_a_hostile_document_runs_on_its_page_or_an_error_page(page: Page, service: Program) -> None:
     page.goto(cited(service, EVIL_ID, "Zebras are striped."))
 
@@ -218,14 +219,14 @@ def test_the_tester_sends_every_option_and_shows_ranks_and_what_was_not_read(pag
     page.goto(f"{service.url}/ui#retrieve?q=wind+turns+blades&view=list")
     page.locator(".filters summary").click()
     page.get_by_label("Characters to read").fill("500")
-    page.get_by_label("Scores").select_option("plain")
+    page.get_by_label("Merging").uncheck()
     page.get_by_label("Per document at most").fill("1")
     page.get_by_label("Type").select_option("jsonl")
     with page.expect_request("**/retrieve") as sent:
         page.get_by_role("button", name="Search", exact=True).click()
 
     body = json.loads(sent.value.post_data or "")
-    assert (body["budget_chars"], body["fusion"], body["max_per_document"]) == (500, "plain", 1)
+    assert (body["budget_chars"], body["merge"], body["max_per_document"]) == (500, False, 1)
     assert body["filters"] == {"filters": [{"key": "content_type", "value": "jsonl"}]}
     page.locator(".passages .why summary").first.click()
     expect(page.locator(".passages .why li").first).to_contain_text("dense 1, lexical")

@@ -29,7 +29,9 @@ def test_bedrocks_recipe_ingests_answers_and_falls_back_to_the_smaller_model(fol
     home = preset("bedrock", folder)
     (home / "data" / "corpus_raw").mkdir(parents=True)
     (home / "data" / "corpus_raw" / "wind.md").write_text(WIND * 3, encoding="utf-8")
-    with ScriptedLLM(Script(status=400), Script(text="Albert Betz published the limit in 1919 [1].")) as mistral:
+    with ScriptedLLM(
+        Script(status=400), Script(text="Albert Betz published the limit in 1919 [1]."), Script(text="I don't know.")
+    ) as mistral:
         places = {"RAG_INDEX__DIR": "index", "RAG_EMBED__CACHE_DIR": str(model_cache), "RAG_SERVE__PORT": "0"}
         key = {"RAG_LLM__BASE_URL": mistral.base_url, "RAG_LLM__API_KEY": "mistral-key"}
         with (

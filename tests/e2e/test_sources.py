@@ -4,11 +4,11 @@ from pathlib import Path
 
 import httpx
 
-from bench.web.search_service import BROKEN_RECORDS, Fault, SearchService
 from index.documents.store import Document
 from tests.e2e.arena import Arena, violations
 from tests.e2e.conftest import BETZ, MAIN, WIND
 from tests.e2e.program import Program
+from tests.servers.search_service import BROKEN_RECORDS, Fault, SearchService
 
 PAGE = "<html><head><title>Betz</title></head><body><p>Albert Betz published the limit in 1919.</p></body></html>"
 

@@ -45,20 +45,19 @@ def test_a_source_that_is_unknown_or_has_no_key_stops_the_start(variables: dict[
     assert "RAG_SOURCES__CLUEWEB_KEY" in refused({"RAG_ANSWER__SOURCES": "clueweb"}, variables, folder)
 
 
+@pytest.mark.fault("E3")
 def test_other_machines_are_not_let_in_by_accident(variables: dict[str, str], folder: Path) -> None:
     assert "RAG_SERVE__OPEN=true" in refused({"RAG_SERVE__HOST": "0.0.0.0"}, variables, folder)
 
 
-def test_watching_needs_a_folder(variables: dict[str, str], folder: Path) -> None:
-    assert "--ingest FOLDER" in refused({"RAG_SERVE__WATCH": "true"}, variables, folder)
-
-
+@pytest.mark.fault("B13")
 def test_a_taken_port_is_named(variables: dict[str, str], folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert f"port {port}" in refused({"RAG_SERVE__PORT": port}, variables, folder)
 
 
+@pytest.mark.fault("A11")
 def test_an_index_of_other_chunk_sizes_is_refused_with_both_values(variables: dict[str, str], folder: Path) -> None:
     copy = folder / "copies" / "default"
     shutil.copytree(folder / "index" / "default", copy, ignore=shutil.ignore_patterns("*lock*"), dirs_exist_ok=True)
@@ -67,13 +66,15 @@ def test_an_index_of_other_chunk_sizes_is_refused_with_both_values(variables: di
 
     assert "index_mismatch" in line
     assert {"128", "64"} <= set(re.findall(r"\d+", line))
-    assert "--rebuild" in line
+    assert "reembed" in line
 
 
+@pytest.mark.fault("B13")
 def test_a_missing_model_is_one_line(variables: dict[str, str], folder: Path) -> None:
     assert "model_unavailable" in refused({"RAG_EMBED__MODEL": str(folder / "nowhere")}, variables, folder)
 
 
+@pytest.mark.fault("A7")
 def test_a_second_service_on_the_same_corpus_is_told_who_holds_it(
     service: Program, variables: dict[str, str], folder: Path
 ) -> None:

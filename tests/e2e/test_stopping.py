@@ -2,9 +2,13 @@
 
 import json
 import signal
+import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -29,6 +33,7 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.fault("B9")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_running_answers_finish_after_a_signal(tmp_path: Path, number: signal.Signals, code: int) -> None:
     with Program([SCRIPTED, "--seconds", "3"], {}, tmp_path) as program:
@@ -44,6 +49,7 @@ def test_running_answers_finish_after_a_signal(tmp_path: Path, number: signal.Si
         assert program.exit_code() == code
 
 
+@pytest.mark.fault("B1")
 def test_an_answer_stops_when_its_client_leaves(tmp_path: Path) -> None:
     with Program([SCRIPTED, "--seconds", "60"], {}, tmp_path) as program:
         with httpx.stream("POST", f"{program.url}/run", json=QUESTION, timeout=60) as reply:
@@ -54,6 +60,7 @@ def test_an_answer_stops_when_its_client_leaves(tmp_path: Path) -> None:
         assert httpx.get(f"{program.url}/health").status_code == 200
 
 
+@pytest.mark.fault("B1")
 def test_an_evaluation_stops_when_its_client_leaves(tmp_path: Path) -> None:
     with Program([SCRIPTED, "--seconds", "60"], {}, tmp_path) as program:
         with pytest.raises(httpx.ReadTimeout):
@@ -86,6 +93,7 @@ def test_the_service_stops_with_the_signals_exit_code(
         assert "Traceback" not in program.log
 
 
+@pytest.mark.fault("B9")
 @pytest.mark.slow
 def test_while_a_model_stalls_every_answer_ends_with_quotes_after_a_signal(model_cache: Path, tmp_path: Path) -> None:
     (tmp_path / "wind.md").write_text(WIND)
@@ -140,3 +148,19 @@ def _last_data(reply: httpx.Response) -> dict[str, Any]:
     lines = [line for line in reply.text.splitlines() if line.startswith("data:")]
     found: dict[str, Any] = json.loads(lines[-1].removeprefix("data:"))
     return found
+
+
+@pytest.mark.fault("B9")
+def test_stalled_uploads_do_not_hold_up_the_end(tmp_path: Path) -> None:
+    head = b"POST /query HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"
+    with Program([SCRIPTED], {}, tmp_path) as program, ExitStack() as uploads:
+        address = urlsplit(program.url)
+        for _ in range(20):
+            upload = socket.create_connection((address.hostname or "", address.port or 0), timeout=30)
+            uploads.enter_context(upload).sendall(head)
+        assert httpx.get(f"{program.url}/health").status_code == 200
+        program.signal(signal.SIGTERM)
+        began_s = time.monotonic()
+
+        assert program.exit_code() == 143
+        assert time.monotonic() - began_s < 20, "uvicorn alone waits for 30 seconds"

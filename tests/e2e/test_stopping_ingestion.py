@@ -59,6 +59,7 @@ def stopped(library: Path, variables: dict[str, str], folder: Path, number: sign
         return process.exit_code(), done["new"]
 
 
+@pytest.mark.fault("A13")
 def test_ctrl_c_stops_and_the_same_command_goes_on(library: Path, small_leaves: dict[str, str], tmp_path: Path) -> None:
     code, new = stopped(library, small_leaves, tmp_path, signal.SIGINT)
 
@@ -75,6 +76,7 @@ def test_ctrl_c_stops_and_the_same_command_goes_on(library: Path, small_leaves: 
     assert known.stderr.splitlines()[-1] == "[]", "what finds nothing new must not wait for large libraries"
 
 
+@pytest.mark.fault("A13")
 def test_sigterm_stops_as_well(library: Path, small_leaves: dict[str, str], tmp_path: Path) -> None:
     code, new = stopped(library, small_leaves, tmp_path, signal.SIGTERM)
 
@@ -82,6 +84,7 @@ def test_sigterm_stops_as_well(library: Path, small_leaves: dict[str, str], tmp_
     assert 0 < new < FILES
 
 
+@pytest.mark.fault("A13")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_second_signal_ends_it_at_once(tmp_path: Path, number: signal.Signals) -> None:
     with Process(["-c", WAITING], {}, tmp_path) as process:

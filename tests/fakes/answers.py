@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import replace
 
+from index.documents.store import StoredDocument
 from query_engine.inquiry import Inquiry
 from query_engine.retrieval.multi_part import Evidence, SearchContext
 from query_engine.schema.events import Citation, Done, Event, Retrieved, Step
 from query_engine.schema.passage import Passage
+from tests.fakes.corpora import stored
 from tests.fakes.engines import FakeEngine, a_done, a_passage
 
 Quote = tuple[str, str]
@@ -34,8 +36,17 @@ def _citation(number: int, passage: Passage) -> Citation:
     )
 
 
+GUIDE = stored(
+    "wind.md",
+    "# Wind\n\nWind is air.\n\n## How wind works\n\nThe sun drives it.\n\n## Advantages of wind\n\nIt is free.\n\n"
+    + "".join(f"## Part {number}\n\nIt blows.\n\n" for number in range(9)),
+    title="Wind",
+    version="0a1b2c",
+)
+
+
 class KnowingEngine(FakeEngine):
-    """Answers what it knows.
+    """Answers what it knows, and finds a guide to wind.
 
     Attributes:
         answers: question -> its last event, or what is raised.
@@ -43,12 +54,13 @@ class KnowingEngine(FakeEngine):
         asked: set once a question was asked.
     """
 
-    def __init__(self, answers: Mapping[str, Done | Exception], found: tuple[Passage, ...] = ()) -> None:
-        super().__init__()
+    def __init__(self, answers: Mapping[str, Done | Exception], guide: StoredDocument = GUIDE) -> None:
+        super().__init__(documents=[guide])
         self.answers = answers
         self.asked = asyncio.Event()
         self.waits: dict[str, asyncio.Event] = {}
-        self.found = found
+        whole = a_passage(guide.doc_id, guide.text)
+        self.found = (replace(whole, node_id=f"{guide.version}.0", title=guide.title, start=0, end=len(guide.text)),)
 
     async def stream(
         self, inquiry: Inquiry, gather: Callable[[str, SearchContext], Evidence] | None = None

@@ -1,10 +1,11 @@
-"""Cuts texts in this process, for tests that count words instead of tokens."""
+"""Cuts documents in this process, for tests that count words instead of tokens."""
 
 from collections.abc import Sequence
 from typing import Self
 
 from errors import UnreadableError
 from index.documents.splitter import TreeSplitter
+from index.documents.store import Document
 from ingestion.pipeline.cutter import Cut
 
 
@@ -20,12 +21,12 @@ class DirectCutter:
     def __exit__(self, *exception: object) -> None:
         pass
 
-    def trees(self, texts: Sequence[str], papers: Sequence[bool] = ()) -> list[Cut]:
-        """Return the tree of each text, or why it has none."""
-        return [self._tree(text, paper) for text, paper in zip(texts, papers or [False] * len(texts), strict=True)]
+    def trees(self, documents: Sequence[Document]) -> list[Cut]:
+        """Return the tree of each document, or why it has none."""
+        return [self._tree(document) for document in documents]
 
-    def _tree(self, text: str, paper: bool) -> Cut:
+    def _tree(self, document: Document) -> Cut:
         try:
-            return self._splitter.split(text, paper=paper)
+            return self._splitter.split(document)
         except UnreadableError as error:
             return error

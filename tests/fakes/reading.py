@@ -1,13 +1,12 @@
 """A reader that compares words, so that what is done with its scores can be tested without a model."""
 
-import math
 import re
 from collections.abc import Sequence
 
 from index.corpus import Corpus
+from query_engine.reader.leaves import stored_documents
 from query_engine.reader.model import PassageText, Scores
 from query_engine.reader.reading import LeafReader
-from query_engine.reader.windows import stored_documents
 from tests.fakes.words import FakeWords
 
 COMMON = frozenset("the what is of a an and how does do did who when where in on to for".split())
@@ -16,15 +15,11 @@ COMMON = frozenset("the what is of a an and how does do did who when where in on
 class WordReader:
     """Log-odds by the share of the question's words that a unit and its context hold: -4 with none, 4 with all.
 
-    Args:
-        words: what it takes for the short answer, wherever a passage holds it.
-
     Attributes:
         read_texts: how many passages were read.
     """
 
-    def __init__(self, words: str = "") -> None:
-        self._words = words
+    def __init__(self) -> None:
         self.read_texts = 0
 
     def read(self, question: str, passages: Sequence[PassageText]) -> list[Scores]:
@@ -33,17 +28,15 @@ class WordReader:
         found = []
         for passage in passages:
             units = tuple(_log_odds(asked, _words(passage.text[slice(*unit)])) for unit in passage.units)
-            at = passage.text.find(self._words) if self._words else -1
-            span = (at, at + len(self._words)) if at >= 0 else None
-            found.append(Scores(max(units, default=-4.0), units, span, 0.0 if span else -math.inf))
+            found.append(Scores(max(units, default=-4.0), units))
         return found
 
 
-def a_leaf_reader(corpus: Corpus | None = None, *, words: str = "") -> LeafReader:
-    """Over a corpus; without one, over the passages' own texts. `words` as for `WordReader`."""
+def a_leaf_reader(corpus: Corpus | None = None) -> LeafReader:
+    """Over a corpus; without one, over the passages' own texts."""
     if corpus is None:
-        return LeafReader(WordReader(words), lambda _: None, FakeWords())
-    return LeafReader(WordReader(words), stored_documents(corpus.documents), corpus.lexical_index)
+        return LeafReader(WordReader(), lambda _: None, FakeWords())
+    return LeafReader(WordReader(), stored_documents(corpus.documents), corpus.lexical_index)
 
 
 def _words(text: str) -> set[str]:

@@ -27,7 +27,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_until(ready: Callable[[], bool], what: str, seconds: float = 30) -> None:
+def wait_until(ready: Callable[[], bool], what: str, seconds: float = 120) -> None:
     """Wait for a server."""
     end = time.monotonic() + seconds
     while not ready():
@@ -112,7 +112,7 @@ class PostgresServer:
         """Return the schemas that hold corpora."""
         engine = sa.create_engine(self.url.replace("postgresql:", "postgresql+pg8000:"))
         try:
-            return [name for name in sa.inspect(engine).get_schema_names() if name.startswith("treeline")]
+            return [name for name in sa.inspect(engine).get_schema_names() if name.startswith("treeline_")]
         finally:
             engine.dispose()
 

@@ -2,13 +2,17 @@
 
     with ScriptedLLM(Script(text=judgement)) as server: ...
 
-For RAGAS's prompts it has rules; DeepEval's always get the same verdicts.
+For our prompts and RAGAS's it has rules; DeepEval's always get the same verdicts.
 
 It splits texts into sentences, takes a sentence for supported where the other text holds it letter for letter, and
-reads out of an answer the question "What about ANSWER". Prompts are told apart by the schema that is asked for.
+reads out of an answer the question "What about ANSWER". Where a part may count, that is the first two words. A fact is
+vital unless it begins with "Perhaps". A passage is graded by the digit that it begins with, 0 without one, an answer by
+the number behind a criterion's name, 5 without one; of two answers the longer one is preferred. Prompts are told apart
+by the schema that is asked for, and by the labels to choose from.
 """
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +23,9 @@ Json = dict[str, Any]
 
 def judgement(request: Request) -> str:
     """Judge by rule."""
+    if schema_of(request) == "labels":
+        given, label = input_of(request), LABELS[choices_of(request)]
+        return json.dumps({"labels": [label(item, given) for item in given["items"]]})
     return json.dumps(RULES[schema_of(request)](input_of(request)))
 
 
@@ -42,6 +49,11 @@ VERDICTS = {
 def schema_of(request: Request) -> str:
     """Return the name of what is asked for."""
     return str(request["response_format"]["json_schema"]["schema"]["title"])
+
+
+def choices_of(request: Request) -> frozenset[str]:
+    """Return the labels to choose from."""
+    return frozenset(request["response_format"]["json_schema"]["schema"]["properties"]["labels"]["items"]["enum"])
 
 
 def input_of(request: Request) -> Json:
@@ -99,7 +111,37 @@ def _classes(given: Json) -> Json:
     return {name: [{"statement": text, "reason": "-"} for text in texts] for name, texts in found.items()}
 
 
+def _facts(given: Json) -> Json:
+    return {"texts": [*given["known"], *(fact for text in given["texts"] for fact in sentences(text))]}
+
+
+def _stated(item: Any, given: Json) -> str:
+    part, text = (item["sentence"].rstrip("."), item["quote"]) if isinstance(item, dict) else (item, given["answer"])
+    return "full" if part in text else "partial" if " ".join(part.split()[:2]) in text else "none"
+
+
+def _treated(point: str, given: Json) -> str:
+    if point.replace(" is ", " is not ") in given["answer"].replace(point, ""):
+        return "contradicted"
+    return "supported" if point in given["answer"] else "omitted"
+
+
+def _preferred(duel: Json, _: Json) -> str:
+    first, second = len(duel["first"]), len(duel["second"])
+    return "tie" if first == second else "first" if first > second else "second"
+
+
+LABELS: dict[frozenset[str], Callable[[Any, Json], str]] = {
+    frozenset({"full", "partial", "none"}): _stated,
+    frozenset({"vital", "okay"}): lambda fact, _: "okay" if fact.startswith("Perhaps") else "vital",
+    frozenset({"supported", "omitted", "contradicted"}): _treated,
+    frozenset({"needed", "not needed"}): lambda sentence, _: "not needed" if sentence.startswith("So ") else "needed",
+    frozenset("0123"): lambda passage, _: passage[0] if passage[0] in "0123" else "0",
+    frozenset(map(str, range(11))): lambda name, given: (re.findall(rf"{name} (\d+)", given["answer"]) or ["5"])[0],
+    frozenset({"first", "second", "tie"}): _preferred,
+}
 RULES: dict[str, Callable[[Json], Json]] = {
+    "texts": _facts,
     "StatementGeneratorOutput": _statements,
     "ClaimDecompositionOutput": _claims,
     "NLIStatementOutput": _verdicts,

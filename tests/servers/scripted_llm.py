@@ -153,7 +153,11 @@ class ScriptedLLM(ScriptedServer[Script]):
                 await _send_chunk(writer, _event({"content": piece}))
                 self._count(tokens=1)
         if script.finish is not None:
-            await _send_chunk(writer, _event({}, script.finish) + b"data: [DONE]\n\n")
+            await _send_chunk(writer, _event({}, script.finish))
+            if request.get("stream_options", {}).get("include_usage"):
+                counted = {**_completion(script, request), "object": "chat.completion.chunk", "choices": []}
+                await _send_chunk(writer, f"data: {json.dumps(counted)}\n\n".encode())
+            await _send_chunk(writer, b"data: [DONE]\n\n")
         await _send_chunk(writer, b"")
 
 

@@ -9,7 +9,7 @@ It listens on a free loopback port, in its own thread, and speaks OpenAI's `/v1/
 `/rerank`, and TEI's `/rerank` (told by its `texts`). `play` sets the scripts of the requests to come; the last one
 repeats. HTTP is written by hand, because the faults are the point.
 
-As a process, for a trial by hand and for `python -m bench http-embedding`:
+As a process, for a trial by hand:
 
     python -m tests.servers.scripted_models [--port N] [--vectors words|other|at_once|minilm] [--per-text-ms MS]
 

@@ -28,9 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Modules whose patterns see short texts only; they need be fast at that length, however they grow.
 MAX_CHARS = {
     "query_engine/question/decompose_rules.py": 500,  # its MAX_CHARS
-    "query_engine/question/framing.py": 300,  # its MAX_CHARS
     "query_engine/collection/recognition.py": 200,  # its MAX_CHARS
-    "query_engine/synthesis/high_precision.py": 8_000,  # those of a question, see `question/validation.py`
 }
 SHORT_CHARS, LONG_CHARS, LONGEST_CHARS = 2_500, 10_000, 40_000
 # Below this a time says nothing, and no square of so many characters takes so little.

@@ -11,7 +11,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "data").glob("*.md")]
 GUIDES = [page for page in PAGES if page.parent.name != "adr" and page.name != "CHANGELOG.md"]
 FOLDERS = (
-    "api|bench|data|deploy|docs|eval|index|ingestion|pipelines|query_engine|research|sources|tests|training|treeline"
+    "api|bench|data|deploy|docs|eval|index|ingestion|pipelines|query_engine|research|sources|supply_chain|tests|training"
+    "|treeline"
 )
 
 

@@ -13,18 +13,16 @@ PROGRAMS = [
         ["-m", name]
         for name in (
             "ingestion",
+            "index.keeper",
             "query_engine",
             "eval",
             "bench",
-            "bench.web",
             "pipelines",
             "training.embedder",
             "training.gate",
             "training.lora",
-            "training.opposites",
             "training.quantize",
             "training.fusion_weights",
-            "training.reader",
             "treeline",
         )
     ),

@@ -12,6 +12,7 @@ KILL_S = 600
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.fault("D4")
 @pytest.mark.parametrize("packages", [("index", "ingestion"), ("query_engine",), ("api", "eval")])
 def test_each_pattern_takes_time_in_proportion_to_its_text(packages: tuple[str, ...]) -> None:
     command = [sys.executable, "-m", "tests.unit.linear_patterns", *packages]

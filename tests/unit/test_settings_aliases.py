@@ -5,18 +5,17 @@ from pathlib import Path
 import pytest
 
 from errors import SettingsError
-from settings import load_settings
+from settings import GONE, load_settings, variables
 
 
 def test_an_alias_is_read_and_the_own_name_wins(tmp_path: Path) -> None:
     file = tmp_path / ".env"
     file.write_text('APP_TITLE=Library\nAPP_DEFAULT_PIPELINE=\'{"1": {"id": "corpus_datasource"}}\'\nREDIS_HOST=none\n')
 
-    settings = load_settings({"RAG_PIPELINES__UNKNOWN_CHAT_STATUS": "404"}, file)
+    settings = load_settings({}, file)
 
     assert settings.serve.title == "Library"
     assert settings.pipelines.default == {"1": {"id": "corpus_datasource"}}
-    assert settings.pipelines.unknown_chat_status == 404
     assert load_settings({"APP_TITLE": "Shelf"}, file).serve.title == "Shelf"
     assert load_settings({"RAG_SERVE__TITLE": "Own"}, file).serve.title == "Own"
 
@@ -25,3 +24,20 @@ def test_an_alias_is_read_and_the_own_name_wins(tmp_path: Path) -> None:
 def test_a_default_pipeline_that_is_no_object_is_refused_by_its_name(given: str) -> None:
     with pytest.raises(SettingsError, match="RAG_PIPELINES__DEFAULT is not valid"):
         load_settings({"APP_DEFAULT_PIPELINE": given}, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("RAG_RETRIEVAL__FUSION", "RAG_RETRIEVAL__DENSE_SHARE"),
+        ("RAG_SOURCES__CLUEWEB_RERANK", "RAG_SOURCES__CLUEWEB_OPTIONS"),
+        ("RAG_EXPANSION__FEEDBACK", "Unset it"),
+    ],
+)
+def test_a_setting_that_is_gone_says_what_to_do_instead(name: str, remedy: str) -> None:
+    with pytest.raises(SettingsError, match=f"{name} is not a setting any more.*{remedy}"):
+        load_settings({name: "true"}, None)
+
+
+def test_no_setting_is_both_there_and_gone() -> None:
+    assert GONE.keys() & variables().keys() == set()

@@ -28,7 +28,7 @@ def test_default_folders_lie_in_the_checkout(elsewhere: Path) -> None:
     assert found.embed.cache_dir == elsewhere / "checkout/var/models"
     assert found.judge.cache_dir == elsewhere / "checkout/var/judge"
     assert found.bench.dir == elsewhere / "checkout/var/bench"
-    assert (found.ingest.root, found.bench.data) == (None, None)
+    assert found.ingest.root is None
 
 
 def test_a_folder_that_a_variable_names_is_one_of_the_working_directory(elsewhere: Path) -> None:

@@ -31,13 +31,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--questions",
         type=Path,
         nargs="+",
-        default=[],
+        required=True,
         metavar="FILE",
-        help="questions to learn from, in a format of `python -m eval`, or rows of question, doc and quotes; without "
-        "it they are written by the language model that RAG_LLM__* names, or made of headings, titles and sentences",
-    )
-    parser.add_argument(
-        "--made", type=int, default=0, metavar="N", help="beside a file of questions, make N pairs (default: 0)"
+        help="questions to learn from, in a format of `python -m eval`, or rows of question, doc and quotes",
     )
     parser.add_argument(
         "--held-out", type=share, default=0.2, metavar="SHARE", help="of the documents, to measure on (default: 0.2)"

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from eval.comparing.intervals import paired_interval
 from eval.metrics import BUDGETS_CHARS, Scores, score_passages
+from eval.tables import aligned, figure
 from training.embedder.rows import Leaf, Pair
 
 Vectors = npt.NDArray[np.float32]
@@ -46,14 +47,12 @@ def score(pairs: Sequence[Pair], questions: Vectors, leaves: Sequence[Leaf], vec
 
 def table(before: Sequence[Scores], after: Sequence[Scores]) -> str:
     """Return a Markdown table of means, with the 95 % interval of the difference where there are two questions."""
-    lines = ["| metric | n | before | after | difference | 95 % interval |", "|---|---:|---:|---:|---:|---:|"]
+    lines = []
     for name in dict.fromkeys(name for scores in before for name in scores):
         pairs = [(old[name], new[name]) for old, new in zip(before, after, strict=True) if name in old]
         old, new = np.array(pairs).T
-        shown = ""
-        if len(pairs) > 1:
-            interval = paired_interval(new - old)
-            shown = f"{interval.low:+.3f} to {interval.high:+.3f}"
-        means = f"{old.mean():.3f} | {new.mean():.3f} | {new.mean() - old.mean():+.3f}"
-        lines.append(f"| {name} | {len(pairs)} | {means} | {shown} |")
-    return "\n".join(lines)
+        interval = paired_interval(new - old) if len(pairs) > 1 else None
+        shown = f"{interval.low:+.3f} to {interval.high:+.3f}" if interval else ""
+        means = (figure(old.mean()), figure(new.mean()), f"{new.mean() - old.mean():+.3f}")
+        lines.append((name, str(len(pairs)), *means, shown))
+    return aligned(["metric", "n", "before", "after", "difference", "95 % interval"], lines)

@@ -58,7 +58,7 @@ def mine(
         chosen += [leaf for leaf in others if leaf not in chosen][: count - len(chosen)]
         if len(chosen) == count:
             texts = tuple(before_passage + leaf.embedded for leaf in chosen)
-            rows.append(Row(before_question + pair.case.question, before_passage + pair.passage, texts))
+            rows.append(Row(before_question + pair.case.question, before_passage + pair.leaf.embedded, texts))
     return rows
 
 

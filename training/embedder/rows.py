@@ -34,17 +34,10 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A question and the leaf that answers it.
-
-    Attributes:
-        case: the question, and what is known of its answer.
-        leaf: the leaf.
-        passage: what the model reads of it; `leaf.embedded`, unless the question was taken out of it.
-    """
+    """A question, what is known of its answer, and the leaf that answers it."""
 
     case: Case
     leaf: Leaf
-    passage: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,14 +18,12 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from errors import ModelError
 from eval.cases import Case
 from eval.metrics import Scores
-from eval.progress_bar import ProgressBar
+from eval.progress_bar import ProgressBar, tell
 from index.build import Embedding, open_corpus
 from index.corpus import Corpus, corpus_names
 from index.documents.splitter import TreeSplitter
 from index.embedding.batch import embed_documents
 from index.embedding.model import EmbeddingModel
-from query_engine.llms.build import build_model
-from query_engine.llms.helper import PromptHelper
 from settings import Settings
 from training.checkpoints import use_threads
 from training.embedder import pairs as pairing
@@ -39,12 +37,8 @@ from training.unfinished import TrainingError, finish, unfinished, write_whole
 Vectors = npt.NDArray[np.float32]
 
 ROWS = "rows.jsonl"
-QUESTION_TOKENS = 64
-# Made where there is no file of questions and no limit.
-MADE_PAIRS = 10_000
-MEASURED_PAIRS = 500
 EMBEDDED_AT_ONCE = 512
-KEPT = ("corpus", "questions", "made", "held_out", "negatives", "epochs", "limit", "batch", "rate", "seed")
+KEPT = ("corpus", "questions", "held_out", "negatives", "epochs", "limit", "batch", "rate", "seed")
 
 
 def train(arguments: argparse.Namespace, settings: Settings) -> str:
@@ -72,25 +66,17 @@ def train(arguments: argparse.Namespace, settings: Settings) -> str:
             sides = pairing.divide(corpus.documents.each(), splitter, arguments.held_out, arguments.seed)
             if not sides.documents or not sides.documents_held_out:
                 raise TrainingError(
-                    f"Of the documents {len(sides.documents)} would be learnt from and "
-                    f"{len(sides.documents_held_out)} held out.",
+                    f"Of the documents {sides.documents} would be learnt from and {sides.documents_held_out} held out.",
                     "Ingest more documents, or change --held-out or --seed.",
                 )
-            run = _Run(
-                arguments=arguments,
-                settings=settings,
-                embedding=embedding,
-                splitter=splitter,
-                sides=sides,
-                corpus=corpus,
-            )
+            run = _Run(arguments, settings, embedding, sides, corpus)
             held_pairs, searched, before = run.held_out()
             if not (work / ROWS).is_file():
                 write_rows(run.rows(), work / ROWS)
         rows = read_rows(work / ROWS)
-        _tell(
-            f"{len(rows)} rows of {len(sides.documents)} documents to learn from; {len(held_pairs)} questions to "
-            f"{len(sides.documents_held_out)} other documents to measure on, in {len(searched)} leaves"
+        tell(
+            f"{len(rows)} rows of {sides.documents} documents to learn from; {len(held_pairs)} questions to "
+            f"{sides.documents_held_out} other documents to measure on, in {len(searched)} leaves"
         )
         options = {name: getattr(arguments, name) for name in ("epochs", "batch", "rate", "seed", "save_steps")}
         made = fit(base, rows, work, **options)
@@ -110,18 +96,15 @@ class _Run:
 
     def __init__(
         self,
-        *,
         arguments: argparse.Namespace,
         settings: Settings,
         embedding: Embedding,
-        splitter: TreeSplitter,
         sides: pairing.Sides,
         corpus: Corpus,
     ) -> None:
         self._arguments = arguments
-        self._settings = settings
+        self._embed = settings.embed
         self._embedder = embedding.embedder
-        self._splitter = splitter
         self._sides = sides
         self._corpus = corpus
         self._cases = _read(arguments.questions)
@@ -130,11 +113,7 @@ class _Run:
         """Return the pairs to measure on, the leaves that are searched, and the scores before."""
         leaves = self._sides.held_out
         vectors = self._stored(leaves)
-        if self._cases:
-            pairs = pairing.pairs_of_questions(self._cases, leaves, vectors, self._question)
-        else:
-            documents = self._sides.documents_held_out
-            pairs = pairing.made_pairs(documents, self._splitter, MEASURED_PAIRS, self._arguments.seed)
+        pairs = pairing.pairs_of_questions(self._cases, leaves, vectors, self._question)
         if not pairs:
             raise TrainingError(
                 "No question's passage lies in a held-out document.",
@@ -148,42 +127,23 @@ class _Run:
         """Return the rows to learn from."""
         arguments, leaves = self._arguments, self._sides.learnt
         vectors = self._stored(leaves)
-        if self._cases:
-            pairs = pairing.pairs_of_questions(self._cases, leaves, vectors, self._question)
-            pairs += pairing.made_pairs(self._sides.documents, self._splitter, arguments.made, arguments.seed)
-        elif self._settings.llm.provider != "extractive":
-            pairs = self._written(leaves)
-        else:
-            _tell("no language model is set: questions are made of headings, titles and sentences")
-            count = arguments.limit or MADE_PAIRS
-            pairs = pairing.made_pairs(self._sides.documents, self._splitter, count, arguments.seed)
-        pairs = pairs[: arguments.limit]
+        pairs = pairing.pairs_of_questions(self._cases, leaves, vectors, self._question)[: arguments.limit]
         if len(pairs) < 2:
             raise TrainingError(
                 f"There are {len(pairs)} pairs of question and passage to learn from.",
                 "Give more questions, with `relevant_docs` and `answer` or `reference_context`, or lower --held-out.",
             )
-        _tell(f"mining negatives for {len(pairs)} questions among {len(leaves)} leaves")
+        tell(f"mining negatives for {len(pairs)} questions among {len(leaves)} leaves")
         return mine(
             pairs,
             _questions(self._embedder, pairs),
-            embed_documents(self._embedder, [pair.passage for pair in pairs]),
+            embed_documents(self._embedder, [pair.leaf.embedded for pair in pairs]),
             leaves,
             vectors,
             count=arguments.negatives,
-            prefixes=(self._settings.embed.query_prefix, self._settings.embed.document_prefix),
+            prefixes=(self._embed.query_prefix, self._embed.document_prefix),
             seed=arguments.seed,
         )
-
-    def _written(self, leaves: Sequence[Leaf]) -> list[Pair]:
-        helper = PromptHelper(build_model(self._settings), QUESTION_TOKENS)
-        count = min(self._arguments.limit or MADE_PAIRS, len(leaves))
-        bar = ProgressBar(sys.stderr, "questions written")
-        bar.begin(count)
-        try:
-            return pairing.written_pairs(leaves, helper, count, self._arguments.seed, bar.step)
-        finally:
-            bar.close()
 
     def _question(self, text: str) -> Vectors:
         return np.asarray(self._embedder.get_query_embedding(text), np.float32)
@@ -204,7 +164,7 @@ def _embedder_of(folder: Path, settings: Settings) -> tuple[BaseEmbedding, str]:
     except ModelError as error:
         if embed.precision != "int8" or embed.device != "cpu":
             raise
-        _tell(f"{error} It is measured in bf16.")
+        tell(f"{error} It is measured in bf16.")
         embed = embed.model_copy(update={"precision": "bf16"})
         return Embedding(settings.model_copy(update={"embed": embed})).embedder, embed.precision
 
@@ -244,7 +204,3 @@ def _read(paths: Sequence[Path]) -> list[Case]:
         several = len(paths) > 1
         cases += [case.model_copy(update={"id": f"{number}-{case.id}"}) if several else case for case in found]
     return cases
-
-
-def _tell(line: str) -> None:
-    sys.stderr.write(line + "\n")

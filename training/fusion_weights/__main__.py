@@ -1,7 +1,8 @@
 """`python -m training.fusion_weights`: fit the weights of the tree's evidence.
 
-Flow: data sets -> our engine searches each question once -> `fit.py` -> weights and two tables on stdout. The shipped
-weights are in `query_engine/retrieval/fusion.py`; this command prints weights and writes no file.
+Flow: questions about real documentation (`training/reader/data`) -> our engine searches each once -> `fit.py` ->
+weights and a table of places on stdout; with `--data`, what each part brings on data sets. The shipped weights are in
+`query_engine/retrieval/fusion.py`; this command prints weights and writes no file.
 """
 
 import missing_packages  # noqa: F401, I001  # first, to tell which package the imports below lack
@@ -9,46 +10,71 @@ import missing_packages  # noqa: F401, I001  # first, to tell which package the 
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from bench.arguments import choose_sets, limit_option, sets_options
+from bench.arguments import add_limit, add_sets, choose_sets
 from bench.build import open_engine
-from errors import run_command
+from bench.datasets import DataSet
+from errors import QuestionError, run_command
 from eval.cases import read_cases
 from eval.metrics import BUDGETS_CHARS
+from query_engine.question.validation import clean_question
 from query_engine.retrieval.fusion import WEIGHTS
+from query_engine.schema.query import Query
 from settings import Settings, load_settings
 from training.fusion_weights import fit
+from training.reader.choice import UNSEEN
+from training.reader.examples import read_rows, spans_of
+from training.reader.found import document_text
+from training.reader.regions import OWN, REAL
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Parse `argv`, fit, translate errors to exit codes."""
     parser = argparse.ArgumentParser(
         prog="python -m training.fusion_weights",
-        description="Ask every question once, fit the weights, and print them with two tables: two-fold figures, and "
-        "what each part of retrieval brings.",
-        parents=[sets_options(), limit_option()],
+        description="Ask every question once, fit the weights, and print them with the places of the right leaves in "
+        "five folds; with --data, also what each part of retrieval brings.",
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the bootstrap samples (default: 0)", metavar="N")
+    add_sets(parser)
+    add_limit(parser)
     arguments = parser.parse_args(argv)
     return run_command(lambda: _fit(arguments, load_settings()))
 
 
 def _fit(arguments: argparse.Namespace, settings: Settings) -> int:
-    options = settings.retrieval.model_copy(update={"budget_chars": max(BUDGETS_CHARS)})
-    asked = []
-    for data_set in choose_sets(arguments, settings):
-        with open_engine(data_set, settings) as engine:
-            cases = read_cases(data_set.questions)[: arguments.limit]
-            asked += fit.ask(data_set.name, engine.leaf_retriever(options), cases)
-    print(f"fitting on {len(asked)} questions, three times", file=sys.stderr, flush=True)
-    fitted = fit.fit_robustly(asked, arguments.seed)
-    print(json.dumps({scorer: round(weight, 3) for scorer, weight in fitted.items()}), end="\n\n")
-    shipped = [(one, one.score_passages(options, WEIGHTS)) for one in asked]
-    halves = fit.two_fold(asked, options, arguments.seed)
-    print(fit.comparison({"shipped": fit.means_by_set(shipped), "two-fold": fit.means_by_set(halves)}))
-    print(f"\n{fit.ablation(asked, options, WEIGHTS)}")
+    asked = [one for name in (*REAL, UNSEEN) for one in _ranked(name, settings, arguments.limit)]
+    print(f"fitting on {len(asked)} questions", file=sys.stderr, flush=True)
+    weights = fit.fitted(asked, WEIGHTS)
+    print(json.dumps({scorer: round(weight, 3) for scorer, weight in weights.items()}), end="\n\n")
+    shipped = [one.place(WEIGHTS) for one in asked]
+    print(fit.places_table(asked, {"shipped": shipped, "in folds": fit.in_folds(asked, WEIGHTS)}))
+    if arguments.data is not None:
+        options = settings.retrieval.model_copy(update={"budget_chars": max(BUDGETS_CHARS)})
+        found = [one for data_set in choose_sets(arguments) for one in _found(data_set, settings, arguments.limit)]
+        print(f"\n{fit.parts_table(found, options, WEIGHTS)}")
     return 0
+
+
+def _ranked(name: str, settings: Settings, limit: int | None) -> Iterator[fit.Ranked]:
+    documents = OWN / name / "docs"
+    with open_engine(DataSet(f"reader-{name}", documents, documents), settings) as engine:
+        retriever = engine.search.leaf_retriever(settings.retrieval)
+        for row in list(read_rows(OWN / name / "rows.jsonl"))[:limit]:
+            spans = spans_of(row, document_text(engine.corpus, row["doc"]) or "") if row["language"] == "en" else []
+            try:
+                question = clean_question(row["question"])
+            except QuestionError:
+                continue
+            if spans:
+                yield fit.ranked(name, retriever.find(Query(question)), row["doc"], spans)
+
+
+def _found(data_set: DataSet, settings: Settings, limit: int | None) -> Iterator[fit.Asked]:
+    with open_engine(data_set, settings) as engine:
+        retriever = engine.search.leaf_retriever(settings.retrieval)
+        for case in read_cases(data_set.questions)[:limit]:
+            yield fit.Asked(data_set.name, case, retriever.find(Query(case.question)))
 
 
 if __name__ == "__main__":

@@ -7,16 +7,17 @@ example *for* an answer. The same question becomes an example *against* when wha
 and every other corpus gives one more.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from eval.cases import Case
 from eval.metrics import SHORT_ANSWER_WORDS, contains, content_words, file_name, words
 from query_engine.answerability.features import Features
 from query_engine.schema.passage import Passage
 from training.gate.search import Hides
+from training.reader.examples import spans_of
 
 ANSWERED = "answered"
 PASSAGES_REMOVED = "passages removed"
@@ -30,6 +31,8 @@ BEARING_SHARE = 0.3
 
 Measure = Callable[[str, Sequence[Passage]], tuple[Features, Sequence[tuple[str, str]]]]
 """Measures a question and its passages, and returns what was read for it: documents' ids and texts."""
+MeasureOwn = Callable[[str, Sequence[Passage]], tuple[Features, Sequence[tuple[str, int, int]]]]
+"""The same, with the offsets of what was read in place of its text."""
 
 
 class Search(Protocol):
@@ -83,6 +86,41 @@ def make_examples(
     for case in foreign:
         if passages := search(case.question):
             yield Example(data_set, case.id, FOREIGN, measure(case.question, passages)[0])
+
+
+def examples_of_own(
+    name: str,
+    rows: Iterable[Mapping[str, Any]],
+    search: Search,
+    measure: MeasureOwn,
+    text_of: Callable[[str], str | None],
+) -> Iterator[Example]:
+    """Yield an example for each question of a set of `training/reader/data`.
+
+    A question whose passages are not among what was read is an example against an answer: there is none to show.
+
+    Args:
+        name: of the set.
+        rows: its questions.
+        search: of its documents.
+        measure: the gate's features, and the stretches of documents that were read.
+        text_of: the text of a document; None if it was not ingested.
+    """
+    for number, row in enumerate(rows):
+        text = text_of(row["doc"])
+        passages = search(row["question"]) if text is not None else ()
+        if text is None or not passages:
+            continue
+        features, read = measure(row["question"], passages)
+        spans = spans_of(row, text)
+        found = any(
+            doc_id == row["doc"] and start < last and first < end
+            for doc_id, start, end in read
+            for first, last in spans
+        )
+        kind = ANSWERED if found else PASSAGES_REMOVED if spans else UNANSWERABLE
+        if spans or row["form"] == "near_miss":
+            yield Example(name, f"{name}-{number}", kind, features)
 
 
 def holds_answer(case: Case, doc_id: str, text: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from eval.metrics import BUDGETS_CHARS
-from eval.progress_bar import ProgressBar
+from eval.progress_bar import ProgressBar, tell
 from query_engine.build import Engines
 from query_engine.inquiry import Inquiry
 from query_engine.schema.passage import Passage
@@ -57,7 +57,7 @@ def train(arguments: argparse.Namespace, settings: Settings) -> str:
                 f"{len(rows)} rows to learn from and {len(tests)} to measure on fit {arguments.max_tokens} tokens.",
                 "Give more rows, or raise --max-tokens.",
             )
-        _tell(
+        tell(
             f"{len(rows)} rows to learn from, {len(tests)} to measure on; "
             f"{run.trained_share():.1%} of the parameters are trained"
         )
@@ -92,7 +92,7 @@ def _rows(arguments: argparse.Namespace, settings: Settings) -> list[Row]:
         bar.begin(len(cases))
         rows = list(rows_of_questions(cases, retrieve, bar.step, arguments.seed))
     bar.close()
-    _tell(f"{len(rows)} of {len(cases)} questions can be learnt from: what answers them was found")
+    tell(f"{len(rows)} of {len(cases)} questions can be learnt from: what answers them was found")
     return rows
 
 
@@ -103,7 +103,3 @@ def _divided(rows: Sequence[Row], share: float, seed: int) -> tuple[list[Row], l
         digest = hashlib.sha256(f"{seed}:{row.question}".encode()).digest()
         (held if int.from_bytes(digest[:8]) / 2**64 < share else learnt).append(row)
     return learnt, held
-
-
-def _tell(line: str) -> None:
-    sys.stderr.write(line + "\n")

@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m training.quantize",
         description="Convert the language model that RAG_LLM__MODEL names (the packaged SmolLM2 if unset) to OpenVINO, "
-        "round its weights, and measure size, loss and speed before and after. Takes a minute for a small model, so a "
+        "round its weights, and measure size and loss before and after. Takes a minute for a small model, so a "
         "run that was interrupted begins again.",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="of the model; must not exist")

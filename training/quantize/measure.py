@@ -1,11 +1,8 @@
-"""Measure a language model that OpenVINO runs: size on disk, loss on a text, tokens a second.
+"""Measure a language model that OpenVINO runs: size on disk, and loss on a text, by the model's own logits.
 
-Flow: `run.py` -> **here** -> a line of its table. The loss is read from the model's own logits; the speed is measured
-as the service writes, through `query_engine/llms/openvino.py`.
+Flow: `run.py` -> **here** -> a line of its table. `python -m bench model` measures how fast it writes.
 """
 
-import statistics
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import openvino
 import torch
-from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-from query_engine.llms.openvino import load_openvino
-from settings import Settings
-
-QUESTION = "Explain in a few paragraphs how a wind turbine makes electricity."
-SPEED_TOKENS, REPEATS = 64, 3
 WINDOW_TOKENS = 512
 
 Logits = npt.NDArray[np.float32]
@@ -36,14 +27,12 @@ class Measured:
         size_mb: of the weights, in 10^6 bytes.
         loss: mean negative log-likelihood of a token of the text, in nats.
         agreement: share of tokens for which it would write what PyTorch would.
-        tokens_per_s: while it writes, the time to the first token left out; median of `REPEATS`.
     """
 
     name: str
     size_mb: float
     loss: float
     agreement: float
-    tokens_per_s: float
 
 
 class Runner:
@@ -103,8 +92,6 @@ def measure(
     folder: Path,
     pieces: Sequence[Sequence[int]],
     wanted: Sequence[Logits],
-    *,
-    settings: Settings,
     threads: int | None,
 ) -> Measured:
     """Measure the model in `folder` on pieces of a text, beside PyTorch's logits of them."""
@@ -116,21 +103,4 @@ def measure(
         same.append(logits.argmax(axis=1) == exact.argmax(axis=1))
     size_mb = (folder / "openvino_model.bin").stat().st_size / 1e6
     loss, agreement = float(np.concatenate(found).mean()), float(np.concatenate(same).mean())
-    del runner
-    return Measured(name, size_mb, loss, agreement, _speed(folder, settings))
-
-
-def _speed(folder: Path, settings: Settings) -> float:
-    changes = {"model": str(folder), "temperature": 0.0, "max_new_tokens": SPEED_TOKENS, "device": "auto"}
-    loaded = load_openvino(settings.llm.model_copy(update=changes), settings.embed.cache_dir)
-    question = ChatMessage(role=MessageRole.USER, content=QUESTION)
-    speeds = []
-    for _ in range(REPEATS):
-        text, began = "", 0.0
-        for response in loaded.llm.stream_chat([question]):
-            if response.delta:
-                began = began or time.perf_counter()
-                text += response.delta
-        elapsed_s = time.perf_counter() - began
-        speeds.append(max(0, loaded.count_tokens(text) - 1) / elapsed_s if elapsed_s > 0 else 0.0)
-    return statistics.median(speeds)
+    return Measured(name, size_mb, loss, agreement)

@@ -4,7 +4,6 @@ Flow: `__main__.py` -> **here** -> a table on stdout; the figures lie in `traini
 """
 
 import json
-import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
@@ -12,6 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from errors import ModelError
+from eval.progress_bar import tell
+from eval.tables import aligned, figure
 from settings import Settings
 from training.base_model import BaseModel, load_base
 from training.checkpoints import use_threads
@@ -25,7 +26,7 @@ MAX_DEVIATION = 0.05
 
 
 def quantize(out: Path, bits: Bits, text: str, *, tokens: int, settings: Settings, threads: int | None) -> str:
-    """Write the compressed model to `out`; return a table of size, loss and speed before and after.
+    """Write the compressed model to `out`; return a table of size and loss before and after.
 
     Args:
         out: a folder that does not exist.
@@ -45,25 +46,22 @@ def quantize(out: Path, bits: Bits, text: str, *, tokens: int, settings: Setting
     pieces = windows(base.tokenizer.encode(text, add_special_tokens=False), tokens)
     if not pieces:
         raise ModelError("The text to measure on holds no two tokens.", "Name another by --text.")
-    _tell(f"reading {sum(map(len, pieces))} tokens with PyTorch")
+    tell(f"reading {sum(map(len, pieces))} tokens with PyTorch")
     wanted = [torch_logits(base.model, piece) for piece in pieces]
     own = float(np.concatenate([losses(logits, piece) for logits, piece in zip(wanted, pieces, strict=True)]).mean())
     out.parent.mkdir(parents=True, exist_ok=True)
     # Beside the target, so that it can be moved there.
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:
         exact, made = Path(scratch) / "fp16", Path(scratch) / bits
-        _tell("converting")
+        tell("converting")
         model = convert(base)
         save(model, base, exact)
         _compare(base, exact, pieces[0], wanted[0], threads)
-        _tell(f"rounding weights to {bits}")
+        tell(f"rounding weights to {bits}")
         save(compress(model, bits), base, made)
         del model
-        _tell("measuring both")
-        forms = [
-            measure(name, folder, pieces, wanted, settings=settings, threads=threads)
-            for name, folder in (("fp16", exact), (bits, made))
-        ]
+        tell("measuring both")
+        forms = [measure(name, folder, pieces, wanted, threads) for name, folder in (("fp16", exact), (bits, made))]
         record = {"model": base.name, "torch_loss": own, "tokens": sum(map(len, pieces))}
         forms_json = [asdict(form) for form in forms]
         (made / "training.json").write_text(json.dumps(record | {"forms": forms_json}, indent=1), encoding="utf-8")
@@ -73,17 +71,15 @@ def quantize(out: Path, bits: Bits, text: str, *, tokens: int, settings: Setting
 
 def table(torch_loss: float, forms: list[Measured]) -> str:
     """Return a Markdown table."""
-    lines = [
-        "| form | weights | loss a token | perplexity | same next token as PyTorch | tokens/s |",
-        "|---|---:|---:|---:|---:|---:|",
-        f"| PyTorch, fp32 | | {torch_loss:.3f} | {np.exp(torch_loss):.2f} | 1.000 | |",
-    ]
+    lines = [("PyTorch, fp32", "", figure(torch_loss), figure(float(np.exp(torch_loss)), 2), figure(1.0))]
     lines += [
-        f"| OpenVINO, {form.name} | {form.size_mb:.0f} MB | {form.loss:.3f} | {np.exp(form.loss):.2f} | "
-        f"{form.agreement:.3f} | {form.tokens_per_s:.1f} |"
+        (
+            *(f"OpenVINO, {form.name}", f"{form.size_mb:.0f} MB", figure(form.loss)),
+            *(figure(float(np.exp(form.loss)), 2), figure(form.agreement)),
+        )
         for form in forms
     ]
-    return "\n".join(lines)
+    return aligned(["form", "weights", "loss a token", "perplexity", "same next token as PyTorch"], lines)
 
 
 def _compare(
@@ -98,7 +94,3 @@ def _compare(
             f"The converted {base.name} differs: its logits deviate by {deviation:.2f} of their scatter.",
             "Convert it with `optimum-cli export openvino` in an environment that has optimum-intel.",
         )
-
-
-def _tell(line: str) -> None:
-    sys.stderr.write(line + "\n")

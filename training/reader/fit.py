@@ -1,4 +1,4 @@
-"""Train the reader, for `python -m training.reader`.
+"""Train the reader, for `python -m training.reader.regions`.
 
 Flow: `examples.py` -> **here** -> a checkpoint -> `export.py`. On two cores without a GPU an epoch of 20,000 examples
 takes about half an hour. Every five minutes it writes a checkpoint and prints figures on a part of the held-out rows;
@@ -22,7 +22,7 @@ from sklearn.metrics import roc_auc_score
 from tokenizers import Tokenizer
 
 from training.reader.examples import Example
-from training.reader.model import ANSWERS, BEGINS, ENDS, Reader, padded, unit_means
+from training.reader.model import ANSWERS, Reader, padded, unit_means
 
 MAX_TOKENS = 256
 QUESTION_CHARS, TITLE_CHARS = 300, 120
@@ -32,7 +32,6 @@ PARTS = 2
 WARM_UP_SHARE = 0.06
 # Sentences that answer are fewer than those that do not.
 WEIGHT_OF_ANSWERING = 2.0
-WEIGHT_OF_WORDS = 0.05
 REPORT_EVERY_S = 300.0
 # Held-out rows of a report before the last.
 REPORTED_ROWS = 600
@@ -40,13 +39,12 @@ REPORTED_ROWS = 600
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An example in tokens; `units` has -1 for tokens of no unit, `words` is None where no words are labelled."""
+    """An example in tokens; `units` has -1 for tokens of no unit."""
 
     ids: list[int]
     types: list[int]
     units: list[int]
     labels: list[float]
-    words: tuple[int, int] | None
     source: str
 
 
@@ -60,20 +58,14 @@ def encode(examples: Sequence[Example], tokenizer: Tokenizer) -> list[Row]:
     for one, prefix, encoding in zip(examples, prefixes, tokenizer.encode_batch(pairs), strict=True):
         starts = [start + len(prefix) for start, _ in one.units]
         ends = [end + len(prefix) for _, end in one.units]
-        units, words = [], [-1, -1]
-        for place, (kind, (start, end)) in enumerate(zip(encoding.type_ids, encoding.offsets, strict=True)):
+        units = []
+        for kind, (start, end) in zip(encoding.type_ids, encoding.offsets, strict=True):
             unit = -1
             if kind == 1 and end > start >= len(prefix):
                 unit = next((i for i in range(len(starts)) if starts[i] <= start and end <= ends[i]), -1)
             units.append(unit)
-            if one.answer and kind == 1 and end > start:
-                if start <= one.answer[0] + len(prefix) < end:
-                    words[0] = place
-                if start < one.answer[1] + len(prefix) <= end:
-                    words[1] = place
         labels = [float(place in one.answering) for place in range(len(one.units))]
-        span = (words[0], words[1]) if 0 <= words[0] <= words[1] else None
-        rows.append(Row(encoding.ids, encoding.type_ids, units, labels, span, one.source))
+        rows.append(Row(encoding.ids, encoding.type_ids, units, labels, one.source))
     return rows
 
 
@@ -148,7 +140,6 @@ class _Weights:
 
     sentences: float
     passages: int
-    words: int
 
     @classmethod
     def of(cls, batch: Sequence[Row]) -> "_Weights":
@@ -158,7 +149,7 @@ class _Weights:
             for place, label in enumerate(row.labels)
             if place in row.units
         )
-        return cls(max(1.0, sentences), len(batch), max(1, sum(row.words is not None for row in batch)))
+        return cls(max(1.0, sentences), len(batch))
 
 
 def _learn(reader: Reader, rows: Sequence[Row], weights: _Weights) -> float:
@@ -221,16 +212,7 @@ def _loss(logits: torch.Tensor, batch: Sequence[Row], weights: _Weights) -> torc
     sentences = torch.nn.functional.binary_cross_entropy_with_logits(means, labels, weight=weight, reduction="sum")
     answers = labels.amax(dim=1)
     passages = torch.nn.functional.binary_cross_entropy_with_logits(logits[:, 0, ANSWERS], answers, reduction="sum")
-    loss = sentences / weights.sentences + passages / weights.passages
-    told = [(place, row.words) for place, row in enumerate(batch) if row.words]
-    if told:
-        inside = units >= 0
-        for which, side in ((BEGINS, 0), (ENDS, 1)):
-            scores = logits[:, :, which].masked_fill(~inside, -30.0)[[place for place, _ in told]]
-            wanted = torch.tensor([words[side] for _, words in told])
-            crossed = torch.nn.functional.cross_entropy(scores, wanted, reduction="sum")
-            loss = loss + WEIGHT_OF_WORDS * crossed / weights.words
-    return loss
+    return sentences / weights.sentences + passages / weights.passages
 
 
 def _batches(rows: Sequence[Row], rng: random.Random) -> Iterator[list[Row]]:

@@ -5,44 +5,37 @@ Flow: questions with quotes and their documents -> `bench/build.py` (our engine)
 time the reader has to choose among other passages: leaves that were found in all documents, by meaning and by words.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePath
 from typing import Any
 
 from bench.build import open_engine
 from bench.datasets import DataSet
 from errors import QuestionError
+from index.corpus import Corpus
 from query_engine.inquiry import Inquiry
-from query_engine.reader.windows import PreparedLeaf, prepared_leaves, stored_documents
+from query_engine.reader.leaves import PreparedLeaf, prepared_leaves, stored_documents
 from settings import Settings
-from training.reader.examples import Example, find, labelled
+from training.reader.examples import Example, labelled, spans_of
 
 # Of the leaves found for a question, so many that do not answer it; of a near miss one more.
-AGAINST = 2
+AGAINST = 3
 # Of an example's source.
 FOUND = ", found"
 
 
 def found_examples(
-    name: str,
-    documents: Path,
-    rows: Iterable[Mapping[str, Any]],
-    settings: Settings,
-    *,
-    other_documents: bool,
-    leave_out: Collection[str] = (),
+    name: str, documents: Path, rows: Iterable[Mapping[str, Any]], settings: Settings
 ) -> Iterator[Example]:
     """Yield the leaves found for each question that answer, and the best that do not.
+
+    Leaves of other documents in its folder are left out: of ten house rules, each answers "May I keep a dog?".
 
     Args:
         name: of the questions; the index lies in the benchmarks' folder under `reader-NAME`.
         documents: the folder that is searched.
         rows: questions in the form of `data/README.md`.
         settings: retrieval options of the service.
-        other_documents: whether leaves of other documents than the question's count as wrong. They do where each
-            document has its own subject; of ten house rules, each answers "May I keep a dog?". Even then they count
-            only if the right leaf was found, which says that the question names its subject.
-        leave_out: names of files whose leaves are not learnt from.
     """
     with open_engine(DataSet(f"reader-{name}", documents, documents), settings) as engine:
         document_of = stored_documents(engine.corpus.documents)
@@ -51,23 +44,32 @@ def found_examples(
                 passages = engine.retrieve(Inquiry(row["question"])).passages
             except QuestionError:
                 continue
-            leaves = [(Path(leaf.passage.doc_id).name, leaf) for leaf in prepared_leaves(passages, document_of)]
-            examples = [
-                (document == row["doc"], _example(name, row, leaf))
-                for document, leaf in leaves
-                if document not in leave_out
-            ]
-            right = [one for own, one in examples if own and one.answering]
-            everywhere = other_documents and (bool(right) or not row["quotes"])
-            wrong = [one for own, one in examples if not one.answering and (own or everywhere)]
+            right, wrong = [], []
+            for leaf in prepared_leaves(passages, document_of):
+                example = _example(name, row, leaf)
+                if example.answering:
+                    right.append(example)
+                elif _is_wrong_place(leaf.passage.doc_id, row["doc"]):
+                    wrong.append(example)
             yield from right
-            yield from wrong[: AGAINST if row["quotes"] else AGAINST + 1]
+            yield from wrong[: AGAINST if right else AGAINST + 1]
+
+
+def document_text(corpus: Corpus, doc_id: str) -> str | None:
+    """Return the text of a document as it was ingested; None if it was not."""
+    version = corpus.documents.versions().get(doc_id)
+    return corpus.documents.get_versions([version])[version].text if version else None
+
+
+def _is_wrong_place(found: str, asked: str) -> bool:
+    """Whether a leaf without the answer is surely wrong: in the document itself, or about another project."""
+    return found == asked or PurePath(found).parent != PurePath(asked).parent
 
 
 def _example(name: str, row: Mapping[str, Any], leaf: PreparedLeaf) -> Example:
-    quotes = row["quotes"] if Path(leaf.passage.doc_id).name == row["doc"] else ()
-    spans = [found for quote in quotes if (found := find(leaf.text, quote))]
-    units = [(leaf.layout.units[place].start, leaf.layout.units[place].end) for place in leaf.places]
+    layout = leaf.layout
+    spans = spans_of(row, layout.text) if leaf.passage.doc_id == row["doc"] else []
+    units = [(layout.units[place].start, layout.units[place].end) for place in leaf.places]
     answering = frozenset(labelled(units, spans))
     shown = leaf.shown
     return Example(

@@ -2,7 +2,7 @@
 // Flow: ask.js -> here -> clicks on sources open evidence.js.
 
 import { Verdict } from "./feedback.js";
-import { render } from "./markdown.js";
+import { render, renderMarked, toUnits } from "./markdown.js";
 import { duration, t } from "./texts.js";
 import { html, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact.js";
 
@@ -87,7 +87,7 @@ function Prose({ text, citations, open, shown, busy }) {
   const drawnAt = useRef(0);
   useEffect(() => {
     const draw = () => {
-      const drawn = render(text);
+      const drawn = renderMarked(text, answering(text, citations)).fragment;
       number(drawn, byNumber);
       place.current.replaceChildren(drawn);
       drawnAt.current = performance.now();
@@ -108,6 +108,15 @@ function Prose({ text, citations, open, shown, busy }) {
     if (button) open(byNumber.get(button.dataset.n));
   };
   return html`<div class="prose answer" ref=${place} onClick=${clicked} aria-busy=${busy ? "true" : "false"}></div>`;
+}
+
+// Where the sentences that answer stand in the text, except those that it does not show as they are.
+function answering(text, citations) {
+  return citations.flatMap(({ quote, start, marks = [] }) => marks.flatMap(([from, to]) => {
+    const said = quote.slice(toUnits(quote, from - start), toUnits(quote, to - start));
+    const place = text.indexOf(said, Math.max(0, text.indexOf(quote)));
+    return place < 0 ? [] : [{ start: place, end: place + said.length, className: "answering" }];
+  }));
 }
 
 // Make each `[n]` a button; while the answer streams its sources are not known yet, and marks stay plain.
@@ -162,10 +171,10 @@ function Below({ reply, open, show, shown }) {
 
 function Place({ place, open, shown }) {
   return html`<button class="place" onClick=${open} aria-pressed=${String(same(shown, place))}>
-    <strong>${place.number ? `${place.number}. ` : ""}${place.title}</strong><span>${place.quote}</span></button>`;
+    <strong>${place.number ? `${place.number}. ` : ""}${place.title}${place.corpus && html` <small>${place.corpus}</small>`}</strong><span>${place.quote}</span></button>`;
 }
 
-const same = (one, other) => Boolean(one && other && one.doc_id === other.doc_id && one.start === other.start);
+const same = (one, other) => Boolean(one && other && one.corpus === other.corpus && one.doc_id === other.doc_id && one.start === other.start);
 
 // `j` and `k` walk through the sources of the last answer.
 function useSources(citations, shown, open) {

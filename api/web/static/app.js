@@ -8,21 +8,23 @@
 
 import { Ask } from "./ask.js";
 import { Compare } from "./compare.js";
-import { Naming } from "./dialogs.js";
+import { choices, label, members, SEVERAL, thereAre } from "./corpora.js";
+import { Choosing, Naming } from "./dialogs.js";
 import { Documents } from "./documents.js";
 import { Empty } from "./empty.js";
 import { Evaluate } from "./evaluate.js";
 import { Evidence } from "./evidence.js";
 import { Pipelines } from "./pipelines.js";
 import { Search } from "./search.js";
-import { get } from "./service.js";
+import { get, signOut } from "./service.js";
 import { recall, remember } from "./storage.js";
 import { otherLanguage, t } from "./texts.js";
 import { html, render, useCallback, useEffect, useRef, useState } from "./vendor/htm-preact.js";
 
 const VIEWS = { ask: Ask, retrieve: Search, compare: Compare, documents: Documents, pipelines: Pipelines, evaluate: Evaluate };
 const NEED_DOCUMENTS = ["ask", "retrieve", "compare", "pipelines"];
-const NEW_CORPUS = "+"; // no corpus has this name
+const ONE_CORPUS = ["documents", "pipelines"];
+const NEW_CORPUS = "+", SOME = "++"; // no corpora have these names
 
 function App() {
   const [config, setConfig] = useState(null);
@@ -32,6 +34,7 @@ function App() {
   const [shown, setShown] = useState(null);
   const [bare, setBare] = useState(""); // the corpus that exists and holds no documents
   const [naming, setNaming] = useState(false);
+  const [choosing, setChoosing] = useState(false);
   const [, redraw] = useState(0);
   const keys = useRef(null);
 
@@ -39,7 +42,7 @@ function App() {
   const load = () => get("ui/config").then((found) => {
     document.title = found.title;
     setConfig(found);
-    setCorpus((kept) => (found.corpora.includes(kept) ? kept : found.default_corpus));
+    setCorpus((kept) => (thereAre(members(kept, found.corpora), found.corpora) ? kept : found.default_corpus));
   }, (error) => setFailure(error.message));
   useEffect(() => { load(); }, []);
   useEffect(() => {
@@ -63,8 +66,10 @@ function App() {
   if (!config) return html`<header class="bar"><span class="brand"><img src="ui/static/icon.svg" alt="" width="22" height="22" />Treeline</span></header>
     <main class="narrow" aria-busy=${String(!failure)}>${failure && html`<p class="problem" role="alert">${failure}</p>`}</main>`;
   const View = VIEWS[view];
-  const exists = config.corpora.includes(corpus);
-  const names = exists ? config.corpora : [corpus, ...config.corpora];
+  const corpora = members(corpus, config.corpora);
+  const several = corpora.length > 1;
+  const exists = thereAre(corpora, config.corpora);
+  const names = exists ? choices(config.corpora, corpus) : [corpus, ...config.corpora];
   const empty = NEED_DOCUMENTS.includes(view) ? !exists || bare === corpus : view === "documents" && !exists;
   return html`
     <a class="skip" href="#content" onClick=${skip}>${t("skip")}</a>
@@ -80,20 +85,26 @@ function App() {
           const chosen = target.value;
           target.value = corpus;
           if (chosen === NEW_CORPUS) setNaming(true);
+          else if (chosen === SOME) setChoosing(true);
           else choose(chosen);
-        }}>${names.map((name) => html`<option value=${name}>${name}</option>`)}<option value=${NEW_CORPUS}>${t("newCorpus")}</option></select>
+        }}>${names.map((name) => html`<option value=${name}>${label(name)}</option>`)}${config.corpora.length > 2
+          && html`<option value=${SOME}>${t("someCorpora")}</option>`}<option value=${NEW_CORPUS}>${t("newCorpus")}</option></select>
       </label>
       <button class="quiet" onClick=${() => { otherLanguage(); redraw((n) => n + 1); }}>${t("language")}</button>
       <button class="quiet icon" title=${t("theme")} aria-label=${t("theme")} onClick=${otherTheme}>◐</button>
+      ${config.signed_in_as && html`<button class="quiet" title=${config.signed_in_as} onClick=${signOut}>${t("signOut")}</button>`}
       <button class="quiet icon" title=${t("help")} aria-label=${t("help")} onClick=${() => keys.current.showModal()}>?</button>
     </header>
     <div class=${shown ? "room two" : "room"}>
       <main id="content" tabindex="-1"><h1 class="hidden">${config.title}: ${t(view)}</h1>${empty
         && html`<${Empty} key="empty ${corpus}" config=${config} corpus=${corpus} ready=${() => load().then(() => { setBare(""); location.hash = "#ask"; })} />`}
-      ${(!empty || view === "pipelines") && html`<${View} key=${corpus} ...${{ config, corpus, query, show, shown }} />`}</main>
-      ${shown && html`<${Evidence} key=${`${shown.doc_id} ${shown.start}`} place=${shown} corpus=${corpus} close=${close} />`}
+      ${several && ONE_CORPUS.includes(view) ? html`<p class="lead">${t("oneCorpus")}</p><p class="actions">${corpora.map((name) => html`<button onClick=${() => choose(name)}>${name}</button>`)}</p>`
+        : (!empty || view === "pipelines") && html`<${View} key=${corpus} ...${{ config, corpus, corpora, query, show, shown }} />`}</main>
+      ${shown && html`<${Evidence} key=${`${shown.corpus ?? ""} ${shown.doc_id} ${shown.start}`} place=${shown} asked=${corpus} close=${close} />`}
     </div>
     ${naming && html`<${Naming} title=${t("corpusName")} pattern="[a-z0-9][a-z0-9_\\-]{0,62}" hint=${t("corpusNameHint")} yes=${make} no=${() => setNaming(false)} />`}
+    ${choosing && html`<${Choosing} title=${t("someCorpora")} names=${config.corpora} ticked=${exists ? corpora : []} no=${() => setChoosing(false)}
+      yes=${(names) => { setChoosing(false); choose(names.join(SEVERAL)); }} />`}
     <dialog ref=${keys} aria-label=${t("help")}>
       <dl>${t("keys").map(([key, does]) => html`<dt><kbd>${key}</kbd></dt><dd>${does}</dd>`)}</dl>
       <form method="dialog"><button>${t("close")}</button></form>

@@ -1,12 +1,12 @@
 // The view of questions and answers: conversations that stream, with their filters.
 // Flow: app.js -> here -> POST /query/stream; one exchange is drawn by answer.js. What was said stays in this browser:
-// `talks.CORPUS` lists the conversations of a corpus, the newest first, `talk.CORPUS.ID` holds one.
+// `talks.CORPUS` lists the conversations of a corpus, or of several together, the newest first, `talk.CORPUS.ID` holds one.
 
 import { Answer } from "./answer.js";
 import { Confirm, Naming } from "./dialogs.js";
 import { begun, grown, play } from "./exchange.js";
 import { asFilters, Filters, NO_FILTERS } from "./filters.js";
-import { get } from "./service.js";
+import { counts } from "./service.js";
 import { forget, recall, remember } from "./storage.js";
 import { t } from "./texts.js";
 import { html, useEffect, useReducer, useRef, useState } from "./vendor/htm-preact.js";
@@ -57,7 +57,7 @@ function Talks({ talks, id, open, rename, remove, forgetAll }) {
       yes=${() => { doomed === "all" ? forgetAll() : remove(doomed); done(); }} />`}`;
 }
 
-function Talk({ config, corpus, query, show, shown, id, begin, renew }) {
+function Talk({ config, corpus, corpora, query, show, shown, id, begin, renew }) {
   const [exchanges, tell] = useReducer(told, null, () => recall(`talk.${corpus}.${id}`, []));
   const [full, setFull] = useState(false);
   const [filters, setFilters] = useState(NO_FILTERS);
@@ -106,7 +106,7 @@ function Talk({ config, corpus, query, show, shown, id, begin, renew }) {
   return html`
     <div class="talk">
       ${!exchanges.length && html`<p class="lead">${t("welcome")}</p>
-        <${Presets} config=${config} corpus=${corpus} choose=${submit} />`}
+        <${Presets} ...${{ config, corpus, corpora }} choose=${submit} />`}
       ${full && html`<p class="note" role="status">${t("storageFull")}</p>`}
       ${exchanges.map(
         (exchange, index) => html`<${Answer} key=${exchange.id} ...${{ exchange, show, shown }}
@@ -127,7 +127,7 @@ function Talk({ config, corpus, query, show, shown, id, begin, renew }) {
         ? html`<button type="button" class="main" onClick=${() => running.current?.abort()}>${t("stop")}</button>`
         : html`<button type="submit" class="main" disabled=${!text.trim()}>${t("send")}</button>`}
       <div class="under">
-        <${Filters} corpus=${corpus} filters=${filters} change=${setFilters} set=${topK === "" ? 0 : 1}>
+        <${Filters} corpora=${corpora} filters=${filters} change=${setFilters} set=${topK === "" ? 0 : 1}>
           <label>${t("passagesRead")} <input type="number" min="1" max="200" value=${topK} onInput=${({ target }) => setTopK(whole(target.value))} /></label></${Filters}>
         <label class="mode">${t("answerMode")} <select value=${mode} onInput=${({ target }) => setMode(target.value)}>
           ${config.modes.map((one) => html`<option value=${one}>${t("modes")[one]}</option>`)}</select></label>
@@ -154,11 +154,11 @@ function turns(exchanges) {
 }
 
 // The settings' questions for this corpus, perhaps by topic; without any, those that every corpus can answer.
-function Presets({ config, corpus, choose }) {
+function Presets({ config, corpus, corpora, choose }) {
   const set = config.preset_questions[corpus];
   const [titles, setTitles] = useState([]);
   useEffect(() => {
-    if (!set) get("stats", { corpus }).then((counted) => setTitles(counted.top_docs.slice(0, 3).map(({ title }) => title)), () => {});
+    if (!set) counts(corpora).then((counted) => setTitles(counted.top_docs.slice(0, 3).map(({ title }) => title)), () => {});
   }, []);
   const groups = !set || Array.isArray(set)
     ? { [t("try")]: set ?? [...t("presets"), ...titles.map((title) => t("ask_document", { title }))] }

@@ -2,6 +2,7 @@
 // Flow: app.js -> here -> two streams (exchange.js), drawn by answer.js. Votes stay in this browser.
 
 import { Answer } from "./answer.js";
+import { choices, label } from "./corpora.js";
 import { begun, grown, play } from "./exchange.js";
 import { recall, remember } from "./storage.js";
 import { t } from "./texts.js";
@@ -73,14 +74,14 @@ export function Compare({ config, corpus, show, shown }) {
 function Side({ name, config, value, change }) {
   return html`<fieldset class="fields"><legend>${name}</legend>
     <label>${t("corpus")} <select value=${value.corpus} onInput=${({ target }) => change({ ...value, corpus: target.value })}>
-      ${config.corpora.map((one) => html`<option value=${one}>${one}</option>`)}</select></label>
+      ${choices(config.corpora, value.corpus).map((one) => html`<option value=${one}>${label(one)}</option>`)}</select></label>
     <label>${t("passagesRead")} <input type="number" min="1" max="200" value=${value.top_k} onInput=${({ target }) => change({ ...value, top_k: Math.min(200, Math.max(1, Math.round(Number(target.value)) || 1)) })} /></label>
     <label>${t("answerMode")} <select value=${value.mode ?? config.mode} onInput=${({ target }) => change({ ...value, mode: target.value })}>
       ${config.modes.map((one) => html`<option value=${one}>${t("modes")[one]}</option>`)}</select></label></fieldset>`;
 }
 
 const pair = ({ a, b }) => JSON.stringify([a, b]);
-const told = ({ corpus, top_k, mode }) => [corpus, t("readsAtMost", { n: top_k }), mode && t("modes")[mode]].filter(Boolean).join(", ");
+const told = ({ corpus, top_k, mode }) => [label(corpus), t("readsAtMost", { n: top_k }), mode && t("modes")[mode]].filter(Boolean).join(", ");
 // What names the writer or its speed would tell the sides apart.
 const veiled = (exchange) => (exchange.reply ? { ...exchange, steps: [], reply: { ...exchange.reply, synthesizer: null, timings_ms: {}, cache_hit: false } } : { ...exchange, steps: [] });
 

@@ -1,4 +1,4 @@
-// The two questions that the page asks in a dialog: whether something shall be deleted, and for a name.
+// The questions that the page asks in a dialog: whether something shall be deleted, for a name, for several of a list.
 
 import { t } from "./texts.js";
 import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
@@ -25,4 +25,18 @@ export function Naming({ title, name = "", pattern, hint, yes, no }) {
     <form onSubmit=${submit}><label>${title}<input class="naming" autofocus required pattern=${pattern} maxlength="100" value=${text} onInput=${({ target }) => setText(target.value)} /></label>
       ${hint && html`<p class="note">${hint}</p>`}
       <p class="actions"><button class="main" type="submit" disabled=${!text.trim()}>${t("apply")}</button><button type="button" onClick=${no}>${t("cancel")}</button></p></form></${Dialog}>`;
+}
+
+// `yes` is given those of `names` that are ticked, one at least; `ticked` are at first.
+export function Choosing({ title, names, ticked, yes, no }) {
+  const [chosen, setChosen] = useState(ticked);
+  const submit = (event) => {
+    event.preventDefault();
+    yes(names.filter((name) => chosen.includes(name)));
+  };
+  const turn = (name) => setChosen(chosen.includes(name) ? chosen.filter((one) => one !== name) : [...chosen, name]);
+  return html`<${Dialog} label=${title} close=${no}>
+    <form onSubmit=${submit}><fieldset class="choosing"><legend>${title}</legend>
+      ${names.map((name) => html`<label class="check"><input type="checkbox" checked=${chosen.includes(name)} onInput=${() => turn(name)} /> ${name}</label>`)}</fieldset>
+      <p class="actions"><button class="main" type="submit" disabled=${!chosen.length}>${t("apply")}</button><button type="button" onClick=${no}>${t("cancel")}</button></p></form></${Dialog}>`;
 }

@@ -75,7 +75,7 @@ function draw(piece, text, markdown, ranges) {
   if (markdown) {
     const { fragment, marked } = renderMarked(source, inside);
     // A quote that Markdown swallows is shown in the plain text, where it cannot hide.
-    if (inside.every(({ className }) => className !== "cited") || marked.some(({ className }) => className === "cited")) {
+    if (inside.every(({ className }) => className !== "cited") || marked.includes("cited")) {
       element.className = "";
       element.replaceChildren(fragment);
       return;

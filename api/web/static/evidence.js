@@ -17,8 +17,9 @@ const LEVELS = ["root", "middle", "leaf"];
 const KEPT = 6;
 const kept = new Map();
 
-// `place`: {doc_id, start, end, title, label, url}; offsets count characters.
-export function Evidence({ place, corpus, close }) {
+// `place`: {doc_id, start, end, title, label, url}, and its corpus where several were asked; offsets count characters.
+export function Evidence({ place, asked, close }) {
+  const corpus = place.corpus ?? asked;
   const [found, setFound] = useState(null);
   const [failure, setFailure] = useState("");
   const pane = useRef(null);
@@ -84,11 +85,13 @@ function Shown({ found, place, corpus, pane }) {
     ${paged && html`<p class="views" role="group" aria-label=${t("shownAs")}>${["pages", "text"].map((one) => html`
       <button class="quiet" aria-pressed=${String(view === one)} disabled=${one === "pages" && Boolean(reason)} onClick=${() => setView(one)}>${t({ pages: "pagesView", text: "textView" }[one])}</button>`)}</p>`}
     ${note && html`<p class="note">${note}</p>`}
+    ${found.ocr && html`<p class="note">${t("byOcr")}: ${found.pages.length > 1 ? found.metadata.ocr_pages : ""}${found.ocr.confidence === null ? "" : ` (${number(Math.round(100 * found.ocr.confidence))} %)`}</p>`}
     ${view === "pages"
       ? html`<${Pages} found=${found} corpus=${corpus} cited=${whole || changed ? null : place} shaded=${node} unavailable=${unavailable} />`
       : html`<${DocumentText} text=${text} markdown=${MARKDOWN.has(found.content_type)} cited=${changed ? null : span} shaded=${shaded} pane=${pane} />`}
     <p class="actions">
       <a class="quiet" target="_blank" rel="noopener" href="${documentPath(found.doc_id)}?${new URLSearchParams(span ? { corpus, start: place.start, end: place.end } : { corpus })}#cited">${t("open")}</a>
+      ${found.original && html`<a class="quiet" target="_blank" rel="noopener" title=${found.original} href="${documentPath(found.doc_id)}/original?${new URLSearchParams({ corpus })}">${t("original")}</a>`}
       ${leaving && html`<a class="quiet" target="_blank" rel="noopener noreferrer nofollow" href=${leaving}>${new URL(leaving).host}</a>`}
     </p>`;
 }

@@ -1,7 +1,7 @@
 // The conditions on documents that a question is asked under: type, topic, dates. Flow: ask.js, search.js -> here -> `filters`.
 // What there is to choose from comes from GET /stats when the conditions are first opened.
 
-import { get } from "./service.js";
+import { counts } from "./service.js";
 import { t } from "./texts.js";
 import { html, useState } from "./vendor/htm-preact.js";
 
@@ -18,10 +18,10 @@ export function asFilters({ content_type, topic, from, to }) {
 }
 
 // `children` are further fields beside the conditions, `set` how many of them are set.
-export function Filters({ corpus, filters, change, children, set = 0 }) {
+export function Filters({ corpora, filters, change, children, set = 0 }) {
   const [counted, setCounted] = useState(null);
   const opened = (event) => {
-    if (event.target.open && !counted) get("stats", { corpus }).then(setCounted, () => {});
+    if (event.target.open && !counted) counts(corpora).then(setCounted, () => {});
   };
   const field = (name) => ({ value: filters[name], onInput: ({ target }) => change({ ...filters, [name]: target.value }) });
   const choice = (name, label, counts) => html`<label>${label} <select ...${field(name)}><option value="">${t("anyType")}</option>

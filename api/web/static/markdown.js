@@ -12,7 +12,7 @@ const ALLOWED = {
   ALLOWED_URI_REGEXP: /^https?:/i,
   RETURN_DOM_FRAGMENT: true,
 };
-// Punctuation that texts do not hold: beside `**` and `_` it leaves emphasis as it is. One pair for each range.
+// Punctuation that texts do not hold: beside `**` and `_` it leaves emphasis as it is. One pair for each class of ranges.
 const PAIRS = ["⸽⸾", "⹀⹁"];
 const SENTINELS = /[⸽⸾⹀⹁]/g;
 // What stands before the words of a line: list marks, heading marks, quote marks, the first bar of a row.
@@ -42,20 +42,22 @@ export function render(text) {
   return fragment;
 }
 
-// `ranges`: at most two of {start, end, className}, as positions in `text`. A range that the Markdown swallows (inside an
-// address, say) is missing from the returned `marked`.
+// `ranges`: {start, end, className} as positions in `text`, of at most two classes; those of one class do not overlap. If
+// the Markdown swallows a range (inside an address, say), its class is missing from the returned `marked`.
 export function renderMarked(text, ranges) {
   let source = text.replace(SENTINELS, "�");
   const insertions = [];
-  ranges.forEach((range, index) => {
+  const classes = [...new Set(ranges.map(({ className }) => className))];
+  for (const range of ranges) {
+    const [open, close] = PAIRS[classes.indexOf(range.className)];
     const [start, end] = words(source, range.start, range.end);
-    if (start < end) insertions.push([start, PAIRS[index][0], 1], [end, PAIRS[index][1], 0]);
-  });
+    if (start < end) insertions.push([start, open, 1], [end, close, 0]);
+  }
   // From the end, so that positions hold; where two meet, the end mark comes first.
   insertions.sort((a, b) => b[0] - a[0] || b[2] - a[2]);
   for (const [place, sentinel] of insertions) source = source.slice(0, place) + sentinel + source.slice(place);
   const fragment = render(source);
-  const marked = ranges.filter((range, index) => wrap(fragment, PAIRS[index], range.className));
+  const marked = classes.filter((className, index) => wrap(fragment, PAIRS[index], className));
   clean(fragment);
   return { fragment, marked };
 }
@@ -112,25 +114,26 @@ function words(text, start, end) {
   return [first, last];
 }
 
+// Wrap what stands between each pair of sentinels; return whether every range was found, and any.
 function wrap(fragment, [open, close], className) {
   const walker = document.createTreeWalker(fragment, NodeFilter.SHOW_TEXT);
   const inside = [];
-  let from = null;
-  let closed = false;
-  for (let node = walker.nextNode(); node && !closed; node = walker.nextNode()) {
-    let start = 0;
-    if (from === null) {
-      const place = node.data.indexOf(open);
-      if (place < 0) continue;
-      from = node;
-      start = place + 1;
+  let within = false;
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    for (let place = 0; place < node.data.length;) {
+      if (!within) {
+        const start = node.data.indexOf(open, place);
+        if (start < 0) break;
+        place = start + 1;
+      }
+      const end = node.data.indexOf(close, place);
+      inside.push([node, place, end < 0 ? node.data.length : end]);
+      within = end < 0;
+      place = within ? node.data.length : end + 1;
     }
-    const end = node.data.indexOf(close, start);
-    closed = end >= 0;
-    inside.push([node, start, closed ? end : node.data.length]);
   }
-  if (!closed) return false;
-  for (const [node, start, end] of inside) {
+  if (within) return false;
+  for (const [node, start, end] of inside.reverse()) {
     if (!node.data.slice(start, end).trim()) continue;
     const piece = node.splitText(start);
     piece.splitText(end - start);
@@ -139,7 +142,7 @@ function wrap(fragment, [open, close], className) {
     piece.replaceWith(mark);
     mark.append(piece);
   }
-  return true;
+  return inside.length > 0;
 }
 
 function clean(fragment) {

@@ -65,6 +65,7 @@ function Sheet({ found, corpus, page, cited, zoom, width, size, spots, unavailab
     <img src=${source} alt=${t("page", { n: page })} width=${size?.width} height=${size?.height} loading="lazy" decoding="async" onError=${() => unavailable(t("pageFailed", { n: page }))} />
     ${spots.map(({ rects, className }) => rects.map((rect) => html`<${Spot} rect=${rect} className=${className} />`))}
     <div class="hidden" ref=${text}></div>
+    ${found.ocr?.pages.includes(page) && html`<span class="read" title=${t("byOcr")}>OCR</span>`}
   </div>`;
 }
 

@@ -8,13 +8,12 @@ import { t } from "./texts.js";
 import { Tree } from "./tree.js";
 import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
 
-export function Search({ config, corpus, query, show, shown }) {
+export function Search({ config, corpus, corpora, query, show, shown }) {
   const settings = config.retrieval;
   const [question, setQuestion] = useState(query.get("q") ?? "");
   const [options, setOptions] = useState({
-    mode: settings.mode, top_k: settings.top_k, budget_chars: settings.budget_chars, dense_share: settings.dense_share,
-    merge: settings.merge, merge_rule: settings.merge_rule, fusion: settings.fusion,
-    max_per_document: settings.max_per_document, rerank: Boolean(config.rerank), rerank_query: "",
+    mode: settings.mode, top_k: settings.top_k, budget_chars: settings.budget_chars,
+    merge: settings.merge, max_per_document: settings.max_per_document, rerank: Boolean(config.rerank), rerank_query: "",
   });
   const [filters, setFilters] = useState(NO_FILTERS);
   const [result, setResult] = useState(null);
@@ -60,13 +59,9 @@ export function Search({ config, corpus, query, show, shown }) {
         <label>${t("topK")} <input type="number" min="1" max="200" ...${set("top_k", asNumber)} /></label>
         ${Boolean(config.rerank) && html`<label><input type="checkbox" checked=${options.rerank} onInput=${({ target }) => setOptions((before) => ({ ...before, rerank: target.checked }))} /> ${t("rerank")}</label>`}
       </div>
-      <${Filters} corpus=${corpus} filters=${filters} change=${setFilters}>
-        <label>${t("merging")} <select value=${options.merge ? options.merge_rule : "off"}
-          onInput=${({ target: { value } }) => setOptions((before) => ({ ...before, merge: value !== "off", ...(value === "off" ? {} : { merge_rule: value }) }))}>
-          ${["evidence", "stock", "off"].map((one) => html`<option value=${one}>${t("mergeRules")[one]}</option>`)}</select></label>
-        <label>${t("share")} <input type="number" min="0" max="1" step="0.05" ...${set("dense_share", asNumber)} disabled=${options.mode !== "hybrid"} /></label>
+      <${Filters} corpora=${corpora} filters=${filters} change=${setFilters}>
+        <label><input type="checkbox" checked=${options.merge} onInput=${({ target }) => setOptions((before) => ({ ...before, merge: target.checked }))} /> ${t("merging")}</label>
         <label>${t("budget")} <input type="number" min="200" max="200000" step="100" ...${set("budget_chars", asNumber)} /></label>
-        <label>${t("fusion")} <select ...${set("fusion")}>${["evidence", "plain"].map((one) => html`<option value=${one}>${t("fusions")[one]}</option>`)}</select></label>
         <label>${t("perDocument")} <input type="number" min="1" max="200" ...${set("max_per_document", orNull)} /></label>
         ${Boolean(config.rerank) && html`<label>${t("rerankQuery")} <input ...${set("rerank_query")} disabled=${!options.rerank} /></label>`}
       </${Filters}>
@@ -80,7 +75,7 @@ export function Search({ config, corpus, query, show, shown }) {
         <button class="quiet" aria-pressed=${String(view === one)} onClick=${() => setView(one)}>${t(one)}</button>`)}</div>
       ${view === "tree"
         ? html`<${Tree} passages=${result.passages} corpus=${corpus} show=${show} />`
-        : html`<ol class="passages">${result.passages.map((passage) => html`<${Passage} key=${passage.chunk_id} retrievalId=${result.retrieval_id} passage=${passage} show=${show} shown=${shown} />`)}</ol>`}
+        : html`<ol class="passages">${result.passages.map((passage) => html`<${Passage} key=${passage.node_id} retrievalId=${result.retrieval_id} passage=${passage} show=${show} shown=${shown} />`)}</ol>`}
       <${LeftOut} places=${result.left_out} show=${show} shown=${shown} />`}`;
 }
 
@@ -88,11 +83,11 @@ export function Search({ config, corpus, query, show, shown }) {
 function LeftOut({ places, show, shown }) {
   if (!places.length) return null;
   return html`<details class="places left-out"><summary>${t("leftOut", { n: places.length })}</summary>
-    <ol>${places.map((place) => html`<li key=${place.chunk_id}><button class="place" aria-pressed=${String(isShown(shown, place))} onClick=${() => show({ ...place, quote: place.text, label: place.title })}>
-      <strong>${place.title} <small>${t("best", { score: place.score.toFixed(3) })}</small></strong><span>${place.text.slice(0, 160)}${place.text.length > 160 ? " …" : ""}</span></button></li>`)}</ol></details>`;
+    <ol>${places.map((place) => html`<li key=${place.node_id}><button class="place" aria-pressed=${String(isShown(shown, place))} onClick=${() => show({ ...place, quote: place.text, label: place.title })}>
+      <strong>${place.title} <small>${place.corpus ? `${place.corpus} · ` : ""}${t("best", { score: place.score.toFixed(3) })}</small></strong><span>${place.text.slice(0, 160)}${place.text.length > 160 ? " …" : ""}</span></button></li>`)}</ol></details>`;
 }
 
-const isShown = (shown, place) => Boolean(shown && shown.doc_id === place.doc_id && shown.start === place.start);
+const isShown = (shown, place) => Boolean(shown && shown.corpus === place.corpus && shown.doc_id === place.doc_id && shown.start === place.start);
 
 function Passage({ passage, retrievalId, show, shown }) {
   const { explanation } = passage;
@@ -100,7 +95,7 @@ function Passage({ passage, retrievalId, show, shown }) {
   const leaves = explanation?.leaves ?? [];
   return html`<li>
     <button class="place" aria-pressed=${String(isShown(shown, passage))} onClick=${() => show({ ...passage, quote: passage.text, label: passage.title })}>
-      <strong>${passage.title} <small>${t(passage.level)} · ${t("best", { score: passage.score.toFixed(3) })}</small></strong>
+      <strong>${passage.title} <small>${passage.corpus ? `${passage.corpus} · ` : ""}${t(passage.level)} · ${t("best", { score: passage.score.toFixed(3) })}</small></strong>
       <span>${passage.text.slice(0, 420)}${passage.text.length > 420 ? " …" : ""}</span></button>
     ${merged && html`<p class="why">${t("leavesMatched", { n: leaves.length })}: ${merged}</p>`}
     ${explanation?.not_merged && html`<p class="why">${t("notMerged", { why: explanation.not_merged })}</p>`}

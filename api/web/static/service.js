@@ -36,6 +36,24 @@ export async function get(path, query, signal) {
   return (await send(address(path, query), { signal })).json();
 }
 
+// GET /stats of several corpora, summed as far as the page needs it; of one, as it is.
+export async function counts(corpora) {
+  const all = await Promise.all(corpora.map((corpus) => get("stats", { corpus })));
+  if (all.length === 1) return all[0];
+  const sum = (name) => {
+    const total = {};
+    for (const one of all) for (const [value, n] of Object.entries(one[name])) total[value] = (total[value] ?? 0) + n;
+    return total;
+  };
+  return { by_content_type: sum("by_content_type"), by_topic: sum("by_topic"), top_docs: all.flatMap(({ top_docs }) => top_docs) };
+}
+
+// Has the cookie deleted, which no script can read. Should that fail, the page of /login says who is still signed in.
+export async function signOut() {
+  await send("logout", { method: "POST" }).catch(() => {});
+  location.assign("login");
+}
+
 export async function post(path, body, signal) {
   return (await send(path, posted(body, signal))).json();
 }

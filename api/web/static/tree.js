@@ -15,26 +15,28 @@ export function Tree({ passages, corpus, show }) {
   const documents = useMemo(() => {
     const groups = new Map();
     passages.forEach((passage, index) => {
-      groups.set(passage.doc_id, [...(groups.get(passage.doc_id) ?? []), { ...passage, rank: index + 1 }]);
+      const key = `${passage.corpus ?? ""}\n${passage.doc_id}`;
+      groups.set(key, [...(groups.get(key) ?? []), { ...passage, rank: index + 1 }]);
     });
     return [...groups.entries()].slice(0, MOST_DOCUMENTS);
   }, [passages]);
   return html`<p class="hint">${t("treeHint")}</p>
-    ${documents.map(([docId, found]) => html`<${Outline} key=${docId} docId=${docId} passages=${found} corpus=${corpus} show=${show} />`)}`;
+    ${documents.map(([key, found]) => html`<${Outline} key=${key} passages=${found} asked=${corpus} show=${show} />`)}`;
 }
 
-function Outline({ docId, passages, corpus, show }) {
+function Outline({ passages, asked, show }) {
+  const { doc_id: docId, corpus } = passages[0];
   const [loaded, setLoaded] = useState(null);
   const [failure, setFailure] = useState("");
   useEffect(() => {
     const control = new AbortController();
-    get(documentPath(docId), { corpus, nodes: true }, control.signal).then(setLoaded, (error) => error.name !== "AbortError" && setFailure(error.message));
+    get(documentPath(docId), { corpus: corpus ?? asked, nodes: true }, control.signal).then(setLoaded, (error) => error.name !== "AbortError" && setFailure(error.message));
     return () => control.abort();
   }, [docId]);
   const drawing = useMemo(() => loaded && draw(loaded, passages), [loaded, passages]);
-  const open = (start, end) => show({ doc_id: docId, start, end, title: passages[0].title, label: passages[0].title });
+  const open = (start, end) => show({ corpus, doc_id: docId, start, end, title: passages[0].title, label: passages[0].title });
   return html`<section class="outline">
-    <h2>${passages[0].title} <small>${t("best", { score: Math.max(...passages.map(({ score }) => score)).toFixed(3) })}</small></h2>
+    <h2>${passages[0].title} <small>${corpus ? `${corpus} · ` : ""}${t("best", { score: Math.max(...passages.map(({ score }) => score)).toFixed(3) })}</small></h2>
     ${failure && html`<p class="problem">${failure}</p>`}
     ${drawing && html`<${Levels} drawing=${drawing} open=${open} title=${passages[0].title} />
     ${drawing.left > 0 && html`<p class="why">+ ${t("otherLeaves", { n: number(drawing.left) })}</p>`}

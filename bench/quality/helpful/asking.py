@@ -1,54 +1,47 @@
 """Ask a system natural questions, and keep each answer with its time and its true quotes.
 
-Flow: `sets.py` (questions), `build.py` (systems) -> **here** -> a scorer (`nuggets.py`, `clapnq.py`, `squad2.py`) ->
-`table.py`, and JSON.
+Flow: `sets.py` (questions), `systems.py` -> **here** -> the case's own scores -> `command.py`.
 
-What a system says is a `SystemAnswer`: the scorers see no difference between our engine and a baseline.
+What a system says is a `Row` of the evaluation: the scorers see no difference between our engine and a baseline.
 """
 
-import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from eval.cases import Case
 from eval.metrics import Scores
+from eval.progress_bar import tell
+from eval.rows import Quote, Row
 
-OURS = "ours"
-FIRST_LEAF = "first leaf"
-STOCK = "stock"
-WEB = "web"
-WARM_UP = "What is warmed up before it is timed?"
+WARM_UP = Case(id="warm-up", question="What is warmed up before it is timed?")
 
 
-@dataclass(frozen=True, slots=True)
-class CitedQuote:
-    """A piece of a document; `start` and `end` are -1 if the system does not know where it stands."""
-
-    doc_id: str
-    start: int
-    end: int
-    quote: str
-
-
-@dataclass(frozen=True, slots=True)
-class SystemAnswer:
-    """What a system says.
+class NaturalCase(Case):
+    """A question that is scored as its set demands.
 
     Attributes:
-        text: None if it declines.
-        warnings: each as `code: sentence`.
+        MEASURES: names of its scores, each with the digits it is shown with.
+        corpus: the name of the corpus that is asked; the set's own if empty.
     """
 
-    text: str | None
-    citations: tuple[CitedQuote, ...] = ()
-    warnings: tuple[str, ...] = ()
+    MEASURES: ClassVar[Mapping[str, int]] = {}
 
-    @property
-    def declined(self) -> bool:
-        """Whether nothing was answered."""
-        return not self.text
+    corpus: str = ""
+
+    def score(self, row: Row, documents: Mapping[str, str]) -> Scores:
+        """Return the measures that the question allows.
+
+        Args:
+            row: the answer.
+            documents: file name -> folded text of the documents that regions lie in.
+        """
+        raise NotImplementedError
+
+
+Cases = Sequence[tuple[int, NaturalCase]]
+"""Questions, each with its place in its set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +54,7 @@ class System:
     """
 
     name: str
-    ask: Callable[[str], Awaitable[SystemAnswer]]
+    ask: Callable[[Case], Awaitable[Row]]
     text_of: Callable[[str], str | None]
 
 
@@ -74,70 +67,57 @@ class Answered:
         verbatim: citations whose quote stands in the document, letter for letter: at the offsets given, or anywhere if
             the system gives none.
         total_ms: from the question to the complete answer.
-        scores: what the set's scorer says.
     """
 
     case: Case
     place: int
-    answer: SystemAnswer
+    row: Row
     verbatim: int
     total_ms: float
     scores: Scores
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the row as JSON-ready values."""
+        """Return the question with its answer as JSON-ready values."""
+        row = self.row
         return {
             "id": self.case.id,
             "question": self.case.question,
-            "answer": self.answer.text,
-            "declined": self.answer.declined,
-            "citations": [asdict(citation) for citation in self.answer.citations],
+            "answer": said(row),
+            "declined": said(row) is None,
+            "citations": [one.model_dump(include={"doc_id", "start", "end", "quote"}) for one in row.citations],
             "verbatim": self.verbatim,
-            "warnings": list(self.answer.warnings),
+            "warnings": list(row.warnings),
             "total_ms": round(self.total_ms, 1),
             "scores": self.scores,
         }
 
 
-async def ask_all(
-    cases: Sequence[tuple[int, Case]], system: System, score: Callable[[Case, SystemAnswer], Scores]
-) -> list[Answered]:
+def said(row: Row) -> str | None:
+    """Return the text of an answer, None if it was declined."""
+    return row.answer if row.outcome == "answered" else None
+
+
+async def ask_all(cases: Cases, system: System, documents: Mapping[str, str]) -> list[Answered]:
     """Ask one question after the other, after an untimed one that loads what a first question loads.
 
     Args:
-        cases: each with its place in its set.
+        cases: of one set.
         system: is asked.
-        score: how good an answer to a case is.
+        documents: see `NaturalCase.score`.
     """
-    return (await ask_in_turn(cases, [system], score))[0]
-
-
-async def ask_in_turn(
-    cases: Sequence[tuple[int, Case]], systems: Sequence[System], score: Callable[[Case, SystemAnswer], Scores]
-) -> list[list[Answered]]:
-    """Ask each question of all systems in turn, each time another one first; return the rows of each system.
-
-    Systems that share an engine share what it remembers of a question, so the first one has the longest way.
-    """
-    for system in systems:
-        await system.ask(WARM_UP)
-    answered: list[list[Answered]] = [[] for _ in systems]
-    for number, (place, case) in enumerate(cases):
-        pairs = list(zip(systems, answered, strict=True))
-        for system, rows in pairs[number % len(pairs) :] + pairs[: number % len(pairs)]:
-            started = time.perf_counter()
-            answer = await system.ask(case.question)
-            total_ms = (time.perf_counter() - started) * 1000
-            verbatim = sum(_is_verbatim(citation, system.text_of(citation.doc_id)) for citation in answer.citations)
-            rows.append(Answered(case, place, answer, verbatim, total_ms, score(case, answer)))
-    for system, rows in zip(systems, answered, strict=True):
-        print(f"{system.name}: {len(rows)} questions asked", file=sys.stderr, flush=True)
+    await system.ask(WARM_UP)
+    answered = []
+    for place, case in cases:
+        started = time.perf_counter()
+        row = await system.ask(case)
+        total_ms = (time.perf_counter() - started) * 1000
+        verbatim = sum(_is_verbatim(quote, system.text_of(quote.doc_id or "")) for quote in row.citations)
+        answered.append(Answered(case, place, row, verbatim, total_ms, case.score(row, documents)))
+    tell(f"{system.name}: {len(answered)} questions asked")
     return answered
 
 
-def _is_verbatim(citation: CitedQuote, text: str | None) -> bool:
-    if text is None:
+def _is_verbatim(citation: Quote, text: str | None) -> bool:
+    if text is None or citation.quote is None:
         return False
-    if citation.start < 0:
-        return citation.quote in text
-    return text[citation.start : citation.end] == citation.quote
+    return citation.quote in text if citation.start is None else text[citation.start : citation.end] == citation.quote

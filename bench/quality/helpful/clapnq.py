@@ -1,6 +1,6 @@
 """Score an answer to a CLAPNQ question: real search questions, answered by people from one passage of Wikipedia.
 
-Flow: `sets.py` (questions) -> **here** -> `table.py`. Pure.
+Flow: `sets.py` (questions) -> **here** -> `command.py`. Pure.
 
 People wrote the references, and marked the sentences of the passage that they took them from. So an answer is compared
 twice: word by word with what was written, and by the sentences it chose. Marks `[n]` and bold do not count in either.
@@ -8,33 +8,22 @@ twice: word by word with what was written, and by the sentences it chose. Marks 
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
-from typing import Self
+from collections.abc import Collection, Mapping, Sequence
+from typing import ClassVar, Self
 
 from pydantic import model_validator
 
-from bench.quality.helpful.ascii_words import ascii_words
-from bench.quality.helpful.asking import SystemAnswer
-from eval.cases import Case, Text
+from bench.quality.helpful.asking import NaturalCase, said
+from eval.cases import Text
 from eval.metrics import Scores
+from eval.rows import Row
 from eval.similarity import longest_common_subsequence
 
-MEASURES = {
-    "ROUGE-L": 3,
-    "recall": 3,
-    "sentence precision": 3,
-    "sentence recall": 3,
-    "sentence F1": 3,
-    "characters": 0,
-    "declined answerable": 3,
-    "declined unanswerable": 3,
-    "gold cited": 3,
-}
 # An answer holds a sentence if it has so much of its words, in their order.
 HELD_SHARE = 0.8
 
 
-class ClapnqCase(Case):
+class ClapnqCase(NaturalCase):
     """A question and its gold passage; `answer` None: the passage is about the subject but does not answer.
 
     Attributes:
@@ -43,6 +32,18 @@ class ClapnqCase(Case):
         answers: the references.
         selected: for each annotator, the numbers of the sentences that the reference rests on.
     """
+
+    MEASURES: ClassVar[Mapping[str, int]] = {
+        "ROUGE-L": 3,
+        "recall": 3,
+        "sentence precision": 3,
+        "sentence recall": 3,
+        "sentence F1": 3,
+        "characters": 0,
+        "declined answerable": 3,
+        "declined unanswerable": 3,
+        "gold cited": 3,
+    }
 
     passage: Text
     sentences: tuple[str, ...]
@@ -55,35 +56,43 @@ class ClapnqCase(Case):
             raise ValueError("an answerable question needs a reference in `answers`")
         return self
 
+    def score(self, row: Row, documents: Mapping[str, str]) -> Scores:  # noqa: ARG002  # no regions
+        """Return the measures that the question allows.
 
-def score(case: ClapnqCase, answer: SystemAnswer) -> Scores:
-    """Return the measures that the question allows.
+        `ROUGE-L` (F1) and `recall` (of single words): with the nearest reference, 0 if declined. `sentence precision`,
+        `recall` and `F1`: the sentences of the gold passage that the answer holds against those an annotator marked,
+        the annotator with the best F1. `characters`: length, of an answer that was given. `gold cited`: 1 if that
+        answer cites the gold passage. `declined answerable`, `declined unanswerable`: 1 if nothing was answered.
+        """
+        declined = float(not said(row))
+        if self.answer is None:
+            return {"declined unanswerable": declined}
+        text = said(row) or ""
+        spoken = ascii_words(re.sub(r"\[\d+\]|\*\*", " ", text))
+        references = [words for reference in self.answers if (words := ascii_words(reference))]
+        held = {number for number, sentence in enumerate(self.sentences) if _holds(spoken, ascii_words(sentence))}
+        precision, recall, f1 = _choice(held, self.selected)
+        scores = {
+            "ROUGE-L": max(_rouge_l(spoken, reference) for reference in references),
+            "recall": max((Counter(spoken) & Counter(words)).total() / len(words) for words in references),
+            "sentence precision": precision,
+            "sentence recall": recall,
+            "sentence F1": f1,
+            "declined answerable": declined,
+        }
+        if declined:
+            return scores
+        cited = any(citation.doc_id == self.passage for citation in row.citations)
+        return scores | {"characters": float(len(text)), "gold cited": float(cited)}
 
-    `ROUGE-L` (F1) and `recall` (of single words): with the nearest reference, 0 if declined. `sentence precision`,
-    `recall` and `F1`: the sentences of the gold passage that the answer holds against those an annotator marked, the
-    annotator with the best F1. `characters`: length, of an answer that was given. `gold cited`: 1 if that answer cites
-    the gold passage. `declined answerable`, `declined unanswerable`: 1 if nothing was answered.
+
+def ascii_words(text: str) -> list[str]:
+    """Return the lower-case runs of ASCII letters and digits, in order.
+
+    Figures of CLAPNQ and SQuAD are compared with published ones, so a letter with an accent parts a word here, as it
+    does in their scorers; `eval/metrics.py` reads every script.
     """
-    declined = float(answer.declined)
-    if case.answer is None:
-        return {"declined unanswerable": declined}
-    text = answer.text or ""
-    said = ascii_words(re.sub(r"\[\d+\]|\*\*", " ", text))
-    references = [words for reference in case.answers if (words := ascii_words(reference))]
-    held = {number for number, sentence in enumerate(case.sentences) if _holds(said, ascii_words(sentence))}
-    precision, recall, f1 = _choice(held, case.selected)
-    scores = {
-        "ROUGE-L": max(_rouge_l(said, reference) for reference in references),
-        "recall": max((Counter(said) & Counter(words)).total() / len(words) for words in references),
-        "sentence precision": precision,
-        "sentence recall": recall,
-        "sentence F1": f1,
-        "declined answerable": declined,
-    }
-    if declined:
-        return scores
-    cited = any(citation.doc_id == case.passage for citation in answer.citations)
-    return scores | {"characters": float(len(text)), "gold cited": float(cited)}
+    return re.findall(r"[a-z0-9]+", text.lower())
 
 
 def _rouge_l(said: Sequence[str], reference: Sequence[str]) -> float:

@@ -1,7 +1,7 @@
 """The data sets of natural questions: which there are, how each is scored, which corpus each question asks.
 
-Flow: a folder of data sets -> **here** -> `build.py` (systems over a corpus) -> `asking.py`, which scores by **here**
--> `table.py`.
+Flow: a folder of data sets -> **here** -> `asking.py`. Each set is a file of the evaluation's questions; what its lines
+hold beside them, its class says.
 
 Unlike those of `bench/datasets.py`, these sets need no corpus beside their questions: `open_questions` is about four
 corpora, `squad2` about the one of `squad`.
@@ -13,29 +13,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.datasets import DataSet, NoDataSetError, find_corpus
-from bench.quality.helpful import clapnq, nuggets, squad2
-from bench.quality.helpful.asking import SystemAnswer
+from bench.quality.helpful.asking import NaturalCase
 from bench.quality.helpful.clapnq import ClapnqCase
-from bench.quality.helpful.nuggets import NuggetCase
+from bench.quality.helpful.nuggets import NuggetCase, check_regions
 from bench.quality.helpful.sources import read_folded
 from bench.quality.helpful.squad2 import Squad2Case
-from eval.cases import Case, read_cases_as
-from eval.metrics import Scores, file_name
+from eval.cases import read_cases_as
+from eval.metrics import file_name
 
-KINDS: Mapping[str, type[NuggetCase | ClapnqCase | Squad2Case]] = {
+KINDS: Mapping[str, type[NaturalCase]] = {
     "open_questions": NuggetCase,
     "office": NuggetCase,
     "realdocs": NuggetCase,
     "clapnq": ClapnqCase,
     "squad2": Squad2Case,
-}
-# Measures with their digits, by set.
-MEASURES: Mapping[str, Mapping[str, int]] = {
-    "open_questions": nuggets.MEASURES,
-    "office": nuggets.MEASURES,
-    "realdocs": nuggets.MEASURES,
-    "clapnq": clapnq.MEASURES,
-    "squad2": squad2.MEASURES,
 }
 
 
@@ -50,19 +41,8 @@ class Asked:
     """
 
     data_set: DataSet
-    cases: dict[str, list[tuple[int, Case]]]
+    cases: dict[str, list[tuple[int, NaturalCase]]]
     documents: dict[str, str]
-
-    def score(self, case: Case, answer: SystemAnswer) -> Scores:
-        """Return the measures of the case's own set."""
-        match case:
-            case NuggetCase():
-                return nuggets.score(case, answer, self.documents)
-            case ClapnqCase():
-                return clapnq.score(case, answer)
-            case Squad2Case():
-                return squad2.score(case, answer)
-        raise TypeError(f"There is no scorer for {type(case).__name__}.")
 
 
 def choose(data: Path, names: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -96,23 +76,22 @@ def read_asked(
     Args:
         data: the folder of data sets.
         names: of the sets.
-        limit: only so many questions of each set, the first ones.
+        limit: the first `limit` questions of each set.
         half: `even` or `odd`: only questions whose id ends in such a number; all if empty.
 
     Returns:
         What each corpus is asked, and for each corpus that `data` lacks the ids of its questions.
 
     Raises:
-        BadCasesError: a line is no question of its set, or a region is not in its document.
+        BadCasesError: a line is not a question of its set, or a region is not in its document.
     """
-    by_corpus: dict[str, dict[str, list[tuple[int, Case]]]] = {}
+    by_corpus: dict[str, dict[str, list[tuple[int, NaturalCase]]]] = {}
     for name in names:
         for place, case in enumerate(read_cases_as(data / name / "questions.jsonl", KINDS[name])[:limit]):
             number = re.search(r"\d*$", case.id)
             if half and number and (int(number[0] or 0) % 2 == 1) != (half == "odd"):
                 continue
-            corpus = name if isinstance(case, ClapnqCase) else case.corpus
-            by_corpus.setdefault(corpus, {}).setdefault(name, []).append((place, case))
+            by_corpus.setdefault(case.corpus or name, {}).setdefault(name, []).append((place, case))
     asked, lacking = [], {}
     for corpus, cases in by_corpus.items():
         # A set may bring its corpora with it.
@@ -124,7 +103,7 @@ def read_asked(
         with_regions = [case for group in cases.values() for _, case in group if isinstance(case, NuggetCase)]
         wanted = {file_name(region.doc) for case in with_regions for region in case.regions}
         documents = read_folded(path, wanted) if wanted else {}
-        nuggets.check_regions(with_regions, documents)
+        check_regions(with_regions, documents)
         questions = data / next(iter(cases)) / "questions.jsonl"
         asked.append(Asked(DataSet(corpus, path, questions), cases, documents))
     return asked, lacking

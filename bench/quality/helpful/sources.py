@@ -7,12 +7,13 @@ writes the header of a CSV file into each row.) Only Word documents are read by 
 """
 
 from collections.abc import Collection, Iterator
-from html.parser import HTMLParser
 from json import loads
 from pathlib import Path
 
-from bench.quality.helpful.nuggets import fold
+from lxml import etree
+
 from eval.metrics import file_name
+from eval.nuggets import fold
 from ingestion.reading.office.docx import read_docx
 
 _MAX_DOCX_BYTES = 100_000_000
@@ -45,27 +46,8 @@ def _texts(path: Path, names: Collection[str]) -> Iterator[tuple[str, str]]:
         yield path.name, _html_text(text) if path.suffix == ".html" else text
 
 
-class _TextOfHtml(HTMLParser):
-    """Collects the text of a page outside scripts and styles."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.pieces: list[str] = []
-        self._silent = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
-        self._silent += tag in {"script", "style"}
-
-    def handle_endtag(self, tag: str) -> None:
-        self._silent -= tag in {"script", "style"} and self._silent > 0
-
-    def handle_data(self, data: str) -> None:
-        if not self._silent:
-            self.pieces.append(data)
-
-
 def _html_text(page: str) -> str:
-    parser = _TextOfHtml()
-    parser.feed(page)
-    parser.close()
-    return " ".join(parser.pieces)
+    """Return the text of a page outside scripts and styles."""
+    tree = etree.HTML(page, etree.HTMLParser(remove_comments=True))
+    etree.strip_elements(tree, "script", "style", with_tail=False)
+    return " ".join(map(str, tree.itertext()))

@@ -1,101 +1,136 @@
-"""What is compared: our engine as it comes, and two baselines that show a passage as it was found.
+"""What is compared: our engine in several ways, and two baselines that show a passage as it was found.
 
-Flow: `build.py` (engine, stock recipe) -> **here** -> `asking.py`.
+Flow: `command.py` -> **here** -> `asking.py`.
 
 A baseline never declines as long as it finds anything: whether a reader is better served by sentences that were chosen,
 and by an "I don't know", is what the comparison tells.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Protocol
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 
-from bench.quality.helpful.asking import FIRST_LEAF, OURS, STOCK, WEB, CitedQuote, System, SystemAnswer
+from pydantic import SecretStr
+
+from bench.build import OURS, STOCK, open_engine, open_stock, stored_text
+from bench.datasets import DataSet
+from bench.quality.helpful.asking import System
+from eval.asking.in_process import row_of
+from eval.cases import Case
 from eval.metrics import Ranked
+from eval.rows import Quote, Row
+from query_engine.build import Engines
+from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Done, Event
-from query_engine.schema.passage import Passage
-from research.modes import Answering, stream
+from research.modes import stream
 from settings import Mode, Settings
+from sources.build import build_source_engine
+from tests.servers.search_service import SearchService, doc_id_of
 
+LOCAL_KEY = "local"
+WEB_PAGES = 10
+
+Events = Callable[[Inquiry], AsyncIterator[Event]]
 TextOf = Callable[[str], str | None]
+Named = Callable[[str], str]
+Open = Callable[[Engine, DataSet, Settings], AbstractContextManager[System]]
 
 
-class Streams(Protocol):
-    """Answers a question as a stream that ends in one `Done`; `Engine` does."""
+def open_systems(data_set: DataSet, settings: Settings, names: Sequence[str]) -> Iterator[System]:
+    """Yield the systems over one corpus; each is closed when the next one opens.
 
-    def stream(self, inquiry: Inquiry) -> AsyncIterator[Event]:
-        """Yield the events of one answer."""
+    Each has an engine for itself: one that knows the questions' vectors already would answer too fast.
+
+    Raises:
+        RagError: from ingestion or the engine.
+    """
+    for name in names:
+        with open_engine(data_set, settings) as engine, SYSTEMS[name](engine, data_set, settings) as system:
+            yield system
 
 
-def ours(engine: Streams, text_of: TextOf) -> System:
-    """Our engine: the answer that every view shows."""
-    return _streaming(OURS, engine, text_of, str)
-
-
-def web(engine: Streams, text_of: TextOf, doc_id_of: Callable[[str], str]) -> System:
-    """Our engine over pages that a search service returns for each question.
+def streaming(name: str, events: Events, text_of: TextOf, *, mode: Mode = "single", named: Named = str) -> System:
+    """Return a system whose answer is the end of a stream.
 
     Args:
-        engine: answers from the service.
+        name: of the system.
+        events: a question -> the events of its answer; the last is `Done`.
         text_of: doc_id -> the document's text.
-        doc_id_of: name of a page -> doc_id of the document that it is.
+        mode: of the question.
+        named: what the system calls a document -> doc_id.
     """
-    return _streaming(WEB, engine, text_of, doc_id_of)
 
-
-def _streaming(name: str, engine: Streams, text_of: TextOf, doc_id_of: Callable[[str], str]) -> System:
-    async def ask(question: str) -> SystemAnswer:
-        done: Event | None = None
-        async for event in engine.stream(Inquiry(question)):
-            done = event
-        return _answer_of(done, doc_id_of)
+    async def ask(case: Case) -> Row:
+        started = time.perf_counter()
+        *_, done = [event async for event in events(Inquiry(case.question, mode=mode))]
+        assert isinstance(done, Done), "a stream ends in Done"
+        row = row_of(done, case.id, time.perf_counter() - started, None)
+        quotes = tuple(one.model_copy(update={"doc_id": named(one.doc_id or "")}) for one in row.citations)
+        return row.model_copy(update={"citations": quotes})
 
     return System(name, ask, text_of)
 
 
-def by_mode(engine: Answering, mode: Mode, settings: Settings, text_of: TextOf) -> System:
-    """Our engine, asked in a mode: `single` or `agent`."""
+def showing(name: str, retrieve: Callable[[str], Sequence[Ranked]], text_of: TextOf) -> System:
+    """Return a system that shows the first passage found, whole, with its place if the passage knows it."""
 
-    async def ask(question: str) -> SystemAnswer:
-        done: Event | None = None
-        async for event in stream(engine, Inquiry(question, mode=mode), settings):
-            done = event
-        return _answer_of(done)
-
-    return System(mode, ask, text_of)
-
-
-def first_leaf(retrieve: Callable[[str], Sequence[Passage]], text_of: TextOf) -> System:
-    """The first leaf of our retrieval, whole, as the answer.
-
-    Args:
-        retrieve: finds leaves, best first; merges nothing.
-        text_of: doc_id -> the document's text.
-    """
-
-    async def ask(question: str) -> SystemAnswer:
-        found = retrieve(question)
+    async def ask(case: Case) -> Row:
+        found = retrieve(case.question)
         if not found:
-            return SystemAnswer(None)
-        leaf = found[0]
-        return SystemAnswer(leaf.text, (CitedQuote(leaf.doc_id, leaf.start, leaf.end, leaf.text),))
+            return Row(id=case.id, outcome="declined", answer=None)
+        first = found[0]
+        start, end = getattr(first, "start", None), getattr(first, "end", None)
+        quote = Quote(number=1, doc_id=first.doc_id, start=start, end=end, quote=first.text)
+        return Row(id=case.id, outcome="answered", answer=first.text, citations=(quote,))
 
-    return System(FIRST_LEAF, ask, text_of)
-
-
-def stock(retrieve: Callable[[str], Sequence[Ranked]], text_of: TextOf) -> System:
-    """The first passage of the stock recipe, whole, as the answer; the recipe does not say where it stands."""
-
-    async def ask(question: str) -> SystemAnswer:
-        found = retrieve(question)
-        if not found:
-            return SystemAnswer(None)
-        return SystemAnswer(found[0].text, (CitedQuote(found[0].doc_id, -1, -1, found[0].text),))
-
-    return System(STOCK, ask, text_of)
+    return System(name, ask, text_of)
 
 
-def _answer_of(done: Event | None, doc_id_of: Callable[[str], str] = str) -> SystemAnswer:
-    assert isinstance(done, Done), "a stream ends in Done"
-    quotes = (CitedQuote(doc_id_of(one.doc_id), one.start, one.end, one.quote) for one in done.citations)
-    return SystemAnswer(done.answer, tuple(quotes), tuple(map(str, done.warnings)))
+@contextmanager
+def _ours(engine: Engine, _data_set: DataSet, _settings: Settings) -> Iterator[System]:
+    yield streaming(OURS, engine.stream, stored_text(engine))
+
+
+@contextmanager
+def _agent(engine: Engine, _data_set: DataSet, settings: Settings) -> Iterator[System]:
+    """The research loop over our engine."""
+    yield streaming("agent", lambda inquiry: stream(engine, inquiry, settings), stored_text(engine), mode="agent")
+
+
+@contextmanager
+def _web(engine: Engine, _data_set: DataSet, settings: Settings) -> Iterator[System]:
+    """Our engine over what a local search service finds: whole documents by their words, as ClueWeb22's would."""
+    stored = engine.corpus.documents
+    documents = [document for doc_id in stored.versions() if (document := stored.get(doc_id))]
+    with SearchService(documents, key=LOCAL_KEY) as service:
+        asked = {"clueweb_url": service.url, "clueweb_key": SecretStr(LOCAL_KEY), "k": WEB_PAGES}
+        answer = settings.answer.model_copy(update={"sources": "clueweb"})
+        sources = settings.sources.model_copy(update=asked)
+        settings = settings.model_copy(update={"answer": answer, "sources": sources})
+        with closing(Engines(settings)) as engines:
+            from_sources = build_source_engine(engines, settings)
+            assert from_sources is not None, "a source is set"
+            yield streaming("web", from_sources.stream, stored_text(engine), named=doc_id_of)
+
+
+@contextmanager
+def _first_leaf(engine: Engine, _data_set: DataSet, settings: Settings) -> Iterator[System]:
+    leaves_only = settings.retrieval.model_copy(update={"merge": False})
+    text_of = stored_text(engine)
+    yield showing("first leaf", lambda text: engine.retrieve(Inquiry(text), leaves_only).passages, text_of)
+
+
+@contextmanager
+def _stock(engine: Engine, data_set: DataSet, settings: Settings) -> Iterator[System]:
+    with closing(open_stock(data_set, engine, settings)) as stock:
+        yield showing(STOCK, stock.retrieve, stored_text(engine))
+
+
+SYSTEMS: dict[str, Open] = {
+    OURS: _ours,
+    "first-leaf": _first_leaf,
+    STOCK: _stock,
+    "agent": _agent,
+    "web": _web,
+}

@@ -1,24 +1,32 @@
 """Read PDFs whose tables are known, and count the statements that their blocks make: `python -m bench pdf-tables`.
 
-Flow: `drawn.py`'s files, and pages of the data sets' files as `real/` and `held_out/` have them -> `read_pdf` ->
+Flow: the files of `drawn/`, and pages of the data sets' files as `real/` and `held_out/` have them -> `read_pdf` ->
 `scoring.py` -> **here** the table. A page whose file is not there is left out. Thresholds were chosen on the even ones
 of the drawn files and of `real/`; those of `held_out/` were transcribed when they were.
+
+Reportlab drew the files of `drawn/` from the tables of `drawn.json`, in several looks: with and without lines, bold
+headers, cells of several lines, in columns of a page, over several pages (by `drawn.py`, last in commit 59820e50).
 """
 
+import argparse
 import io
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pypdfium2
 
-from bench.quality.pdf_tables.drawn import Drawn, drawn
+from bench.figures import keep
 from bench.quality.pdf_tables.scoring import Score, Table, score
-from index.documents.store import Document
+from eval.tables import figure, of_items
 from ingestion.reading.pdf import read_pdf
+from settings import Settings
 
 HERE = Path(__file__).parent
+
+File = tuple[str, bytes, Sequence[Table]]
+"""The name of a PDF, its content, and what its tables say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,24 +38,34 @@ class Measured:
     score: Score
 
 
-def measure(data: Path) -> list[Measured]:
-    """Return the figures of all drawn files, and of the real pages that are below `data`."""
-    groups = {"drawn": drawn(), "real": real_pages(data, "real"), "held out": real_pages(data, "held_out")}
-    return [Measured(group, one.name, _scored(one)) for group, files in groups.items() for one in files]
+def measure(folder: Path) -> list[Measured]:
+    """Return the figures of all drawn files, and of the real pages that are below a folder."""
+    groups = {"drawn": drawn(), "real": real_pages(folder, "real"), "held out": real_pages(folder, "held_out")}
+    return [
+        Measured(group, name, _scored(data, tables)) for group, files in groups.items() for name, data, tables in files
+    ]
 
 
-def _scored(one: Drawn) -> Score:
-    document: Document = read_pdf(one.data, f"{one.name}.pdf").structured()
-    return score(one.tables, document.text, document.structure.blocks)
+def _scored(data: bytes, tables: Sequence[Table]) -> Score:
+    document = read_pdf(data, "one.pdf").structured()
+    return score(tables, document.text, document.structure.blocks)
 
 
-def real_pages(data: Path, folder: str = "real") -> Iterator[Drawn]:
+def drawn() -> Iterator[File]:
+    """Yield the drawn files."""
+    known = json.loads((HERE / "drawn.json").read_text(encoding="utf-8"))
+    tables = {name: _table(table) for name, table in known["tables"].items()}
+    for name, shown in known["files"].items():
+        yield name, (HERE / "drawn" / f"{name}.pdf").read_bytes(), [tables[one] for one in shown]
+
+
+def real_pages(data: Path, folder: str = "real") -> Iterator[File]:
     """Yield the pages of a folder, each as a file of its own."""
     for path in sorted((HERE / folder).glob("*.json")):
         page = json.loads(path.read_text(encoding="utf-8"))
         source = data / page["file"]
         if source.exists():
-            yield Drawn(path.stem, _page(source, page["page"]), tuple(map(_table, page["tables"])))
+            yield path.stem, _page(source, page["page"]), [_table(table) for table in page["tables"]]
 
 
 def _table(table: dict[str, list[list[str] | str]]) -> Table:
@@ -64,19 +82,34 @@ def _page(path: Path, number: int) -> bytes:
         return buffer.getvalue()
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the option of `python -m bench pdf-tables`."""
+    parser.description = "Draw PDFs with known tables, and read pages of the data sets' PDFs whose tables are known."
+    parser.add_argument("--data", type=Path, default=Path(), help="folder of data sets with PDFs")
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Read all files, print one table."""
+    measured = measure(arguments.data)
+    print(table(measured))
+    keep("pdf-tables", {f"{one.group}: {one.name}": asdict(one.score) for one in measured}, settings)
+    return 0
+
+
 def table(measured: Sequence[Measured]) -> str:
-    """Return the figures as Markdown."""
-    lines = ["| tables | statements | right | wrong | raw |", "|---|---:|---:|---:|---:|"]
-    groups = dict.fromkeys(one.group for one in measured)
-    for group in groups:
-        files = [one for one in measured if one.group == group]
-        lines.append(_line(f"{group}, {len(files)} files", files))
-        for half, name in ((files[0::2], "even"), (files[1::2], "odd")):
-            lines.append(_line(f"{group}, {name} ones", half))
-    return "\n".join(lines)
-
-
-def _line(name: str, files: Sequence[Measured]) -> str:
-    total = sum((one.score for one in files), Score())
-    right, wrong = total.right / total.total, total.wrong / total.total
-    return f"| {name} | {total.total:,} | {right:.3f} | {wrong:.3f} | {max(0.0, 1 - right - wrong):.3f} |"
+    """Return the figures of each group, and of its halves."""
+    rows: list[tuple[str, Score]] = []
+    for group in dict.fromkeys(one.group for one in measured):
+        files = [one.score for one in measured if one.group == group]
+        halves = {f"{len(files)} files": files, "even ones": files[0::2], "odd ones": files[1::2]}
+        rows += [(f"{group}, {name}", sum(scores, Score())) for name, scores in halves.items()]
+    return of_items(
+        {
+            "tables": lambda row: row[0],
+            "statements": lambda row: figure(row[1].total, 0),
+            "right": lambda row: figure(row[1].right / row[1].total),
+            "wrong": lambda row: figure(row[1].wrong / row[1].total),
+            "raw": lambda row: figure(max(0.0, 1 - (row[1].right + row[1].wrong) / row[1].total)),
+        },
+        rows,
+    )

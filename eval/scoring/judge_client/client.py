@@ -6,7 +6,6 @@ A reply is kept only once it was read: an unusable one is requested again the ne
 is part of the cache key, so that repeats, and metrics that ask one thing three times, get a new reply each time.
 """
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -68,7 +67,7 @@ class Judge:
     async def _ask(self, prompt: str, schema: Mapping[str, Any], nth: str, read: Callable[[str], Value]) -> Value:
         request = self._server.request(prompt, schema)
         key = self._cache.key(self._server.url, request, nth)
-        kept = await asyncio.to_thread(self._cache.get, key)
+        kept = self._cache.get(key)  # here, not in a thread: handing over takes longer than a small file
         if kept is not None:
             with suppress(JudgeUnusableError):  # an earlier version may have been less strict
                 value = read(kept.text)
@@ -76,7 +75,7 @@ class Judge:
                 return value
         reply = await self._server.complete(request)
         value = read(reply.text)
-        await asyncio.to_thread(self._cache.put, key, reply)
+        self._cache.put(key, reply)
         return value
 
     def row_done(self, in_vain: JudgeError | None) -> None:

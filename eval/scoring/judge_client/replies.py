@@ -59,7 +59,7 @@ def read_judgement(kind: type[Judgement], text: str) -> Judgement:
 
 
 def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _whole_numbers(value: Any) -> Iterator[int]:

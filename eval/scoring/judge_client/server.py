@@ -28,6 +28,8 @@ from eval.scoring.judge_client.cache import Reply
 from loopback import may_use_proxy
 from settings import JudgeSettings
 
+# Retries after the first attempt, if the judge is unreachable or busy.
+RETRIES = 3
 _BACKOFF = wait_exponential_jitter(initial=0.25, max=20.0, jitter=0.25)
 BUSY = {408, 409, 425, 429}
 CLOSED = {401, 403, 404, 405}
@@ -52,7 +54,7 @@ class JudgeRefusedError(JudgeError):
 
 
 class JudgeUnusableError(JudgeError):
-    """The reply is no judgement."""
+    """The reply is not a judgement."""
 
     code = "judge_unusable"
 
@@ -107,6 +109,7 @@ class JudgeServer:
             headers=headers,
             timeout=None,  # noqa: S113  # `complete` has the limit
             trust_env=may_use_proxy(self.url),
+            verify=self.url.startswith("https"),  # loading certificates takes as long as judging many rows
         ) as client:
             self._client = client
             yield
@@ -147,7 +150,7 @@ class JudgeServer:
     async def _response(self, request: bytes, ends: float) -> httpx.Response:
         def give_up(state: RetryCallState) -> bool:
             too_late = asyncio.get_running_loop().time() + state.upcoming_sleep > ends
-            return too_late or state.attempt_number > self._settings.retries
+            return too_late or state.attempt_number > RETRIES
 
         def count(_: RetryCallState) -> None:
             self.tally.tried_again += 1

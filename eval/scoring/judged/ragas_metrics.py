@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from errors import RagError
 from eval.cells import Metric
 from eval.scoring.judge_client.client import Judge
-from eval.scoring.judged.scorer import Ask, Judged, JudgedScorer
+from eval.scoring.judged.scorer import Ask, Judged, JudgedScorer, per_passage
 from eval.scoring.ragas_telemetry import forbid_reports
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
 FAMILY = "ragas"
-INSTALL = "Install it: pip install -e '.[eval]' -c constraints.txt."
+INSTALL = "Install it: pip install -e '.[eval]' -c constraints.txt; or name other metrics by --family."
 
 
 def _metric(name: str, about: str) -> Metric:
@@ -49,8 +49,7 @@ JUDGED = (
             "reference answer; 0 to 1.",
         ),
         ("reference", "passages"),
-        questions=1,
-        per_passage=True,
+        questions=per_passage,
     ),
     Judged(
         _metric(

@@ -6,7 +6,7 @@ Flow: `build.py` -> **here** -> `stage.py`. Answers themselves are scored by `an
 from eval.cases import Case
 from eval.cells import Cell, Metric, failed, not_applicable, scored
 from eval.rows import Row
-from eval.scoring.stage import Cells, failed_for
+from eval.scoring.stage import Cells, all_of, failed_for
 
 FAMILY = "abstention"
 METRICS = (
@@ -14,6 +14,8 @@ METRICS = (
     Metric("abstention_recall", FAMILY, "higher", "1 if a question without an answer was declined, else 0."),
     Metric("abstention_precision", FAMILY, "higher", "Of a declined question: 1 if it has no answer, else 0."),
 )
+# Of the questions with an answer, and of those without: two numbers that trade against each other.
+DECLINED = ("declined", "abstention_recall")
 _UNKNOWN = "the case does not tell whether there is an answer"
 
 
@@ -21,7 +23,7 @@ def score_abstention(case: Case, row: Row) -> Cells:
     """Return when one row was declined and whether that was right."""
     answerable = bool(case.answer or case.relevant_docs or case.relevance or case.references)
     if not answerable and not case.unanswerable:
-        return {metric.name: not_applicable(_UNKNOWN) for metric in METRICS}
+        return all_of(METRICS, not_applicable(_UNKNOWN))
     declined = row.outcome == "declined"
 
     def cell(score: float) -> Cell:

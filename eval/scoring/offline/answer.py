@@ -5,7 +5,7 @@ for the measurements of `bench/`. Where a case knows several right answers, the 
 question has an answer that was not given: it scores 0.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from errors import ModelError
@@ -22,7 +22,6 @@ from eval.metrics import (
     word_recall,
     words,
 )
-from eval.rows import Row
 from eval.scoring.stage import Cells, Todo, failed_for
 
 FAMILY = "answer"
@@ -54,25 +53,61 @@ class Compares(Protocol):
         """Return `similarity`, `rouge_l` and, unless a text is too long, `matching` of each (answer, reference)."""
 
 
-class AnswerScorer:
-    """Scores answers in batches, since embedding many words at once is several times as fast.
+class AnswerBatches:
+    """A scorer of answers in batches, since embedding many texts at once is several times as fast.
+
+    Args:
+        family: of the cells.
+        metrics: their names.
+        cells: (case, row) pairs, each answered and with a reference -> the cells of each row, by its id.
+    """
+
+    def __init__(self, family: str, metrics: Sequence[Metric], cells: Callable[[Todo], Mapping[str, Cells]]) -> None:
+        self.families = (family,)
+        self._names = [metric.name for metric in metrics]
+        self._cells = cells
+
+    def score(self, todo: Todo, repeat: int = 0) -> Iterator[tuple[str, str, Cells]]:  # noqa: ARG002
+        """Yield the cells of each row, a batch at a time; see `stage.Scorer`. An answer not given scores 0."""
+        for begin in range(0, len(todo), BATCH_ROWS):
+            batch = todo[begin : begin + BATCH_ROWS]
+            said = self._cells(
+                [(case, row) for case, row in batch if row.outcome == "answered" and references_of(case)]
+            )
+            for case, row in batch:
+                if not references_of(case):
+                    cells = dict.fromkeys(self._names, not_applicable(lacking(case)))
+                elif row.outcome == "answered":
+                    cells = dict(said[row.id])
+                else:
+                    unsaid = scored(0) if row.outcome == "declined" else failed(failed_for(row))
+                    cells = dict.fromkeys(self._names, unsaid)
+                yield row.id, self.families[0], cells
+
+
+class AnswerScorer(AnswerBatches):
+    """Scores answers by words and by vectors.
 
     Args:
         similarity: returns what compares; called when there is something to compare. It may raise ModelError.
     """
 
-    families = (FAMILY,)
-
     def __init__(self, similarity: Callable[[], Compares]) -> None:
+        super().__init__(FAMILY, METRICS, self._of_answers)
         self._similarity = similarity
 
-    def score(self, todo: Todo, repeat: int = 0) -> Iterator[tuple[str, str, Cells]]:  # noqa: ARG002
-        """Yield the cells of each row, a batch at a time; see `stage.Scorer`."""
-        for begin in range(0, len(todo), BATCH_ROWS):
-            batch = todo[begin : begin + BATCH_ROWS]
-            likenesses = self._compare([(case, row) for case, row in batch if row.outcome == "answered"])
-            for case, row in batch:
-                yield row.id, FAMILY, _cells(case, row, likenesses.get(row.id, {}))
+    def score(self, todo: Todo, repeat: int = 0) -> Iterator[tuple[str, str, Cells]]:
+        """Yield as `AnswerBatches` does; long references are left out of what short ones are for.
+
+        No answer repeats a whole sentence word for word: such a reference would make every answer wrong.
+        """
+        long = {row.id for case, row in todo if references_of(case) and not _short(references_of(case))}
+        for id_, family, cells in super().score(todo, repeat):
+            yield id_, family, cells | dict.fromkeys(_OF_SHORT, not_applicable(_LONG)) if id_ in long else cells
+
+    def _of_answers(self, pairs: Todo) -> dict[str, Cells]:
+        likenesses = self._compare(pairs)
+        return {row.id: _said(row.answer or "", references_of(case)) | likenesses[row.id] for case, row in pairs}
 
     def _compare(self, pairs: Todo) -> dict[str, Cells]:
         """Return for each row the cells of what needs vectors, the best reference's."""
@@ -89,31 +124,18 @@ class AnswerScorer:
         return {id_: {name: _best(found, key) for name, key in _OF_LIKENESS.items()} for id_, found in of_rows.items()}
 
 
-def _cells(case: Case, row: Row, similarity: Cells) -> Cells:
-    references = references_of(case)
-    if not references:
-        return {metric.name: not_applicable(lacking(case)) for metric in METRICS}
-    short = [reference for reference in references if len(words(reference)) <= SHORT_ANSWER_WORDS]
-    if row.outcome == "answered":
-        cells = _said(row.answer or "", references, short) | similarity
-    else:
-        unsaid = scored(0) if row.outcome == "declined" else failed(failed_for(row))
-        cells = {metric.name: unsaid for metric in METRICS}
-    # No answer repeats a whole sentence word for word: such a reference would make every answer wrong.
-    return cells if short else cells | dict.fromkeys(_OF_SHORT, not_applicable(_LONG))
+def _said(answer: str, references: Sequence[str]) -> Cells:
+    text, of_short = spoken(answer), dict[str, float]()
+    if short := _short(references):
+        of_short["contains"] = max(contains(text, reference) for reference in short)
+        of_short["crag_score"] = crag_score(text, references)
+    of_all = {"word_recall": word_recall, "exact_match": exact_match, "token_f1": token_f1}
+    best = {name: max(metric(text, reference) for reference in references) for name, metric in of_all.items()}
+    return {name: scored(value) for name, value in (of_short | best).items()}
 
 
-def _said(answer: str, references: Sequence[str], short: Sequence[str]) -> Cells:
-    text = spoken(answer)
-    of_short: Cells = {}
-    if short:
-        of_short["contains"] = scored(max(contains(text, reference) for reference in short))
-        of_short["crag_score"] = scored(crag_score(text, references))
-    return of_short | {
-        "word_recall": scored(max(word_recall(text, reference) for reference in references)),
-        "exact_match": scored(max(exact_match(text, reference) for reference in references)),
-        "token_f1": scored(max(token_f1(text, reference) for reference in references)),
-    }
+def _short(references: Sequence[str]) -> list[str]:
+    return [reference for reference in references if len(words(reference)) <= SHORT_ANSWER_WORDS]
 
 
 def _best(found: Sequence[Scores], key: str) -> Cell:

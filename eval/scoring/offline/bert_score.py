@@ -6,14 +6,14 @@ matched and do not count. The encoder is this project's own, so figures differ f
 compared only with figures of the same encoder. It reads as much of a text as its window holds.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from errors import ModelError
-from eval.cells import Metric, failed, not_applicable, scored
+from eval.cells import Metric, failed, scored
 from eval.metrics import Scores, spoken
-from eval.scoring.offline.answer import BATCH_ROWS, VECTOR_DECIMALS, lacking, references_of
-from eval.scoring.stage import Cells, Todo, failed_for
+from eval.scoring.offline.answer import VECTOR_DECIMALS, AnswerBatches, references_of
+from eval.scoring.stage import Cells, Todo
 
 if TYPE_CHECKING:  # what metrics there are is read without numpy
     import numpy as np
@@ -52,40 +52,22 @@ def bert_score(said: "Vectors", wanted: "Vectors") -> Scores:
     return dict(zip(NAMES, (f1, precision, recall), strict=True))
 
 
-class BertScorer:
-    """Scores answers in batches.
+class BertScorer(AnswerBatches):
+    """Scores answers by BERTScore; of several references the one that fits best counts.
 
     Args:
         encoder: returns what embeds; called when there is something to embed. It may raise ModelError.
     """
 
-    families = (FAMILY,)
-
     def __init__(self, encoder: Callable[[], EmbedsTokens]) -> None:
+        super().__init__(FAMILY, METRICS, self._of_answers)
         self._encoder = encoder
 
-    def score(self, todo: Todo, repeat: int = 0) -> Iterator[tuple[str, str, Cells]]:  # noqa: ARG002
-        """Yield the cells of each row, a batch at a time; see `stage.Scorer`."""
-        for begin in range(0, len(todo), BATCH_ROWS):
-            batch = todo[begin : begin + BATCH_ROWS]
-            said = self._said([(case, row) for case, row in batch if row.outcome == "answered"])
-            for case, row in batch:
-                if not references_of(case):
-                    yield row.id, FAMILY, dict.fromkeys(NAMES, not_applicable(lacking(case)))
-                elif row.outcome == "answered":
-                    yield row.id, FAMILY, said[row.id]
-                else:
-                    unsaid = scored(0) if row.outcome == "declined" else failed(failed_for(row))
-                    yield row.id, FAMILY, dict.fromkeys(NAMES, unsaid)
-
-    def _said(self, pairs: Todo) -> dict[str, Cells]:
-        """Return the cells of each row that has a reference; of several the one that fits best counts."""
-        texts = {row.id: (spoken(row.answer or ""), *references_of(case)) for case, row in pairs if references_of(case)}
+    def _of_answers(self, pairs: Todo) -> dict[str, Cells]:
+        texts = {row.id: (spoken(row.answer or ""), *references_of(case)) for case, row in pairs}
         distinct = list(dict.fromkeys(text for several in texts.values() for text in several))
-        if not distinct:
-            return {}
         try:
-            vectors = dict(zip(distinct, self._encoder().encode(distinct), strict=True))
+            vectors = dict(zip(distinct, self._encoder().encode(distinct), strict=True)) if distinct else {}
         except ModelError as error:
             return {id_: dict.fromkeys(NAMES, failed(error.fact)) for id_ in texts}
         cells: dict[str, Cells] = {}

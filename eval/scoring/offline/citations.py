@@ -4,28 +4,27 @@ Flow: `build.py` -> **here** -> `stage.py`. Whether quotes support a sentence is
 when a generated answer is checked before it is shown.
 """
 
-import re
 from collections.abc import Callable, Sequence
 
 from errors import ModelError
 from eval.cases import Case
 from eval.cells import Cell, Metric, failed, not_applicable, scored
-from eval.metrics import contains, words
-from eval.rows import Quote, Row
-from eval.scoring.stage import Cells, failed_for
-from query_engine.synthesis.citation_marks import MarkedSentence, MarkedSentences
+from eval.metrics import contains
+from eval.rows import Quote, Row, Seen
+from eval.scoring.marked_sentences import MOST_CHARS, marked_sentences
+from eval.scoring.stage import Cells, all_of, failed_for
+from query_engine.synthesis.citation_marks import MarkedSentence
 
 FAMILY = "citations"
 METRICS = (
-    Metric("citation_precision", FAMILY, "higher", "Share of quotes that stand at their place in a passage, 0 to 1."),
+    Metric(
+        "citation_precision",
+        FAMILY,
+        "higher",
+        "Share of quotes that stand verbatim at their place in their document, 0 to 1.",
+    ),
     Metric("citation_recall", FAMILY, "higher", "Share of sentences with a mark whose quote supports them, 0 to 1."),
 )
-# Cutting a text without any full stop into sentences takes time that grows with the square of its length.
-MOST_CHARS = 20_000
-
-_BEFORE_ROW = re.compile(r"(?<=\]) (?=\|)")
-_AFTER_ROW = re.compile(r"(\|(?: ?\[\d+\])+) ")
-
 Supports = Callable[[str, Sequence[Quote]], bool]
 
 
@@ -38,41 +37,47 @@ def score_citations(case: Case, row: Row, supports: Supports) -> Cells:
         supports: whether quotes hold what a sentence says; may raise ModelError.
     """
     if case.unanswerable:
-        return _both(not_applicable("the corpus does not answer the question"))
+        return all_of(METRICS, not_applicable("the corpus does not answer the question"))
     if row.outcome == "failed":
-        return _both(failed(failed_for(row)))
+        return all_of(METRICS, failed(failed_for(row)))
     if row.outcome == "declined":
-        return _both(not_applicable("the service declined"))
+        return all_of(METRICS, not_applicable("the service declined"))
     if not row.citations and not row.fingerprint:  # a service with a fingerprint also sends citations: none
-        return _both(not_applicable("the service tells no citations"))
+        return all_of(METRICS, not_applicable("the service tells no citations"))
     if row.citations and not any(citation.quote for citation in row.citations):
-        return _both(not_applicable("the service tells no quotes"))
+        return all_of(METRICS, not_applicable("the service tells no quotes"))
     return {"citation_precision": _precision(row), "citation_recall": _recall(row, supports)}
-
-
-def _both(cell: Cell) -> Cells:
-    return {metric.name: cell for metric in METRICS}
 
 
 def _precision(row: Row) -> Cell:
     if not row.citations:
         return not_applicable("the answer has no citations")
-    if not any(passage.start is not None for passage in row.passages):
+    if not row.confirmed and not any(passage.start is not None for passage in row.passages):
         return not_applicable("the service does not tell where passages stand")
-    return scored(sum(_stands(citation, row) for citation in row.citations) / len(row.citations))
+    right = [n in row.confirmed or in_passages(quote, row.passages) for n, quote in enumerate(row.citations)]
+    return scored(sum(right) / len(right))
 
 
-def _stands(quote: Quote, row: Row) -> bool:
-    """Whether the quote stands, letter for letter, at its place in a passage of its document."""
-    if not quote.quote or quote.start is None or quote.end is None:
+def in_passages(quote: Quote, passages: Sequence[Seen]) -> bool:
+    """Whether the quote stands, letter for letter, at its place in passages of its document.
+
+    It may reach over several: passages that touch or overlap are one stretch of text, blanks between them aside.
+    """
+    if not quote.quote or quote.start is None or quote.end is None or quote.end - quote.start != len(quote.quote):
         return False
-    return any(
-        passage.doc_id == quote.doc_id
-        and passage.start is not None
-        and passage.start <= quote.start <= quote.end
-        and passage.text[quote.start - passage.start : quote.end - passage.start] == quote.quote
-        for passage in row.passages
-    )
+    place = quote.start  # how far it was found
+    for begin, text in sorted(
+        (one.start, one.text) for one in passages if one.doc_id == quote.doc_id and one.start is not None
+    ):
+        if place < quote.end and begin + len(text) > place:
+            between = quote.quote[place - quote.start : max(0, begin - quote.start)]
+            place = max(place, begin)
+            rest = quote.quote[place - quote.start :]
+            seen = text[place - begin :][: len(rest)]
+            if between.strip() or not rest.startswith(seen):
+                return False
+            place += len(seen)
+    return place == quote.end
 
 
 def _recall(row: Row, supports: Supports) -> Cell:
@@ -80,20 +85,13 @@ def _recall(row: Row, supports: Supports) -> Cell:
     length = len(answer) + sum(len(citation.quote or "") for citation in row.citations)
     if length > MOST_CHARS:
         return failed(f"answer and quotes have {length} characters; up to {MOST_CHARS} are compared")
-    sentences = [each for each in _sentences(answer) if not each.heading and words(each.text)]
+    sentences = marked_sentences(answer)
     if not sentences:
         return not_applicable("the answer has no sentence")
     try:
         return scored(sum(_is_held(each, row.citations, supports) for each in sentences) / len(sentences))
     except ModelError as error:
         return failed(error.fact)
-
-
-def _sentences(answer: str) -> list[MarkedSentence]:
-    # A quoted row of a table stands within running text; on a separate line it differs from its neighbours.
-    lines = _AFTER_ROW.sub(r"\1\n", _BEFORE_ROW.sub("\n", answer.replace("**", "")))
-    reader = MarkedSentences()
-    return [*reader.feed(lines), *reader.finish()]
 
 
 def _is_held(sentence: MarkedSentence, citations: Sequence[Quote], supports: Supports) -> bool:

@@ -16,16 +16,17 @@ from eval.cases import Case
 from eval.cells import Cell, Metric, failed, not_applicable, scored
 from eval.metrics import spoken
 from eval.rows import Row
-from eval.scoring.offline.answer import VECTOR_DECIMALS
+from eval.scoring.offline.answer import BATCH_ROWS, VECTOR_DECIMALS, lacking
 from eval.scoring.stage import Cells, Todo, failed_for
 
 FAMILY = "ragas_offline"
+OF_VECTORS = "ragas_semantic_similarity"
 OF_CONTEXTS = (
     Metric(
         "ragas_context_recall",
         FAMILY,
         "higher",
-        "RAGAS: share of the reference contexts to which a passage is like by letters, 0 to 1.",
+        "RAGAS: share of the reference contexts to which a whole passage is like by letters, 0 to 1.",
     ),
     Metric(
         "ragas_context_precision",
@@ -41,12 +42,10 @@ OF_TEXTS = (
     Metric("ragas_rouge_score", FAMILY, "higher", "RAGAS: ROUGE-L F1, 0 to 1; only Latin letters and digits count."),
     Metric("ragas_bleu_score", FAMILY, "higher", "RAGAS: BLEU of the answer's first sentence, 0 to 1."),
     Metric("ragas_exact_match", FAMILY, "higher", "RAGAS: 1 if the answer is the reference letter for letter, else 0."),
-    Metric("ragas_semantic_similarity", FAMILY, "higher", "RAGAS: cosine of the vectors of both texts, -1 to 1."),
+    Metric(OF_VECTORS, FAMILY, "higher", "RAGAS: cosine of the vectors of both texts, -1 to 1."),
 )
 METRICS = OF_CONTEXTS + OF_TEXTS
-BATCH_ROWS = 64
 # RAGAS's ROUGE-L takes a second for two texts of 6,000 characters, its edit distance for two of 30,000.
-_UNANSWERABLE = "the corpus does not answer the question"
 MOST_TEXT_PAIRS, MOST_CONTEXT_PAIRS = 40_000_000, 1_000_000_000
 
 
@@ -120,7 +119,7 @@ async def _context_cell(ragas: Computes, name: str, case: Case, row: Row) -> Cel
     if not passages:
         return scored(0)  # RAGAS has no figure for that
     pairs = sum(map(len, passages)) * sum(map(len, references))
-    return await _cell(partial(ragas.of_contexts, name, passages, references), pairs, MOST_CONTEXT_PAIRS)
+    return await _cell(name, partial(ragas.of_contexts, name, passages, references), pairs, MOST_CONTEXT_PAIRS)
 
 
 async def _text_cell(ragas: Computes, name: str, case: Case, row: Row) -> Cell:
@@ -130,17 +129,18 @@ async def _text_cell(ragas: Computes, name: str, case: Case, row: Row) -> Cell:
     best = failed("there is no reference")
     for reference in _answers(case):
         pairs = len(answer) * len(reference)
-        cell = await _cell(partial(ragas.of_texts, name, answer, reference), pairs, MOST_TEXT_PAIRS)
+        cell = await _cell(name, partial(ragas.of_texts, name, answer, reference), pairs, MOST_TEXT_PAIRS)
         if best.score is None or (cell.score is not None and cell.score > best.score):
             best = cell
     return best
 
 
-async def _cell(compute: Callable[[], Awaitable[float]], pairs: int, most_pairs: int) -> Cell:
+async def _cell(name: str, compute: Callable[[], Awaitable[float]], pairs: int, most_pairs: int) -> Cell:
     if pairs > most_pairs:
         return failed(f"too long: {pairs:,} pairs of characters to compare, of at most {most_pairs:,}")
     try:
-        return scored(round(await compute(), VECTOR_DECIMALS))
+        value = await compute()
+        return scored(round(value, VECTOR_DECIMALS) if name == OF_VECTORS else value)
     except RagError as error:
         return failed(error.fact)
 
@@ -148,7 +148,7 @@ async def _cell(compute: Callable[[], Awaitable[float]], pairs: int, most_pairs:
 def _untold_contexts(case: Case, row: Row) -> Cell | None:
     """The cell of a row that has no contexts to compare; None if it has."""
     if case.unanswerable:
-        return not_applicable(_UNANSWERABLE)
+        return not_applicable(lacking(case))
     if not case.references:
         return not_applicable("the case has no reference contexts")
     if row.outcome == "failed":
@@ -160,10 +160,8 @@ def _untold_contexts(case: Case, row: Row) -> Cell | None:
 
 def _untold_answer(case: Case, row: Row) -> Cell | None:
     """The cell of a row that has no answer to compare; None if it has."""
-    if case.unanswerable:
-        return not_applicable(_UNANSWERABLE)
-    if not _answers(case):
-        return not_applicable("the case has no reference answer")
+    if case.unanswerable or not _answers(case):
+        return not_applicable(lacking(case))
     return failed(failed_for(row)) if row.outcome == "failed" else None
 
 

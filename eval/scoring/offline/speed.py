@@ -7,7 +7,7 @@ rows without a reply are not scored.
 from eval.cases import Case
 from eval.cells import Cell, Metric, not_applicable, scored
 from eval.rows import Row
-from eval.scoring.stage import Cells, failed_for
+from eval.scoring.stage import Cells, all_of, failed_for
 
 FAMILY = "speed"
 METRICS = (
@@ -21,7 +21,7 @@ METRICS = (
 def score_speed(_case: Case, row: Row) -> Cells:
     """Return the times of one row."""
     if row.outcome == "failed":
-        return {metric.name: not_applicable(failed_for(row)) for metric in METRICS}
+        return all_of(METRICS, not_applicable(failed_for(row)))
     return {
         "seconds": scored(row.seconds),
         "first_record_s": _told(row.first_record_s, "the reply came whole"),

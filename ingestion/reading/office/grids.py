@@ -2,9 +2,11 @@
 
 Flow: `xlsx.py`, `xls.py`, `ods.py` (the cells of a sheet) -> **here** -> `TextBuilder`, through `tables.py`. Pure.
 
-Blank rows part a sheet into regions. What stands alone in a row above a table, or is long, is a paragraph; a row of
-names above figures, in bold above plain rows, or of a table that the workbook defines, is a header. A region without a
-header below one of the same columns goes on with its names.
+Blank rows part a sheet into regions. Blank columns part a region into tables that stand side by side, if each has a
+header and a first column of its own that names its rows; figures in groups of columns are one table. What stands alone
+in a row above a table, or is long, is a paragraph; a row of names above figures, in bold above plain rows, or of a
+table that the workbook defines, is a header. A region without a header below one of the same columns goes on with its
+names.
 """
 
 import re
@@ -82,15 +84,15 @@ def add_sheets(builder: TextBuilder, sheets: Iterable[Sheet]) -> None:
     Raises:
         UnreadableError: a sheet has too many cells.
     """
-    filled = [(sheet, rows) for sheet in sheets if (rows := _filled(sheet))]
-    for sheet, rows in filled:
+    filled = [(sheet, *found) for sheet in sheets if (found := _filled(sheet))[1]]
+    for sheet, columns, rows in filled:
         if len(filled) > 1 or not _SHEET_NAME.fullmatch(one_line(sheet.name)):
             builder.heading(sheet.name, 1)
-        _add_rows(builder, sheet, rows)
+        _add_rows(builder, sheet, columns, rows)
 
 
-def _filled(sheet: Sheet) -> dict[int, list[Cell]]:
-    """Return the rows that hold anything, with merged cells filled, of the columns that hold anything."""
+def _filled(sheet: Sheet) -> tuple[list[int], dict[int, list[Cell]]]:
+    """Return the columns that hold anything, and of these the rows that do, with merged cells filled."""
     cells = {place: {at: cell for at, cell in row.items() if cell.text.strip()} for place, row in sheet.rows.items()}
     cells = {place: row for place, row in sorted(cells.items()) if row}
     used = sorted({column for row in cells.values() for column in row})
@@ -103,17 +105,22 @@ def _filled(sheet: Sheet) -> dict[int, list[Cell]]:
             columns = used[bisect_left(used, area.left) : bisect_left(used, area.right)]
             for place in places[bisect_left(places, area.top) : bisect_left(places, area.bottom)]:
                 cells[place].update(dict.fromkeys(columns, cell))
-    return {place: [row.get(column, EMPTY) for column in used] for place, row in cells.items()}
+    return used, {place: [row.get(column, EMPTY) for column in used] for place, row in cells.items()}
 
 
-def _add_rows(builder: TextBuilder, sheet: Sheet, rows: dict[int, list[Cell]]) -> None:
-    across = {area.top for area in sheet.merged if area.right - area.left > 1}
+def _add_rows(builder: TextBuilder, sheet: Sheet, columns: Sequence[int], rows: dict[int, list[Cell]]) -> None:
+    across = _across(sheet, columns)
     names: list[str] = []
     alone: list[list[Cell]] = []  # a row of names with blank rows around it
     for places in _regions(rows):
-        while places and _lone(rows[places[0]]) and places[0] not in sheet.headers and _is_lead(rows, places):
-            builder.paragraph(_lone(rows[places.pop(0)]))
+        for lead in _leads(sheet, rows, places):
+            builder.paragraph(lead)
         if not places:
+            continue
+        if parts := _side_by_side(sheet, columns, {place: rows[place] for place in places}):
+            for part_columns, part in parts:
+                _add_rows(builder, sheet, part_columns, part)
+            names, alone = [], []
             continue
         table = [rows[place] for place in places]
         if keys := _keys(table):
@@ -125,12 +132,7 @@ def _add_rows(builder: TextBuilder, sheet: Sheet, rows: dict[int, list[Cell]]) -
             {at for at, place in enumerate(places) if place in sheet.headers},
             {at for at, place in enumerate(places) if place in across},
         )
-        if height:
-            names = _names(table[:height])
-        elif alone and _is_header([*alone, *table]) and _fits(table, _names(alone)):
-            names = _names(alone)
-        elif not _fits(table, names):
-            names = []
+        names = _names(table[:height]) if height else _names_from_above(table, alone, names)
         alone = table if len(table) == 1 and not height and _are_names(table[0]) else []
         _add_table(builder, table[height:], names, shows_names=bool(height))
 
@@ -141,10 +143,58 @@ def _regions(rows: dict[int, list[Cell]]) -> Iterator[list[int]]:
         yield [place for _, place in run]
 
 
+def _names_from_above(table: Sequence[Sequence[Cell]], alone: Sequence[Sequence[Cell]], names: list[str]) -> list[str]:
+    """Return the names of a table without a header: those that stand alone above it, or those of the one before."""
+    if alone and _is_header([*alone, *table]) and _fits(table, _names(alone)):
+        return _names(alone)
+    return names if _fits(table, names) else []
+
+
+def _across(sheet: Sheet, columns: Sequence[int]) -> set[int]:
+    """Return the rows in which an area of several of these columns begins."""
+    areas = [area for area in sheet.merged if area.left <= columns[-1] and columns[0] < area.right]
+    return {area.top for area in areas if area.right - area.left > 1}
+
+
+def _side_by_side(
+    sheet: Sheet, columns: Sequence[int], rows: dict[int, list[Cell]]
+) -> list[tuple[list[int], dict[int, list[Cell]]]]:
+    """Return the columns and rows of each table of a region, where blank columns part it into several; else nothing."""
+    used = [at for at in range(len(columns)) if any(row[at].text for row in rows.values())]
+    groups = [[at for _, at in run] for _, run in groupby(enumerate(used), lambda item: columns[item[1]] - item[0])]
+    if len(groups) < 2 or min(map(len, groups)) < 2:
+        return []
+    parts = []
+    for group in groups:
+        part = {place: [row[at] for at in group] for place, row in rows.items() if any(row[at].text for at in group)}
+        if not _stands_alone(sheet, part):
+            return []
+        parts.append(([columns[at] for at in group], part))
+    return parts
+
+
+def _stands_alone(sheet: Sheet, rows: dict[int, list[Cell]]) -> bool:
+    """Tell whether some columns are a table: it has a header, and its first column names each row differently."""
+    places = list(rows)
+    while places and _lone(rows[places[0]]) and places[0] not in sheet.headers:  # its title
+        places.pop(0)
+    table = [rows[place] for place in places]
+    height = _header_rows(table, {at for at, place in enumerate(places) if place in sheet.headers}, ()) if table else 0
+    first = [row[0] for row in table[height:]]
+    keys = {cell.text for cell in first if cell.text and (not cell.figure or _PERIOD.fullmatch(cell.text))}
+    return height > 0 and 0 < len(first) == len(keys)
+
+
 def _lone(row: Sequence[Cell]) -> str:
     """Return what a row shows if that is one thing, in one cell or in several that are merged."""
     texts = {cell.text for cell in row if cell.text}
     return texts.pop() if len(texts) == 1 else ""
+
+
+def _leads(sheet: Sheet, rows: dict[int, list[Cell]], places: list[int]) -> Iterator[str]:
+    """Take titles and remarks off the top of a region, and yield them."""
+    while places and _lone(rows[places[0]]) and places[0] not in sheet.headers and _is_lead(rows, places):
+        yield _lone(rows[places.pop(0)])
 
 
 def _is_lead(rows: dict[int, list[Cell]], places: Sequence[int]) -> bool:

@@ -16,10 +16,10 @@ from xlrd.sheet import Sheet as XlsSheet
 from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading.office import ole
+from ingestion.reading.office.cell_values import shown_number
 from ingestion.reading.office.finished import finished
 from ingestion.reading.office.grids import Area, Cell, Sheet, add_sheets
 from ingestion.reading.office.number_format import BUILT_IN
-from ingestion.reading.office.xlsx import shown_number
 from ingestion.reading.text_builder import TextBuilder
 
 # What the library raises where a file is damaged: it checks little by itself.

@@ -1,28 +1,28 @@
 """Read workbooks of Excel 2007 and later: each sheet that is shown, its cells as they are shown.
 
-Flow: file bytes -> `package.py` -> **here** -> `grids.py` finds the tables -> `Document`. Pure.
+Flow: file bytes -> `package.py` -> **here**, `xlsb.py` where its parts are binary -> `grids.py` finds the tables ->
+`Document`. Pure.
 
 Of formulas the values count that were stored with them. Hidden sheets, comments, charts and drawings are left out.
 """
 
-import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading.office import number_format
+from ingestion.reading.office.cell_values import Budget, shown_number
 from ingestion.reading.office.finished import finished
 from ingestion.reading.office.grids import Area, Cell, Sheet, add_sheets
 from ingestion.reading.office.package import Package
 from ingestion.reading.office.tables import MAX_CELLS
+from ingestion.reading.office.xlsb import BinaryWorkbook
 from ingestion.reading.text_builder import TextBuilder
 
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
-_ROW, _CELL, _VALUE, _TEXT = f"{_MAIN}row", f"{_MAIN}c", f"{_MAIN}v", f"{_MAIN}t"
+_ROW, _CELL, _VALUE, _TEXT, _FORMULA = (f"{_MAIN}{name}" for name in ("row", "c", "v", "t", "f"))
 _STRING, _INLINE, _PHONETIC = f"{_MAIN}si", f"{_MAIN}is", f"{_MAIN}rPh"
 _MERGED, _FILTER, _TABLE = f"{_MAIN}mergeCell", f"{_MAIN}autoFilter", f"{_MAIN}table"
 _REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
@@ -45,38 +45,23 @@ def read_xlsx(data: bytes, doc_id: str, max_bytes: int) -> Document:
     package = Package(data, max_bytes, "Excel workbook", "xl/")
     try:
         builder = TextBuilder()
-        add_sheets(builder, _Workbook(package, max_bytes).sheets())
+        path = package.related("", "officeDocument") or "xl/workbook.xml"
+        workbook = BinaryWorkbook if path.endswith(".bin") else _Workbook
+        add_sheets(builder, workbook(package, path, Budget(MAX_CELLS, max_bytes // 8)).sheets())
     except (ValueError, LookupError, OverflowError, RecursionError) as error:
         raise package.damaged() from error
     return finished(builder, doc_id, *package.properties(), headings=False)
 
 
-@dataclass(slots=True)
-class _Budget:
-    """What cells may still hold together: a string is stored once, and may be shown by every cell."""
-
-    cells: int
-    chars: int
-
-    def take(self, chars: int) -> None:
-        self.cells -= 1
-        self.chars -= chars
-        if self.cells < 0 or self.chars < 0:
-            fact = f"The workbook has more than {MAX_CELLS:,} cells, or too much text in them."
-            raise UnreadableError(fact, "Split it, or save the part that matters as CSV.")
-
-
 class _Workbook:
-    def __init__(self, package: Package, max_bytes: int) -> None:
-        self._package = package
-        self._path = package.related("", "officeDocument") or "xl/workbook.xml"
+    def __init__(self, package: Package, path: str, budget: Budget) -> None:
+        self._package, self._path, self._budget = package, path, budget
         self._root = package.needed_xml(self._path)
         settings = self._root.find(f"{_MAIN}workbookPr")
         self._since_1904 = settings is not None and settings.get("date1904", "0") not in _NO
         strings = package.related(self._path, "sharedStrings")
         self._strings = [_words(item) for item in package.elements(strings, _STRING)] if strings else []
         self._formats = self._styles()
-        self._budget = _Budget(MAX_CELLS, max_bytes // 8)
 
     def sheets(self) -> Iterator[Sheet]:
         relations = self._package.relations(self._path)
@@ -138,7 +123,9 @@ class _Workbook:
             return ("" if inline is None else _words(inline)), False
         value = element.findtext(_VALUE) or ""
         if not value:
-            return "", False
+            # A program that cannot calculate has written the sheet; a formula that results in "" is of the kind "str".
+            formula = element.findtext(_FORMULA) if kind == "n" else None
+            return (f"={formula}" if formula else ""), False
         match kind:
             case "s":
                 place = int(value)
@@ -151,13 +138,6 @@ class _Workbook:
                 return value.removesuffix("Z").removesuffix("T00:00:00").replace("T", " "), False
             case _:
                 return _unescaped(value), False
-
-
-def shown_number(number: float, code: str, *, since_1904: bool) -> tuple[str, bool]:
-    """Return a number as it is shown in a format, and whether it is a figure: dates are none."""
-    if not math.isfinite(number):
-        return "", False
-    return number_format.shown(number, code, since_1904=since_1904).strip(), not number_format.is_date(code)
 
 
 def _words(element: Any) -> str:

@@ -1,10 +1,10 @@
 """Expand a query before the search, by the methods that are switched on.
 
-Flow: `schema/query.py` -> **here**: `multi_query.py`, `hyde.py`, `pseudo_relevance.py` in this order ->
-`retrieval/hybrid.py`. One that fails or is too slow leaves the query as it was, with a warning.
+Flow: `schema/query.py` -> **here**: `multi_query.py`, `hyde.py` in this order -> `retrieval/hybrid.py`. One that fails
+or is too slow leaves the query as it was, with a warning.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,20 +12,16 @@ import numpy as np
 
 from errors import RagError
 from query_engine.schema.answer_warning import AnswerWarning
-from query_engine.schema.hit import LeafHit
 from query_engine.schema.query import Query, Vector
-
-Retrieve = Callable[[Query], list[LeafHit]]
-"""A search as the query stands: leaves, best first."""
 
 
 class Expansion(Protocol):
     """Changes queries."""
 
     name: str
-    """`feedback`, `hyde` or `multi_query`."""
+    """`hyde` or `multi_query`."""
 
-    def expand(self, query: Query, retrieve: Retrieve) -> Query:
+    def expand(self, query: Query) -> Query:
         """Return the query to search for; its text and versions are the same.
 
         Raises:
@@ -47,25 +43,20 @@ class Expanded:
     warnings: tuple[AnswerWarning, ...] = ()
 
 
-def expand(query: Query, expansions: Sequence[Expansion], retrieve: Retrieve) -> Expanded:
+def expand(query: Query, expansions: Sequence[Expansion]) -> Expanded:
     """Apply one expansion after the other, each to what those before it made."""
     warnings = []
     for expansion in expansions:
         try:
-            query = expansion.expand(query, retrieve)
+            query = expansion.expand(query)
         except RagError as error:
             text = f"The question was searched for without {expansion.name}. {error}"
             warnings.append(AnswerWarning("expansion_skipped", text))
     return Expanded(query, tuple(warnings))
 
 
-def mean_direction(vectors: Sequence[Vector], weights: Sequence[float] | None = None) -> Vector:
-    """Return the unit vector of a weighted mean of unit vectors; the first one where they cancel out.
-
-    Args:
-        vectors: at least one, each of shape (dimension,).
-        weights: one each, above 0; all alike if None.
-    """
-    mean = np.average(np.stack(vectors), axis=0, weights=weights)
+def mean_direction(vectors: Sequence[Vector]) -> Vector:
+    """Return the unit vector of the mean of unit vectors, at least one; the first one where they cancel out."""
+    mean = np.mean(np.stack(vectors), axis=0)
     length = float(np.linalg.norm(mean))
     return vectors[0] if length < 1e-6 else (mean / length).astype(np.float32)

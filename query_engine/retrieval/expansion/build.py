@@ -1,22 +1,18 @@
 """Settings -> the expansions of one corpus, in the order in which they are applied.
 
-Flow: `query_engine/build.py` -> **here** -> `multi_query.py`, `hyde.py`, `pseudo_relevance.py`.
+Flow: `query_engine/build.py` -> **here** -> `multi_query.py`, `hyde.py`.
 """
-
-from functools import partial
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from errors import SettingsError
 from index.corpus import Corpus
 from query_engine.llms.base import LoadedModel
-from query_engine.llms.helper import PromptHelper
+from query_engine.llms.helper import ASIDE_S, PromptHelper
 from query_engine.retrieval.expansion.base import Expansion
 from query_engine.retrieval.expansion.hyde import Hyde
 from query_engine.retrieval.expansion.multi_query import MultiQuery
-from query_engine.retrieval.expansion.pseudo_relevance import Feedback
 from query_engine.retrieval.expansion.query_encoder import QuestionReader
-from query_engine.retrieval.leaf_texts import leaf_texts
 from settings import Settings
 
 
@@ -38,19 +34,18 @@ def build_expansions(
 
     Args:
         settings: all of them, checked by `check_expansion`.
-        corpus: whose leaves give feedback.
+        corpus: whose words a question is read by.
         embedder: of the corpus.
         model: the configured language model, if there is one.
     """
+    if model is None:
+        return ()
     options = settings.expansion
     reader = QuestionReader(embedder, corpus.lexical_index)
     expansions: list[Expansion] = []
-    if model is not None:
-        asker = PromptHelper(model, settings.llm.max_new_tokens)
-        if options.multi_query:
-            expansions.append(MultiQuery(asker, reader, options.timeout_s))
-        if options.hyde:
-            expansions.append(Hyde(asker, reader, options.timeout_s))
-    if options.feedback:
-        expansions.append(Feedback(reader, partial(leaf_texts, corpus.documents), corpus.vectors.fetch, options))
+    asker = PromptHelper(model, settings.llm.max_new_tokens)
+    if options.multi_query:
+        expansions.append(MultiQuery(asker, reader, ASIDE_S))
+    if options.hyde:
+        expansions.append(Hyde(asker, reader, ASIDE_S))
     return tuple(expansions)

@@ -10,7 +10,7 @@ Gao et al., "Precise Zero-Shot Dense Retrieval without Relevance Labels" (HyDE),
 from dataclasses import replace
 
 from query_engine.llms.helper import PromptHelper
-from query_engine.retrieval.expansion.base import Retrieve, mean_direction
+from query_engine.retrieval.expansion.base import mean_direction
 from query_engine.retrieval.expansion.query_encoder import QuestionReader
 from query_engine.schema.query import Query
 
@@ -39,7 +39,7 @@ class Hyde:
         self._reader = reader
         self._timeout_s = timeout_s
 
-    def expand(self, query: Query, retrieve: Retrieve) -> Query:  # noqa: ARG002  # needs no search
+    def expand(self, query: Query) -> Query:
         """Return the query with the mean of both embeddings.
 
         Raises:

@@ -5,13 +5,14 @@ score for it is the mean of its scores for each (CombSUM: Fox and Shaw, "Combina
 1994), at the cost of one search.
 """
 
-import re
 from collections import Counter
 from dataclasses import replace
 
 from errors import LLMError
 from query_engine.llms.helper import PromptHelper
-from query_engine.retrieval.expansion.base import Retrieve, mean_direction
+from query_engine.llms.reply import listed
+from query_engine.question.validation import MAX_WORDED_CHARS
+from query_engine.retrieval.expansion.base import mean_direction
 from query_engine.retrieval.expansion.query_encoder import QuestionReader
 from query_engine.schema.query import Query
 
@@ -20,8 +21,6 @@ PROMPT = f"""Rephrase this question in {WORDINGS} different ways, with other wor
 Keep names, numbers and dates as they are. Write one a line, and nothing else.
 
 Question: {{question}}"""
-_NUMBERING = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):])\s*")
-MAX_WORDING_CHARS = 500
 
 
 class MultiQuery:
@@ -40,7 +39,7 @@ class MultiQuery:
         self._reader = reader
         self._timeout_s = timeout_s
 
-    def expand(self, query: Query, retrieve: Retrieve) -> Query:  # noqa: ARG002  # needs no search
+    def expand(self, query: Query) -> Query:
         """Return the query with the mean of all embeddings, and of all term weights.
 
         Raises:
@@ -64,15 +63,11 @@ class MultiQuery:
 
 
 def parse_wordings(reply: str, question: str) -> list[str]:
-    """Return the first wordings of a reply, one a line, without bullets, numbers, quotes, repetitions and the question.
-
-    A line that ends in a colon introduces others and is none.
-    """
-    lines = [_NUMBERING.sub("", line).strip().strip("\"'“”") for line in reply.splitlines()]
+    """Return the first wordings of a reply, without repetitions and the question itself."""
     known = {question.casefold()}
     wordings = []
-    for line in lines:
-        if line and not line.endswith(":") and len(line) <= MAX_WORDING_CHARS and line.casefold() not in known:
+    for line in listed(reply, MAX_WORDED_CHARS):
+        if line.casefold() not in known:
             known.add(line.casefold())
             wordings.append(line)
     return wordings[:WORDINGS]

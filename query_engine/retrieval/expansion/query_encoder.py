@@ -1,6 +1,6 @@
 """The default embedding and terms of a query: those of its question.
 
-Flow: embedder and word index -> **here** -> `pseudo_relevance.py`, `hyde.py`, `multi_query.py`.
+Flow: embedder and word index -> **here** -> `hyde.py`, `multi_query.py`.
 """
 
 from typing import Protocol
@@ -13,10 +13,6 @@ from query_engine.schema.query import Query, Vector
 
 class Words(Protocol):
     """What of the word index is needed."""
-
-    def terms(self, text: str) -> list[str]:
-        """Return the terms of a text in order."""
-        ...
 
     def query_terms(self, question: str) -> list[str]:
         """Return the distinct terms of a question that are worth searching."""
@@ -50,7 +46,3 @@ class QuestionReader:
     def embedded_passage(self, text: str) -> Vector:
         """Embed text as a passage."""
         return np.asarray(self._embedder.get_text_embedding(text), np.float32)
-
-    def analyzed(self, text: str) -> list[str]:
-        """Return the terms of a text in order."""
-        return self._words.terms(text)

@@ -30,7 +30,7 @@ def join_neighbours(leaves: Sequence[Group], budget_chars: int) -> list[Group]:
     Returns:
         Groups in no particular order.
     """
-    row = sorted(leaves, key=lambda leaf: (leaf.document.doc_id, leaf.start))
+    row = sorted(leaves, key=lambda leaf: (leaf.document.corpus, leaf.document.doc_id, leaf.start))
     pairs = [(one, other) for one, other in pairwise(row) if _blank_between(one, other) is not None]
     # By where a passage begins or ends: the leaf before it, or after it.
     leader = {(other.document.version, other.start): one for one, other in pairs}

@@ -4,13 +4,10 @@ Flow: leaves, best first -> **here** -> gate and synthesizer. `selection.py` hol
 
 A subclass of LlamaIndex's `AutoMergingRetriever`, whose own rule has no budget, scores a parent by the mean of its
 children (so a merged best hit can fall behind a mediocre leaf), fetches parents one by one, fails when one is missing
-and blocks the event loop (ADR 0003). With `merge_rule` `stock` the inherited code merges, for comparison.
+and blocks the event loop (ADR 0003). `python -m bench retrieval` compares the two.
 """
 
 import asyncio
-import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent, RetrievalStartEvent
 from llama_index.core.retrievers import AutoMergingRetriever
@@ -19,28 +16,22 @@ from llama_index.core.storage.storage_context import StorageContext
 from llama_index_instrumentation import get_dispatcher
 
 from index.corpus import Corpus
-from index.documents.docstore import UnknownNodeError
 from index.documents.span_tree import split_node_id
-from index.documents.store import StoredDocument
 from query_engine.retrieval.hybrid import LeafRetriever
 from query_engine.retrieval.merging.group import Group
-from query_engine.retrieval.merging.llamaindex import FoundLeaves, LeafSource, groups_of, to_node
-from query_engine.retrieval.merging.selection import capped, choose_passages, leaves_of, left_out, within_budget
+from query_engine.retrieval.merging.llamaindex import to_node
+from query_engine.retrieval.merging.selection import choose_passages, leaves_of, left_out
 from query_engine.retrieval.pipeline import RefinedHits, RetrievalPipeline
-from query_engine.schema.answer_warning import AnswerWarning
-from query_engine.schema.hit import LeafHit
 from query_engine.schema.query import Query
 from query_engine.schema.retrieval_result import Retrieval
 from settings import RetrievalSettings
 
-logger = logging.getLogger(__name__)
 dispatcher = get_dispatcher(__name__)
 
 # A commit during a search may replace everything found, and leave nothing to show: it searches again.
 MAX_SEARCHES = 3
 # Enough to see what a larger budget would add.
 MOST_LEFT_OUT = 20
-NOT_MERGED = AnswerWarning("merging_skipped", "A parent passage is missing, so the passages are single leaves.")
 
 
 class MergingRetriever(AutoMergingRetriever):
@@ -49,8 +40,7 @@ class MergingRetriever(AutoMergingRetriever):
     Args:
         corpus: where the leaves come from.
         leaves: the search that finds them.
-        options: see `choose_passages`; with `merge_rule` `stock` the inherited code merges, and its passages are cut to
-            `max_per_document`, `budget_chars` and `top_k`.
+        options: see `choose_passages`.
         pipeline: what is done before and after the search; nothing by default.
     """
 
@@ -62,7 +52,7 @@ class MergingRetriever(AutoMergingRetriever):
         pipeline: RetrievalPipeline | None = None,
     ) -> None:
         super().__init__(
-            LeafSource(),  # type: ignore[arg-type]  # any retriever of leaves serves
+            leaves,  # type: ignore[arg-type]  # any retriever of leaves serves
             StorageContext.from_defaults(docstore=corpus.docstore, vector_store=corpus.vectors),
         )
         self._leaves = leaves
@@ -87,24 +77,11 @@ class MergingRetriever(AutoMergingRetriever):
             state = self._documents.state()
             refined = self._pipeline.search(query, self._leaves.search)
             documents = self._documents.get_versions(split_node_id(hit.node_id)[0] for hit in refined.hits)
-            try:
-                groups = self._choose(query, refined.hits, documents)
-            except UnknownNodeError as error:  # it was replaced meanwhile, or the index lost it
-                logger.warning("A parent passage is missing: %s", error)
-                refined = replace(refined, warnings=(*refined.warnings, NOT_MERGED))
-                groups = choose_passages(refined.hits, documents, self._options.model_copy(update={"merge": False}))
+            groups = choose_passages(refined.hits, documents, self._options)
             if groups or self._documents.state() == state:
                 break
         others = left_out(leaves_of(refined.hits, documents), groups)
         return groups, others[:MOST_LEFT_OUT], refined
-
-    def _choose(self, query: Query, hits: Sequence[LeafHit], documents: Mapping[str, StoredDocument]) -> list[Group]:
-        if not self._options.merge or self._options.merge_rule == "evidence":
-            return choose_passages(hits, documents, self._options)
-        leaves = [leaf for leaf in leaves_of(hits, documents) if leaf.hits[0].found]
-        merged = super()._retrieve(FoundLeaves.of(query.text, leaves))
-        groups = capped(groups_of(merged, leaves), self._options.max_per_document)
-        return within_budget(groups, self._options.budget_chars)[: self._options.top_k]
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return list(map(to_node, self._search(Query.of(query_bundle))[0]))

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from index.documents.blocks import stop_before
+from index.documents.atoms import stop_before
 from index.documents.span_tree import split_node_id
 from index.documents.store import StoredDocument
 from query_engine.retrieval.merging.group import Group

@@ -59,6 +59,7 @@ def rerank(
     texts_of: Callable[[Sequence[str]], list[str]],
     options: RerankSettings,
     *,
+    query: str | None = None,
     deadline: Deadline | None = None,
 ) -> Reranked:
     """Reorder the first `pool_k` hits; those behind them follow in their order.
@@ -67,12 +68,13 @@ def rerank(
     how those of a search fall. A hit's own fused score and rank are noted as `search`, beside the reranker's.
 
     Args:
-        question: the user's; `options.query` is asked instead where it is set.
+        question: the user's.
         hits: best first, with their fused scores.
         reranker: judges.
         texts_of: node ids -> the texts to judge, in the same order.
         options: pool, time limit, and what is dropped: with `min_score` all leaves that did not score more than that,
-            with `top_k` all but so many; leaves that were not judged go with them.
+            and those that were not judged.
+        query: asked instead of the question.
         deadline: the time limit where it is not the options' own.
 
     Returns:
@@ -83,7 +85,7 @@ def rerank(
         return Reranked([])
     deadline = deadline or Deadline(options.timeout_s)
     try:
-        scores = reranker.score(options.query or question, texts_of([hit.node_id for hit in pool]), deadline)
+        scores = reranker.score(query or question, texts_of([hit.node_id for hit in pool]), deadline)
     except RagError as error:
         return Reranked(list(hits), skipped(reranker.name, error))
     order = sorted(range(len(pool)), key=lambda i: -scores[i])
@@ -97,9 +99,7 @@ def rerank(
         for rank, i in enumerate(order)
         if options.min_score is None or scores[i] > options.min_score
     ]
-    if options.min_score is None and options.top_k is None:
-        return Reranked([*best, *rest])
-    return Reranked(best[: options.top_k])
+    return Reranked([*best, *rest] if options.min_score is None else best)
 
 
 def skipped(name: str, error: RagError) -> AnswerWarning:

@@ -18,6 +18,11 @@ from settings import RerankSettings, Settings
 
 logger = logging.getLogger(__name__)
 
+# Passages that a language model ranks in one call; the next call keeps half of them.
+WINDOW = 10
+# Passages in a request to a server: the limit that text-embeddings-inference has by default.
+BATCH_TEXTS = 32
+
 
 class Unavailable:
     """A reranker that could not be loaded: says why whenever it is asked.
@@ -89,29 +94,23 @@ def _served(options: RerankSettings) -> Reranker:
     if options.method == "tei":
         from query_engine.retrieval.reranking.tei import TEIReranker  # noqa: PLC0415  # a second to import
 
-        return TEIReranker(base_url, key, options.batch_texts)
+        return TEIReranker(base_url, key, BATCH_TEXTS)
     from query_engine.retrieval.reranking.server import ServerReranker  # noqa: PLC0415  # httpx takes its time
 
-    return ServerReranker(base_url, options.model or "", key, options.batch_texts)
+    return ServerReranker(base_url, options.model or "", key, BATCH_TEXTS)
 
 
 def _listwise(settings: Settings, model: LoadedModel | None) -> Reranker:
-    options = settings.rerank
     if model is None:
         raise SettingsError(
             "RAG_RERANK__METHOD=listwise needs a language model.",
             "Set RAG_LLM__PROVIDER to huggingface, openvino or openai.",
         )
-    if options.stride > options.window:
-        raise SettingsError(
-            f"RAG_RERANK__STRIDE={options.stride} skips passages: the window holds {options.window}.",
-            "Set it to RAG_RERANK__WINDOW at most; half of it compares well.",
-        )
-    reply_tokens = options.window * TOKENS_PER_NUMBER
+    reply_tokens = WINDOW * TOKENS_PER_NUMBER
     if reply_tokens > settings.llm.max_new_tokens:
         raise SettingsError(
-            f"Ranking RAG_RERANK__WINDOW={options.window} passages takes {reply_tokens} tokens; "
+            f"Ranking {WINDOW} passages takes {reply_tokens} tokens; "
             f"RAG_LLM__MAX_NEW_TOKENS={settings.llm.max_new_tokens} allows fewer.",
-            "Lower the first or raise the second.",
+            "Raise it.",
         )
-    return ListwiseReranker(PromptHelper(model, settings.llm.max_new_tokens), options.window, options.stride)
+    return ListwiseReranker(PromptHelper(model, settings.llm.max_new_tokens), WINDOW, WINDOW // 2)

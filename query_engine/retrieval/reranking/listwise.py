@@ -108,8 +108,7 @@ def window_prompt(asker: PromptHelper, question: str, texts: Sequence[str]) -> s
     if room_tokens < MIN_PASSAGE_TOKENS:
         raise LLMError(
             f"A prompt of {asker.prompt_tokens} tokens has no room for {len(texts)} passages.",
-            "Lower RAG_RERANK__WINDOW, or in a pipeline `window_size`; or raise RAG_LLM__CONTEXT_TOKENS if the model "
-            "allows it.",
+            "Raise RAG_LLM__CONTEXT_TOKENS if the model allows it, or lower `window_size` in a pipeline.",
         )
     # A passage's own reference marks would be taken for numbers of passages.
     quoted = [without_marks(asker.quoted(text, room_tokens)) for text in texts]

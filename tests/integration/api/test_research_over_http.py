@@ -65,7 +65,7 @@ def engine(settings: Settings, tmp_path: Path) -> Iterator[Engine]:
         corpus,
         embedder,
         reader,
-        [*models.writers, ExtractiveSynthesizer(reader, 60)],
+        [*models.writers, ExtractiveSynthesizer(reader)],
         settings,
         helper=PromptHelper(models.query_model, settings.llm.max_new_tokens),
     )

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from eval.cases import Case
 from eval.rows import Row
 from eval.run_folder import Header, RunFolder
@@ -61,6 +63,7 @@ def judging(server: ScriptedLLM, folder: RunFolder, cache: Path) -> subprocess.P
     return subprocess.Popen(arguments, cwd=HOME)
 
 
+@pytest.mark.fault("F1")
 def test_killed_again_and_again_it_ends_with_the_scores_of_an_unbroken_run(tmp_path: Path) -> None:
     whole, broken = folder_in(tmp_path / "whole"), folder_in(tmp_path / "broken")
     with ScriptedLLM(Script(text=rule)) as server:

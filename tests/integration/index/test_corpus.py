@@ -133,6 +133,7 @@ def test_more_leaves_than_one_chroma_batch_are_stored(corpus: Corpus) -> None:
     assert corpus.vectors.count() == 7 + limit + 10
 
 
+@pytest.mark.fault("F3")
 def test_the_corpus_survives_reopening(corpus: Corpus, tmp_path: Path) -> None:
     corpus.close()
     reopened = open_folder(tmp_path / "books", MANIFEST)
@@ -314,3 +315,11 @@ def test_what_a_commit_replaced_is_left_to_the_next_sweep_when_it_shall_end(corp
     corpus.open_derived()
     assert corpus.sweep() == 1
     assert corpus.vectors.count() == corpus.lexical_index.count() == 8
+
+
+@pytest.mark.fault("E11")
+def test_only_the_owner_looks_into_the_folders(tmp_path: Path) -> None:
+    make_corpus(tmp_path / "index" / "books", TEXTS, WordHashEmbedding()).close()
+
+    for folder in (tmp_path / "index", tmp_path / "index" / "books"):
+        assert folder.stat().st_mode & 0o777 == 0o700

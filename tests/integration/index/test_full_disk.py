@@ -9,17 +9,9 @@ from typing import Any
 
 import pytest
 
+from tests.servers.isolated import can_mount
+
 ROOT = Path(__file__).parents[3]
-
-
-def can_mount() -> bool:
-    """Whether this process may mount file systems that it alone sees."""
-    probe = ["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
-    try:
-        return subprocess.run(probe, capture_output=True, check=False).returncode == 0
-    except FileNotFoundError:
-        return False
-
 
 pytestmark = [
     pytest.mark.slow,
@@ -42,6 +34,7 @@ def seen_on_a_disk(folder: Path, size: str, mode: str) -> dict[str, Any]:
     return dict(json.loads(run.stdout))
 
 
+@pytest.mark.fault("A4")
 def test_an_ingestion_stops_while_the_corpus_can_still_be_read_and_goes_on_when_there_is_room(tmp_path: Path) -> None:
     seen = seen_on_a_disk(tmp_path, "38m", "floor")
 
@@ -54,6 +47,7 @@ def test_an_ingestion_stops_while_the_corpus_can_still_be_read_and_goes_on_when_
     assert finished == {"stopped": None, "kept": True, "equal": True, "pending": [], "counts": True, "unreachable": []}
 
 
+@pytest.mark.fault("A4")
 @pytest.mark.parametrize("size", ["4m", "9m"])
 def test_a_disk_that_others_fill_is_named_as_the_cause(tmp_path: Path, size: str) -> None:
     seen = seen_on_a_disk(tmp_path, size, "no floor")

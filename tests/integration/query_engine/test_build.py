@@ -14,6 +14,7 @@ import pytest
 from api.jobs.ingester import Ingester
 from errors import CorpusError, IndexMismatchError, StorageError, StoreUnavailableError
 from index.corpus import Corpus
+from index.layout.access import Reading
 from index.layout.lock import CorpusLock
 from ingestion.schema import RunOptions
 from query_engine import build
@@ -21,6 +22,7 @@ from query_engine.build import Engines
 from query_engine.inquiry import Inquiry
 from query_engine.runtime import memory
 from settings import EmbedSettings, IndexSettings, Settings
+from tests.servers.databases import chroma_server
 
 REPOSITORY = Path(__file__).parents[3]
 NAMES = [f"c{number}" for number in range(6)]
@@ -46,6 +48,11 @@ def index(made: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(made, tmp_path / "index"))
 
 
+@pytest.fixture(autouse=True)
+def _two_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("query_engine.build.OPEN_CORPORA", 2)
+
+
 @pytest.fixture
 def settings(index: Path, model_cache: Path) -> Settings:
     return settings_of(index, model_cache)
@@ -58,7 +65,7 @@ def engines(settings: Settings) -> Iterator[Engines]:
 
 
 def settings_of(index: Path, model_cache: Path) -> Settings:
-    return Settings(index=IndexSettings(dir=index, open_corpora=2), embed=EmbedSettings(cache_dir=model_cache))
+    return Settings(index=IndexSettings(dir=index), embed=EmbedSettings(cache_dir=model_cache))
 
 
 def is_free(folder: Path) -> bool:
@@ -82,6 +89,41 @@ def test_a_corpus_that_is_in_use_stays_open(engines: Engines) -> None:
         assert engine.retrieve(Inquiry("Who published the limit?")).passages
         assert "c0" in engines.status()["corpora"]
     assert engines.lease_open("c1") is None
+
+
+def test_several_corpora_are_asked_as_one_and_an_equal_document_is_found_once(engines: Engines) -> None:
+    with engines.lease("c1+c0") as engine:
+        passages = engine.retrieve(Inquiry("Who published the limit?")).passages
+        assert [(passage.corpus, passage.doc_id) for passage in passages] == [("c0", "wind.md")]
+        assert engine.corpus.documents.count() == 2
+    one, other = (engines.lease(name) for name in ("c2", "c3"))  # there is room: both were given back
+
+    assert one.item.retrieve(Inquiry("Who published the limit?")).passages[0].corpus == ""
+    one.release()
+    other.release()
+
+
+def test_one_of_another_embedding_model_is_named_and_the_others_are_given_back(engines: Engines, index: Path) -> None:
+    manifest = index / "c1" / "manifest.json"
+    changed = json.loads(manifest.read_text())
+    changed["identity"]["weights_hash"] = "other"
+    manifest.write_text(json.dumps(changed))
+
+    with pytest.raises(IndexMismatchError, match="c1"):
+        engines.lease("c0+c1")
+
+    for lease in [engines.lease(name) for name in ("c2", "c3")]:
+        lease.release()
+
+
+def test_several_are_open_only_if_each_is(engines: Engines) -> None:
+    with engines.lease("c0"):
+        assert engines.lease_open("c0+c1") is None
+        with engines.lease("c1"):
+            lease = engines.lease_open("c0+c1")
+            assert lease is not None
+            assert lease.item.fingerprint() not in {engines.get("c0").fingerprint(), engines.get("c1").fingerprint()}
+            lease.release()
 
 
 def test_an_ingestion_holds_its_corpus_and_its_documents_are_known_at_once(
@@ -170,6 +212,30 @@ def test_an_open_corpus_whose_server_is_silent_is_told_as_long_as_it_is(
 
     engines.look_at_disk()
     assert engines.status()["refused"] == {}
+
+
+def test_a_look_makes_a_reader_that_nobody_asks_follow_the_writer(
+    tmp_path: Path, model_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "LOOK_S", 0.0)
+    (tmp_path / "chroma").mkdir()
+    with chroma_server(tmp_path / "chroma") as chroma:
+        index = IndexSettings(dir=tmp_path / "index", chroma_url=chroma.url)
+        settings = settings_of(tmp_path, model_cache).model_copy(update={"index": index})
+        with closing(Engines(settings)) as writer, closing(Engines(settings, access=Reading())) as reader:
+            for number in range(2):
+                (tmp_path / f"{number}.md").write_text(f"# Wind\n\nBetz published limit {number} in 1919.")
+                run = (RunOptions(), lambda _: None, threading.Event())
+                Ingester(writer, settings).ingest("c0", tmp_path / f"{number}.md", *run)
+                if number == 0:
+                    reader.lease("c0").release()
+            known, written = (engines.status()["corpora"]["c0"] for engines in (reader, writer))
+            assert known["generation"] < written["generation"]
+
+            reader.look_at_disk()
+
+            assert reader.status()["corpora"]["c0"] == written
+            assert written["documents"] == 2
 
 
 def test_after_an_answer_over_given_documents_freed_memory_is_given_back(

@@ -36,18 +36,19 @@ TEXTS = {
 QUESTION = "Who published the rotor limit in 1919?"
 
 MakeEngine = Callable[..., Engine]
+DEFAULTS = Settings()
 
 
 @pytest.fixture
 def make(tmp_path: Path) -> Iterator[MakeEngine]:
     opened: list[Corpus] = []
 
-    def make_engine(*synthesizers: Synthesizer, texts: dict[str, str] = TEXTS) -> Engine:
+    def make_engine(*synthesizers: Synthesizer, texts: dict[str, str] = TEXTS, settings: Settings = DEFAULTS) -> Engine:
         embedder = WordHashEmbedding()
         corpus = make_corpus(tmp_path / f"books{len(opened)}", texts, embedder)
         opened.append(corpus)
-        quoting = ExtractiveSynthesizer(a_leaf_reader(corpus), 60)
-        return Engine(corpus, embedder, a_leaf_reader(corpus), [*synthesizers, quoting], Settings())
+        quoting = ExtractiveSynthesizer(a_leaf_reader(corpus))
+        return Engine(corpus, embedder, a_leaf_reader(corpus), [*synthesizers, quoting], settings)
 
     yield make_engine
     for corpus in opened:
@@ -77,7 +78,8 @@ async def test_an_answer_is_quoted_cited_and_explained(make: MakeEngine) -> None
     _, done = await answer(engine)
 
     assert done.answer is not None
-    assert "Albert Betz published the rotor limit in 1919. [1]" in done.answer
+    assert "Albert Betz published the rotor limit in 1919." in done.answer
+    assert done.answer.endswith(" [1]")
     assert done.synthesizer == "extractive"
     assert done.gate_reason == "generated_answer"
     for citation in done.citations:
@@ -107,8 +109,7 @@ async def test_steps_say_what_was_searched_found_and_decided(make: MakeEngine) -
 
 
 async def test_a_foreign_question_is_declined_before_anyone_writes(make: MakeEngine) -> None:
-    synthesizer = ScriptedSynthesizer("made up")
-    events, done = await answer(make(synthesizer), "Which colour has the zebra mussel?")
+    events, done = await answer(make(), "Which colour has the zebra mussel?")
 
     assert done.answer is None
     assert done.message == 'I don\'t know. None of the passages found mentions "colour", "zebra", "mussel".'
@@ -120,22 +121,16 @@ async def test_a_foreign_question_is_declined_before_anyone_writes(make: MakeEng
     assert not any(isinstance(event, Token) for event in events)
 
 
-async def test_a_declined_question_is_answered_by_one_sentence_where_that_is_set(
-    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine = make()
-    monkeypatch.setattr(engine, "_settings", Settings(answer=AnswerSettings(decline="exact")))
+async def test_a_declined_question_is_answered_by_one_sentence_where_that_is_set(make: MakeEngine) -> None:
+    engine = make(settings=Settings(answer=AnswerSettings(decline="exact")))
 
     done = (await answer(engine, "Which colour has the zebra mussel?"))[1]
     assert (done.answer, done.message, done.nearest) == (None, "I don't know.", ())
     assert (await answer(engine))[1].answer is not None
 
 
-async def test_a_question_with_a_refused_word_is_declined_and_nothing_is_searched(
-    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine = make()
-    monkeypatch.setattr(engine, "_settings", Settings(answer=AnswerSettings(refuse_words="mean, limit")))
+async def test_a_question_with_a_refused_word_is_declined_and_nothing_is_searched(make: MakeEngine) -> None:
+    engine = make(settings=Settings(answer=AnswerSettings(refuse_words="mean, limit")))
 
     events, done = await answer(engine)
     assert done.answer is None
@@ -149,14 +144,10 @@ async def test_a_question_with_a_refused_word_is_declined_and_nothing_is_searche
     assert "limit" in last.message
 
 
-async def test_a_quoted_answer_keeps_within_the_words_that_the_prompt_promises(
-    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_quoted_answer_keeps_within_the_words_that_the_prompt_promises(make: MakeEngine) -> None:
     long = f"Albert Betz published the rotor limit {'in a book ' * 20}of 1919."
-    engine = make(ScriptedSynthesizer(LLMError("It broke.", "Mend it.")), texts={"long.md": long})
-    monkeypatch.setattr(
-        engine, "_settings", Settings(llm=LLMSettings(prompt="short"), answer=AnswerSettings(min_confidence=0))
-    )
+    settings = Settings(llm=LLMSettings(prompt="short"), answer=AnswerSettings(min_confidence=0))
+    engine = make(ScriptedSynthesizer(LLMError("It broke.", "Mend it.")), texts={"long.md": long}, settings=settings)
 
     done = (await answer(engine))[1]
     assert done.answer is not None
@@ -165,21 +156,9 @@ async def test_a_quoted_answer_keeps_within_the_words_that_the_prompt_promises(
     assert len(done.citations) == 1
 
 
-async def test_what_the_closest_passage_says_instead_is_told(make: MakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = make()
-    monkeypatch.setattr(engine, "_settings", Settings(answer=AnswerSettings(min_confidence=1.0)))
-    _, done = await answer(engine, "What do turbines not turn into?")
-
-    assert done.message == 'I don\'t know. The closest passage says something else where the question says "not".'
-
-
-async def test_a_doubtful_answer_is_given_and_said_to_be_doubtful(
-    make: MakeEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine = make()
-    certain = (await answer(engine))[1]
-    monkeypatch.setattr(engine, "_settings", Settings(answer=AnswerSettings(low_confidence=1.0)))
-    events, doubtful = await answer(engine)
+async def test_a_doubtful_answer_is_given_and_said_to_be_doubtful(make: MakeEngine) -> None:
+    certain = (await answer(make()))[1]
+    events, doubtful = await answer(make(settings=Settings(answer=AnswerSettings(low_confidence=1.0))))
 
     assert doubtful.answer == certain.answer
     assert doubtful.gate_reason == "generated_answer"
@@ -234,6 +213,36 @@ async def test_a_model_cut_mid_answer_leaves_no_trace_in_the_answer(make: MakeEn
     assert numbers == set(range(1, len(numbers) + 1))
 
 
+DOUBTING = Settings(answer=AnswerSettings(min_confidence=1.0))
+
+
+async def test_a_language_model_judges_itself_whether_the_passages_answer(make: MakeEngine) -> None:
+    _, asked = await answer(make(ScriptedSynthesizer("Betz published it. ", "[cite]"), settings=DOUBTING))
+    _, not_asked = await answer(make(settings=DOUBTING))
+
+    assert asked.answer == "Betz published it. [1]"
+    assert [warning.code for warning in asked.warnings] == ["low_confidence"]
+    assert not_asked.answer is None
+    assert not_asked.gate_reason == "generated_no_answer_low_confidence"
+
+
+async def test_a_model_that_writes_nothing_where_none_was_expected_declines_for_low_confidence(
+    make: MakeEngine,
+) -> None:
+    _, done = await answer(make(ScriptedSynthesizer(""), settings=DOUBTING))
+
+    assert done.answer is None
+    assert done.gate_reason == "generated_no_answer_low_confidence"
+
+
+async def test_no_quote_takes_over_for_a_model_that_failed_where_no_answer_is_expected(make: MakeEngine) -> None:
+    _, done = await answer(make(ScriptedSynthesizer(LLMError("down", "Start it.", code="llm_down")), settings=DOUBTING))
+
+    assert done.answer is None
+    assert done.message.startswith("I don't know.")
+    assert "llm_down" in [warning.code for warning in done.warnings]
+
+
 async def test_leaving_stops_the_model(make: MakeEngine) -> None:
     synthesizer = ScriptedSynthesizer("One ", endless=True)
     async with aclosing(make(synthesizer).stream(Inquiry(QUESTION))) as events:
@@ -277,7 +286,9 @@ def test_passages_are_slices_of_their_documents(make: MakeEngine) -> None:
 def test_retrieval_serves_any_llamaindex_query_engine(make: MakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     # Without an explicit model LlamaIndex would look for a key of a paid service.
     monkeypatch.setattr(LlamaSettings, "_llm", MockLLM())
-    query_engine = RetrieverQueryEngine.from_args(make().retriever(), llm=MockLLM(), response_mode=ResponseMode.NO_TEXT)
+    query_engine = RetrieverQueryEngine.from_args(
+        make().search.retriever(), llm=MockLLM(), response_mode=ResponseMode.NO_TEXT
+    )
 
     sources = query_engine.query(QUESTION).source_nodes
 
@@ -352,10 +363,8 @@ async def test_a_question_for_two_things_is_looked_up_part_by_part_and_told(make
 
 
 async def test_planning_can_be_switched_off_and_simple_questions_never_plan(make: MakeEngine) -> None:
-    engine = make()
-    simple, _ = await answer(engine)
-    engine._settings = Settings(answer=AnswerSettings(plan=False))
-    off, _ = await answer(engine, BOTH)
+    simple, _ = await answer(make())
+    off, _ = await answer(make(settings=Settings(answer=AnswerSettings(plan=False))), BOTH)
 
     for events in (simple, off):
         assert not [event for event in events if isinstance(event, Step) and event.kind == "plan"]
@@ -372,17 +381,7 @@ async def test_a_mistyped_word_is_read_as_the_corpus_has_it_and_told(make: MakeE
     assert "Albert Betz" in done.answer
 
 
-async def test_a_polite_request_is_answered_like_the_plain_question(make: MakeEngine) -> None:
-    engine = make()
-    events, framed = await answer(engine, "Hello, could you please tell me who published the rotor limit in 1919?")
-    _, plain = await answer(engine, "Who published the rotor limit in 1919?")
-
-    told = [event.text for event in events if isinstance(event, Step) and event.kind == "question"]
-    assert told == ["**Asked plainly**: “Who published the rotor limit in 1919?”"]
-    assert (framed.answer, framed.warnings) == (plain.answer, plain.warnings)
-
-
-LEASE = "Lease of Unit 6, Halden Yard\n\nProperty: Unit 6, Halden Yard, Brixby\n\n" + "\n\n".join(
+LEASE = "Lease of Unit 6, Mill Lane\n\nProperty: Unit 6, Mill Lane, Brixby\n\n" + "\n\n".join(
     [
         "The rent is nine hundred pounds a month. It is paid on the first day of each month by bank transfer. " * 6,
         "The landlord repairs the roof and the walls.",
@@ -392,17 +391,7 @@ LEASE = "Lease of Unit 6, Halden Yard\n\nProperty: Unit 6, Halden Yard, Brixby\n
 )
 
 
-async def test_a_named_document_is_asked_without_its_name(make: MakeEngine) -> None:
-    engine = make(texts={**TEXTS, "lease.md": LEASE})
-    events, done = await answer(engine, "Who repairs the roof and the walls at Unit 6, Halden Yard?")
-
-    told = [event.text for event in events if isinstance(event, Step) and "Searching within" in event.text]
-    assert told == ["**Searching within** *Unit 6, Halden Yard* for: “Who repairs the roof and the walls?”"]
-    assert done.answer == "The landlord repairs the roof and the walls. [1]"
-    assert {passage.doc_id for passage in done.passages} == {"lease.md"}
-
-
-async def test_a_language_model_is_asked_with_the_name(make: MakeEngine) -> None:
+async def test_a_language_model_is_told_the_question_as_it_was_typed_after_its_conversation(make: MakeEngine) -> None:
     asked = []
 
     class Model(ScriptedSynthesizer):
@@ -411,23 +400,20 @@ async def test_a_language_model_is_asked_with_the_name(make: MakeEngine) -> None
             return super().write(question, *rest)
 
     engine = make(Model("The landlord repairs the roof.", "[cite]"), texts={"lease.md": LEASE})
-    _, done = await answer(engine, "Who repairs the roof and the walls at Halden Yard?")
+    typed = "Who repairs the roof and the wals at Mill Lane?"
+    _, done = await answer(engine, typed)
+    assert (asked, done.synthesizer) == ([typed], "openai")
 
-    assert asked == ["Who repairs the roof and the walls at Halden Yard?"]
-    assert done.synthesizer == "openai"
-
-
-async def test_names_stay_in_the_question_where_that_is_set(make: MakeEngine) -> None:
-    engine = make(texts={"lease.md": LEASE})
-    engine._settings = Settings(answer=AnswerSettings(narrow=False))
-    events, _ = await answer(engine, "Who repairs the roof and the walls at Halden Yard?")
-
-    assert not [event for event in events if isinstance(event, Step) and "Searching within" in event.text]
+    turns = (Turn("user", "What does the landlord repair?"), Turn("assistant", "The **roof** and the walls. [1]"))
+    async for _ in engine.stream(Inquiry("And who repairs it?", turns=turns)):
+        pass
+    said = [asked[1].index(text) for text in (turns[0].text, "The roof and the walls.", "And who repairs it?")]
+    assert said == sorted(said)
+    assert "[1]" not in asked[1]
 
 
 async def test_spelling_can_be_switched_off(make: MakeEngine) -> None:
-    engine = make()
-    engine._settings = Settings(answer=AnswerSettings(spelling=False))
+    engine = make(settings=Settings(answer=AnswerSettings(spelling=False)))
 
     assert "spelling" not in {
         event.kind for event in (await answer(engine, "Who publishd it?"))[0] if isinstance(event, Step)

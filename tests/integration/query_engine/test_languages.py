@@ -16,7 +16,7 @@ from treeline import Done, OpenCorpus, Settings, open_corpus
 FOLDER = Path(__file__).parents[2] / "fixtures" / "languages"
 QUESTIONS = json.loads((FOLDER / "questions.json").read_text(encoding="utf-8"))
 # Of ten a language, as measured; fewer means that something was lost.
-ANSWERED = {"de": 6, "fr": 7, "es": 6, "zh": 10, "ja": 10}
+ANSWERED = {"de": 8, "fr": 7, "es": 6, "zh": 7, "ja": 10}
 # What follows "I don't know." in each.
 DECLINED = {"de": "gefunden", "fr": "passages", "es": "pasajes", "zh": "找到的段落", "ja": "見つかった"}
 

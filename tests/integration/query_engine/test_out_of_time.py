@@ -69,7 +69,7 @@ def engine(corpus: Corpus, reranker: Reranker, deadline_s: float) -> Engine:
         corpus,
         embedder,
         a_leaf_reader(corpus),
-        [ExtractiveSynthesizer(a_leaf_reader(corpus), 60)],
+        [ExtractiveSynthesizer(a_leaf_reader(corpus))],
         settings,
         pipeline=pipeline,
     )

@@ -45,7 +45,7 @@ def corpus(tmp_path: Path) -> Iterator[Corpus]:
 
 def engine(corpus: Corpus, llm: FakeLLM | None = None, *synthesizers: Synthesizer) -> Engine:
     reader = a_leaf_reader(corpus)
-    quoting = ExtractiveSynthesizer(reader, 60)
+    quoting = ExtractiveSynthesizer(reader)
     helper = asker(llm) if llm else None
     return Engine(corpus, WordHashEmbedding(), reader, [*synthesizers, quoting], Settings(), helper=helper)
 

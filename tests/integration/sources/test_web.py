@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from pydantic import SecretStr
 
-from bench.web.search_service import BROKEN_RECORDS, Fault, SearchService
 from errors import SettingsError, SourceError
 from index.documents.store import Document
 from query_engine.build import Engines
@@ -21,6 +20,7 @@ from sources.base import SourceQuery
 from sources.build import build_source_engine, build_sources
 from sources.corpus import open_source_corpus
 from tests.servers.databases import chroma_server
+from tests.servers.search_service import BROKEN_RECORDS, Fault, SearchService
 
 DOCUMENTS = [
     Document("betz", "Betz", "Albert Betz was a German physicist. He published the limit of wind turbines in 1919."),

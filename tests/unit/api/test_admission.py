@@ -104,6 +104,7 @@ async def test_a_slot_comes_back_when_the_work_has_ended_however_it_ended(failur
     await next_one.turn()
 
 
+@pytest.mark.fault("B2")
 async def test_no_slot_is_lost_when_many_leave_at_any_time() -> None:
     slots = AdmissionQueue(3, 20)
 

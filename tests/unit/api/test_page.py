@@ -78,7 +78,7 @@ def test_every_label_of_a_document_s_page_is_a_text_of_the_page() -> None:
     template = DOCUMENT_PAGE.read_text(encoding="utf-8")
     labels = re.findall(r'data-text="(\w+)"', template)
 
-    assert len(labels) == 4
+    assert len(labels) == 6
     for label in labels:
         assert len(re.findall(rf"\b{label}: ", (STATIC / "texts.js").read_text(encoding="utf-8"))) == 2
 

@@ -144,7 +144,9 @@ def test_a_full_disk_costs_events_and_no_answer(tmp_path: Path, caplog: pytest.L
 
 
 def test_a_key_is_asked_for(tmp_path: Path) -> None:
-    client = client_of(FakeEngine(), study={"enabled": True}, index={"dir": str(tmp_path)}, serve={"keys": "k1"})
+    client = client_of(
+        FakeEngine(), study={"enabled": True}, index={"dir": str(tmp_path)}, serve={"keys": "k1-0123456789abc"}
+    )
 
     assert client.get("/study").status_code == 401
     client.post("/query", json=ASK)

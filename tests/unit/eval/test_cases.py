@@ -66,14 +66,14 @@ def test_an_unusual_line_separator_inside_a_question_does_not_cut_the_row(tmp_pa
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ('{"id": "b", ', r"Line 2 of .* is no case \(Invalid JSON"),
-        ('["b"]', r"Line 2 of .* is no case"),
-        ('{"question": "Q?"}', r"Line 2 of .* is no case \(`id`: Field required"),
-        ('{"id": "", "question": "Q?"}', r"Line 2 of .* is no case \(`id`"),
-        ('{"id": 7, "question": "Q?"}', r"Line 2 of .* is no case \(`id`: Input should be a valid string"),
-        ('{"id": "b"}', r"Line 2 of .* is no case \(`question`: Field required"),
-        ('{"id": "b", "question": "Q?", "answer": ""}', r"Line 2 of .* is no case \(`answer`"),
-        ('{"id": "b", "question": "Q?", "relevance": {"7": -1}}', r"Line 2 of .* is no case \(`relevance.7`"),
+        ('{"id": "b", ', r"Line 2 of .* is not a case \(Invalid JSON"),
+        ('["b"]', r"Line 2 of .* is not a case"),
+        ('{"question": "Q?"}', r"Line 2 of .* is not a case \(`id`: Field required"),
+        ('{"id": "", "question": "Q?"}', r"Line 2 of .* is not a case \(`id`"),
+        ('{"id": 7, "question": "Q?"}', r"Line 2 of .* is not a case \(`id`: Input should be a valid string"),
+        ('{"id": "b"}', r"Line 2 of .* is not a case \(`question`: Field required"),
+        ('{"id": "b", "question": "Q?", "answer": ""}', r"Line 2 of .* is not a case \(`answer`"),
+        ('{"id": "b", "question": "Q?", "relevance": {"7": -1}}', r"Line 2 of .* is not a case \(`relevance.7`"),
         ('{"id": "a", "question": "Q?"}', r"Line 2 of .* repeats the id 'a'"),
     ],
     ids=[

@@ -17,8 +17,6 @@ from eval.metrics import (
     ndcg,
     read_within,
     reciprocal_rank,
-    score_answer,
-    score_answers,
     score_passages,
     shingle_recall,
     spoken,
@@ -168,24 +166,6 @@ def test_a_right_page_of_another_document_is_no_hit() -> None:
     assert score_passages(case(evidence=evidence), [Found("other.pdf", "x", (4,))])["page@8000"] == 0.0
 
 
-def test_an_answer_is_scored_without_its_citation_marks() -> None:
-    assert score_answer(case(answer="two blades of 1 rotor spin in strong wind"), "Two blades spin [1].") == {
-        "recall": 3 / 7,
-        "declined": 0.0,
-    }
-
-
-def test_a_short_reference_is_also_looked_for_as_a_whole() -> None:
-    assert score_answer(case(answer="The Netherlands"), "In the Netherlands [1].")["contains"] == 1.0
-    assert score_answer(case(answer="The Netherlands"), None) == {"recall": 0.0, "contains": 0.0, "declined": 1.0}
-
-
-def test_declining_is_right_only_where_there_is_no_answer() -> None:
-    assert score_answer(case(answer=None), None) == {"declined_no_answer": 1.0}
-    assert score_answer(case(answer=None), "Bell.") == {"declined_no_answer": 0.0}
-    assert score_answer(case(), None) == {}
-
-
 def test_a_mean_counts_the_cases_that_allow_its_metric() -> None:
     cases = [
         case(id="1", relevant_docs=("a",)),
@@ -209,21 +189,6 @@ def test_a_case_without_result_is_counted_as_missing_and_never_averaged() -> Non
 
     assert means["doc@1"] == Mean(1.0, n=1, missing=1)
     assert means["answer@2000"] == Mean(None, n=0, missing=1)
-
-
-def test_answer_means_keep_the_two_kinds_of_declining_apart() -> None:
-    cases = [
-        case(id="1", answer="solar power comes from light and heat"),
-        case(id="2", answer="wind power comes from moving air"),
-        case(id="3", answer=None),
-        case(id="4", answer=None),
-    ]
-
-    means = score_answers(cases, {"1": "Solar light, heat, power comes.", "2": None, "3": None})
-
-    assert means["recall"] == Mean(0.5, n=2)
-    assert means["declined"] == Mean(0.5, n=2)
-    assert means["declined_no_answer"] == Mean(1.0, n=1, missing=1)
 
 
 @pytest.mark.parametrize(

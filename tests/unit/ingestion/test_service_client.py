@@ -73,11 +73,11 @@ def test_the_first_key_is_sent_if_there_is_one() -> None:
         sent.append(request.headers.get("authorization"))
         return httpx.Response(200, json={"documents": [], "next": None})
 
-    for serve in (ServeSettings(), ServeSettings(keys=SecretStr("one,two"))):
+    for serve in (ServeSettings(), ServeSettings(keys=SecretStr("the-first-key-of-all,the-second-key-of-all"))):
         with ServiceClient("http://service", serve.key_headers(), transport=httpx.MockTransport(answer)) as service:
             service.documents("books", 10, None, None)
 
-    assert sent == [None, "Bearer one"]
+    assert sent == [None, "Bearer the-first-key-of-all"]
 
 
 def test_progress_is_told_once_and_without_a_single_files_outcome() -> None:

@@ -106,7 +106,7 @@ def test_a_query_may_be_given_beside_the_body() -> None:
         ),
         (
             body_of(("query_enhancement", {"method": "hyde"})),
-            "Step 1 (query_enhancement): The method 'hyde' needs a lan",
+            "Step 1 (query_enhancement): This service has no language",
         ),
         (
             body_of("corpus_datasource", ("text_stemmer", {"output_column": "a\u2028b"})),

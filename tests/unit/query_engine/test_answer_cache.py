@@ -1,5 +1,7 @@
+import os
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
+from pathlib import Path
 
 import pytest
 
@@ -130,3 +132,19 @@ async def test_what_was_not_checked_yet_is_not_kept() -> None:
     _, *again = await all_of(cache.find("k"))
 
     assert again[:-1] == [Token("Wind "), Token("turns.")]
+
+
+async def test_what_one_process_forgets_all_that_share_its_mark_forget(tmp_path: Path) -> None:
+    mark = tmp_path / "cleared"
+    mark.touch()
+    os.utime(mark, ns=(1, 1))
+    one, other = (AnswerCache(2, 60, mark=mark) for _ in range(2))
+    await keep(other, *ANSWER)
+    assert other.find("k") is not None
+
+    one.clear()
+
+    assert other.find("k") is None
+    for cache in (one, other):
+        await keep(cache, *ANSWER)
+        assert cache.find("k") is not None

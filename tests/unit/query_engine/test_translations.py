@@ -28,7 +28,6 @@ def test_every_message_begins_with_the_sentence_that_programs_know_a_declined_qu
         steps.NOTHING_FOUND,
         steps.NO_ANSWER,
         steps.UNMENTIONED,
-        steps.CONTRADICTED,
         steps.EMPTY,
     ]
 

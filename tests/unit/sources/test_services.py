@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from bench.web.search_service import BROKEN_RECORDS, Fault, Request, SearchService
 from errors import OutOfTimeError, SourceError
 from index.documents.store import Document
 from query_engine.runtime.deadline import Deadline
@@ -15,6 +14,7 @@ from settings import AnswerSettings, Settings, SourcesSettings
 from sources import tries
 from sources.base import Source, SourceQuery
 from sources.build import build_sources
+from tests.servers.search_service import BROKEN_RECORDS, Fault, Request, SearchService
 
 KEY = "a-secret-key"
 DOCUMENTS = [
@@ -54,10 +54,7 @@ def test_clueweb_is_sent_its_parameters_and_its_key(service: SearchService) -> N
     source = source_of(
         "clueweb",
         service.url,
-        clueweb_cw22_a=True,
-        clueweb_complexity=5,
-        clueweb_shard_ids="1,2",
-        clueweb_rerank=False,
+        clueweb_options="cw22_a=true&complexity=5&shard_ids=1,2&rerank=false",
     )
 
     result = source.search(QUERY, Deadline(30))
@@ -86,7 +83,7 @@ def test_clueweb_is_sent_its_parameters_and_its_key(service: SearchService) -> N
 
 
 def test_fineweb_is_sent_its_parameters_and_needs_no_key(service: SearchService) -> None:
-    source = source_of("fineweb", service.url, fineweb_complexity=3, fineweb_num_of_shards=4)
+    source = source_of("fineweb", service.url, fineweb_options="complexity=3&num_of_shards=4")
 
     result = source.search(QUERY, Deadline(30))
 

@@ -50,7 +50,7 @@ def client(server: ScriptedLLM, tmp_path: Path) -> Iterator[TestClient]:
     unnoted = settings.model_copy(update={"feedback": FeedbackSettings(enabled=False)})
     writers = build_language_models(settings, embedder).writers
     engine = Engine(
-        corpus, embedder, a_leaf_reader(corpus), [*writers, ExtractiveSynthesizer(a_leaf_reader(corpus), 60)], settings
+        corpus, embedder, a_leaf_reader(corpus), [*writers, ExtractiveSynthesizer(a_leaf_reader(corpus))], settings
     )
     app = create_app(OneEngine(engine), unnoted, FakeIngester(), Jobs())
     yield TestClient(app, raise_server_exceptions=False, base_url="http://localhost")
@@ -74,6 +74,7 @@ def asked(client: TestClient, route: str) -> tuple[str, list[str]]:
     return reply.json()["choices"][0]["message"]["content"], reply.json()["treeline"]["warnings"]
 
 
+@pytest.mark.fault("C4")
 @pytest.mark.parametrize("route", ["/evaluate", "/run", "/v1/chat/completions"])
 @pytest.mark.parametrize(("script", "code"), BROKEN.values(), ids=BROKEN)
 def test_quotes_take_over_from_a_reply_that_cannot_be_read(

@@ -33,9 +33,7 @@ QUESTION = "What is the rotor limit of Betz?"
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     embedder = WordHashEmbedding()
     corpus = make_corpus(tmp_path_factory.mktemp("explain") / "books", TEXTS, embedder)
-    engine = Engine(
-        corpus, embedder, a_leaf_reader(corpus), [ExtractiveSynthesizer(a_leaf_reader(corpus), 60)], Settings()
-    )
+    engine = Engine(corpus, embedder, a_leaf_reader(corpus), [ExtractiveSynthesizer(a_leaf_reader(corpus))], Settings())
     yield TestClient(
         create_app(OneEngine(engine), Settings(feedback=FeedbackSettings(enabled=False)), FakeIngester(), Jobs()),
         base_url="http://localhost",
@@ -66,9 +64,8 @@ def test_a_leaf_is_explained_by_itself_with_its_place_in_each_search(client: Tes
         assert ranks[1] >= ranks[2] >= ranks[3]
 
 
-@pytest.mark.parametrize("rule", ["evidence", "stock"])
-def test_a_merged_passage_names_its_leaves_best_first_and_why_it_is_larger(client: TestClient, rule: str) -> None:
-    best = passages(client, merge_rule=rule, top_k=2)[0]
+def test_a_merged_passage_names_its_leaves_best_first_and_why_it_is_larger(client: TestClient) -> None:
+    best = passages(client, top_k=2)[0]
     leaves = best["explanation"]["leaves"]
 
     assert best["level"] == "root"
@@ -77,11 +74,7 @@ def test_a_merged_passage_names_its_leaves_best_first_and_why_it_is_larger(clien
     scores = [leaf["score"] for leaf in leaves]
     assert scores == sorted(scores, reverse=True)
     assert best["scores"]["dense"] == max(leaf["scores"]["dense"] for leaf in leaves)
-    why = {
-        "evidence": "6 matching leaves make up this root passage",
-        "stock": "more than half of it matched (6 leaves)",
-    }
-    assert best["explanation"]["merged"] == why[rule]
+    assert best["explanation"]["merged"] == "6 matching leaves make up this root passage"
 
 
 def test_without_the_wish_nothing_is_explained(client: TestClient) -> None:

@@ -57,7 +57,7 @@ def make(library: Library) -> Make:
     reader = a_leaf_reader(library.corpus)
 
     def engine(*writers: Synthesizer) -> Engine:
-        synthesizers = [*writers, ExtractiveSynthesizer(reader, 60)]
+        synthesizers = [*writers, ExtractiveSynthesizer(reader)]
         return Engine(library.corpus, library.embedder, reader, synthesizers, OPEN)
 
     return engine

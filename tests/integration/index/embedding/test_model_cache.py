@@ -84,6 +84,7 @@ def test_a_cache_that_cannot_be_written_is_named(tiny: EmbeddingModel, tmp_path:
         converted_model(tiny, "fp32", tmp_path / "cache")
 
 
+@pytest.mark.fault("G2")
 @pytest.mark.parametrize("file_name", ["model.xml", "model.bin"])
 def test_a_damaged_model_is_named_with_its_remedy(tiny: EmbeddingModel, tmp_path: Path, file_name: str) -> None:
     folder = tmp_path / f"{tiny.weights_hash}-cls-int8"

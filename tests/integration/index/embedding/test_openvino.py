@@ -87,7 +87,7 @@ embedder = OpenVINOEmbedding(load_embedding_model("minilm"), precision="int8", c
 
 def meet(rows, width):
     tokens = numpy.ones((rows, width), numpy.int64)
-    embedder._compiled.create_infer_request().infer(dict.fromkeys(embedder._inputs, tokens))
+    embedder._compiled.run(lambda one: one.create_infer_request().infer(dict.fromkeys(embedder._inputs, tokens)))
 
 meet(16, 240)
 before = psutil.Process().memory_info().rss
@@ -168,6 +168,7 @@ def test_a_folder_without_weights_is_refused(tmp_path: Path, model: EmbeddingMod
         load_embedding_model(str(tmp_path))
 
 
+@pytest.mark.fault("G2")
 @pytest.mark.slow
 def test_damaged_weights_are_refused_in_one_line(tmp_path: Path, model: EmbeddingModel) -> None:
     for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
@@ -223,3 +224,31 @@ def test_the_memory_of_counts_is_bounded(model: EmbeddingModel) -> None:
     words = [f"word{i}" for i in range(50)]
 
     assert [count(word) for word in words * 2] == [len(model.tokenizer.encode(word).ids) - 2 for word in words * 2]
+
+
+def test_a_model_that_broke_for_want_of_memory_is_compiled_again() -> None:
+    made: list[list[str]] = []
+
+    def make() -> list[str]:
+        made.append([])
+        return made[-1]
+
+    def work(compiled: list[str]) -> int:
+        if compiled is made[0]:
+            raise RuntimeError("Failed to broadcast-merge input shapes")
+        return len(made)
+
+    model = openvino.CompiledModel(make)
+
+    assert [model.run(work) for _ in range(3)] == [2, 2, 2]
+
+
+def test_what_fails_with_a_new_model_too_is_raised_each_time_anew() -> None:
+    def work(_: object) -> None:
+        raise MemoryError
+
+    model = openvino.CompiledModel(object)
+
+    for _ in range(2):
+        with pytest.raises(MemoryError):
+            model.run(work)

@@ -79,6 +79,7 @@ def zero(data: bytes) -> bytes:
     return bytes(len(data))
 
 
+@pytest.mark.fault("A9")
 @pytest.mark.parametrize("damage", [flip, truncate, zero, None])
 @pytest.mark.parametrize("name", ["data_level0.bin", "header.bin", "index_metadata.pickle", "link_lists.bin"])
 def test_a_graph_that_was_damaged_after_a_clean_stop_is_refused(
@@ -107,6 +108,7 @@ def test_what_a_killed_reader_left_is_opened_without_another_look(
         corpus.open_derived()
 
 
+@pytest.mark.fault("A9")
 def test_what_a_killed_writer_left_is_examined_and_opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = OPEN.replace("import sys", "import os, sys").replace(
         "        print",
@@ -143,6 +145,7 @@ def test_after_the_doctor_found_it_sound_it_is_opened_without_another_look(
         corpus.open_derived()
 
 
+@pytest.mark.fault("A9")
 @pytest.mark.parametrize("pending", [False, True])
 def test_a_removed_vectors_folder_is_refused_even_while_versions_are_pending(folder: Path, *, pending: bool) -> None:
     if pending:
@@ -192,6 +195,7 @@ def test_leaves_that_the_graph_does_not_lead_to_are_a_figure_and_no_damage(
     assert reach.finding.startswith("The graph leads to 96.0% of 50 stored leaves; not to ")
 
 
+@pytest.mark.fault("A9")
 def test_a_graph_that_leads_to_nothing_is_damage(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Collection, "nearest_each", lambda _self, embeddings, _k: [[] for _ in embeddings])
 

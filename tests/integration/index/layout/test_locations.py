@@ -66,6 +66,7 @@ def stored(tmp_path: Path, postgres: PostgresServer) -> Iterator[Corpus]:
     servers.discard(tmp_path / "stored")
 
 
+@pytest.mark.fault("F3")
 def test_a_corpus_on_servers_equals_one_in_a_folder(
     tmp_path: Path, chroma: ChromaServer, postgres: PostgresServer
 ) -> None:
@@ -101,6 +102,7 @@ def test_a_corpus_on_servers_equals_one_in_a_folder(
     assert schema not in postgres.schemas()
 
 
+@pytest.mark.fault("C2")
 @pytest.mark.timeout(60)  # a frozen server never answers
 def test_a_question_gives_up_on_a_frozen_vector_server(served: Corpus, chroma: ChromaServer) -> None:
     served.vectors.search(QUESTION, 3)
@@ -113,6 +115,7 @@ def test_a_question_gives_up_on_a_frozen_vector_server(served: Corpus, chroma: C
     assert len(served.vectors.search(QUESTION, 3)) == 3
 
 
+@pytest.mark.fault("C1")
 def test_a_dead_vector_server_is_told_and_used_again_when_it_is_back(
     served: Corpus, chroma: ChromaServer, tmp_path: Path
 ) -> None:
@@ -136,6 +139,7 @@ def test_a_dead_vector_server_is_told_and_used_again_when_it_is_back(
     assert served.vectors.count() == served.documents.leaf_count()
 
 
+@pytest.mark.fault("C2")
 @pytest.mark.timeout(60)  # a frozen server never answers
 def test_a_question_gives_up_on_a_frozen_database(stored: Corpus, postgres: PostgresServer) -> None:
     postgres.freeze()
@@ -147,6 +151,7 @@ def test_a_question_gives_up_on_a_frozen_database(stored: Corpus, postgres: Post
     assert stored.documents.get("03.md") is not None
 
 
+@pytest.mark.fault("C1")
 def test_a_dead_database_is_told_and_used_again_when_it_is_back(stored: Corpus, postgres: PostgresServer) -> None:
     stored.ask_servers()
     postgres.stop()
@@ -175,6 +180,7 @@ def test_a_corpus_is_not_looked_for_where_it_is_not(served: Corpus, tmp_path: Pa
     assert (tmp_path / "served").exists()
 
 
+@pytest.mark.fault("C3")
 def test_documents_that_are_gone_from_the_database_are_told(
     stored: Corpus, postgres: PostgresServer, tmp_path: Path
 ) -> None:

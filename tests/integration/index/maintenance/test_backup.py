@@ -81,6 +81,7 @@ def tree(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
+@pytest.mark.fault("A10")
 def test_a_corpus_comes_back_equal_elsewhere_under_another_name(
     saved: Path, settings: Settings, tmp_path: Path
 ) -> None:
@@ -245,6 +246,7 @@ def test_a_corpus_in_use_is_not_replaced(saved: Path, settings: Settings) -> Non
     assert tree(settings.index.dir) == before
 
 
+@pytest.mark.fault("A10")
 def test_what_a_killed_restoring_left_is_cleared_away(saved: Path, settings: Settings) -> None:
     remains = settings.index.dir / ".again.restore" / "again"
     remains.mkdir(parents=True)
@@ -344,6 +346,7 @@ HOSTILE: dict[str, tuple[Callable[[Files], Files], str]] = {
 }
 
 
+@pytest.mark.fault("A10")
 @pytest.mark.parametrize("case", HOSTILE)
 def test_an_archive_that_is_not_what_it_says_changes_nothing(case: str, saved: Path, settings: Settings) -> None:
     change, message = HOSTILE[case]
@@ -388,6 +391,7 @@ def a_list_without_end(saved: Path) -> None:
     saved.write_bytes(gzip.compress(header.tobuf(tarfile.GNU_FORMAT) + bytes(1_000_000)))
 
 
+@pytest.mark.fault("A10")
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -410,6 +414,7 @@ def test_a_file_that_is_no_whole_archive_changes_nothing(
     assert tree(saved.parent) == before
 
 
+@pytest.mark.fault("A10")
 def test_a_corpus_that_does_not_fit_on_the_disk_is_not_unpacked(
     saved: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,7 @@
 """Corpora are listed even if they are locked or damaged; one can be dropped or renamed."""
 
 import os
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pytest
 
 from errors import CorpusLockedError, SettingsError, UnknownCorpusError
 from index.folder_stores import open_folder
-from index.maintenance.corpora import drop, list_corpora, rename
+from index.layout.access import Writing
+from index.maintenance.corpora import documents_on_disk, drop, list_corpora, rename
 from settings import IndexSettings, Settings
 from tests.fakes.corpora import MANIFEST, make_corpus
 from tests.fakes.embedding import WordHashEmbedding, word_vector
@@ -33,10 +35,26 @@ def test_a_corpus_is_listed_with_its_facts(settings: Settings) -> None:
     assert facts.created_at <= facts.last_ingested_at
 
 
+def test_listing_writes_nothing_whichever_release_made_the_corpus(settings: Settings) -> None:
+    database = settings.index.dir / "books" / "documents.sqlite"
+
+    def tables() -> set[str]:
+        with closing(sqlite3.connect(database)) as connection:
+            return {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("DROP TABLE generations")
+    before, (facts,) = tables(), list_corpora(settings)
+
+    assert (facts.documents, facts.problem) == (2, None)
+    assert documents_on_disk("books", settings, MANIFEST) == 2
+    assert tables() == before
+
+
 def test_a_corpus_that_is_held_is_listed_with_its_holder(settings: Settings) -> None:
     folder = settings.index.dir / "books"
 
-    with closing(open_folder(folder, MANIFEST, service_url="http://127.0.0.1:8000")):
+    with closing(open_folder(folder, MANIFEST, access=Writing("http://127.0.0.1:8000"))):
         (facts,) = list_corpora(settings)
 
     assert facts.held_by == f"process {os.getpid()} at http://127.0.0.1:8000"

@@ -158,6 +158,7 @@ def test_a_corpus_in_use_is_left_alone(tmp_path: Path) -> None:
         reembed("nothing", settings)
 
 
+@pytest.mark.fault("A12")
 def test_a_corpus_that_an_older_release_cut_is_cut_again(tmp_path: Path) -> None:
     files = tmp_path / "files"
     files.mkdir()

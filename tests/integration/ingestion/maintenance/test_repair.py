@@ -106,6 +106,7 @@ def test_a_sound_corpus_is_healthy_and_nothing_is_done(folder: Path) -> None:
     assert mend(folder) == []
 
 
+@pytest.mark.fault("A9")
 def test_damage_to_the_vector_graph_is_found_though_it_kills_the_reader(folder: Path, sound: Path) -> None:
     flip(graph(folder, "data_level0.bin"))
 
@@ -129,12 +130,14 @@ def test_a_torn_graph_is_refused_even_after_a_run_that_did_not_open_it(folder: P
         _ = corpus.vectors
 
 
+@pytest.mark.fault("A9")
 def test_a_lost_graph_is_found_though_the_database_still_counts_its_leaves(folder: Path) -> None:
     shutil.rmtree(graph(folder, "header.bin").parent)
 
     assert Repair.VECTORS in {check.repair for check in examine_store(folder, LOCAL, "vectors", SAMPLE)}
 
 
+@pytest.mark.fault("A9")
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
@@ -155,6 +158,7 @@ def test_torn_graph_files_are_found(folder: Path, name: str, damage: Callable[[P
     assert Repair.VECTORS in {check.repair for check in examine_store(folder, LOCAL, "vectors", SAMPLE)}
 
 
+@pytest.mark.fault("A9")
 @pytest.mark.parametrize("damage", [flip, truncate, Path.unlink])
 def test_a_damaged_vector_database_is_found(folder: Path, damage: Callable[[Path], None]) -> None:
     damage(folder / "vectors" / "chroma.sqlite3")
@@ -171,6 +175,7 @@ def test_what_a_dead_holder_tore_is_rebuilt(folder: Path, sound: Path) -> None:
     assert_as_before(folder, sound)
 
 
+@pytest.mark.fault("A9")
 def test_lost_words_and_vectors_are_rebuilt(folder: Path, sound: Path) -> None:
     shutil.rmtree(folder / "words")
     shutil.rmtree(folder / "vectors")
@@ -179,6 +184,7 @@ def test_lost_words_and_vectors_are_rebuilt(folder: Path, sound: Path) -> None:
     assert_as_before(folder, sound)
 
 
+@pytest.mark.fault("A9")
 @pytest.mark.parametrize(("pattern", "damage"), [("meta.json", truncate), ("*.store", flip), ("*.term", Path.unlink)])
 def test_a_damaged_word_index_is_found(folder: Path, pattern: str, damage: Callable[[Path], None]) -> None:
     for path in (folder / "words").glob(pattern):
@@ -222,6 +228,7 @@ def test_wrong_totals_are_corrected(folder: Path, sound: Path) -> None:
     assert_as_before(folder, sound)
 
 
+@pytest.mark.fault("A9")
 @pytest.mark.parametrize("damage", [flip, truncate, Path.unlink])
 def test_damaged_documents_are_found_and_said_to_be_beyond_repair(folder: Path, damage: Callable[[Path], None]) -> None:
     damage(folder / "documents.sqlite")
@@ -243,6 +250,7 @@ def test_a_passage_beyond_its_text_is_found(folder: Path) -> None:
     assert finding.finding == "Passages of 03.md do not."
 
 
+@pytest.mark.fault("A9")
 def test_a_torn_manifest_is_found(folder: Path) -> None:
     truncate(folder / "manifest.json")
 

@@ -9,10 +9,10 @@ from errors import PageUnavailableError
 from ingestion.originals import original_of
 from ingestion.reading.reader import Reader
 from settings import IngestSettings
-from tests.fakes.archives import make_mail, make_mbox, make_zip
 from tests.fakes.library import Library
 from tests.fakes.pdfs import make_pdf
 from tests.fakes.words import leaves_with
+from tests.zoo.archives import make_mail, make_mbox, make_zip
 
 WIND, MAP, PLAN = (
     b"# Wind\n\nTurbines turn wind into power.",

@@ -41,7 +41,7 @@ def engine(library: Library) -> Engine:
     corpus, embedder = library.corpus, library.embedder
     settings = Settings(answer=AnswerSettings(min_confidence=0, low_confidence=0))
     reader = a_leaf_reader(corpus)
-    return Engine(corpus, embedder, reader, [ExtractiveSynthesizer(reader, 60)], settings)
+    return Engine(corpus, embedder, reader, [ExtractiveSynthesizer(reader)], settings)
 
 
 def passages(library: Library, filters: dict[str, object] | None = None, **options: object) -> list[Passage]:
@@ -56,8 +56,10 @@ def shown(library: Library, filters: dict[str, object] | None = None, **options:
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "dense", "lexical"])
-@pytest.mark.parametrize("fusion", ["evidence", "plain"])
-def test_a_copy_is_kept_and_named_embedded_once_and_shown_once(library: Library, mode: str, fusion: str) -> None:
+@pytest.mark.parametrize("dense_share", [None, 0.6])
+def test_a_copy_is_kept_and_named_embedded_once_and_shown_once(
+    library: Library, mode: str, dense_share: float | None
+) -> None:
     for name in ("a.md", "copies/b.md", "c.md"):
         write(library, name)
     write(library, "sails.md", OTHER)
@@ -70,7 +72,7 @@ def test_a_copy_is_kept_and_named_embedded_once_and_shown_once(library: Library,
         "copies/b.md": "a.md",
     }
     assert summary.embedded == len(library.corpus.documents.get("a.md").tree.leaves) + 1  # type: ignore[union-attr]
-    assert shown(library, mode=mode, fusion=fusion) == {"a.md", "sails.md"}
+    assert shown(library, mode=mode, dense_share=dense_share) == {"a.md", "sails.md"}
 
 
 def test_a_copy_that_comes_later_is_not_embedded_again(library: Library) -> None:
@@ -145,7 +147,7 @@ def test_records_with_one_text_are_found_once_and_by_their_own_titles(library: L
     assert [entry["doc_id"] for entry in summary.duplicates] == ["r1", "r2", "r3"]
     assert {entry["duplicate_of"] for entry in summary.duplicates} == {"r0"}
     assert library.doc_ids() == ["r0", "r1", "r2", "r3"]
-    assert len(shown(library)) == 1
+    assert "r3" not in shown(library), "the record of the same title and text stands for it"
 
 
 def test_a_record_that_got_another_id_is_no_copy_of_itself(library: Library) -> None:
@@ -158,6 +160,7 @@ def test_a_record_that_got_another_id_is_no_copy_of_itself(library: Library) -> 
     assert (summary.embedded, summary.duplicates, library.doc_ids()) == (0, [], ["after"])
 
 
+@pytest.mark.fault("E14")
 def test_many_copies_do_not_crowd_out_other_documents(library: Library) -> None:
     for number in range(30):
         write(library, f"copy{number}.md")
@@ -189,6 +192,7 @@ async def test_an_answer_cites_a_copy_once(library: Library) -> None:
     assert len({quote for _, quote in places}) == len(places)
 
 
+@pytest.mark.fault("A12")
 def test_a_corpus_of_an_older_release_learns_its_texts_at_the_next_ingestion(library: Library) -> None:
     write(library, "a.md")
     write(library, "b.md")

@@ -20,6 +20,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
     return Ground(tmp_path_factory.mktemp("torture") / "ground", SEED)
 
 
+@pytest.mark.fault("A2")
 @pytest.mark.parametrize(
     ("scenario", "fault"),
     [
@@ -42,6 +43,18 @@ def test_a_fault_at_a_point_of_writing_loses_nothing(ground: Ground, scenario: S
     assert result.problems == [], case.command(SEED)
 
 
+@pytest.mark.fault("A3")
+@pytest.mark.parametrize("limit", [120_000, 450_000])
+def test_files_that_cannot_grow_lose_nothing(ground: Ground, limit: int) -> None:
+    case = Case("first", max_file_bytes=limit)
+
+    result = ground.play(case)
+
+    assert result.struck
+    assert result.problems == [], case.command(SEED)
+
+
+@pytest.mark.fault("A1")
 @pytest.mark.parametrize("number", range(4))
 def test_a_kill_at_a_random_moment_loses_nothing(ground: Ground, number: int) -> None:
     scenario: Scenario = ("first", "update", "rebuild")[number % 3]
@@ -50,6 +63,7 @@ def test_a_kill_at_a_random_moment_loses_nothing(ground: Ground, number: int) ->
     assert ground.play(case, number).problems == [], case.command(SEED)
 
 
+@pytest.mark.fault("A13")
 @pytest.mark.parametrize("name", ["TERM", "INT"])
 def test_a_run_that_is_asked_to_stop_ends_soon_and_the_next_one_goes_on(ground: Ground, name: Signal) -> None:
     case = random_kill(ground, "first", SEED, 0, name)
@@ -57,6 +71,7 @@ def test_a_run_that_is_asked_to_stop_ends_soon_and_the_next_one_goes_on(ground: 
     assert ground.play(case).problems == [], case.command(SEED)
 
 
+@pytest.mark.fault("A7")
 def test_a_second_ingestion_is_refused_at_once_and_a_dead_one_holds_nothing(ground: Ground) -> None:
     problems, _ = contend(ground)
 

@@ -11,6 +11,7 @@ import pytest
 from errors import UnreadableError
 from index.documents.span_tree import SpanTree
 from index.documents.splitter import TreeSplitter
+from index.documents.store import Document
 from ingestion.reading.reader import Reader
 from settings import IngestSettings
 from tests.fakes.library import Library
@@ -65,6 +66,19 @@ def test_papers_alone_are_read_again_when_their_paragraphs_change(library: Libra
     assert (changed.changed, changed.unchanged) == (1, 2)
     (found,) = (one for one in library.corpus.documents.each() if one.is_paper)
     assert "100" in str(found.metadata["preprocessor_id"])
+
+
+def test_a_file_is_read_again_when_one_that_it_includes_changes(library: Library) -> None:
+    (library.files / "hire.rst").write_text("Hire\n====\n\n.. include:: prices.inc\n")
+    (library.files / "prices.inc").write_text("A day is forty euros.\n")
+    library.ingest()
+    (library.files / "prices.inc").write_text("A day is fifty euros.\n")
+
+    changed, again = library.ingest(), library.ingest()
+
+    assert (changed.changed, changed.unchanged) == (1, 2)
+    assert (again.changed, again.unchanged) == (0, 3)
+    assert len(leaves_with(library.corpus.lexical_index, "fifty", 5)) == 1
 
 
 def test_a_touched_file_with_the_same_text_is_not_embedded_again(library: Library) -> None:
@@ -280,10 +294,10 @@ def test_a_run_stopped_half_way_goes_on_where_it_was(library: Library) -> None:
 def test_a_text_that_cannot_be_cut_costs_itself_only(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     split = TreeSplitter.split
 
-    def give_up(self: TreeSplitter, text: str, *, paper: bool) -> SpanTree:
-        if "water" in text:
+    def give_up(self: TreeSplitter, document: Document) -> SpanTree:
+        if "water" in document.text:
             raise UnreadableError("The text cannot be cut into sentences (TimeoutError).", "Look at it.")
-        return split(self, text, paper=paper)
+        return split(self, document)
 
     with monkeypatch.context() as patched:
         patched.setattr(TreeSplitter, "split", give_up)
@@ -302,10 +316,10 @@ def test_a_version_that_cannot_be_cut_leaves_the_old_one_and_keeps_nothing_else(
     library.ingest()
     split = TreeSplitter.split
 
-    def give_up(self: TreeSplitter, text: str, *, paper: bool) -> SpanTree:
-        if "Gamma" in text:
+    def give_up(self: TreeSplitter, document: Document) -> SpanTree:
+        if "Gamma" in document.text:
             raise UnreadableError("The text cannot be cut into sentences (TimeoutError).", "Look at it.")
-        return split(self, text, paper=paper)
+        return split(self, document)
 
     monkeypatch.setattr(TreeSplitter, "split", give_up)
     rows.write_text(records({"id": "a", "text": "Gamma text."}))

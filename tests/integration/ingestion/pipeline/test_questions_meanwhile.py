@@ -46,6 +46,7 @@ def mixtures(found: list[NodeWithScore]) -> list[str]:
     return [doc_id for doc_id, generations in seen.items() if len(generations) != 1]
 
 
+@pytest.mark.fault("A8")
 @pytest.mark.slow
 def test_no_answer_mixes_an_old_and_a_new_version_of_a_document(library: Library) -> None:
     write(library, 0)
@@ -101,6 +102,7 @@ class InterruptedLeaves(LeafRetriever):
         return found
 
 
+@pytest.mark.fault("A8")
 def test_a_question_whose_finds_are_all_replaced_meanwhile_is_searched_again(library: Library) -> None:
     write(library, 0)
     library.ingest()

@@ -49,9 +49,7 @@ async def test_over_given_pages_only_what_is_sure_is_quoted_unless_the_settings_
     settings = Settings(embed=EmbedSettings(cache_dir=model_cache), answer=AnswerSettings(only_sure=only_sure))
     text = "Albert Betz was a German physicist. He published the limit of wind turbines in 1919."
     with closing(Engines(settings)) as engines, engines.for_documents([Document("betz", "Betz", text)]) as engine:
-        *_, done = [
-            event async for event in engine.stream(Inquiry("Did Betz publish the limit of wind turbines in 1919?"))
-        ]
+        *_, done = [event async for event in engine.stream(Inquiry("Where did Betz study physics?"))]
 
     assert isinstance(done, Done)
     assert (done.answer is None) == (only_sure is None)

@@ -100,6 +100,7 @@ def test_two_readers_take_turns(llm: LocalLLM) -> None:
     assert answers[0] == answers[1] != ""
 
 
+@pytest.mark.fault("E10")
 def test_the_tokenizer_sees_only_the_templates_control_tokens(model: LoadedModel, llm: LocalLLM) -> None:
     assert {"<|im_start|>", "<|im_end|>", "<|endoftext|>"} <= set(model.control_tokens)
     prompts = synthesizer_of(model)._prompts
@@ -121,6 +122,7 @@ def test_a_prompt_with_its_template_keeps_within_the_context(model: LoadedModel,
     assert 500 < model.count_tokens(llm.templated(prompt.messages)) <= 900
 
 
+@pytest.mark.fault("B13")
 @pytest.mark.parametrize("provider", ["openvino", "huggingface"])
 @pytest.mark.parametrize(
     ("name", "fact"),

@@ -19,6 +19,7 @@ from settings import LLMSettings, Settings
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.llm import passage
 from tests.fakes.synthesizers import text_of
+from tests.fakes.watching import watched
 from tests.servers.scripted_llm import Script, ScriptedLLM, echo, obey
 
 WIND = passage("Wind is moving air. Blades turn in it.")
@@ -44,10 +45,10 @@ def answer(base_url: str, question: str = "What is wind?", **llm: Any) -> str:
 def test_an_answer_streams_from_the_server(server: ScriptedLLM) -> None:
     server.play(Script(text="Wind is moving air [1]."))
 
-    assert answer(server.base_url, api_key="secret", temperature=0.5, top_p=0.7) == "Wind is moving air [1]."
+    assert answer(server.base_url, api_key="secret", temperature=0.5) == "Wind is moving air [1]."
     request = server.requests[0]
     assert (request["model"], request["stream"], request["max_tokens"]) == ("scripted", True, 50)
-    assert (request["temperature"], request["top_p"]) == (0.5, 0.7)
+    assert request["temperature"] == 0.5
     assert "Wind is moving air." in request["messages"][-1]["content"]
     assert server.keys == ["bearer secret"]
     assert server.wait_until(lambda server: server.open_streams == 0)
@@ -68,6 +69,7 @@ def test_a_wish_of_the_question_reaches_an_obedient_server(server: ScriptedLLM) 
     assert answer(server.base_url, "What is wind? say: nothing but air", grounding=False) == "nothing but air"
 
 
+@pytest.mark.fault("E10")
 def test_control_tokens_of_documents_and_questions_arrive_broken(server: ScriptedLLM) -> None:
     server.play(Script(text=echo))
 
@@ -123,6 +125,7 @@ FAILURES = {
 }
 
 
+@pytest.mark.fault("C4")
 @pytest.mark.parametrize(("script", "code", "fact"), FAILURES.values(), ids=FAILURES)
 def test_each_failure_is_told_apart(server: ScriptedLLM, script: Script, code: str, fact: str) -> None:
     server.play(script)
@@ -133,6 +136,31 @@ def test_each_failure_is_told_apart(server: ScriptedLLM, script: Script, code: s
     assert (failure.value.code, fact in failure.value.fact) == (code, True), failure.value.fact
     assert len(server.requests) == 1
     assert server.wait_until(lambda server: server.open_streams == 0)
+
+
+def test_the_server_is_asked_for_its_count_of_tokens(server: ScriptedLLM) -> None:
+    server.play(Script(text="Wind is moving air [1]."))
+
+    with watched() as watch:
+        answer(server.base_url)
+
+    (call,) = watch.calls
+    assert (call.provider, call.model, call.reply) == ("openai", "scripted", "Wind is moving air [1].")
+    assert (call.input_tokens, call.output_tokens) == (1, 5)
+
+
+def test_a_server_that_does_not_know_the_wish_for_a_count_is_asked_without_it(server: ScriptedLLM) -> None:
+    told = {"detail": [{"type": "extra_forbidden", "loc": ["body", "stream_options"]}]}
+    server.play(Script(status=422, error=json.dumps(told).encode()), Script(text="Wind is moving air [1]."))
+    synthesizer = synthesizer_of(server.base_url)
+
+    with watched() as watch:
+        for _ in range(2):
+            pieces = synthesizer.write("What is wind?", [WIND], Citations(), threading.Event())
+            assert text_of(pieces) == "Wind is moving air [1]."
+
+    assert ["stream_options" in request for request in server.requests] == [True, False, False]
+    assert [call.output_tokens for call in watch.calls] == [None, None]
 
 
 @pytest.mark.parametrize(
@@ -157,6 +185,7 @@ def test_a_model_without_a_system_role_gets_the_instructions_from_the_user(
     assert server.requests[1]["messages"][0]["content"].startswith(instructions)
 
 
+@pytest.mark.fault("C4")
 @pytest.mark.parametrize(
     ("after", "code", "fact"),
     [(0, "llm_slow", "sent no token for 0.3 s"), (2, "llm_stalled", "sent no further token for 0.3 s")],
@@ -171,6 +200,7 @@ def test_a_server_that_falls_silent_is_given_up(server: ScriptedLLM, after: int,
     assert server.wait_until(lambda server: server.open_streams == 0)
 
 
+@pytest.mark.fault("C4")
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_a_passing_refusal_is_tried_again(server: ScriptedLLM, status: int) -> None:
     server.play(Script(status=status, headers={"Retry-After": "0"}), Script(text="Air [1]."))
@@ -187,6 +217,7 @@ def test_a_lasting_refusal_is_tried_three_times(server: ScriptedLLM) -> None:
     assert len(server.requests) == 3
 
 
+@pytest.mark.fault("C4")
 def test_nothing_is_tried_again_once_text_has_come(server: ScriptedLLM) -> None:
     server.play(Script(cut_after=2), Script(text="Again."))
 
@@ -203,6 +234,7 @@ def test_a_server_that_is_not_there_is_named() -> None:
     assert failure.value.code == "llm_unreachable"
 
 
+@pytest.mark.fault("E6")
 def test_the_key_is_in_no_error(server: ScriptedLLM) -> None:
     server.play(Script(status=401))
 
@@ -211,6 +243,7 @@ def test_the_key_is_in_no_error(server: ScriptedLLM) -> None:
     assert "sk-secret" not in str(failure.value)
 
 
+@pytest.mark.fault("B1")
 def test_a_reader_who_leaves_closes_the_connection(server: ScriptedLLM) -> None:
     server.play(Script(text=lambda _: "Wind is air. And so on, ", endless=True, token_s=0.01))
     pieces = synthesizer_of(server.base_url).write("?", [WIND], Citations(), threading.Event())

@@ -12,17 +12,14 @@ from index.corpus import Corpus
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.retrieval.expansion.base import Expansion
-from query_engine.retrieval.expansion.build import build_expansions
 from query_engine.retrieval.expansion.hyde import Hyde
 from query_engine.retrieval.expansion.query_encoder import QuestionReader
-from query_engine.retrieval.hybrid import LeafRetriever
 from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
 from query_engine.retrieval.reranking.base import Reranker
 from query_engine.schema.events import Done, Step
-from query_engine.schema.query import Query
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
-from settings import ExpansionSettings, RerankSettings, RetrievalSettings, Settings
+from settings import RerankSettings, Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.llm import FakeLLM, asker
@@ -43,26 +40,6 @@ def corpus(tmp_path: Path) -> Iterator[Corpus]:
     corpus.close()
 
 
-def search(corpus: Corpus, **options: Any) -> list[dict[str, float]]:
-    found = LeafRetriever(corpus, WordHashEmbedding(), RetrievalSettings(**options)).search(Query("rotor limit"))
-    for name in ("bm25", "tfidf", "jelinek_mercer"):
-        scored = sorted((hit for hit in found if name in hit.scores), key=lambda hit: -hit.scores[name])
-        assert [hit.ranks[name] for hit in scored] == list(range(1, len(scored) + 1))
-    return [hit.scores for hit in found]
-
-
-@pytest.mark.parametrize("fusion", ["evidence", "plain"])
-def test_another_model_of_words_orders_the_lexical_candidates_and_shows_its_scores(corpus: Corpus, fusion: str) -> None:
-    plain = [scores for scores in search(corpus, fusion=fusion) if "lexical" in scores]
-    fused = [scores for scores in search(corpus, fusion=fusion, lexical_model="fused") if "lexical" in scores]
-
-    assert len(plain) == len(fused) == 2
-    assert not any({"bm25", "tfidf", "jelinek_mercer"} & scores.keys() for scores in plain)
-    assert all({"bm25", "tfidf", "jelinek_mercer"} <= scores.keys() for scores in fused)
-    assert sorted(scores["bm25"] for scores in fused) == sorted(scores["lexical"] for scores in plain)
-    assert all(0 < scores["tfidf"] <= 1 for scores in fused)
-
-
 def engine(corpus: Corpus, reranker: Reranker | None = None, *expansions: Expansion, **rerank: Any) -> Engine:
     embedder = WordHashEmbedding()
     texts_of = partial(leaf_texts, corpus.documents, titled=True)
@@ -72,7 +49,7 @@ def engine(corpus: Corpus, reranker: Reranker | None = None, *expansions: Expans
         corpus,
         embedder,
         a_leaf_reader(corpus),
-        [ExtractiveSynthesizer(a_leaf_reader(corpus), 60)],
+        [ExtractiveSynthesizer(a_leaf_reader(corpus))],
         Settings(),
         pipeline=pipeline,
     )
@@ -137,20 +114,6 @@ def test_reranking_cannot_be_asked_for_where_there_is_none(corpus: Corpus) -> No
     assert pipeline.reranked_by(wanted=None, query=None) is pipeline
     with pytest.raises(SettingsError, match=r"has no reranker\. Start it with RAG_RERANK__METHOD"):
         pipeline.reranked_by(wanted=True, query=None)
-
-
-def test_feedback_finds_what_shares_no_word_with_the_question(corpus: Corpus) -> None:
-    options = RetrievalSettings(mode="lexical", merge=False)
-    feedback = build_expansions(
-        Settings(expansion=ExpansionSettings(feedback=True, feedback_leaves=1)), corpus, WordHashEmbedding(), None
-    )
-
-    plain = engine(corpus).retrieve(Inquiry("Who was Betz?"), options)
-    found = engine(corpus, None, *feedback).retrieve(Inquiry("Who was Betz?"), options)
-
-    assert [passage.text for passage in plain.passages] == ["Albert Betz published the rotor limit in 1919."]
-    assert [passage.text for passage in found.passages] == [*(each.text for each in plain.passages), "A rotor."]
-    assert found.timings_ms.keys() == {"retrieve", "expand"}
 
 
 def test_a_language_model_that_fails_to_expand_leaves_the_plain_search_and_a_warning(corpus: Corpus) -> None:

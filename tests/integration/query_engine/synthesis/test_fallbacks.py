@@ -38,7 +38,7 @@ def answer(
         timeout_s=5,
     )
     embedder = WordHashEmbedding()
-    quoting = ExtractiveSynthesizer(a_leaf_reader(), 60)
+    quoting = ExtractiveSynthesizer(a_leaf_reader())
     synthesizers: list[Synthesizer] = [*build_language_models(Settings(llm=llm), embedder).writers, quoting]
     growing = Answer("What is wind?")
     growing.query_time = query_time
@@ -68,6 +68,7 @@ def test_the_next_model_answers_when_the_first_one_refuses(servers: tuple[Script
     assert (servers[0].keys, servers[1].keys) == (["bearer sk-own"], ["bearer none"])
 
 
+@pytest.mark.fault("B10")
 def test_text_of_a_model_that_breaks_off_is_withdrawn_and_does_not_come_twice(
     servers: tuple[ScriptedLLM, ScriptedLLM],
 ) -> None:
@@ -94,6 +95,7 @@ def test_quotes_take_over_when_all_models_failed_and_each_is_told(
     assert [warning.code for warning in done.warnings] == ["llm_unavailable", "llm_unsupported"]
 
 
+@pytest.mark.fault("E9")
 @pytest.mark.parametrize("script", [obey, echo], ids=["obeys the document", "repeats its prompt"])
 def test_a_model_that_does_what_documents_say_leaks_nothing(
     servers: tuple[ScriptedLLM, ScriptedLLM], script: object

@@ -60,7 +60,7 @@ def synthesizer(server: ScriptedLLM, **llm: Any) -> GenerativeSynthesizer:
 def answer(author_: GenerativeSynthesizer, passages: Sequence[Passage] = PASSAGES) -> tuple[list[Event], Answer]:
     growing = Answer("Who planted lime trees?")
     growing.passages = tuple(passages)
-    quoting = ExtractiveSynthesizer(a_leaf_reader(), 60)
+    quoting = ExtractiveSynthesizer(a_leaf_reader())
     events = list(write([author_, quoting], growing, Deadline(60)))
     return events, growing
 
@@ -174,7 +174,7 @@ def test_too_slow_a_reading_hands_over_to_quotes_and_ends(server: ScriptedLLM) -
     server.play(Script(stall_after=0))
     growing = Answer("Who planted lime trees?")
     growing.passages = tuple(PASSAGES)
-    quoting = ExtractiveSynthesizer(a_leaf_reader(), 60)
+    quoting = ExtractiveSynthesizer(a_leaf_reader())
 
     _ = list(write([synthesizer(server), quoting], growing, Deadline(2)))
 

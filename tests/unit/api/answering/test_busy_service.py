@@ -23,6 +23,7 @@ ROUTES: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.fault("B4")
 @pytest.mark.parametrize("route", ROUTES)
 def test_a_full_service_refuses_before_any_work(route: str) -> None:
     engine = FakeEngine([a_done()])
@@ -48,6 +49,7 @@ def test_every_question_gives_its_slot_back(route: str) -> None:
     assert {reply.status_code for reply in replies} <= {200, 404}
 
 
+@pytest.mark.fault("B4")
 @pytest.mark.parametrize(("route", "status"), [("/retrieve", 503), ("/vector", 503), ("/evaluate", 200)])
 def test_who_waits_too_long_is_told_so(route: str, status: int) -> None:
     client = client_of(FakeEngine([a_done()]), serve={"slots": 1}, answer={"deadline_s": 0.05})

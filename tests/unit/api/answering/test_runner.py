@@ -11,6 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from api.admission import AdmissionQueue
 from api.answering.runner import QuestionRunner, runner
 from api.dependencies import Service
+from api.hosts import Hosts
 from api.jobs.queue import Jobs
 from api.schemas.requests import RunBody
 from api.views.html import Pages
@@ -37,7 +38,10 @@ def service_of(engine: FakeEngine, slots: int = 1, queue: int = 4, deadline_s: f
     jobs, queue_of_questions, answers = Jobs(), AdmissionQueue(slots, queue), AnswerCache(0, 1)
     pipelines = without_models(engines, settings)
     renderer = PageRenderer(settings.ingest)
-    return Service(engines, settings, Pages(), FakeIngester(), jobs, queue_of_questions, answers, pipelines, renderer)
+    hosts = Hosts(settings.serve)
+    return Service(
+        engines, settings, hosts, Pages(), FakeIngester(), jobs, queue_of_questions, answers, pipelines, renderer
+    )
 
 
 def request_of(client_leaves: asyncio.Event) -> Request:
@@ -192,6 +196,7 @@ async def test_a_service_that_stops_ends_its_answers_and_says_why() -> None:
     await free(service.slots)
 
 
+@pytest.mark.fault("B2")
 async def test_a_client_that_leaves_the_queue_frees_its_place_and_starts_nothing() -> None:
     engine = FakeEngine([SEARCHING, a_done()])
     service = service_of(engine)
@@ -206,6 +211,7 @@ async def test_a_client_that_leaves_the_queue_frees_its_place_and_starts_nothing
     assert engine.started == 0
 
 
+@pytest.mark.fault("B2")
 async def test_an_answer_that_nobody_reads_gives_its_slot_back_with_the_request() -> None:
     service = service_of(FakeEngine([SEARCHING]))
     request = runner(service)
@@ -230,6 +236,7 @@ async def test_an_answer_that_a_route_leaves_open_is_stopped_with_the_request() 
     assert engine.ended == 1
 
 
+@pytest.mark.fault("B3")
 async def test_a_slot_is_held_until_the_thread_of_an_abandoned_answer_has_ended() -> None:
     go = asyncio.Event()
 
@@ -331,6 +338,7 @@ async def test_a_failing_search_raises_and_gives_its_slot_back() -> None:
     assert service.slots.running == 0
 
 
+@pytest.mark.fault("B3")
 async def test_a_search_whose_client_leaves_holds_its_slot_until_its_thread_has_ended(hung: threading.Event) -> None:
     service = service_of(FakeEngine())
     client_leaves, loop = asyncio.Event(), asyncio.get_running_loop()
@@ -350,6 +358,7 @@ async def test_a_search_whose_client_leaves_holds_its_slot_until_its_thread_has_
     await free(service.slots)
 
 
+@pytest.mark.fault("B2")
 async def test_a_client_that_leaves_while_its_search_waits_starts_nothing() -> None:
     service = service_of(FakeEngine())
     service.slots.enter(Deadline(240))

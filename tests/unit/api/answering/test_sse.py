@@ -145,6 +145,7 @@ async def test_a_foreseen_failure_ends_the_stream_with_its_words() -> None:
     assert last["error"] == "The model broke. Restart it."
 
 
+@pytest.mark.fault("B10")
 async def test_a_bug_ends_the_stream_without_its_details(caplog: pytest.LogCaptureFixture) -> None:
     last = (await records_of(FakeEngine([STEPS[0], KeyError("secret inside")])))[-1]
 
@@ -154,6 +155,7 @@ async def test_a_bug_ends_the_stream_without_its_details(caplog: pytest.LogCaptu
     assert "secret inside" in caplog.text
 
 
+@pytest.mark.fault("B10")
 async def test_an_engine_that_stops_early_ends_the_stream_too(caplog: pytest.LogCaptureFixture) -> None:
     last = (await records_of(FakeEngine([*STEPS, Token("Wind turns")])))[-1]
 
@@ -237,6 +239,7 @@ async def never_leaves() -> dict[str, str]:
     raise AssertionError("nothing sets it")
 
 
+@pytest.mark.fault("B11")
 async def test_pings_are_sent_while_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse, "PING_S", 0.01)
     go_on = asyncio.Event()
@@ -258,12 +261,14 @@ async def test_pings_are_sent_while_nothing_happens(monkeypatch: pytest.MonkeyPa
     assert all(body.endswith(b"\r\n\r\n") and b"data" not in body for body in pings), "a comment, which readers skip"
 
 
+@pytest.mark.fault("B5")
 @pytest.mark.parametrize("script", [[*STEPS, a_done()], [STEPS[0], asyncio.Event()]], ids=["record", "ping"])
 async def test_a_reader_that_does_not_read_is_cut_off_and_the_engine_stops(
     script: Sequence[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    pinged = len(script) == 2
     monkeypatch.setattr(sse, "SEND_TIMEOUT_S", 0.01)
-    monkeypatch.setattr(sse, "PING_S", 0.01)
+    monkeypatch.setattr(sse, "PING_S", 0.01 if pinged else KILL_S)  # one failure, not two at once
     engine = FakeEngine(script)
     bodies = 0
 
@@ -271,7 +276,7 @@ async def test_a_reader_that_does_not_read_is_cut_off_and_the_engine_stops(
         nonlocal bodies
         bodies += message["type"] == "http.response.body"
         # The first record is still taken where the engine then falls silent: a ping is what cannot be sent.
-        if bodies > (len(script) == 2):
+        if bodies > pinged:
             await asyncio.Event().wait()
 
     with pytest.raises(SendTimeoutError):
@@ -281,6 +286,7 @@ async def test_a_reader_that_does_not_read_is_cut_off_and_the_engine_stops(
     assert (engine.started, engine.ended) == (1, 1)
 
 
+@pytest.mark.fault("B5")
 async def test_a_reader_that_reads_slowly_but_in_time_is_not_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse, "SEND_TIMEOUT_S", KILL_S)
     bodies: list[bytes] = []

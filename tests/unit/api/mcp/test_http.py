@@ -17,6 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from api.app import create_app
 from api.jobs.queue import Jobs
+from api.security.keyring import add_key
 from index.documents.span_tree import SpanTree
 from index.documents.store import StoredDocument
 from query_engine.runtime.deadline import Deadline
@@ -117,10 +118,11 @@ async def test_a_search_returns_what_connectors_expect(era: str) -> None:
     assert engine.questions == ["What turns?"]
 
 
-async def test_a_search_brings_no_more_text_than_is_allowed() -> None:
+async def test_a_search_brings_no_more_text_than_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.mcp.tools.MAX_CHARS", 1000)
     engine = FakeEngine()
 
-    await called(app_of(engine, mcp={"max_chars": 1000}), "search", {"query": "What turns?"})
+    await called(app_of(engine), "search", {"query": "What turns?"})
 
     assert engine.options[0].budget_chars == 1000
 
@@ -159,9 +161,12 @@ async def test_the_id_of_a_result_fetches_its_document() -> None:
         ("#9999-99999", (0, 1000)),
     ],
 )
-async def test_of_a_long_document_the_part_around_the_passage_is_fetched(span: str, window: tuple[int, int]) -> None:
+async def test_of_a_long_document_the_part_around_the_passage_is_fetched(
+    span: str, window: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.mcp.tools.MAX_CHARS", 1000)
     text = "".join(f"{number:010}" for number in range(1000))
-    app = app_of(FakeEngine(documents=[a_document("long.txt", text)]), mcp={"max_chars": 1000})
+    app = app_of(FakeEngine(documents=[a_document("long.txt", text)]))
 
     found = await called(app, "fetch", {"id": f"default:long.txt{span}"})
 
@@ -350,7 +355,7 @@ async def test_only_hosts_and_pages_of_this_machine_may_come() -> None:
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app)) as http:
         by_name = await http.post("http://evil.example/mcp", json={})
         by_page = await http.post(f"{URL}/mcp", json={}, headers={"Origin": "https://evil.example"})
-        own = await http.post("http://localhost:9/mcp", json={}, headers={"Origin": "http://localhost:3000"})
+        own = await http.post("http://localhost:9/mcp", json={}, headers={"Origin": "http://localhost:9"})
 
     for reply in (by_name, by_page):
         assert (reply.status_code, reply.json()["error"]["code"]) == (403, "host_refused")
@@ -372,9 +377,26 @@ async def test_it_can_be_turned_off() -> None:
 
 
 async def test_a_key_opens_it() -> None:
-    app = app_of(FakeEngine(), serve={"keys": "first-key"})
-    async with client_of(app, Authorization="Bearer first-key") as client:
+    app = app_of(FakeEngine(), serve={"keys": "first-key-0123456789"})
+    async with client_of(app, Authorization="Bearer first-key-0123456789") as client:
         assert (await client.list_tools()).tools
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_in_one_session_each_request_has_its_own_key(tmp_path: Path, era: str) -> None:
+    path = tmp_path / "keys.json"
+    every, mine = add_key(path, "every", ["read"], None, None), add_key(path, "mine", ["read"], ["default"], None)
+    app = app_of(FakeEngine(), FakeEngine(corpus="secret"), serve={"keys_file": path})
+    async with (
+        httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), headers={"Api-Key": every}) as http,
+        Client(streamable_http_client(f"{URL}/mcp", http_client=http), mode=era) as client,
+    ):
+        allowed = await client.call_tool("search", {"query": "What turns?", "corpus": "secret"})
+        http.headers["Api-Key"] = mine
+        refused = await client.call_tool("search", {"query": "What turns?", "corpus": "secret"})
+        own = await client.call_tool("search", {"query": "What turns?", "corpus": "default"})
+
+    assert (allowed.is_error, refused.is_error, own.is_error) == (False, True, False)
 
 
 async def test_llamaindex_makes_tools_of_it() -> None:

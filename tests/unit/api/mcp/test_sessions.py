@@ -2,25 +2,34 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any
 
 import httpx2
+import pytest
 from fastapi import FastAPI
 
 from api.app import create_app
 from api.jobs.queue import Jobs
+from api.mcp import http
 from settings import Settings
 from tests.fakes.engines import FakeEngine, FakeEngines, a_done
 from tests.fakes.ingesting import FakeIngester
 
+AppOf = Callable[[FakeEngine, int], FastAPI]
 URL = "http://127.0.0.1:8000/mcp"
 HEADERS = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}
 ASK = {"name": "ask", "arguments": {"question": "What turns?"}}
 
 
-def app_of(engine: FakeEngine, sessions: int) -> FastAPI:
-    settings = Settings(feedback={"enabled": False}, mcp={"sessions": sessions}, serve={"slots": 4})
-    return create_app(FakeEngines({"default": engine}), settings, FakeIngester(), Jobs())
+@pytest.fixture
+def app_of(monkeypatch: pytest.MonkeyPatch) -> AppOf:
+    def make(engine: FakeEngine, sessions: int) -> FastAPI:
+        monkeypatch.setattr(http, "MAX_SESSIONS", sessions)
+        settings = Settings(feedback={"enabled": False}, serve={"slots": 4})
+        return create_app(FakeEngines({"default": engine}), settings, FakeIngester(), Jobs())
+
+    return make
 
 
 class Clients:
@@ -55,8 +64,8 @@ def _result(reply: httpx2.Response) -> Any:
     return json.loads(data.removeprefix("data:"))["result"]
 
 
-async def test_sessions_that_nobody_ends_shut_nobody_out() -> None:
-    clients = Clients(app_of(FakeEngine(), sessions=3))
+async def test_sessions_that_nobody_ends_shut_nobody_out(app_of: AppOf) -> None:
+    clients = Clients(app_of(FakeEngine(), 3))
     used, *others = [await clients.opened() for _ in range(3)]
     assert _result(await clients.call(used, 2, "tools/list"))["tools"]
 
@@ -67,8 +76,8 @@ async def test_sessions_that_nobody_ends_shut_nobody_out() -> None:
         assert _result(await clients.call(session, 4, "tools/list"))["tools"]
 
 
-async def test_an_ended_session_makes_room() -> None:
-    clients = Clients(app_of(FakeEngine(), sessions=2))
+async def test_an_ended_session_makes_room(app_of: AppOf) -> None:
+    clients = Clients(app_of(FakeEngine(), 2))
     first, second = await clients.opened(), await clients.opened()
 
     assert (await clients.close(second)).status_code == 200
@@ -77,9 +86,9 @@ async def test_an_ended_session_makes_room() -> None:
     assert _result(await clients.call(first, 2, "tools/list"))["tools"]
 
 
-async def test_a_session_that_is_answered_keeps_its_place_and_others_are_told_when_to_come() -> None:
+async def test_a_session_that_is_answered_keeps_its_place_and_others_are_told_when_to_come(app_of: AppOf) -> None:
     begun, go = asyncio.Event(), asyncio.Event()
-    clients = Clients(app_of(_waiting_engine(begun, go), sessions=1))
+    clients = Clients(app_of(_waiting_engine(begun, go), 1))
     session = await clients.opened()
     call = asyncio.ensure_future(clients.call(session, 2, "tools/call", ASK))
     await begun.wait()
@@ -92,9 +101,9 @@ async def test_a_session_that_is_answered_keeps_its_place_and_others_are_told_wh
     await clients.opened()
 
 
-async def test_each_request_with_the_id_of_another_one_is_answered() -> None:
+async def test_each_request_with_the_id_of_another_one_is_answered(app_of: AppOf) -> None:
     begun, go = asyncio.Event(), asyncio.Event()
-    clients = Clients(app_of(_waiting_engine(begun, go), sessions=1))
+    clients = Clients(app_of(_waiting_engine(begun, go), 1))
     session = await clients.opened()
     first = asyncio.ensure_future(clients.call(session, 7, "tools/call", ASK))
     await begun.wait()

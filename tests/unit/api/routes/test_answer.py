@@ -93,7 +93,7 @@ def test_pages_may_be_larger_than_other_bodies_but_not_50_mb() -> None:
 
 
 def test_a_key_is_asked_for() -> None:
-    client: TestClient = client_of(given=given(), serve={"keys": "secret"})
+    client: TestClient = client_of(given=given(), serve={"keys": "secret-0123456789"})
 
     assert client.post("/answer", json=BODY).status_code == 401
-    assert client.post("/answer", json=BODY, headers={"Authorization": "Bearer secret"}).status_code == 200
+    assert client.post("/answer", json=BODY, headers={"Authorization": "Bearer secret-0123456789"}).status_code == 200

@@ -47,10 +47,11 @@ def test_corpora_are_models() -> None:
     client = client_of(FakeEngine(), FakeEngine(corpus="papers"))
 
     listed = [model["id"] for model in client.get("/v1/models").json()["data"]]
-    assert listed == ["default", "default:agent", "default:auto", "papers", "papers:agent", "papers:auto"]
+    assert listed == [f"{corpus}{mode}" for corpus in ("default", "papers", "*") for mode in ("", ":agent", ":auto")]
+    assert client.get("/v1/models/papers+default:agent").json()["id"] == "papers+default:agent"
     assert client.get("/v1/models/papers").json()["object"] == "model"
     assert client.get("/v1/models/papers:agent").json()["id"] == "papers:agent"
-    for unknown in ("gpt", "gpt:agent", "papers:", "papers:fast", "papers:agent:agent"):
+    for unknown in ("gpt", "gpt:agent", "papers+gpt", "papers+", "papers:", "papers:fast", "papers:agent:agent"):
         assert client.get(f"/v1/models/{unknown}").status_code == 404
 
 

@@ -40,6 +40,8 @@ def test_a_program_gets_the_document_with_the_cited_span() -> None:
         "url": None,
         "pages": [0, 16],
         "metadata": {"year": 2024},
+        "ocr": None,
+        "original": None,
         "span": {"start": 16, "end": 34, "pages": [1], "quote": "Wind turns blades."},
         "notice": None,
         "text": TEXT,
@@ -130,6 +132,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.fault("E8")
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_nothing_in_a_document_becomes_markup(hostile: str) -> None:
     document = StoredDocument("x.md", hostile, f"{hostile} text", metadata={hostile: hostile}, version="0a")
@@ -143,6 +146,7 @@ def test_nothing_in_a_document_becomes_markup(hostile: str) -> None:
     assert page.count("<mark") == 1
 
 
+@pytest.mark.fault("E8")
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x"])
 def test_only_web_addresses_become_links(url: str) -> None:
     document = StoredDocument("x.md", "X", "text", url=url, version="0a")
@@ -200,3 +204,11 @@ def test_what_is_attached_to_a_mail_of_a_mailbox_has_a_page_of_its_own() -> None
 
     assert (reply["doc_id"], reply["metadata"]["attached_to"]) == (attached.doc_id, "box.mbox#000003")
     assert reply["span"]["quote"] == "Wind turns blades."
+
+
+def test_pages_that_ocr_read_are_named() -> None:
+    scanned = replace(DOCUMENT, metadata={"ocr_pages": "2", "ocr_confidence": 0.91})
+
+    assert get(cited(16, 34), document=scanned).json()["ocr"] == {"pages": [2], "confidence": 0.91}
+    assert 'data-text="byOcr"' in get(cited(16, 34), HTML, scanned).text
+    assert 'data-text="byOcr"' not in get(cited(16, 34), HTML).text

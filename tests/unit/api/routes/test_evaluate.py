@@ -30,6 +30,7 @@ def test_the_reply_carries_the_answer_and_what_an_evaluation_needs() -> None:
                 "quote": "Wind turns blades.",
                 "url": "http://testserver/documents/guide/wind.md?corpus=default&start=10&end=28#cited",
                 "title": "Wind",
+                "marks": [],
             }
         ],
         "contexts": [a_passage().text],

@@ -7,12 +7,9 @@ from tests.fakes.http import client_of, records_in
 
 ANSWERS = {
     "wind": quoted(("wind.md", "Wind turns blades.")),
-    "What is wind?": quoted(("wind.md", "Wind turns blades.")),
-    "How does wind work?": quoted(("sun.md", "Sun [drives] the wind."), url="https://example.org/a(b)"),
+    "How wind works": quoted(("sun.md", "Sun [drives] the wind."), url="https://example.org/a(b)"),
 }
-REPORT = (
-    "# Wind\n\nWind turns blades. [1]\n\n## How does wind work?\n\nSun [drives] the wind. [2]\n\n## What is not known"
-)
+REPORT = "# Wind\n\nWind turns blades. [1]\n\n## How wind works\n\nSun [drives] the wind. [2]\n\n## What is not known"
 REFERENCE = "\n- [2] [Wind](https://example.org/a%28b%29)"
 
 

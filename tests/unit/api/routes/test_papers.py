@@ -14,7 +14,7 @@ from tests.fakes.http import client_of
 
 ROUTES = ["/vector", "/hybrid"]
 ASK: dict[str, Any] = {"question": "What is SIDARTHE model?"}
-KEYS = {"keys": "first-key,second-key"}
+KEYS = {"keys": "first-key-0123456789,second-key-0123456789"}
 
 
 def finding(metadata: Metadata | None = None) -> FakeEngine:
@@ -168,7 +168,9 @@ def test_an_unknown_corpus_is_404() -> None:
 
 
 @pytest.mark.parametrize("path", ROUTES)
-@pytest.mark.parametrize("sent", [None, "", "wrong", "first-key,second-key", "first-ke", "schl\xfcssel"])
+@pytest.mark.parametrize(
+    "sent", [None, "", "wrong", "first-key-0123456789,second-key-0123456789", "first-ke", "schl\xfcssel"]
+)
 def test_without_a_right_key_nobody_passes(path: str, sent: str | None) -> None:
     engine = finding()
     headers = {} if sent is None else {b"Api-Key": sent.encode("latin-1")}
@@ -179,7 +181,7 @@ def test_without_a_right_key_nobody_passes(path: str, sent: str | None) -> None:
     assert engine.paper_search.questions == []
 
 
-@pytest.mark.parametrize("key", ["first-key", "second-key"])
+@pytest.mark.parametrize("key", ["first-key-0123456789", "second-key-0123456789"])
 def test_each_key_opens(key: str) -> None:
     assert client_of(finding(), serve=KEYS).post("/vector", json=ASK, headers={"Api-Key": key}).status_code == 200
 

@@ -3,13 +3,13 @@ from typing import Any
 import pytest
 
 from tests.fakes.answers import KnowingEngine, quoted
-from tests.fakes.engines import a_passage
+from tests.fakes.corpora import stored
 from tests.fakes.http import client_of
 
 ROUTE = "/agent/research"
 ANSWERS = {
-    "What is wind?": quoted(("wind.md", "A permit is required for a turbine.")),
-    "Explain the working of wind.": quoted(("sun.md", "A permit is optional for a turbine.")),
+    "wind": quoted(("wind.md", "A permit is required for a turbine.")),
+    "Wind: How wind works": quoted(("sun.md", "A permit is optional for a turbine.")),
 }
 
 
@@ -27,15 +27,15 @@ def test_the_reply_has_every_field_that_clients_of_bedrock_rag_eval_read() -> No
     assert set(fields) <= found.keys()
     assert found["topic"] == "wind"
     assert found["subquestions"] == [
-        "What is wind?",
-        "How does wind work?",
-        "What are the main advantages of wind?",
+        "wind",
+        "How wind works",
+        "Advantages of wind",
     ]
     first, second, third = found["findings"]
     assert first["citations"][0]["url"].startswith("http://testserver/documents/wind.md?corpus=default")
     del first["citations"]
     assert first == {
-        "subquestion": "What is wind?",
+        "subquestion": "wind",
         "status": "answered",
         "attempts": 1,
         "answer": "A permit is required for a turbine. [1]",
@@ -49,7 +49,7 @@ def test_the_reply_has_every_field_that_clients_of_bedrock_rag_eval_read() -> No
     assert (second["status"], second["attempts"], second["retried_subquestion"], second["retry_resolved"]) == (
         "answered_after_retry",
         2,
-        "Explain the working of wind.",
+        "Wind: How wind works",
         True,
     )
     assert (third["status"], third["answer"], third["citations"], third["retry_resolved"]) == ("gap", None, [], False)
@@ -115,10 +115,13 @@ def test_a_bad_body_is_refused_before_any_work(change: dict[str, Any], field: st
 
 
 def test_a_key_is_needed_where_there_are_keys() -> None:
-    client = client_of(KnowingEngine(ANSWERS), serve={"keys": "k1"})
+    client = client_of(KnowingEngine(ANSWERS), serve={"keys": "k1-0123456789abc"})
 
     assert client.post(ROUTE, json={"topic": "wind"}).status_code == 401
-    assert client.post(ROUTE, json={"topic": "wind"}, headers={"Authorization": "Bearer k1"}).status_code == 200
+    assert (
+        client.post(ROUTE, json={"topic": "wind"}, headers={"Authorization": "Bearer k1-0123456789abc"}).status_code
+        == 200
+    )
 
 
 def test_an_unknown_corpus_is_the_clients_mistake_and_a_missing_default_one_is_told() -> None:
@@ -130,7 +133,7 @@ def test_an_unknown_corpus_is_the_clients_mistake_and_a_missing_default_one_is_t
     assert "no documents yet" in found["final_summary"]
 
 
-def test_the_documents_words_reach_the_sub_questions() -> None:
-    engine = KnowingEngine({}, (a_passage(text="A dam is a wall."),))
+def test_the_headings_of_the_documents_are_the_sub_questions() -> None:
+    engine = KnowingEngine({}, stored("dam.md", "# Dams\n\nA dam is a wall.\n\n## Costs\n\nMillions.", title="Dams"))
 
-    assert researched(engine, topic="dam")["subquestions"][0] == "What is a dam?"
+    assert researched(engine, topic="dams")["subquestions"] == ["dams", "Dams: Costs"]

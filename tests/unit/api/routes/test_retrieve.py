@@ -120,10 +120,8 @@ def test_what_the_body_says_wins() -> None:
         "top_k": 3,
         "budget_chars": 500,
         "mode": "lexical",
-        "fusion": "plain",
         "dense_share": 0,
         "merge": False,
-        "merge_rule": "stock",
         "max_per_document": 2,
     }
     client_of(engine, retrieval={"top_k": 5}).post("/retrieve", json={"question": "What?", **chosen})
@@ -133,13 +131,13 @@ def test_what_the_body_says_wins() -> None:
 
 def reranking_engine() -> FakeEngine:
     engine = FakeEngine()
-    engine.pipeline = RetrievalPipeline(reranking=Reranking(LengthReranker(), list, RerankSettings(query="set")))
+    engine.pipeline = RetrievalPipeline(reranking=Reranking(LengthReranker(), list, RerankSettings()))
     return engine
 
 
 @pytest.mark.parametrize(
     ("body", "query"),
-    [({}, "set"), ({"rerank": True}, "set"), ({"rerank_query": "mine"}, "mine"), ({"rerank": False}, None)],
+    [({}, None), ({"rerank": True}, None), ({"rerank_query": "mine"}, "mine"), ({"rerank": False}, None)],
 )
 def test_a_request_may_leave_reranking_out_or_give_it_a_question(body: dict[str, Any], query: str | None) -> None:
     engine = reranking_engine()
@@ -147,7 +145,7 @@ def test_a_request_may_leave_reranking_out_or_give_it_a_question(body: dict[str,
 
     (pipeline,) = engine.refinements
     assert pipeline is not None
-    assert (pipeline.reranking.options.query if pipeline.reranking else None) == query
+    assert (pipeline.reranking.query if pipeline.reranking else None) == query
 
 
 @pytest.mark.parametrize("body", [{"rerank": True}, {"rerank_query": "mine"}])

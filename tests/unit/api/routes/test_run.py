@@ -53,7 +53,8 @@ def test_a_damaged_index_is_refused_before_the_stream() -> None:
     reply = client_of(failures=damaged).post("/run", json={"question": "What?"})
 
     assert reply.status_code == 503
-    assert reply.json() == {"error": {"code": "index_damaged", "detail": "The index is damaged. Rebuild it."}}
+    error = {"code": "index_damaged", "detail": "The index is damaged. Rebuild it."}
+    assert reply.json() == {"error": error, "complete": True}
 
 
 @pytest.mark.parametrize("path", ["/run", "/evaluate"])

@@ -156,6 +156,7 @@ def test_names_are_told_as_they_are(client: TestClient, folder: Path) -> None:
     assert client.get("/runs/%3Cimg%20src=x%20onerror=alert(1)%3E/report").text == "<p>ok"
 
 
+@pytest.mark.fault("E13")
 def test_a_report_may_run_its_scripts_and_nothing_else(client: TestClient, folder: Path) -> None:
     written(folder, "a", report="<script>1</script>")
 
@@ -169,6 +170,7 @@ def test_a_report_may_run_its_scripts_and_nothing_else(client: TestClient, folde
     assert "connect-src" not in policy
 
 
+@pytest.mark.fault("E13")
 @pytest.mark.parametrize(
     "name",
     ["..", "%2e%2e", "..%2fsecret", "%2e%2e%2fsecret", "a%2f..%2f..%2fsecret", "%00", "absent", "link", "x" * 5000],
@@ -234,6 +236,6 @@ def test_the_oldest_of_many_runs_are_left_out(
 
 
 def test_a_key_is_asked_for(folder: Path) -> None:
-    client = client_of(FakeEngine(), serve={"runs": folder, "keys": "k"})
+    client = client_of(FakeEngine(), serve={"runs": folder, "keys": "k-0123456789abcd"})
 
     assert [client.get(path).status_code for path in ("/runs", "/runs/a/report")] == [401, 401]

@@ -118,16 +118,6 @@ def test_a_model_that_is_not_served_quotes_and_says_so_each_time(client: TestCli
     assert "'gemma2' is not served" in reply.headers["Warning"]
 
 
-def test_the_settings_may_refuse_a_model_that_is_not_served(given: FakePageAnswers) -> None:
-    client = client_of(an_engine(), given=given, pipelines={"unknown_model": "refuse"})
-
-    refused = begun(client, run(client), "gemma2")
-
-    assert (refused.status_code, refused.json()["error"]["code"]) == (422, "unknown_model")
-    assert "Known names: extractive." in refused.json()["error"]["detail"]
-    client.app.state.service.pipelines.close()  # type: ignore[attr-defined]
-
-
 def test_the_model_is_not_ignored(given: FakePageAnswers) -> None:
     other = client_of(
         an_engine(), given=given, llm={"provider": "openai", "model": "gemma2", "base_url": "http://x/v1"}
@@ -139,7 +129,7 @@ def test_the_model_is_not_ignored(given: FakePageAnswers) -> None:
 
 
 def test_documents_are_counted_by_their_place_and_those_without_text_left_out(given: FakePageAnswers) -> None:
-    client = client_of(an_engine(["One.", "  ", "Three.", "Four."]), given=given, pipelines={"chat_documents": 3})
+    client = client_of(an_engine(["One.", "  ", "Three."]), given=given)
     say(client, begun(client, run(client)).text)
 
     assert [(page.url, page.text) for page in given.pages] == [("Doc 1", "One."), ("Doc 3", "Three.")]
@@ -155,17 +145,14 @@ def test_results_without_documents_can_be_asked_and_answer_nothing(given: FakePa
     client.app.state.service.pipelines.close()  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("settings", [{}, {"unknown_chat_status": 404}])
-def test_an_unknown_task_is_404_and_an_unknown_chat_what_the_settings_say(
-    given: FakePageAnswers, settings: dict[str, int]
-) -> None:
-    client = client_of(an_engine(), given=given, pipelines=settings)
+def test_an_unknown_task_is_404_and_an_unknown_chat_500_as_in_mosaicrag(given: FakePageAnswers) -> None:
+    client = client_of(an_engine(), given=given)
     first, second = run(client), run(client)
     chat = begun(client, first).text
 
     unknown = [begun(client, "x"), say(client, "x"), say(client, chat, task_id=second), say(client, chat, task_id="x")]
 
-    assert [reply.status_code for reply in unknown] == [404, *[settings.get("unknown_chat_status", 500)] * 3]
+    assert [reply.status_code for reply in unknown] == [404, 500, 500, 500]
     assert [reply.json()["error"]["code"] for reply in unknown] == ["unknown_task", *["unknown_chat"] * 3]
     client.app.state.service.pipelines.close()  # type: ignore[attr-defined]
 
@@ -208,6 +195,6 @@ def test_no_message_is_refused(client: TestClient, message: str | None) -> None:
 
 
 def test_a_key_is_asked_for() -> None:
-    client = client_of(an_engine(), given=FakePageAnswers(), serve={"keys": "k1"})
+    client = client_of(an_engine(), given=FakePageAnswers(), serve={"keys": "k1-0123456789abc"})
 
     assert begun(client, "x").status_code == say(client, "x").status_code == 401

@@ -84,7 +84,7 @@ def test_no_json_is_refused(client: TestClient) -> None:
 
 
 def test_a_key_is_asked_for() -> None:
-    client = client_of(an_engine(), serve={"keys": "k1"})
+    client = client_of(an_engine(), serve={"keys": "k1-0123456789abc"})
 
     assert client.post("/task/run", json=BODY).status_code == 401
     assert client.get("/pipeline/info").status_code == 401

@@ -265,6 +265,7 @@ def test_what_is_too_large_leaves_nothing(make: Make) -> None:
     assert service.on_disk() == {}
 
 
+@pytest.mark.fault("D2")
 def test_a_large_body_of_unknown_length_ends_at_the_limit(make: Make) -> None:
     service = make(max_upload_mb=1)
 

@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from bench.speed.process import MB, ProgramFailedError, run_python, seconds_until_ready
+from bench.figures import MB
+from bench.speed.process import ProgramFailedError, run_python, seconds_until_ready
 
 TAKE_100_MB = "taken = bytearray(b'x') * 100_000_000; import time; time.sleep(1.2)"
 # Says where it listens as the service does; is ready from the second question on.

@@ -8,6 +8,7 @@ from bench.datasets import NoDataSetError
 from bench.speed.scoring import Scoring, make_run, measure, table
 from eval.cells import scored
 from eval.scoring.stage import EachRow
+from tests.fakes.tables import plain_rows
 
 TEXTS = [" ".join(f"Sentence {number} of text {name} says what it says." for number in range(9)) for name in "ab"]
 
@@ -44,8 +45,8 @@ def test_every_family_has_its_time(tmp_path: Path) -> None:
 def test_the_table_gives_the_sum() -> None:
     scoring = Scoring(10, 100, seconds={"speed": 1.0, "abstention": 0.5}, cpu_s={"speed": 1.5, "abstention": 0.25})
 
-    assert table(scoring).splitlines()[2:] == [
+    assert plain_rows(table(scoring))[1:] == [
         "| speed | 4 | 1.0 | 1.5 |",
         "| abstention | 3 | 0.5 | 0.2 |",
-        "| **all** | | **1.5** | 1.8 |",
+        "| all |  | 1.5 | 1.8 |",
     ]

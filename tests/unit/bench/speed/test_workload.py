@@ -5,14 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from bench.speed.workload import EmptyWorkloadError, Text, read_texts, shuffled, write_workload
+from bench.datasets import NoDataSetError
+from bench.speed.workload import Text, read_texts, shuffled, write_workload
 from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading.files import SourceFile, list_files
+from ingestion.reading.reader import Reader
 
 
-class TwoRecords:
+class TwoRecords(Reader):
     """Reads every file as two records, the second of which is unreadable, and one more."""
+
+    def __init__(self) -> None:
+        """Start no process."""
 
     def read(self, file: SourceFile) -> Iterator[Document | UnreadableError]:
         yield Document("../a", "A", f"first of {file.doc_id}")
@@ -45,7 +50,7 @@ def test_the_first_documents_are_written(tmp_path: Path) -> None:
         "x/a.txt": "one",
         "b.txt": "two",
     }
-    assert workload.to_dict() == {"documents": 2, "text_mb": 0.0, "prepared": 1, "repeated": 0}
+    assert (workload.documents, workload.prepared, workload.repeated) == (2, 1, 0)
 
 
 def test_too_few_documents_are_repeated_with_other_words_orders(tmp_path: Path) -> None:
@@ -70,5 +75,5 @@ def test_shuffling_changes_every_line_in_the_same_way_each_time() -> None:
 
 
 def test_a_set_without_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(EmptyWorkloadError, match="holds no readable document"):
+    with pytest.raises(NoDataSetError, match="holds no readable document"):
         write_workload([], tmp_path, 1)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from eval.asking.retry_policy import RetryPolicy
+from eval.asking.asking import RetryPolicy
 from eval.asking.target import NoReplyError
 from eval.cases import Case
 from eval.rows import Row

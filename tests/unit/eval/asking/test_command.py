@@ -147,12 +147,12 @@ def test_a_service_that_dies_midway_stops_the_run_and_the_rest_is_asked_when_it_
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
-        (Reply(b"<html>Hello</html>"), "The reply is no JSON"),
+        (Reply(b"<html>Hello</html>"), "The reply is not JSON"),
         (Reply({"query_id": "other", "generated_response": "x"}), "query_id 'other'; 'q2' was asked"),
         (Reply({"query_id": "q2"}), "no generated_response that is a text"),
         (Reply(None), "cannot be reached, or broke off"),
     ],
-    ids=["no JSON", "another id", "no answer", "broken off"],
+    ids=["not JSON", "another id", "no answer", "broken off"],
 )
 def test_a_bad_reply_is_a_failed_row_with_its_reason(tried: Tried, reply: Reply, reason: str) -> None:
     with EvaluatedService(answering(q2=lambda *_: reply)) as service:

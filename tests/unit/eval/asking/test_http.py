@@ -9,13 +9,14 @@ import pytest
 
 from eval.asking.http import HttpTarget, retry_after_s
 from eval.asking.target import NoReplyError
+from eval.cases import Case, Region
 from eval.rows import Row
 from tests.unit.eval.asking.fakes import a_case
 
 
-async def ask(handler: Callable[[httpx.Request], httpx.Response], **wanted: Any) -> Row:
+async def ask(handler: Callable[[httpx.Request], httpx.Response], case: Case | None = None, **wanted: Any) -> Row:
     async with httpx.AsyncClient(base_url="http://service", transport=httpx.MockTransport(handler)) as client:
-        return await HttpTarget(client, **wanted).ask(a_case())
+        return await HttpTarget(client, **wanted).ask(case or a_case())
 
 
 def replying(status: int, body: Any, **headers: str) -> Callable[[httpx.Request], httpx.Response]:
@@ -97,3 +98,67 @@ def test_a_wait_until_a_date() -> None:
 
     assert 50 < (retry_after_s(format_datetime(now + timedelta(minutes=1))) or 0) < 61
     assert retry_after_s(format_datetime(now - timedelta(minutes=1))) == 0
+
+
+@pytest.mark.parametrize(
+    ("shown", "confirmed"),
+    [
+        ({"text": f"{'Vindeby':90}Taken down in 2017."}, (0,)),
+        ({"text": f"{'Vindeby':90}Taken down in 2016."}, ()),
+        ({"text": "Vindeby"}, ()),
+        ({"text": None}, ()),
+        (None, ()),
+    ],
+    ids=["holds the quote", "another text", "no such place", "no text", "shows no documents"],
+)
+async def test_a_quote_that_no_passage_holds_is_looked_up_in_its_document(
+    shown: Any, confirmed: tuple[int, ...]
+) -> None:
+    seen = []
+
+    def reply(request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/evaluate":
+            quotes = [
+                {"number": 1, "doc_id": "a b/v.txt", "start": 90, "end": 109, "quote": "Taken down in 2017."},
+                {"number": 2, "doc_id": "a b/v.txt", "start": 0, "end": 7, "quote": "Vindeby"},
+            ]
+            source = {"doc_id": "a b/v.txt", "start": 0, "end": 7}
+            extras = {"citations": quotes, "contexts": ["Vindeby"], "context_sources": [source]}
+            return httpx.Response(200, json={"query_id": "q1", "generated_response": "So. [1]", **extras})
+        seen.append((request.url.path, dict(request.url.params)))
+        return httpx.Response(404) if shown is None else httpx.Response(200, json=shown)
+
+    row = await ask(reply, corpus="papers")
+
+    assert row.confirmed == confirmed
+    assert seen == [("/documents/a b/v.txt", {"corpus": "papers"})]
+
+
+@pytest.mark.parametrize(
+    ("shown", "region", "on_topic"),
+    [
+        ({"text": "Sea. The sun dries it, by hand. Tea."}, {}, (0, 1)),
+        ({"text": "Sea."}, {}, "a region of salt.md is not in the document as it was read"),
+        (None, {}, "the service does not show the documents that it cites"),
+        (None, {"text": "The sun dries it, by hand."}, (0, 1)),
+    ],
+    ids=["its documents are read", "another text", "shows no documents", "the region has its text"],
+)
+async def test_quotes_are_placed_in_the_regions_of_the_documents_that_the_service_shows(
+    shown: Any, region: dict[str, str], on_topic: object
+) -> None:
+    seen = []
+
+    def reply(request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/evaluate":
+            said = [("guides/salt.md", "the sun dries"), ("guides/salt.md", "By hand"), ("tea.md", "The sun dries it")]
+            quotes = [{"number": n, "doc_id": doc, "quote": text} for n, (doc, text) in enumerate(said, start=1)]
+            return httpx.Response(200, json={"query_id": "q1", "generated_response": "So.", "citations": quotes})
+        seen.append(request.url.path)
+        return httpx.Response(404) if shown is None else httpx.Response(200, json=shown)
+
+    topic = Region.model_validate({"doc": "salt.md", "quote_start": "The sun", "quote_end": "hand.", **region})
+    row = await ask(reply, a_case(regions=(topic,)))
+
+    assert row.on_topic == on_topic
+    assert seen == ([] if region else ["/documents/guides/salt.md"])

@@ -130,11 +130,11 @@ def test_bare_addresses_are_citations_by_their_place() -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (b"<html>Busy</html>", r"no JSON .* begins with '<html>Busy</html>'"),
-        (b"", "no JSON"),
-        (b'{"query_id": "q1", "generated_response": "\\ud800"}', "no JSON"),
-        (b'{"query_id": "q1", "generated_response": "x", "timings_ms": {"total": NaN}}', "no JSON"),
-        (b"[1]", "no object"),
+        (b"<html>Busy</html>", r"not JSON .* begins with '<html>Busy</html>'"),
+        (b"", "not JSON"),
+        (b'{"query_id": "q1", "generated_response": "\\ud800"}', "not JSON"),
+        (b'{"query_id": "q1", "generated_response": "x", "timings_ms": {"total": NaN}}', "not JSON"),
+        (b"[1]", "must be a JSON object"),
         (b'{"generated_response": "x"}', "query_id None; 'q1' was asked"),
         (b'{"query_id": "q2", "generated_response": "x"}', "query_id 'q2'; 'q1' was asked"),
         (b'{"query_id": "q1"}', "no generated_response that is a text"),

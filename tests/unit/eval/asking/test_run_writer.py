@@ -98,7 +98,7 @@ def test_the_same_facts_are_gone_on_with(tmp_path: Path) -> None:
         ),
         ({"versions": {"treeline": "1", "code": "bbb"}}, r"versions\.code was aaa and is bbb"),
         ({"fingerprint": "f2"}, "fingerprint was f1 and is f2"),
-        ({"settings": {}}, r"retrieval was \{.*\} and is None; index was"),
+        ({"settings": {}}, r"retrieval\.top_k was 12 and is None; "),
     ],
     ids=["corpus", "settings", "code", "fingerprint", "fewer"],
 )

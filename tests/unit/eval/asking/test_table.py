@@ -82,6 +82,23 @@ def test_means_stand_beside_their_coverage_and_questions_without_an_answer_apart
     assert line_with(everything, "abstention_precision")[2:] == ["0.500", "2/2"]
 
 
+def test_declining_has_two_numbers_by_category(tmp_path: Path) -> None:
+    none = not_applicable("it does not apply")
+    cases = (*CASES, a_case("q5", answer=None, category="factual"))
+    cells = {
+        case.id: {"declined": none, "abstention_recall": scored(case.id == "q3")}
+        if case.unanswerable
+        else {"declined": scored(case.id == "q1"), "abstention_recall": none}
+        for case in cases
+    }
+
+    shown = a_run(tmp_path, {case.id: a_row(case.id) for case in cases}, cells, cases).partition("by category")[2]
+
+    assert line_with(shown, "factual") == ["factual", "1.000", "1/1", "0.000", "1/1"]
+    assert line_with(shown, "no_answer") == ["no_answer", "–", "0/0", "1.000", "1/1"]
+    assert line_with(shown, "| all") == ["all", "0.333", "3/3", "0.500", "2/2"]
+
+
 def test_of_many_failures_the_first_are_told_and_long_reasons_are_cut(tmp_path: Path) -> None:
     cases = tuple(a_case(f"q{number}", answer="It.") for number in range(14))
     rows = {case.id: a_row(case.id, "failed", reason="down " * 100) for case in cases}

@@ -11,7 +11,13 @@ from eval.rows import Row
 from eval.run_folder import RunFolder
 from tests.fakes.runs import case, write_run
 
-FAMILIES = {"doc@1": "retrieval", "declined": "abstention", "abstention_recall": "abstention", "seconds": "speed"}
+FAMILIES = {
+    "doc@1": "retrieval",
+    "declined": "abstention",
+    "abstention_recall": "abstention",
+    "seconds": "speed",
+    "answer_chars": "cost",
+}
 Scores = Mapping[str, Sequence[float | None]]
 
 

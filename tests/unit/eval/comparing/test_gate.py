@@ -6,7 +6,7 @@ import pytest
 
 from eval.comparing.gate import UnknownMetricError, failures, wanted_metrics
 from eval.comparing.pairing import Joined
-from eval.comparing.verdicts import Rules, judge
+from eval.comparing.verdicts import judge
 from tests.fakes.runs import case
 from tests.unit.eval.comparing.pairs import Scores, pair, questions
 
@@ -14,7 +14,7 @@ GOOD = [1.0] * 40
 
 
 def failed(joined: Joined, *wanted: str) -> list[str]:
-    return failures(judge(joined, Rules(samples=1_000)), wanted_metrics(wanted, joined))
+    return failures(judge(joined), wanted_metrics(wanted, joined))
 
 
 @pytest.mark.parametrize(
@@ -55,12 +55,20 @@ def test_few_questions_without_an_answer_do_not_fail_what_the_others_tell(tmp_pa
         ("doc@l", r"no metric 'doc@l'. Did you mean doc@1\? Known here: replied, doc@1, mrr"),
         ("faithfulness", r"no metric 'faithfulness'|not both scored by faithfulness"),
         ("contains", r"not both scored by contains.*python -m eval score RUN"),
+        ("write_ms", r"write_ms has no verdict. Name seconds"),
         ("abstention_precision", r"not the same ones. Name declined or abstention_recall"),
-        ("doc@1:better", r"'better' is no verdict. Write doc@1 or doc@1:worse"),
+        ("doc@1:better", r"'better' is not a verdict. Write doc@1 or doc@1:worse"),
     ],
 )
 def test_what_cannot_be_judged_is_refused_by_name(tmp_path: Path, wanted: str, message: str) -> None:
-    joined = pair(tmp_path, {"doc@1": GOOD, "mrr": GOOD}, {"doc@1": GOOD, "mrr": GOOD})
+    scores: Scores = {"doc@1": GOOD, "mrr": GOOD, "write_ms": GOOD}
+    joined = pair(tmp_path, scores, scores)
 
     with pytest.raises(UnknownMetricError, match=message):
         wanted_metrics([wanted], joined)
+
+
+def test_times_of_runs_one_after_the_other_do_not_pass(tmp_path: Path) -> None:
+    (told,) = failed(pair(tmp_path, {"seconds": GOOD}, {"seconds": GOOD}), "seconds")
+
+    assert told.startswith("seconds: no verdict: ")

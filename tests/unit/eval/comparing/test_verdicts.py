@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from eval.cells import scored
 from eval.comparing.pairing import join, read_side
-from eval.comparing.verdicts import Difference, Rules, Verdicts, judge
+from eval.comparing.verdicts import Difference, Verdicts, judge
 from eval.run_folder import RunFolder, Scored
 from tests.fakes.runs import case
 from tests.unit.eval.comparing.pairs import pair, questions, run
 
-RULES = Rules(samples=2_000)
 HALF = [0.0, 1.0] * 20
 
 
@@ -23,13 +23,13 @@ def of(verdicts: Verdicts, name: str) -> Difference:
 def judged(
     path: Path, before: Sequence[float | None], after: Sequence[float | None], name: str = "doc@1"
 ) -> Difference:
-    return of(judge(pair(path, {name: before}, {name: after}), RULES), name)
+    return of(judge(pair(path, {name: before}, {name: after})), name)
 
 
 def test_a_run_against_itself_says_no_difference_everywhere(tmp_path: Path) -> None:
     folder = run(tmp_path / "a", questions(40), {"doc@1": HALF, "declined": HALF, "word_recall": [0.3] * 40})
 
-    verdicts = judge(join(read_side(folder), read_side(folder)), RULES)
+    verdicts = judge(join(read_side(folder), read_side(folder)))
 
     assert {one.verdict for one in verdicts.overall} == {"no difference"}
     assert {(one.wins, one.ties, one.losses) for one in verdicts.overall} == {(0, 40, 0)}
@@ -44,7 +44,7 @@ def test_the_direction_is_the_metrics_own(tmp_path: Path, name: str, after: list
     difference = judged(tmp_path, HALF, after, name)
 
     assert difference.verdict == expected
-    assert difference.sure
+    assert difference.chance < 0.001
     assert (difference.wins, difference.losses) == ((20, 0) if expected == "better" else (0, 20))
 
 
@@ -63,9 +63,20 @@ def test_nine_pairs_are_too_few_however_clear_they_look(tmp_path: Path) -> None:
     assert judged(tmp_path, [1.0] * 9, [0.0] * 9).verdict == "too few to tell"
 
 
-@pytest.mark.parametrize(("lost", "expected"), [(5, "too few to tell"), (6, "worse")])
-def test_six_pairs_must_differ(tmp_path: Path, lost: int, expected: str) -> None:
-    assert judged(tmp_path, [1.0] * 40, [0.0] * lost + [1.0] * (40 - lost)).verdict == expected
+@pytest.mark.parametrize(("lost", "expected"), [(4, "no real difference"), (7, "too few to tell"), (8, "worse")])
+def test_eight_pairs_must_differ_if_all_point_the_same_way(tmp_path: Path, lost: int, expected: str) -> None:
+    assert judged(tmp_path, [1.0] * 60, [0.0] * lost + [1.0] * (60 - lost)).verdict == expected
+
+
+def test_an_interval_that_ends_at_0_as_it_is_printed_is_no_difference(tmp_path: Path) -> None:
+    """Its true end is 0.0003: what a reader sees is 0.000."""
+    before, after = [0.5] * 60, [0.5 + 0.0006 * (1 + number % 2) for number in range(60)]
+
+    difference = judged(tmp_path, before, after)
+
+    assert difference.interval is not None
+    assert difference.interval.low > 0
+    assert difference.verdict == ("no real difference" if round(difference.interval.low, 3) == 0 else "better")
 
 
 def test_failed_scores_pair_with_nothing_and_are_told(tmp_path: Path) -> None:
@@ -79,8 +90,8 @@ def test_failed_scores_pair_with_nothing_and_are_told(tmp_path: Path) -> None:
 def test_a_difference_below_the_smallest_that_counts_is_none(tmp_path: Path) -> None:
     joined = pair(tmp_path, {"doc@1": HALF}, {"doc@1": [value - 0.009 for value in HALF]})
 
-    assert of(judge(joined, RULES), "doc@1").verdict == "worse"
-    assert of(judge(joined, Rules(2_000, min_difference=0.01)), "doc@1").verdict == "no real difference"
+    assert of(judge(joined), "doc@1").verdict == "worse"
+    assert of(judge(joined, min_difference=0.01), "doc@1").verdict == "no real difference"
 
 
 def test_what_the_judge_says_differently_of_the_same_answer_is_its_noise(tmp_path: Path) -> None:
@@ -90,7 +101,7 @@ def test_what_the_judge_says_differently_of_the_same_answer_is_its_noise(tmp_pat
     repeat(first, "faithfulness", [0.8] * 10)
     second = run(tmp_path / "b", asked, {"faithfulness": [0.7] * 10})
 
-    difference = of(judge(join(read_side(first), read_side(second)), RULES), "faithfulness")
+    difference = of(judge(join(read_side(first), read_side(second))), "faithfulness")
 
     one_score = 0.18**0.5  # standard deviation of 0.2 and 0.8
     assert difference.noise == pytest.approx(1.96 * one_score / 10**0.5 * (1 + 1 / 2) ** 0.5)
@@ -99,22 +110,36 @@ def test_what_the_judge_says_differently_of_the_same_answer_is_its_noise(tmp_pat
     assert difference.verdict == "no real difference"
 
 
-def test_a_verdict_that_chance_explains_among_many_metrics_is_not_sure(tmp_path: Path) -> None:
-    before = {f"m{number:02}": [1.0] * 4 + [0.0] * 36 for number in range(12)}
-    one_up_one_down = [0.0] + [1.0] * 4 + [0.0] * 35
-    thirteen_up_four_down = [0.0] * 4 + [1.0] * 13 + [0.0] * 23
-    after = {name: one_up_one_down for name in before} | {"m00": thirteen_up_four_down}
+def test_what_chance_explains_among_many_metrics_is_no_verdict(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    before = {f"m{number:02}": [0.5] * 40 for number in range(20)}
+    after = {name: list(0.5 + generator.normal(0, 0.1, 40)) for name in before}
+    after["m00"] = list(0.54 + generator.normal(0, 0.1, 40))
 
-    verdicts = judge(pair(tmp_path, before, after), RULES)
+    alone = judged(tmp_path / "alone", before["m00"], after["m00"], "m00")
+    among = of(judge(pair(tmp_path / "among", before, after)), "m00")
 
-    assert (of(verdicts, "m00").verdict, of(verdicts, "m00").sure) == ("better", False)
+    assert alone.interval == among.interval
+    assert (alone.verdict, among.verdict) == ("better", "too few to tell")
+    assert among.chance > 5 * alone.chance
+
+
+def test_quality_and_cost_are_two_verdicts(tmp_path: Path) -> None:
+    scores = {"doc@1": HALF, "answer_chars": [100.0 + n for n in range(40)]}
+
+    longer = judge(pair(tmp_path / "longer", scores, {**scores, "answer_chars": [200.0 + n for n in range(40)]}))
+    both = {"doc@1": [1.0] * 40, "mrr": [0.0] * 40}
+    mixed = judge(pair(tmp_path / "mixed", {"doc@1": HALF, "mrr": HALF}, both))
+
+    assert (longer.quality, longer.cost) == ("no difference", "worse")
+    assert (mixed.quality, mixed.cost) == ("mixed", "no verdict")
 
 
 def test_questions_without_an_answer_stand_apart(tmp_path: Path) -> None:
     asked = [*questions(12), *(case(f"n{number:02}", "Who?", None) for number in range(12))]
     scores = {"declined": [0.0] * 24}
 
-    verdicts = judge(pair(tmp_path, scores, {"declined": [0.0] * 12 + [1.0] * 12}, asked), RULES)
+    verdicts = judge(pair(tmp_path, scores, {"declined": [0.0] * 12 + [1.0] * 12}, asked))
 
     assert [(one.metric.name, one.verdict) for one in verdicts.answerable] == [
         ("replied", "no difference"),
@@ -129,7 +154,7 @@ def test_each_category_has_its_own_interval(tmp_path: Path) -> None:
     ]
     joined = pair(tmp_path, {"doc@1": [1.0] * 40}, {"doc@1": [1.0] * 20 + [0.0] * 20}, asked)
 
-    by_category = judge(joined, RULES).by_category
+    by_category = judge(joined).by_category
 
     found = {name: next(one for one in some if one.metric.name == "doc@1") for name, some in by_category.items()}
     assert {name: (one.pairs, one.verdict) for name, one in found.items()} == {
@@ -139,13 +164,13 @@ def test_each_category_has_its_own_interval(tmp_path: Path) -> None:
 
 
 def test_a_share_of_declined_questions_is_not_compared(tmp_path: Path) -> None:
-    verdicts = judge(pair(tmp_path, {"abstention_precision": HALF}, {"abstention_precision": HALF}), RULES)
+    verdicts = judge(pair(tmp_path, {"abstention_precision": HALF}, {"abstention_precision": HALF}))
 
     assert [one.metric.name for one in verdicts.overall] == ["replied"]
 
 
 def test_metrics_of_one_run_alone_are_told(tmp_path: Path) -> None:
-    verdicts = judge(pair(tmp_path, {"doc@1": HALF, "mrr": HALF}, {"doc@1": HALF, "contains": HALF}), RULES)
+    verdicts = judge(pair(tmp_path, {"doc@1": HALF, "mrr": HALF}, {"doc@1": HALF, "contains": HALF}))
 
     assert (verdicts.only_a, verdicts.only_b) == (("mrr",), ("contains",))
 

@@ -70,7 +70,7 @@ def test_a_format_can_be_named(tmp_path: Path) -> None:
         (OWN.encode() * 2, "Line 3 of .* repeats the id 'a' of line 1"),
         (OWN.encode() + '{"id": "é"}'.encode("latin-1"), r"Line 3 of .* is no UTF-8 \(byte 9\)"),
         (OWN.encode("utf-16"), "UTF-16"),
-        (b"PK\x03\x04\x14\x00\x00\x00", "is no text"),
+        (b"PK\x03\x04\x14\x00\x00\x00", "is not text"),
         (b'{"prompt": "x", "completion": "y"}', "no known format; their columns are: prompt, completion. .*--format"),
         (gzip.compress(MANY, mtime=0)[:-500], "cannot be read: .*Copy or download the file again"),
         (bz2.compress(MANY)[:-500], "cannot be read: .*Copy or download the file again"),

@@ -4,8 +4,7 @@ import pytest
 
 from eval.cases import Case
 from eval.cells import Cell, failed, scored
-from eval.reporting.advice import SUGGESTIONS, suggestions
-from eval.reporting.failures import KIND, classify
+from eval.reporting.failures import KIND, KINDS, classify
 from eval.rows import Row
 from settings import Settings
 from tests.fakes.runs import DAM, MOON, SALT, SAMPLE_CASES, SAMPLE_ROWS, case, reply
@@ -134,12 +133,6 @@ def test_references_without_a_letter_are_not_judged_and_other_scripts_are() -> N
     assert kind(case("a", "Which?", "שלום"), reply("a", "שלום.", DAM)) == "right"
 
 
-def test_suggestions_follow_from_the_classes_the_most_frequent_first() -> None:
-    found = suggestions({"missed": 2, "invented": 5, "right": 40, "declined": 0})
-
-    assert [one.kind for one in found] == ["invented", "missed"]
-
-
 def test_suggestions_name_settings_that_exist() -> None:
     known = {
         f"RAG_{group}__{name}".upper()
@@ -147,5 +140,5 @@ def test_suggestions_name_settings_that_exist() -> None:
         for name in getattr(field.annotation, "model_fields", {})
     }
 
-    assert {name for one in SUGGESTIONS for name in one.settings} <= known
-    assert {one.kind for one in SUGGESTIONS} == {kind.key for kind in KIND.values() if kind.state == "bad"}
+    assert {name for kind in KINDS for name in kind.settings} <= known
+    assert {kind.key for kind in KINDS if kind.advice} == {kind.key for kind in KINDS if kind.state == "bad"}

@@ -7,12 +7,12 @@ import pytest
 
 from eval.__main__ import main
 from eval.cells import scored
-from eval.reporting.figures.history import read_history
 from eval.reporting.gather import Gathered, gather
-from eval.reporting.page.markdown import render_markdown, text
+from eval.reporting.history import read_history
+from eval.reporting.page import render_markdown, text
 from eval.reporting.results import questions_csv, results_json
 from eval.run_folder import RunFolder, Scored
-from eval.scoring.catalogue import METRICS
+from eval.summary import KEPT
 from tests.fakes.runs import DAM, SAMPLE_CASES, case, reply, sample_run, write_run
 
 FILES = {"report.html", "eval_report.md", "eval_results.json", "per_question_results.csv"}
@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> RunFolder:
 
 @pytest.fixture
 def gathered(folder: RunFolder) -> Gathered:
-    return gather(folder, METRICS)
+    return gather(folder)
 
 
 def test_the_command_writes_four_files_into_the_run_and_names_them(
@@ -36,7 +36,7 @@ def test_the_command_writes_four_files_into_the_run_and_names_them(
     assert main(["report", str(folder.path)]) == 0
 
     printed = capsys.readouterr().out
-    assert {path.name for path in folder.path.iterdir()} == before.keys() | FILES
+    assert {path.name for path in folder.path.iterdir()} == before.keys() | FILES | {KEPT}
     assert all(str(folder.path / name) in printed for name in FILES)
     assert "1  Wrongly declined" in printed
     assert {name: (folder.path / name).read_bytes() for name in before} == before
@@ -106,7 +106,7 @@ def test_no_text_of_others_is_a_formula_or_too_long_for_a_spreadsheet(tmp_path: 
     rows = [reply("right", "=HYPERLINK(1)", DAM, synthesizer="@x"), reply("missed", "x" * 40_000)]
     folder = write_run(tmp_path / "a", SAMPLE_CASES[:2], rows, {"right": {"answer": {"word_recall": scored(-1.0)}}})
 
-    first, second = csv.DictReader(io.StringIO(questions_csv(gather(folder, METRICS)), newline=""))
+    first, second = csv.DictReader(io.StringIO(questions_csv(gather(folder)), newline=""))
 
     assert (first["answer"], first["synthesizer"], first["word_recall"]) == ("'=HYPERLINK(1)", "'@x", "-1.0")
     assert second["answer"].endswith("x … (8000 more characters)")
@@ -144,15 +144,10 @@ def test_a_run_where_nothing_went_wrong_shows_its_weakest_answers(tmp_path: Path
         [reply("q", "In 1991.", DAM)],
         {"q": {"answer": {"word_recall": scored(1.0)}}},
     )
-    report = render_markdown(gather(folder, METRICS), read_history(folder, tmp_path))
+    report = render_markdown(gather(folder), read_history(folder, tmp_path))
 
     assert "No question of this run came to a bad end." in report
     assert "### Weakest of the right ones: When?" in report
-
-
-def test_a_history_that_is_not_there_is_an_error(folder: RunFolder, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", str(folder.path), "--history", "nowhere"]) == 1
-    assert "[no_history]: nowhere" in capsys.readouterr().err
 
 
 def test_a_judge_that_disagrees_with_itself_is_told_beside_the_mean(folder: RunFolder) -> None:
@@ -161,7 +156,7 @@ def test_a_judge_that_disagrees_with_itself_is_told_beside_the_mean(folder: RunF
         for repeat, score in enumerate((0.4, 0.6)):
             cells = {"faithfulness": scored(score)}
             folder.append_scores(Scored(id=row.id, of=row.digest(), family="ragas", repeat=repeat, by="m", cells=cells))
-    run = gather(folder, METRICS)
+    run = gather(folder)
 
     assert run.scatter == {"faithfulness": pytest.approx(0.1)}
     report = render_markdown(run, read_history(folder, folder.path.parent))

@@ -2,34 +2,33 @@ from pathlib import Path
 
 import pytest
 
-from eval.cells import Metric, failed, scored
-from eval.reporting.figures.main_metrics import main_metrics
-from eval.reporting.figures.tables import changes, examples, lines, weakest
-from eval.reporting.gather import NothingToReportError, check_shared, gather, known_metrics
+from eval.cells import failed, not_applicable, scored
+from eval.comparing.pairing import NotComparableError
+from eval.reporting.figures import categories, changes, examples, lines, main_metrics, suggestions, unmeasured, weakest
+from eval.reporting.gather import NothingToReportError, gather, known_metrics, read_against
 from eval.run_folder import RunFolder, RunFolderError
-from eval.scoring.catalogue import METRICS
 from tests.fakes.runs import DAM, SAMPLE_CASES, SAMPLE_ROWS, case, reply, sample_cells, sample_run, write_run
 
 
 def test_a_folder_without_a_run_says_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(RunFolderError, match=r"holds no run. Make one: python -m eval run"):
-        gather(RunFolder(tmp_path), METRICS)
+        gather(RunFolder(tmp_path))
 
 
 def test_a_run_without_replies_says_how_to_go_on(tmp_path: Path) -> None:
     with pytest.raises(NothingToReportError, match=r"has no replies yet. Go on with it: python -m eval run"):
-        gather(write_run(tmp_path / "a", SAMPLE_CASES, [], {}), METRICS)
+        gather(write_run(tmp_path / "a", SAMPLE_CASES, [], {}))
 
 
 def test_a_run_without_scores_says_how_to_score_it(tmp_path: Path) -> None:
     with pytest.raises(NothingToReportError, match=r"has no scores. Score it first: python -m eval score .*a"):
-        gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, {}), METRICS)
+        gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, {}))
 
 
 def test_what_is_missing_is_told(tmp_path: Path) -> None:
     cells = sample_cells()
     del cells["right"]["answer"]
-    run = gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS[:-1], cells | {"invented": {}}), METRICS)
+    run = gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS[:-1], cells | {"invented": {}}))
 
     assert "The run is unfinished: 1 of 8 questions were not asked." in run.notices
     assert "1 of 8 questions got no reply. The same run command asks them again." in run.notices
@@ -39,7 +38,7 @@ def test_what_is_missing_is_told(tmp_path: Path) -> None:
 
 def test_replies_of_several_systems_are_told(tmp_path: Path) -> None:
     rows = [SAMPLE_ROWS[0], reply("missed", "x", DAM, fingerprint="e2e2")]
-    run = gather(write_run(tmp_path / "a", SAMPLE_CASES, rows, {"right": sample_cells()["right"]}), METRICS)
+    run = gather(write_run(tmp_path / "a", SAMPLE_CASES, rows, {"right": sample_cells()["right"]}))
 
     assert "The replies come from 2 different systems: e2e2, f1f1." in run.notices
 
@@ -50,27 +49,25 @@ def test_replies_of_several_systems_are_told(tmp_path: Path) -> None:
 def test_the_source_of_the_scores_is_told(tmp_path: Path, family: str, name: str, source: str) -> None:
     cells = sample_cells()
     cells["right"][family] = {name: scored(0.5)}
-    catalogue = {**METRICS, "faithfulness": Metric("faithfulness", "ragas", "higher", "Judged.")}
 
-    assert gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, cells), catalogue).source == source
+    assert gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, cells)).source == source
 
 
 def test_only_judged_scores_come_from_a_judge(tmp_path: Path) -> None:
     cells = {"right": {"ragas": {"faithfulness": scored(0.5)}, "speed": {"seconds": scored(1.0)}}}
-    catalogue = {**METRICS, "faithfulness": Metric("faithfulness", "ragas", "higher", "Judged.")}
 
-    assert gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, cells), catalogue).source == "judge"
+    assert gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, cells)).source == "judge"
 
 
 def test_metrics_that_nobody_knows_come_last_and_say_so() -> None:
-    found = known_metrics(["strange", "seconds", "mrr", "word_recall"], METRICS)
+    found = known_metrics(["strange", "seconds", "mrr", "word_recall"])
 
     assert [metric.name for metric in found] == ["word_recall", "mrr", "seconds", "strange"]
     assert found[-1].family == "other"
 
 
 def test_unknown_metrics_stand_for_a_run_that_has_no_others(tmp_path: Path) -> None:
-    run = gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, {"right": {"x": {"mine": scored(3.0)}}}), METRICS)
+    run = gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, {"right": {"x": {"mine": scored(3.0)}}}))
 
     assert [metric.name for metric in main_metrics(run)] == ["mine"]
 
@@ -78,7 +75,7 @@ def test_unknown_metrics_stand_for_a_run_that_has_no_others(tmp_path: Path) -> N
 def test_lines_hold_what_says_something_of_their_questions(tmp_path: Path) -> None:
     cells = sample_cells()
     cells["missed"]["citations"] = {"citation_recall": failed("the judge is down")}
-    run = gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, cells), METRICS)
+    run = gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, cells))
     without = [case for case in run.cases if case.unanswerable]
     others = [case for case in run.cases if not case.unanswerable]
 
@@ -94,23 +91,45 @@ def test_lines_hold_what_says_something_of_their_questions(tmp_path: Path) -> No
 def test_another_run_stands_beside_over_the_rows_that_both_scored(tmp_path: Path) -> None:
     one, two = sample_cells(), sample_cells()
     two["right"]["answer"], two["missed"]["answer"] = {"word_recall": scored(0.5)}, {"word_recall": failed("x")}
-    run = gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, one), METRICS)
-    other = gather(write_run(tmp_path / "b", SAMPLE_CASES, SAMPLE_ROWS, two), METRICS)
+    folder = write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, one)
+    run, other = gather(folder), write_run(tmp_path / "b", SAMPLE_CASES, SAMPLE_ROWS, two)
+    answerable = [case for case in run.cases if not case.unanswerable]
 
-    line = lines(run, run.cases, run.summary.everything, other)[0]
+    beside = read_against(folder, other).verdicts.answerable
+    line = lines(run, answerable, run.summary.answerable, beside)[0]
 
     assert line.beside is not None
-    assert (line.beside.other, line.beside.difference, line.beside.n) == pytest.approx((0.25, 0.125, 4))
+    assert line.beside.interval is not None
+    assert (line.beside.mean_a, line.beside.interval.mean, line.beside.pairs) == pytest.approx((0.25, 0.125, 4))
+    assert line.beside.verdict == "too few to tell"
+
+
+def test_where_a_metric_does_not_apply_is_told_beside_it_with_the_reason(tmp_path: Path) -> None:
+    cells = sample_cells()
+    for id_, held, found in (("right", 1.0, 0.0), ("unsaid", 0.9, 0.0), ("missed", 0.0, 0.0)):
+        cells[id_] |= {"retrieval": {"context@8000": scored(held)}}
+        cells[id_] |= {"ragas_offline": {"ragas_context_recall": scored(found)}}
+        cells[id_]["citations"] = {"citation_recall": not_applicable("the service tells no citations")}
+    cells["against"]["citations"] = {"citation_recall": scored(1.0)}
+    cells["right"]["retrieval"]["ndcg@10"] = not_applicable("the case grades no documents")
+    run = gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, cells))
+
+    found_lines = {line.metric.name: line.lacks for line in lines(run, run.cases, run.summary.everything)}
+
+    assert found_lines["citation_recall"] == "Does not apply to 3 of 8 questions: the service tells no citations."
+    assert "0 for 2 questions although the passages hold" in found_lines["ragas_context_recall"]
+    assert found_lines["context@8000"] == ""
+    assert unmeasured(run, run.cases, run.summary.everything) == {"the case grades no documents": ["ndcg@10"]}
 
 
 def test_questions_that_turned_are_told_losses_first(tmp_path: Path) -> None:
-    run = gather(sample_run(tmp_path / "a"), METRICS)
+    run = gather(sample_run(tmp_path / "a"))
     rows = [
         reply("right", "I don't know.", DAM, outcome="declined") if row.id == "right"
         else reply("declined", "They had 450 kilowatts.", DAM) if row.id == "declined" else row
         for row in SAMPLE_ROWS
     ]  # fmt: skip
-    other = gather(write_run(tmp_path / "b", SAMPLE_CASES, rows, sample_cells()), METRICS)
+    other = gather(write_run(tmp_path / "b", SAMPLE_CASES, rows, sample_cells()))
 
     assert [(change.case.id, change.before.key, change.now.key) for change in changes(run, other)] == [
         ("declined", "right", "declined"), ("right", "declined", "right"),
@@ -118,21 +137,38 @@ def test_questions_that_turned_are_told_losses_first(tmp_path: Path) -> None:
 
 
 def test_a_run_of_other_questions_cannot_stand_beside(tmp_path: Path) -> None:
-    run = gather(sample_run(tmp_path / "a"), METRICS)
+    folder = sample_run(tmp_path / "a")
     asked = case("right", "Another question?", "1991")
     cells = {"right": {"answer": {"word_recall": scored(1.0)}}}
-    other = gather(write_run(tmp_path / "b", [asked], [reply("right", "x")], cells), METRICS)
+    other = write_run(tmp_path / "b", [asked], [reply("right", "x")], cells)
+    part = write_run(tmp_path / "c", SAMPLE_CASES[:2], SAMPLE_ROWS[:2], {"right": sample_cells()["right"]})
 
-    with pytest.raises(NothingToReportError, match="have no question in common"):
-        check_shared(run, other)
-    assert check_shared(run, run) == ""
+    with pytest.raises(NotComparableError, match="share no question"):
+        read_against(folder, other)
+    assert read_against(folder, folder).notice == ""
+    assert read_against(folder, part).notice.startswith("2 questions are in c as well")
 
 
 def test_right_answers_fill_up_the_examples_where_little_went_wrong(tmp_path: Path) -> None:
     cases = [case(f"q{n}", "When?", "1991") for n in range(5)]
     rows = [reply(f"q{n}", "In 1991." if n else "In 1954.", DAM) for n in range(5)]
     cells = {f"q{n}": {"answer": {"word_recall": scored(n / 5)}} for n in range(5)}
-    run = gather(write_run(tmp_path / "a", cases, rows, cells), METRICS)
+    run = gather(write_run(tmp_path / "a", cases, rows, cells))
 
     assert [(kind.key, [one.id for one in found]) for kind, found in examples(run)] == [("against", ["q0"])]
     assert [one.id for one in weakest(run)] == ["q1", "q2"]
+
+
+def test_what_to_try_follows_from_the_classes_the_most_frequent_first(tmp_path: Path) -> None:
+    cases = [case(f"q{n}", "When?", "1991") for n in range(5)]
+    rows = [reply(one.id, "In 1954.", DAM if n else "nothing") for n, one in enumerate(cases)]
+    run = gather(write_run(tmp_path / "a", cases, rows, {"q0": {"answer": {"word_recall": scored(0.0)}}}))
+
+    assert [kind.key for kind in suggestions(run)] == ["against", "missed"]
+
+
+def test_each_category_tells_what_was_declined(tmp_path: Path) -> None:
+    run = gather(sample_run(tmp_path / "a"))
+
+    for category in categories(run):
+        assert [line.metric.name for line in category.lines][-2:] == ["declined", "abstention_recall"]

@@ -47,9 +47,9 @@ def test_words_beside_a_number_stay_words(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["1984", "12 March 1984", "1984–1991", "March 12, 1984", "ca. 1890", "12"])
 def test_a_date_by_itself(text: str) -> None:
-    assert is_date_alone(text)
+    assert is_date_alone(text, 0, len(text))
 
 
 @pytest.mark.parametrize("text", ["It was 1984", "Founded 1984", "", "Itaipu", "In May 1984"])
 def test_more_than_a_date(text: str) -> None:
-    assert not is_date_alone(text)
+    assert not is_date_alone(text, 0, len(text))

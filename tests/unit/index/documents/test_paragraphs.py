@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from index.documents.span_tree import NO_PARENT, SpanTree
 from index.documents.splitter import TreeSplitter
+from index.documents.store import Document, Metadata
 from settings import ChunkSettings
 
 CHUNK = ChunkSettings(root_tokens=2048, middle_tokens=512, leaf_tokens=128)
@@ -17,6 +18,11 @@ def count_words(text: str) -> int:
 
 def splitter(paper_words: int = 250, window_tokens: int = 1000) -> TreeSplitter:
     return TreeSplitter(CHUNK, count_words, window_tokens, paper_words)
+
+
+def split(text: str, by: TreeSplitter | None = None, *, paper: bool = True) -> SpanTree:
+    metadata: Metadata = {"paper_id": "1"} if paper else {}
+    return (by or splitter()).split(Document("a", "", text, metadata=metadata))
 
 
 def prose(words: int) -> str:
@@ -31,7 +37,7 @@ def sizes(tree: SpanTree, text: str) -> list[int]:
 @pytest.mark.parametrize("words", [210, 250, 260, 300, 510, 1000, 2630, 9000])
 def test_paragraphs_have_100_to_250_words_and_are_even(words: int) -> None:
     text = prose(words)
-    found = sizes(splitter().split(text, paper=True), text)
+    found = sizes(split(text), text)
 
     assert sum(found) == words
     assert all(100 <= size <= 250 for size in found)
@@ -41,7 +47,7 @@ def test_paragraphs_have_100_to_250_words_and_are_even(words: int) -> None:
 
 def test_the_models_window_bounds_them_too() -> None:
     text = prose(1000)
-    tree = splitter(window_tokens=180).split(text, paper=True)
+    tree = split(text, splitter(window_tokens=180))
 
     assert max(sizes(tree, text)) <= 180 - 48
 
@@ -49,18 +55,18 @@ def test_the_models_window_bounds_them_too() -> None:
 def test_the_setting_bounds_them() -> None:
     text = prose(1000)
 
-    assert max(sizes(splitter(paper_words=60).split(text, paper=True), text)) <= 60
+    assert max(sizes(split(text, splitter(paper_words=60)), text)) <= 60
 
 
 def test_other_documents_are_cut_by_the_chunk_settings() -> None:
     text = prose(1000)
 
-    assert max(sizes(splitter().split(text), text)) <= 128
+    assert max(sizes(split(text, paper=False), text)) <= 128
 
 
 def test_a_sentence_that_is_too_long_is_cut_between_words_and_numbers_stay_whole() -> None:
     text = "word 1,000 km/h " * 400
-    tree = splitter().split(text, paper=True)
+    tree = split(text)
     leaves = [text[tree[leaf].start : tree[leaf].end] for leaf in tree.leaves]
 
     assert all(count_words(leaf) <= 250 for leaf in leaves)
@@ -68,14 +74,13 @@ def test_a_sentence_that_is_too_long_is_cut_between_words_and_numbers_stay_whole
 
 
 def test_a_blank_text_has_no_paragraphs() -> None:
-    assert len(splitter().split(" \n ", paper=True)) == 0
+    assert len(split(" \n ")) == 0
 
 
 @given(st.text(st.sampled_from("ab .!?\n\té世"), min_size=1, max_size=600).filter(str.strip))
 def test_children_tile_their_parents_in_order(text: str) -> None:
-    tree = TreeSplitter(ChunkSettings(root_tokens=64, middle_tokens=32, leaf_tokens=16), count_words, 30, 20).split(
-        text, paper=True
-    )
+    small = ChunkSettings(root_tokens=64, middle_tokens=32, leaf_tokens=16)
+    tree = split(text, TreeSplitter(small, count_words, 30, 20))
 
     assert {span.level for span in tree.spans} == {0, 1, 2}
     rest = list(text)

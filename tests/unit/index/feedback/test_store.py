@@ -229,3 +229,26 @@ def fill(store: FeedbackStore, name: str, text: str = "x") -> None:
 def kept(folder: Path) -> set[str]:
     with sqlite3.connect(folder / "feedback.sqlite") as connection:
         return {id_ for id_, body in connection.execute("SELECT id, body FROM given") if json.loads(body)}
+
+
+@pytest.mark.fault("E11")
+def test_only_the_owner_reads_what_people_asked(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    store = store_in(folder)
+    store.note(given())
+    store.close()
+
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_file_of_before_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
+    with sqlite3.connect(store_in(tmp_path).path) as database:
+        database.execute("PRAGMA journal_mode=WAL")
+    store_in(tmp_path).path.chmod(0o644)
+
+    store = store_in(tmp_path)
+    store.note(given())
+    store.close()
+
+    assert store.path.stat().st_mode & 0o777 == 0o600

@@ -41,7 +41,7 @@ def test_each_differing_field_is_refused_with_both_values(change: dict[str, Any]
     assert f"{field}={getattr(MANIFEST.identity, field)!r}" in caught.value.fact
     assert repr(wanted) in caught.value.fact
     assert variable in caught.value.remedy
-    assert "--rebuild" in caught.value.remedy
+    assert "reembed" in caught.value.remedy
 
 
 def test_precision_is_not_compared() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from errors import UnreadableError
 from index.documents.splitter import TreeSplitter
+from index.documents.store import Document
 from index.embedding.model import load_embedding_model
 from ingestion.pipeline.cutter import Cutter
 from ingestion.schema import RunStopped
@@ -26,32 +27,37 @@ def cutter(stop: threading.Event | None = None, **limits: float) -> Iterator[Cut
 
 def test_trees_are_those_that_this_process_would_make() -> None:
     texts = [PROSE, "One sentence.", "", "a: 70.44\n" * 5000, PROSE * 30]
+    documents = [Document(str(number), "", text) for number, text in enumerate(texts)]
     here = TreeSplitter(CHUNK, MODEL.count_tokens, 254)
 
     with cutter() as there:
-        trees = there.trees(texts)
+        trees = there.trees(documents)
 
     assert [tree.to_bytes() for tree in trees if not isinstance(tree, UnreadableError)] == [
-        here.split(text).to_bytes() for text in texts
+        here.split(document).to_bytes() for document in documents
     ]
 
 
 def test_papers_are_cut_into_paragraphs_and_their_neighbours_are_not() -> None:
     here = TreeSplitter(CHUNK, MODEL.count_tokens, 254, 60)
+    other_document = Document("b", "", PROSE)
+    paper_document = Document("a", "", PROSE, metadata={"paper_id": "1"})
 
     with cutter(paper_words=60) as there:
-        paper, other = there.trees([PROSE, PROSE], [True, False])
+        paper, other = there.trees([paper_document, other_document])
 
     assert not isinstance(paper, UnreadableError)
     assert not isinstance(other, UnreadableError)
-    assert paper.to_bytes() == here.split(PROSE, paper=True).to_bytes()
-    assert other.to_bytes() == here.split(PROSE).to_bytes()
+    assert paper.to_bytes() == here.split(paper_document).to_bytes()
+    assert other.to_bytes() == here.split(other_document).to_bytes()
 
 
 @pytest.mark.slow
 def test_a_text_that_takes_too_long_costs_itself_only() -> None:
     with cutter(parse_timeout_s=0.5) as there:
-        first, long, last = there.trees(["One sentence.", "a b, c. " * 1_000_000, "Another one."])
+        first, long, last = there.trees(
+            [Document("", "", text) for text in ("One sentence.", "a b, c. " * 1_000_000, "Another one.")]
+        )
 
     assert isinstance(long, UnreadableError)
     assert "Cutting the text took longer than 0.5 s" in long.fact
@@ -66,5 +72,5 @@ def test_a_stopped_run_ends_the_cutting() -> None:
     timer.start()
 
     with cutter(stop) as there, pytest.raises(RunStopped):
-        there.trees(["a b, c. " * 2_000_000])
+        there.trees([Document("", "", "a b, c. " * 2_000_000)])
     timer.join()

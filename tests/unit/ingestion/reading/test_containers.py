@@ -18,9 +18,9 @@ from index.documents.structure import check_blocks
 from ingestion.reading import containers
 from ingestion.reading.formats import Item, read_file
 from ingestion.reading.options import ReadOptions
-from tests.fakes.archives import make_mail, make_mbox, make_tar, make_zip
-from tests.fakes.outlook import make_msg
 from tests.fakes.pdfs import make_pdf
+from tests.zoo.archives import make_mail, make_mbox, make_tar, make_zip
+from tests.zoo.outlook import make_msg
 
 OPTIONS = ReadOptions(max_bytes=10_000_000, max_chars=1_000_000)
 FILES = {"notes/wind.md": b"# Wind\n\nTurbines turn.", "water.txt": b"Dams hold water.", "a.pdf": make_pdf("A page.")}
@@ -103,6 +103,7 @@ def test_archives_in_archives_are_read_to_a_limit(tmp_path: Path) -> None:
     assert reason.startswith("box.zip/inner.zip/inner.zip/inner.zip:")
 
 
+@pytest.mark.fault("E1")
 @pytest.mark.parametrize("name", ["../out.txt", "a/../../out.txt", "a\\..\\out.txt"])
 @pytest.mark.parametrize("pack", [make_zip, make_tar])
 def test_a_name_that_leads_out_is_refused(
@@ -172,6 +173,7 @@ def bomb(size: int, said: int | None = None) -> bytes:
     return bytes(written)
 
 
+@pytest.mark.fault("D5")
 def test_a_bomb_is_refused_unread(tmp_path: Path) -> None:
     data = bomb(4_000_000_000)
 
@@ -181,6 +183,7 @@ def test_a_bomb_is_refused_unread(tmp_path: Path) -> None:
     assert "unpacks to more than" in refused
 
 
+@pytest.mark.fault("D5")
 def test_a_bomb_that_lies_about_its_size_gets_no_further(tmp_path: Path) -> None:
     found = read(tmp_path, "box.zip", bomb(2_000_000_000, said=1000))
 
@@ -256,6 +259,7 @@ WIKI = (
 MAIL = make_mail("Text.\n\n> Quoted.\n", attachments=FILES)
 
 
+@pytest.mark.fault("D5")
 @pytest.mark.parametrize(
     ("name", "data"),
     [

@@ -102,6 +102,7 @@ def test_pictures_are_listed_where_they_are_read(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.fault("D8")
 def test_links_are_reported_and_never_followed(tmp_path: Path) -> None:
     root = tmp_path / "root"
     write(root / "a.md")
@@ -123,6 +124,7 @@ def test_a_root_that_is_a_link_means_its_target(tmp_path: Path) -> None:
     assert names(tmp_path / "link") == ["a.md"]
 
 
+@pytest.mark.fault("D8")
 def test_pipes_and_sockets_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe.md")
     monkeypatch.chdir(tmp_path)  # the path of a socket may not be long
@@ -132,6 +134,7 @@ def test_pipes_and_sockets_are_reported(tmp_path: Path, monkeypatch: pytest.Monk
         assert reasons(tmp_path) == {"pipe.md": "named pipe", "socket.md": "socket"}
 
 
+@pytest.mark.fault("D8")
 def test_names_that_cannot_be_written_down_are_reported_in_a_form_that_can(tmp_path: Path) -> None:
     write(tmp_path / "a\nb.md")
     try:
@@ -167,6 +170,7 @@ def test_a_root_that_is_not_there_is_an_error(tmp_path: Path) -> None:
         list(list_files(tmp_path / "nowhere"))
 
 
+@pytest.mark.fault("D8", "E1")
 def test_opening_follows_no_link(tmp_path: Path) -> None:
     (tmp_path / "link.md").symlink_to(write(tmp_path / "a.md"))
 
@@ -221,3 +225,23 @@ def test_opening_a_pipe_is_refused_and_does_not_wait_for_a_writer(tmp_path: Path
 
     with pytest.raises(UnreadableError, match="no plain file"):
         open_plain(tmp_path / "pipe.md")
+
+
+@pytest.mark.fault("E1")
+def test_a_file_with_another_name_is_read_only_where_that_is_wanted(tmp_path: Path) -> None:
+    (tmp_path / "private").mkdir()
+    secret = tmp_path / "private" / "secret.md"
+    secret.write_text("canary")
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "inbox.md").hardlink_to(secret)
+    (root / "own.md").write_text("Wind turns blades.")
+
+    def read(path: Path, *, hard_links: bool) -> list[str]:
+        return [one.doc_id for one in list_files(path, hard_links=hard_links) if isinstance(one, SourceFile)]
+
+    assert read(root, hard_links=False) == ["own.md"]
+    assert read(root / "inbox.md", hard_links=False) == []
+    assert read(root, hard_links=True) == ["inbox.md", "own.md"]
+    (refused,) = [one for one in list_files(root, hard_links=False) if isinstance(one, Skipped)]
+    assert "RAG_INGEST__HARD_LINKS" in refused.reason

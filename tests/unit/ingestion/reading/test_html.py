@@ -65,6 +65,7 @@ def test_the_declared_encoding_is_used_as_browsers_do(declaration: str, encoding
     assert word in read_html(page.encode(encoding), "a.html").text
 
 
+@pytest.mark.fault("D6")
 @pytest.mark.parametrize(
     "page",
     ["<html><body></body></html>", "<!-- only a comment -->", "<html><script>var a = 'text';</script></html>", ""],
@@ -81,6 +82,7 @@ def test_control_characters_do_no_harm() -> None:
     assert read_html(page.encode(), "a.html").text.endswith("A word A end.")
 
 
+@pytest.mark.fault("D6")
 def test_a_page_nested_too_deeply_is_refused_rather_than_cut() -> None:
     page = "<html><body>" + "<div>" * 50_000 + "deep" + "</div>" * 50_000 + f"<p>{PARAGRAPH}</p></body></html>"
 

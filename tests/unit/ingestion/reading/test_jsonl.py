@@ -71,6 +71,7 @@ def test_blank_lines_a_byte_order_mark_and_windows_line_ends_are_fine() -> None:
     assert len(found) == 2
 
 
+@pytest.mark.fault("D7")
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -115,6 +116,7 @@ class EndlessLine(io.RawIOBase):
         return b""
 
 
+@pytest.mark.fault("D7")
 def test_an_oversized_line_is_refused_by_its_number_in_bounded_memory() -> None:
     stream = EndlessLine(200_000_000)
 
@@ -126,6 +128,7 @@ def test_an_oversized_line_is_refused_by_its_number_in_bounded_memory() -> None:
     assert stream.largest <= jsonl.MAX_LINE_BYTES + 1
 
 
+@pytest.mark.fault("D8")
 def test_what_is_appended_while_reading_belongs_to_the_next_run() -> None:
     line = b'{"id":"a","text":"x"}\n'
 

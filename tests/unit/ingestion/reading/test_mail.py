@@ -12,9 +12,9 @@ from index.documents.store import Document
 from index.documents.structure import check_blocks
 from ingestion.reading.formats import Item, read_file
 from ingestion.reading.options import ReadOptions
-from tests.fakes.archives import make_mail, make_zip
-from tests.fakes.outlook import make_msg
 from tests.fakes.pdfs import make_pdf
+from tests.zoo.archives import make_mail, make_zip
+from tests.zoo.outlook import make_msg, make_ole
 
 OPTIONS = ReadOptions(max_bytes=10_000_000, max_chars=1_000_000)
 NAMES = {"subject": "0037", "body": "1000", "html": "1013", "sender": "0C1A", "to": "0E04", "headers": "007D"}
@@ -83,6 +83,25 @@ def test_plain_text_is_taken_before_html(tmp_path: Path) -> None:
 
     assert "Plain words." in mail.text
     assert "Other" not in mail.text
+
+
+@pytest.mark.parametrize(
+    ("delsp", "sent", "shown"),
+    [
+        (
+            "no",
+            "The tide \nis high.\n\n> Is it \n> so?\n>> Yes \n Spaced.\n-- \nAnn",
+            "The tide is high.\n\n> Is it so?\n\n> > Yes\n\nSpaced.\n\n--\nAnn",
+        ),
+        ("yes", "Die Fl \nut steigt.", "Die Flut steigt."),
+    ],
+)
+def test_lines_that_flow_are_joined(tmp_path: Path, delsp: str, sent: str, shown: str) -> None:
+    kind = f"text/plain; charset=utf-8; format=flowed; delsp={delsp}"
+    data = f"From: ann@example.org\nContent-Type: {kind}\n\n{sent}".encode()
+    (mail,) = documents(read(tmp_path, data)).values()
+
+    assert mail.text.partition("\n\n")[2] == shown
 
 
 @pytest.mark.parametrize("plain", ["", " \n"])
@@ -193,3 +212,28 @@ def test_a_mail_attached_in_outlook_is_read_with_what_is_attached_to_it(tmp_path
 def test_what_is_no_mail_of_outlook_is_refused(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(UnreadableError, match="not a mail of Outlook"):
         read(tmp_path, data, "a.msg")
+
+
+def test_a_mail_of_outlook_whose_text_is_in_rtf_only(tmp_path: Path) -> None:
+    packed = bytes.fromhex(  # the example of [MS-OXRTFCP]
+        "2d0000002b0000004c5a4675f1c5c7a703000a007263706731323542320af32068656c090020627705b06c647d0a800fa0"
+    )
+    data = make_ole(
+        {
+            "__substg1.0_0037001F": "Harbour".encode("utf-16-le"),
+            "__substg1.0_10090102": packed,
+            "__properties_version1.0": bytes(32),
+        }
+    )
+    (mail,) = documents(read(tmp_path, data, "mail.msg")).values()
+
+    assert mail.text == "Subject: Harbour\n\nhello world"
+
+
+@pytest.mark.parametrize("packed", [b"", bytes(8) + b"LZFu", bytes(8) + b"LZFu" + bytes(4) + b"\xff" * 99, b"x" * 99])
+def test_a_damaged_text_of_a_mail_of_outlook_is_reported(tmp_path: Path, packed: bytes) -> None:
+    streams = {"__substg1.0_0037001F": "Harbour".encode("utf-16-le"), "__substg1.0_10090102": packed or b"?"}
+    items = read(tmp_path, make_ole({**streams, "__properties_version1.0": bytes(32)}), "mail.msg")
+
+    assert [item.text for item in items if isinstance(item, Document)] == ["Subject: Harbour"]
+    assert any(isinstance(item, LeftOut) and "RTF" in item.reason for item in items)

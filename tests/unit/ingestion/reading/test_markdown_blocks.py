@@ -159,6 +159,7 @@ def test_blocks_of_any_text_tile_it_and_hold_its_words() -> None:
             assert Structure(Structure(blocks).to_bytes()).blocks == blocks
 
 
+@pytest.mark.fault("D6")
 @pytest.mark.parametrize(
     "text",
     [

@@ -7,7 +7,7 @@ import pytest
 from errors import UnreadableError
 from ingestion.reading import mbox
 from ingestion.reading.containers import Member
-from tests.fakes.archives import make_mail, make_mbox
+from tests.zoo.archives import make_mail, make_mbox
 
 
 def read(data: bytes) -> list[bytes]:

@@ -100,6 +100,21 @@ def test_headings_and_lists(tmp_path: Path) -> None:
     assert [block.kind for block in found.structure.blocks[1:]] == ["heading", *["item"] * 4, "heading", "paragraph"]
 
 
+def test_cells_that_span_rows_and_columns(tmp_path: Path) -> None:
+    table = (
+        '{|\n! rowspan="2" | Boat !! colspan=2 | Seats\n|-\n! Sail !! Oar\n|-\n'
+        "| rowspan=2 | Gannet || 4 || 6\n|-\n| 5\n| 7\n|}"
+    )
+    document = article(tmp_path, table)
+    rows = [block for block in document.structure.blocks if block.kind == "row" and block.cells and not block.header]
+
+    assert [[document.text[slice(*cell)] for cell in row.cells] for row in rows[-2:]] == [
+        ["Gannet", "4", "6"],
+        ["Gannet", "5", "7"],
+    ]
+    assert rows[-1].columns == ("Boat", "Seats Sail", "Oar")
+
+
 def test_a_table_has_rows_with_columns(tmp_path: Path) -> None:
     table = (
         '{| class="wikitable"\n|+ Fleet\n! Boat !! Seats\n|-\n| style="x" | [[Gannet|The Gannet]] || {{nowrap|4}}\n|}'

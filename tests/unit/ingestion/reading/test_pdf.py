@@ -68,6 +68,7 @@ def test_what_people_write_is_a_title(title: str) -> None:
     assert is_title(title)
 
 
+@pytest.mark.fault("D5")
 def test_an_encrypted_pdf_is_refused() -> None:
     with pytest.raises(UnreadableError, match="encrypted"):
         read_pdf(make_pdf("secret", password="key"), "a.pdf")
@@ -78,6 +79,7 @@ def test_a_scanned_pdf_is_refused_and_the_remedy_is_ocr() -> None:
         read_pdf(make_pdf("", ""), "a.pdf")
 
 
+@pytest.mark.fault("D5")
 @pytest.mark.parametrize("data", [b"", b"no pdf at all", make_pdf("text")[:200]], ids=["empty", "text", "cut"])
 def test_what_is_no_pdf_is_refused(data: bytes) -> None:
     with pytest.raises(UnreadableError, match="no PDF, or a damaged one"):

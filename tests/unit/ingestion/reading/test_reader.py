@@ -79,6 +79,7 @@ def make_pdf_bomb(copies: int) -> bytes:
     return b"%PDF-1.4\n" + body + b"trailer<</Root 1 0 R>>"
 
 
+@pytest.mark.fault("D5")
 def test_a_pdf_that_unpacks_to_a_mountain_costs_itself_only(tmp_path: Path) -> None:
     (tmp_path / "bomb.pdf").write_bytes(make_pdf_bomb(1000))
     (tmp_path / "good.pdf").write_bytes(make_pdf("Good."))
@@ -108,6 +109,7 @@ def test_one_child_serves_many_files() -> None:
     assert os.getpid() not in pids
 
 
+@pytest.mark.fault("D5")
 @pytest.mark.parametrize(
     ("parser", "reason"),
     [

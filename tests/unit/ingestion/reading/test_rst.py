@@ -140,6 +140,7 @@ def test_directives_keep_their_content() -> None:
     assert "dropped-page" not in document.text
 
 
+@pytest.mark.fault("E1")
 @pytest.mark.parametrize("directive", ["include", "literalinclude", "automodule"])
 def test_what_stands_in_other_files_is_named_and_never_read(directive: str) -> None:
     document = read(f"Text.\n\n.. {directive}:: /etc/hostname\n")

@@ -1,7 +1,7 @@
 from pipelines.body import read_plan
-from query_engine.retrieval.expansion.pseudo_relevance import Feedback
+from query_engine.retrieval.expansion.multi_query import MultiQuery
 from tests.fakes.engines import FakeEngine
-from tests.fakes.pipelines import TEXTS, a_registry, an_engine, body_of, fake_services, run_body
+from tests.fakes.pipelines import TEXTS, a_model, a_registry, an_engine, body_of, fake_services, run_body
 
 
 def test_passages_become_rows() -> None:
@@ -67,11 +67,11 @@ def test_metadata_become_columns() -> None:
 def test_an_enhancement_reaches_the_search() -> None:
     engine = an_engine()
 
-    run_body(body_of("query_enhancement", "corpus_datasource"), services=fake_services(engine))
+    run_body(body_of("query_enhancement", "corpus_datasource"), services=fake_services(engine, model=a_model(str)))
 
     (refinement,) = engine.refinements
     assert refinement is not None
-    assert [type(expansion) for expansion in refinement.expansions] == [Feedback]
+    assert [type(expansion) for expansion in refinement.expansions] == [MultiQuery]
 
 
 def test_no_lease_is_kept() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from errors import LLMError, PipelineError
 from pipelines.running import FailedStepError
-from pipelines.steps.emotion import CATEGORIES, _lexicon, by_lexicon
+from pipelines.steps.emotion import EMOTIONS, _lexicon, by_lexicon
 from query_engine.llms.base import LoadedModel
 from tests.fakes.llm import FakeLLM
 from tests.fakes.pipelines import run_step
@@ -35,9 +35,9 @@ def test_the_lexicon_names_what_most_words_speak_of(text: str, emotion: str | No
     assert by_lexicon(text) == emotion
 
 
-def test_every_category_is_in_the_package() -> None:
+def test_every_emotion_has_words() -> None:
     named = {emotion for emotions in _lexicon().values() for emotion in emotions}
-    assert named == set(CATEGORIES)
+    assert named == set(EMOTIONS)
 
 
 def test_emotions_are_a_chip_and_other_languages_a_warning() -> None:

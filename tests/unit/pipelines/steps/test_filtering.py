@@ -119,7 +119,7 @@ def test_a_filter_means_what_it_means_in_a_search(filters: object, rows: list[st
         ({"column": "id"}, PipelineError, "`value` says what the column is compared with"),
         ({"filters": "{"}, PipelineError, "write a JSON object"),
         ({"filters": {"filters": []}}, FilterError, r"Step 2 \(metadata_filter\): The filter is empty"),
-        ({"filters": {"filters": [{"key": "id", "operator": "like", "value": 1}]}}, FilterError, "no operator"),
+        ({"filters": {"filters": [{"key": "id", "operator": "like", "value": 1}]}}, FilterError, "unknown operator"),
         ({"filters": {"filters": [{"key": "yaer", "value": 1}]}}, PipelineError, "reads column 'yaer'"),
         ({"colum": "id"}, PipelineError, "nearest known one is 'column'"),
     ],

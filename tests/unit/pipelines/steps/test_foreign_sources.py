@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from bench.web.search_service import SearchService
 from errors import PipelineError
 from index.documents.store import Document
 from pipelines.running import FailedStepError
@@ -13,9 +12,10 @@ from pipelines.state import PipelineState
 from pipelines.steps import foreign_sources
 from sources import tries
 from sources.base import SourcePage
-from tests.fakes.pipelines import body_of, fake_services, run_body
+from tests.fakes.pipelines import a_model, body_of, fake_services, run_body
 from tests.fakes.sources import FakeSource
 from tests.servers.mosaic import MosaicServer, hit
+from tests.servers.search_service import SearchService
 
 INDEXES = {
     "arts": [hit("1", "Wind turns the blades."), hit("2", "Der Wind dreht die Blätter.", language="deu")],
@@ -35,7 +35,8 @@ def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(*steps: Any, query: str = "wind", **sources: Any) -> PipelineState:
-    return run_body(body_of(*steps, query=query), services=fake_services(sources={"attempts": 1, **sources}))
+    services = fake_services(model=a_model(str), sources={"attempts": 1, **sources})
+    return run_body(body_of(*steps, query=query), services=services)
 
 
 def test_the_seeds_own_body_runs(mosaic: MosaicServer) -> None:

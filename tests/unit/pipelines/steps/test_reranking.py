@@ -4,8 +4,7 @@ import pytest
 
 from pipelines.row_cache import RowCache
 from pipelines.running import FailedStepError
-from pipelines.steps.lexical_reranking import analyzer, bm25, manhattan, rarity
-from query_engine.retrieval.lexical_scoring import tfidf_cosine
+from pipelines.steps.lexical_reranking import analyzer, bm25, manhattan, rarity, tfidf_cosine
 from tests.fakes.pipelines import body_of, fake_services, run_body
 from tests.fakes.reranking import BrokenReranker, LengthReranker
 

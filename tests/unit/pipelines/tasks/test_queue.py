@@ -166,8 +166,9 @@ def test_what_cannot_run_is_not_taken() -> None:
     pipelines.close()
 
 
-def test_a_full_line_takes_no_further_task(gate: Gate) -> None:
-    pipelines = fake_pipelines(scripted(gate), services=fake_services(pipelines={"queue": 1}))
+def test_a_full_line_takes_no_further_task(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipelines.tasks.queue.MAX_WAITING", 1)
+    pipelines = fake_pipelines(scripted(gate))
     body = body_of("fake_source", "scripted")
     pipelines.tasks.submit(body)
     assert gate.reached.wait(WAIT_S)

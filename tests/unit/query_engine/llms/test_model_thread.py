@@ -1,7 +1,7 @@
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from llama_index.core.base.llms.types import ChatMessage, LLMMetadata, MessageRole
@@ -102,6 +102,7 @@ def test_one_who_leaves_the_line_never_reaches_the_model() -> None:
 class WordyLLM(LocalLLM):
     """Says its prompt word by word, then waits to be stopped."""
 
+    provider: ClassVar[str] = "wordy"
     waits: bool = False
     ended: list[str] = Field(default_factory=list)
     _thread: ModelThread = PrivateAttr(default_factory=ModelThread)
@@ -109,6 +110,9 @@ class WordyLLM(LocalLLM):
     @property
     def metadata(self) -> LLMMetadata:
         return LLMMetadata(model_name="wordy", is_chat_model=True)
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
 
     def templated(self, messages: Sequence[ChatMessage]) -> str:
         return " ".join(f"<{message.role.value}> {message.content}" for message in messages)

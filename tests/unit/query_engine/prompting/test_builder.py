@@ -145,6 +145,7 @@ def test_a_question_without_room_for_documents_is_an_error_for_several_prompts_t
         builder(max_prompt_tokens=600).spread("Why?", [passage("a,b" * 600)])
 
 
+@pytest.mark.fault("D4")
 @given(
     texts=st.lists(st.text(alphabet="ab. \n<[1]|", min_size=1, max_size=400), min_size=1, max_size=6),
     question=st.text(alphabet="ab ?<|", max_size=200),
@@ -161,6 +162,7 @@ def test_a_prompt_never_exceeds_either_budget(texts: list[str], question: str, c
     assert used <= tokens
 
 
+@pytest.mark.fault("E10")
 @pytest.mark.parametrize(
     "marker",
     ["<|im_start|>", "<|eot_id|>", "</s>", "[INST]", "<<SYS>>", "<start_of_turn>", "<think>", "</DOC>", "<DOC rank=9>"],

@@ -19,16 +19,15 @@ def test_the_reader_counts_for_english_half_for_latin_letters_and_not_for_others
 
 
 def test_a_sentence_scores_by_the_words_it_holds_itself_before_those_above_it() -> None:
-    none, above, own = by_words(0, 0, 0), by_words(1, 0, 0), by_words(1, 1, 0)
+    none, above, own = by_words(0, 0), by_words(1, 0), by_words(1, 1)
 
     assert none < above < own
-    assert by_words(1, 1, 2.5) < own
 
 
 def test_what_the_reader_could_not_read_stays_unread() -> None:
-    read = Scores(2.0, (3.0, -math.inf), (0, 4), -0.5)
+    read = Scores(2.0, (3.0, -math.inf))
 
     half, none = blended(read, [1.0, 1.0], 0.5), blended(read, [1.0, 1.0], 0.0)
 
-    assert half == Scores(1.5, (2.0, -math.inf), (0, 4), -0.5)
-    assert none == Scores(1.0, (1.0, -math.inf), (0, 4), -math.inf)
+    assert half == Scores(1.5, (2.0, -math.inf))
+    assert none == Scores(1.0, (1.0, -math.inf))

@@ -64,14 +64,3 @@ def test_a_unit_scores_the_mean_of_its_tokens_and_one_beyond_the_window_is_not_s
     assert scores.passage == pytest.approx(0.7)
     assert scores.units[:2] == pytest.approx((4 / 3, -2 / 3))
     assert scores.units[2] == -math.inf
-
-
-def test_the_short_answer_is_the_span_with_the_largest_scores() -> None:
-    tokenizer = read_tokenizer(SHIPPED / "tokenizer.json")
-    passage = PassageText("Wind", "Albert Betz published it in 1919.", ((0, 33),))
-    encoding = encode(tokenizer, "when?", [passage])[0]
-    logits = np.zeros((len(encoding), 3), np.float32)
-    place = encoding.tokens.index("1919")
-    logits[place, 1:] = 9.0
-
-    assert scores_of(passage, encoding, logits).words == (28, 32)

@@ -243,3 +243,47 @@ def test_closing_ends_what_is_open_and_what_is_being_opened(library: Library, th
     assert pool.lease_open("open") is None
     with pytest.raises(CorpusError, match="the service stops"):
         pool.lease("other")
+
+
+def test_a_retired_item_serves_its_leases_and_others_get_a_new_one(library: Library) -> None:
+    pool = pool_of(library)
+    with pool.lease("a") as old:
+        pool.retire("a", old)
+        with pool.lease("a"):
+            assert library.opened == ["a", "a"]
+            assert not library.closed
+    assert library.closed == ["a"]
+    assert pool.open_items() == {"a": "text of a"}
+
+
+def test_what_nobody_uses_is_closed_when_it_is_retired(library: Library) -> None:
+    pool = pool_of(library)
+    pool.lease("a").release()
+
+    pool.retire("a", pool.open_items()["a"])
+
+    assert library.closed == ["a"]
+    assert not pool.open_items()
+
+
+def test_an_item_that_is_open_no_longer_is_not_retired_twice(library: Library) -> None:
+    pool = pool_of(library)
+    lease = pool.lease("a")
+    item = lease.item
+
+    pool.retire("a", item)
+    pool.retire("a", item)
+    lease.release()
+
+    assert library.closed == ["a"]
+
+
+def test_closing_the_pool_closes_what_is_retired_and_in_use(library: Library) -> None:
+    pool = pool_of(library)
+    lease = pool.lease("a")
+    pool.retire("a", lease.item)
+
+    pool.close()
+    lease.release()
+
+    assert library.closed == ["a"]

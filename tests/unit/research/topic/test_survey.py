@@ -7,11 +7,10 @@ from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Step
 from research.topic.findings import Finding
-from research.topic.subquestions import Subquestion
-from research.topic.survey import NO_TIME, outline, passages_of, survey
-from settings import RetrievalSettings
+from research.topic.outline import Subquestion
+from research.topic.survey import NO_TIME, passages_of, survey
 from tests.fakes.answers import KnowingEngine, quoted
-from tests.fakes.engines import a_done, a_passage
+from tests.fakes.engines import a_done
 
 WIND = ("wind.md", "Wind turns blades.")
 SEA = ("sea.md", "The sea is salt.")
@@ -24,29 +23,30 @@ async def surveyed(
     return [event async for event in events if isinstance(event, Finding)]
 
 
-async def test_a_gap_is_asked_once_more_in_other_words() -> None:
-    engine = KnowingEngine({"What is wind?": quoted(WIND), "Explain the working of wind.": quoted(WIND)})
+async def test_a_gap_is_asked_once_more_in_its_other_wording() -> None:
+    engine = KnowingEngine({"wind": quoted(WIND), "Wind: Work": quoted(WIND)})
+    asked = [
+        Subquestion("wind"),
+        Subquestion("Work", "Wind: Work"),
+        Subquestion("Wind: Sea", "Sea"),
+        Subquestion("Why"),
+    ]
 
-    found = await surveyed(engine, [Subquestion(f"{one}?") for one in ("What is wind", "How does wind work", "Why")])
+    found = await surveyed(engine, asked)
 
     assert [(one.status, one.attempts, one.retried) for one in found] == [
         ("answered", 1, None),
-        ("answered_after_retry", 2, "Explain the working of wind."),
-        ("gap", 2, "Describe: Why."),
+        ("answered_after_retry", 2, "Wind: Work"),
+        ("gap", 2, "Sea"),
+        ("gap", 1, None),
     ]
-    assert engine.questions == [
-        "What is wind?",
-        "How does wind work?",
-        "Explain the working of wind.",
-        "Why?",
-        "Describe: Why.",
-    ]
-    assert engine.filters == [{"filters": []}] * 5
+    assert engine.questions == ["wind", "Work", "Wind: Work", "Wind: Sea", "Sea", "Why"]
+    assert engine.filters == [{"filters": []}] * 6
 
 
 async def test_an_answer_about_something_else_is_a_gap_that_says_so() -> None:
     engine = KnowingEngine({"What does nuclear cost?": quoted(SEA), "What does wind cost?": quoted(WIND)})
-    asked = [Subquestion("What does nuclear cost?", "nuclear"), Subquestion("What does wind cost?", "wind")]
+    asked = [Subquestion("What does nuclear cost?", about="nuclear"), Subquestion("What does wind cost?", about="wind")]
 
     nuclear, wind = await surveyed(engine, asked)
 
@@ -54,9 +54,9 @@ async def test_an_answer_about_something_else_is_a_gap_that_says_so() -> None:
 
 
 async def test_the_reason_names_what_was_not_found() -> None:
-    again = {"What does nuclear cost?": quoted(SEA), "State the cost of nuclear.": quoted(SEA)}
+    engine = KnowingEngine({"What does nuclear cost?": quoted(SEA)})
 
-    (found,) = await surveyed(KnowingEngine(again), [Subquestion("What does nuclear cost?", "nuclear")])
+    (found,) = await surveyed(engine, [Subquestion("What does nuclear cost?", about="nuclear")])
 
     assert found.reason == "What was found speaks of something else: it does not name “nuclear”."
 
@@ -64,7 +64,9 @@ async def test_the_reason_names_what_was_not_found() -> None:
 async def test_a_thing_of_several_words_is_not_named_by_one_of_them() -> None:
     sea = quoted(("sea.md", "The deep sea is salt."))
 
-    (found,) = await surveyed(KnowingEngine({"What is it?": sea}), [Subquestion("What is it?", "deep sea mining")])
+    (found,) = await surveyed(
+        KnowingEngine({"What is it?": sea}), [Subquestion("What is it?", about="deep sea mining")]
+    )
 
     assert found.status == "gap"
 
@@ -111,20 +113,6 @@ async def test_who_leaves_stops_the_question_that_is_being_asked() -> None:
     await events.aclose()
 
     assert (engine.started, engine.ended) == (1, 1)
-
-
-async def test_the_documents_own_words_help_to_ask() -> None:
-    engine = KnowingEngine({}, (a_passage(text="A dam is a wall. It has a price: a dam costs millions."),))
-
-    found = await outline(engine, Inquiry("dam"), RetrievalSettings(), 2)
-
-    assert found == [Subquestion("What is a dam?", "dam"), Subquestion("What does a dam cost?", "dam")]
-
-
-async def test_what_documents_call_otherwise_is_not_looked_for_by_that_name() -> None:
-    engine = KnowingEngine({}, (a_passage(text="Photovoltaics turns light into electricity."),))
-
-    assert [one.about for one in await outline(engine, Inquiry("PV"), RetrievalSettings(), 3)] == ["", "", ""]
 
 
 async def test_the_passages_that_are_cited_come_once() -> None:

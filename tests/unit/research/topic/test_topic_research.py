@@ -12,8 +12,8 @@ from settings import RetrievalSettings
 from tests.fakes.answers import KnowingEngine, quoted
 
 ANSWERS = {
-    "What is wind?": quoted(("wind.md", "Wind turns blades.")),
-    "How does wind work?": quoted(("sun.md", "Sun drives the wind."), ("wind.md", "Wind turns blades.")),
+    "wind": quoted(("wind.md", "Wind turns blades.")),
+    "How wind works": quoted(("sun.md", "Sun drives the wind."), ("wind.md", "Wind turns blades.")),
 }
 
 
@@ -48,8 +48,7 @@ async def test_findings_gaps_and_a_summary_without_a_model() -> None:
     assert done.research is not None
     assert [one.status for one in done.research.findings] == ["answered", "answered", "gap"]
     assert done.answer == (
-        "Wind turns blades. [1] Sun drives the wind. [2] "
-        "Not answered by the documents: What are the main advantages of wind?"
+        "Wind turns blades. [1] Sun drives the wind. [2] Not answered by the documents: Advantages of wind"
     )
     assert [(one.number, one.doc_id) for one in done.citations] == [(1, "wind.md"), (2, "sun.md")]
     assert (done.synthesizer, done.gate_reason) == ("extractive", "generated_answer")

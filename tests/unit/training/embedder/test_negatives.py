@@ -17,7 +17,7 @@ def _unit(*cosines: float) -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 def _mined(leaves: list[Leaf], cosines: list[float], count: int = 1, answer: str | None = None) -> list[Row]:
     case = Case(id="1", question="Q?", answer=answer)
-    pair = Pair(case, leaves[0], leaves[0].embedded)
+    pair = Pair(case, leaves[0])
     vectors = _unit(*cosines)
     question = np.array([[1, 0]], np.float32)
     return mine([pair], question, vectors[:1], leaves, vectors, count=count, prefixes=("q: ", "p: "), seed=0)

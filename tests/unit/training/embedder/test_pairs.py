@@ -1,19 +1,14 @@
-"""Pairs of question and leaf: found for questions of a file, written by a model, or made of the documents."""
-
-import random
-from collections.abc import Sequence
+"""The leaf that answers a question is found in its document."""
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from errors import LLMError
 from eval.cases import Case
 from index.documents.splitter import TreeSplitter
 from index.documents.store import StoredDocument
 from settings import ChunkSettings
 from tests.fakes.corpora import stored
-from tests.fakes.llm import FakeLLM, asker
 from training.embedder import pairs as pairing
 from training.embedder.rows import Leaf
 
@@ -53,7 +48,7 @@ def test_a_reference_text_finds_its_leaf(splitter: TreeSplitter) -> None:
 
     assert pair.leaf.doc_id == "wind/betz.md"
     assert pair.leaf.text == reference
-    assert pair.passage == f"Betz\n{reference}"
+    assert pair.leaf.embedded == f"Betz\n{reference}"
 
 
 def test_without_a_reference_the_nearest_leaf_that_holds_the_answer_is_taken(splitter: TreeSplitter) -> None:
@@ -96,47 +91,3 @@ def test_documents_are_held_out_whole_and_copies_together(splitter: TreeSplitter
     assert 20 <= len(held) <= 60
     assert all(name.replace("a.", "b.") in held for name in held)
     assert {leaf.doc_id for leaf in pairing.divide(documents, splitter, 0.5, seed=1).held_out} != held
-
-
-def test_pairs_are_made_of_titles_headings_and_sentences(splitter: TreeSplitter) -> None:
-    below = "This limit of Betz says what a turbine can take at most"
-    document = stored("betz.md", f"# The limit\n{below}. {TEXT} {TEXT}", title="Albert Betz")
-
-    made = pairing.made_pairs([document], splitter, 100, seed=0)
-
-    found = {pair.case.id: pair for pair in made}
-    assert found["heading-0"].case.question == "The limit"
-    assert found["heading-0"].passage == f"Albert Betz\n{below}."
-    # A title would find itself if it stood before its passage.
-    assert found["title-0"].case.question == "Albert Betz"
-    assert not found["title-0"].passage.startswith("Albert Betz")
-    assert [pair.case.id for pair in pairing.made_pairs([document], splitter, 1, seed=0)] != []
-    assert len(pairing.made_pairs([document], splitter, 1, seed=0)) == 1
-
-
-def test_a_sentence_is_mostly_taken_out_of_its_passage() -> None:
-    leaf = Leaf("n", "betz.md", f"Betz\n{TEXT}", TEXT)
-    draw = random.Random(3)
-    pairs = [pair for number in range(50) if (pair := pairing._of_sentence(leaf, number, draw))]
-
-    kept = sum(pair.case.question in pair.passage for pair in pairs)
-    assert len(pairs) == 50
-    assert 0 < kept < 20
-
-
-def test_a_language_model_writes_questions(splitter: TreeSplitter) -> None:
-    leaves = _leaves(splitter, stored("betz.md", TEXT))
-    told: list[str] = []
-
-    pairs = pairing.written_pairs(
-        leaves, asker(FakeLLM(says=['"Who published the limit?"', "\nmore"])), 2, 0, told.append
-    )
-
-    assert [pair.case.question for pair in pairs] == ["Who published the limit?"] * 2
-    assert len({pair.leaf.node_id for pair in pairs}) == len(told) == 2
-
-
-def test_a_model_that_writes_nothing_ends_it(splitter: TreeSplitter) -> None:
-    leaves: Sequence[Leaf] = _leaves(splitter, *(stored(f"{number}.md", TEXT) for number in range(4)))
-    with pytest.raises(LLMError, match="no question for ten passages"):
-        pairing.written_pairs(leaves, asker(FakeLLM(says=[""])), 12, 0, lambda _: None)

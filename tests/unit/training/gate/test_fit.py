@@ -11,6 +11,7 @@ from eval.cases import Case
 from query_engine.answerability.features import Features
 from query_engine.schema.passage import Passage
 from tests.fakes.engines import a_passage
+from tests.fakes.tables import plain_rows
 from training.gate.examples import (
     ANSWERED,
     DOCUMENTS_REMOVED,
@@ -22,15 +23,15 @@ from training.gate.examples import (
     make_examples,
 )
 from training.gate.fit import PRIOR, example_weights, judge, train
-from training.gate.report import by_data_set, report
+from training.gate.report import report
 from training.gate.search import Hides
 
-FEATURES = ("worth", "coverage")
+FEATURES = ("similarity", "coverage")
 CASE = Case(id="1", question="Who set the limit?", answer="Albert Betz", relevant_docs=("wind.md",))
 
 
-def features(worth: float, coverage: float) -> Features:
-    return Features(similarity=worth, far=0.0, worth=worth, coverage=coverage, rarity=0.5, missing=())
+def features(similarity: float, coverage: float) -> Features:
+    return Features(near=0.0, leaf=0.0, similarity=similarity, coverage=coverage, missing=())
 
 
 def separable(count: int = 60) -> list[Example]:
@@ -172,23 +173,16 @@ def test_sets_and_kinds_count_the_same_however_many_examples_they_have() -> None
 
 
 def test_the_report_counts_the_examples_and_compares_the_classifiers() -> None:
-    page = report(separable(20), FEATURES, 0.5)
+    page = plain_rows(report(separable(20), FEATURES, 0.5))
 
     assert "| **all** | 20 | 20 | 20 | 0 | 20 |" in page
-    assert "| 5 folds | trained | 1.000 |" in page
-    assert "weighed by hand" in page
-
-
-def test_the_figures_by_data_set_are_the_classifiers_own() -> None:
-    shown = by_data_set(separable(20), FEATURES, 0.5)
-
-    assert re.search(r"^\| a \| 1\.00 \| 1\.00 \| 1\.00 \| 0\.00 \|", shown, re.MULTILINE)
-    assert re.search(r"^\| 0\.8–1\.0 \| 20 \| \d\.\d\d \| 1\.00 \|$", shown, re.MULTILINE)
+    assert any(line.startswith("| 5 folds | trained | 1.000 |") for line in page)
+    assert any("weighed by hand" in line for line in page)
 
 
 def test_the_guide_has_the_prose_of_the_report() -> None:
     def prose(page: str) -> str:
-        opening, *_, closing = re.split(r"^\| set \|.*$|^(?=## What to expect)", page, flags=re.MULTILINE)
+        opening, *_, closing = re.split(r"^\| set +\|.*$|^(?=## What to expect)", page, flags=re.MULTILINE)
         return opening + closing.strip()
 
     guide = (Path(__file__).parents[4] / "docs" / "gate.md").read_text()

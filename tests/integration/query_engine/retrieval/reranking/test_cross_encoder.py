@@ -13,7 +13,7 @@ from query_engine.inquiry import Inquiry
 from query_engine.retrieval.reranking.build import build_reranker
 from query_engine.retrieval.reranking.cross_encoder import CrossEncoderReranker
 from query_engine.runtime.deadline import Deadline
-from settings import EmbedSettings, ExpansionSettings, IndexSettings, RerankSettings, Settings
+from settings import EmbedSettings, IndexSettings, RerankSettings, Settings
 from tests.fakes.corpora import fill
 from tests.fakes.encoders import make_cross_encoder
 
@@ -105,14 +105,11 @@ def test_a_damaged_model_is_told_of(folder: Path, tmp_path: Path) -> None:
         CrossEncoderReranker(str(tmp_path))
 
 
-def test_the_settings_build_an_engine_that_reranks_and_searches_again(
-    folder: Path, tmp_path: Path, model_cache: Path
-) -> None:
+def test_the_settings_build_an_engine_that_reranks(folder: Path, tmp_path: Path, model_cache: Path) -> None:
     settings = Settings(
         index=IndexSettings(dir=tmp_path),
         embed=EmbedSettings(cache_dir=model_cache),
         rerank=RerankSettings(model=str(folder)),
-        expansion=ExpansionSettings(feedback=True),
     )
     engines = Engines(settings)
     try:
@@ -124,6 +121,6 @@ def test_the_settings_build_an_engine_that_reranks_and_searches_again(
         engines.close()
 
     assert found.warnings == ()
-    assert found.timings_ms.keys() == {"retrieve", "expand", "rerank"}
+    assert found.timings_ms.keys() == {"retrieve", "rerank"}
     assert all({"cross_encoder", "search"} <= passage.scores.keys() for passage in found.passages)
     assert {passage.doc_id for passage in found.passages} == {"wind.md", "sun.md"}

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from bench.quality.helpful.asking import CitedQuote, SystemAnswer
-from bench.quality.helpful.clapnq import ClapnqCase, score
+from bench.quality.helpful.clapnq import ClapnqCase
+from tests.fakes.rows import answered, quote
 
 SENTENCES = ["The wind turns the rotor.", "Rotors are white.", "The rotor drives a generator.", ""]
 
@@ -25,9 +25,9 @@ def case(**changes: Any) -> ClapnqCase:
 
 
 def test_an_answer_is_compared_with_the_nearest_reference_and_annotator() -> None:
-    answer = SystemAnswer("**The rotor** drives a generator. [1]", (CitedQuote("a1", 0, 1, "T"),))
+    answer = answered("**The rotor** drives a generator. [1]", [quote("a1", 0, 1, "T")])
 
-    assert score(case(), answer) == {
+    assert case().score(answer, {}) == {
         "ROUGE-L": pytest.approx(2 * 3 / (5 + 4)),
         "recall": 1.0,
         "sentence precision": 1.0,
@@ -40,15 +40,15 @@ def test_an_answer_is_compared_with_the_nearest_reference_and_annotator() -> Non
 
 
 def test_a_sentence_is_held_by_four_fifths_of_its_words_in_their_order() -> None:
-    most = score(case(), SystemAnswer("the wind, it turns a rotor; rotors, they are all white"))
-    moved = score(case(selected=[[0]]), SystemAnswer("rotor the turns wind the"))
+    most = case().score(answered("the wind, it turns a rotor; rotors, they are all white"), {})
+    moved = case(selected=[[0]]).score(answered("rotor the turns wind the"), {})
 
     assert (most["sentence precision"], most["sentence recall"]) == (0.5, 0.5)
     assert moved["sentence F1"] == 0.0
 
 
 def test_a_declined_question_counts_nothing_and_has_no_length() -> None:
-    scores = score(case(), SystemAnswer(None))
+    scores = case().score(answered(None), {})
 
     assert scores == {
         "ROUGE-L": 0.0,
@@ -61,14 +61,14 @@ def test_a_declined_question_counts_nothing_and_has_no_length() -> None:
 
 
 def test_another_document_s_citation_is_not_the_gold_passage_s() -> None:
-    assert score(case(), SystemAnswer("rotor", (CitedQuote("a2", 0, 1, "T"),)))["gold cited"] == 0.0
+    assert case().score(answered("rotor", [quote("a2", 0, 1, "T")]), {})["gold cited"] == 0.0
 
 
 @pytest.mark.parametrize(("text", "declined"), [(None, 1.0), ("the rotor", 0.0)])
 def test_of_an_unanswerable_question_only_declining_counts(text: str | None, declined: float) -> None:
     unanswerable = case(answer=None, answers=[], selected=[])
 
-    assert score(unanswerable, SystemAnswer(text)) == {"declined unanswerable": declined}
+    assert unanswerable.score(answered(text), {}) == {"declined unanswerable": declined}
 
 
 def test_an_answerable_question_needs_a_reference() -> None:

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
-from bench.quality.helpful.asking import CitedQuote, SystemAnswer
-from bench.quality.helpful.nuggets import NuggetCase, Region, check_regions, fold, is_on_topic, score
+from bench.quality.helpful.nuggets import NuggetCase, check_regions
 from eval.cases import BadCasesError
+from eval.nuggets import fold
+from eval.rows import Row
+from tests.fakes.rows import answered, quote
 
 TEXT = "Salt pans. The sun dries the pans in June; workers rake the salt by hand. Tickets cost four pounds."
 DOCUMENTS = {"salt.md": fold(TEXT)}
@@ -32,15 +34,13 @@ def case(**changes: Any) -> NuggetCase:
     return NuggetCase.model_validate_json(json.dumps(row | changes))
 
 
-def quoting(*quotes: str, text: str | None = None) -> SystemAnswer:
-    citations = tuple(
-        CitedQuote("guides/salt.md", TEXT.index(quote), TEXT.index(quote) + len(quote), quote) for quote in quotes
-    )
-    return SystemAnswer(text or " ".join(f"{quote} [1]" for quote in quotes), citations)
+def quoting(*quotes: str, text: str | None = None) -> Row:
+    citations = [quote("guides/salt.md", TEXT.index(one), TEXT.index(one) + len(one), one) for one in quotes]
+    return answered(text or " ".join(f"{one} [1]" for one in quotes), citations)
 
 
 def test_an_answer_that_quotes_the_topic_and_nothing_else_is_helpful() -> None:
-    assert score(case(), quoting(TOPIC), DOCUMENTS) == {
+    assert case().score(quoting(TOPIC), DOCUMENTS) == {
         "helpful": 1.0,
         "vital recall": 1.0,
         "all recall": 1.0,
@@ -52,8 +52,8 @@ def test_an_answer_that_quotes_the_topic_and_nothing_else_is_helpful() -> None:
 
 
 def test_half_of_the_vital_facts_suffice_but_a_third_of_the_quotes_off_the_topic_does_not() -> None:
-    half = score(case(), quoting("The sun dries the pans"), DOCUMENTS)
-    mixed = score(case(), quoting("The sun dries the pans in June", OFF_TOPIC), DOCUMENTS)
+    half = case().score(quoting("The sun dries the pans"), DOCUMENTS)
+    mixed = case().score(quoting("The sun dries the pans in June", OFF_TOPIC), DOCUMENTS)
 
     assert (half["vital recall"], half["all recall"], half["helpful"]) == (0.5, 1 / 3, 1.0)
     assert mixed["precision"] == pytest.approx(30 / (30 + 25))
@@ -61,19 +61,19 @@ def test_half_of_the_vital_facts_suffice_but_a_third_of_the_quotes_off_the_topic
 
 
 def test_facts_are_found_through_bold_and_line_breaks() -> None:
-    assert score(case(), quoting(TOPIC, text="The **sun** dries\nit"), DOCUMENTS)["vital recall"] == 0.5
+    assert case().score(quoting(TOPIC, text="The **sun** dries\nit"), DOCUMENTS)["vital recall"] == 0.5
 
 
 def test_text_that_no_citation_backs_is_on_no_topic() -> None:
     text = "The sun dries them." + " More is said than quoted." * 10
-    precision = score(case(), quoting("The sun dries", text=text), DOCUMENTS)["precision"]
+    precision = case().score(quoting("The sun dries", text=text), DOCUMENTS)["precision"]
 
     assert precision == pytest.approx(13 / (0.8 * len(text)))
-    assert score(case(), SystemAnswer("The sun dries them."), DOCUMENTS)["precision"] == 0.0
+    assert case().score(answered("The sun dries them."), DOCUMENTS)["precision"] == 0.0
 
 
 def test_a_declined_question_finds_nothing_and_has_no_length() -> None:
-    assert score(case(), SystemAnswer(None), DOCUMENTS) == {
+    assert case().score(answered(None), DOCUMENTS) == {
         "helpful": 0.0,
         "vital recall": 0.0,
         "all recall": 0.0,
@@ -84,55 +84,15 @@ def test_a_declined_question_finds_nothing_and_has_no_length() -> None:
 def test_of_a_near_miss_only_declining_counts() -> None:
     near_miss = case(answer=None, nuggets=[], regions=[])
 
-    assert score(near_miss, SystemAnswer(None), {}) == {"declined near misses": 1.0}
-    assert score(near_miss, quoting(TOPIC), {}) == {"declined near misses": 0.0}
+    assert near_miss.score(answered(None), {}) == {"declined near misses": 1.0}
+    assert near_miss.score(quoting(TOPIC), {}) == {"declined near misses": 0.0}
 
 
 def test_quotes_that_nearly_touch_are_one_run_in_any_order() -> None:
     first, second = "The sun dries the pans in June;", "workers rake the salt by hand."
 
-    assert score(case(), quoting(second, first), DOCUMENTS)["runs"] == 1.0
-    assert score(case(), quoting("The sun", "by hand."), DOCUMENTS)["runs"] == 2.0
-
-
-REGIONS = case().regions
-
-
-@pytest.mark.parametrize(
-    ("quote", "on_topic"),
-    [
-        ("the PANS in june: workers", True),
-        ("rake the salt by hand. Tickets cost", True),
-        ("by hand. Tickets cost four pounds.", False),
-        ("Workers sell salt, tickets, tea.", False),
-        ("Sun dries pans; workers rake", True),
-        ("—", False),
-    ],
-    ids=["case and punctuation", "most inside", "most outside", "few words shared", "most words shared", "no word"],
-)
-def test_half_of_a_quote_must_lie_in_a_region(quote: str, on_topic: bool) -> None:
-    assert is_on_topic(quote, DOCUMENTS["salt.md"], REGIONS) is on_topic
-
-
-def test_overlapping_regions_count_once() -> None:
-    doubled = [Region(doc="salt.md", quote_start="by", quote_end="hand")] * 2
-
-    assert not is_on_topic("by hand. Tickets cost four pounds", DOCUMENTS["salt.md"], doubled)
-
-
-def test_quotes_of_a_pdf_are_compared_with_the_text_of_the_region() -> None:
-    regions = [Region(doc="salt.pdf", quote_start="The sun", quote_end="June", text="The sun dries the pans in June")]
-
-    assert is_on_topic("The sun dries the p\u00adans", None, regions)
-    assert not is_on_topic("Tickets cost four pounds", None, regions)
-
-
-def test_a_region_ends_where_its_last_words_first_follow_and_may_not_be_long() -> None:
-    far = {"salt.md": fold(f"The sun dries {'x ' * 2000} by hand. The sun dries all by hand.")}
-    check_regions([case()], far)
-
-    assert is_on_topic("The sun dries all", far["salt.md"], REGIONS)
-    assert not is_on_topic("x x x x x x x x", far["salt.md"], REGIONS)
+    assert case().score(quoting(second, first), DOCUMENTS)["runs"] == 1.0
+    assert case().score(quoting("The sun", "by hand."), DOCUMENTS)["runs"] == 2.0
 
 
 @pytest.mark.parametrize("documents", [{}, {"salt.md": " nothing of it "}], ids=["no document", "other text"])

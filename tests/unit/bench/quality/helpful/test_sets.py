@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from bench.datasets import NoDataSetError
-from bench.quality.helpful.asking import SystemAnswer
 from bench.quality.helpful.sets import choose, read_asked
-from eval.cases import BadCasesError, Case
+from eval.cases import BadCasesError
+from tests.fakes.rows import answered
 
 
 def nugget_row(number: int, corpus: str, **changes: Any) -> dict[str, Any]:
@@ -61,16 +61,14 @@ def test_each_corpus_is_asked_the_questions_of_all_sets_about_it(data: Path) -> 
 
 def test_a_question_is_scored_by_its_own_set(data: Path) -> None:
     ((asked,), _) = read_asked(data, ["open_questions", "squad2"], 1)
-    scores = {name: asked.score(cases[0][1], SystemAnswer(None)) for name, cases in asked.cases.items()}
+    scores = {name: cases[0][1].score(answered(None), asked.documents) for name, cases in asked.cases.items()}
 
     assert scores["open_questions"]["vital recall"] == 0.0
     assert scores["squad2"]["declined or low_confidence near misses"] == 1.0
-    with pytest.raises(TypeError, match="no scorer for Case"):
-        asked.score(Case(id="1", question="Q?"), SystemAnswer(None))
 
 
 def test_a_row_of_another_set_is_named(data: Path) -> None:
     (data / "open_questions" / "questions.jsonl").write_text('{"id": "1", "question": "Q?", "corpus": "wind"}')
 
-    with pytest.raises(BadCasesError, match=r"Line 1 of .* is no case"):
+    with pytest.raises(BadCasesError, match=r"Line 1 of .* is not a case"):
         read_asked(data, ["open_questions"], None)

@@ -14,6 +14,7 @@ from eval.cases import Case
 from eval.cells import Cell, Metric
 from eval.rows import Row
 from eval.run_folder import Header, RunFolder
+from eval.scoring.judge_client import server as server_module
 from eval.scoring.judge_client.cache import JudgeCache, JudgeCacheError
 from eval.scoring.judge_client.client import DOWN_AFTER_ROWS, Judge
 from eval.scoring.judge_client.server import JudgeServer
@@ -26,8 +27,13 @@ GOOD = Script(text='{"score": 0.5}')
 TOY = tuple(Judged(Metric(name, "toy", "higher", "Made up."), ("answer",), 1) for name in ("first", "second"))
 
 
+@pytest.fixture(autouse=True)
+def _no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "RETRIES", 0)
+
+
 def judge_of(url: str, cache: Path, **given: object) -> Judge:
-    settings = JudgeSettings.model_validate({"base_url": url, "model": "m", "retries": 0, **given})
+    settings = JudgeSettings.model_validate({"base_url": url, "model": "m", **given})
     return Judge(JudgeServer(settings), JudgeCache(cache))
 
 
@@ -87,6 +93,7 @@ def test_servers_that_know_no_schemas_are_not_sent_one(
     assert server.requests[0].get("response_format") == expected
 
 
+@pytest.mark.fault("F2")
 @pytest.mark.parametrize(
     ("script", "why"),
     [
@@ -115,18 +122,24 @@ def test_each_way_to_fail_has_its_words_and_no_number(
 
 
 @pytest.mark.parametrize("passing", [429, 500, 503, 408], ids=str)
-def test_what_may_pass_is_tried_again(passing: int, server: ScriptedLLM, tmp_path: Path) -> None:
+def test_what_may_pass_is_tried_again(
+    passing: int, server: ScriptedLLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "RETRIES", 1)
     server.play(Script(status=passing, headers={"Retry-After": "0"}), GOOD)
-    judge = judge_of(server.base_url, tmp_path, retries=1)
+    judge = judge_of(server.base_url, tmp_path)
 
     assert cells_of(judge)["0"]["first"].score == 0.5
     assert (judge.tally.tried_again, judge.tally.replies, judge.tally.failed) == (1, 2, 0)
 
 
 @pytest.mark.parametrize("lasting", [400, 401, 404, 422], ids=str)
-def test_what_will_not_pass_is_not(lasting: int, server: ScriptedLLM, tmp_path: Path) -> None:
+def test_what_will_not_pass_is_not(
+    lasting: int, server: ScriptedLLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "RETRIES", 5)
     server.play(Script(status=lasting), GOOD)
-    judge = judge_of(server.base_url, tmp_path, retries=5)
+    judge = judge_of(server.base_url, tmp_path)
 
     assert cells_of(judge)["0"]["first"].failed
     assert judge.tally.tried_again == 0
@@ -143,11 +156,12 @@ def test_a_refusal_that_is_nested_too_deeply_is_shown_as_it_is(server: ScriptedL
 
 @pytest.mark.timeout(60)  # it asks for an hour
 def test_a_server_that_asks_for_a_longer_pause_than_the_limit_is_not_waited_for(
-    server: ScriptedLLM, tmp_path: Path
+    server: ScriptedLLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(server_module, "RETRIES", 3)
     server.play(Script(status=429, headers={"Retry-After": "3600"}), GOOD)
 
-    cells = cells_of(judge_of(server.base_url, tmp_path, retries=3))
+    cells = cells_of(judge_of(server.base_url, tmp_path))
 
     assert cells["0"]["first"].failed == "The judge answered HTTP 429: 'The script says so.'."
 
@@ -179,6 +193,7 @@ def test_a_reply_that_is_cut_off_was_paid_for(server: ScriptedLLM, tmp_path: Pat
     assert (judge.tally.replies, judge.tally.failed, judge.tally.completion_tokens) == (2, 2, 4)
 
 
+@pytest.mark.fault("F2")
 def test_an_outage_ends_the_judging_and_leaves_the_other_rows_for_the_next_call(nobody: str, tmp_path: Path) -> None:
     judge = judge_of(nobody, tmp_path)
 

@@ -44,8 +44,13 @@ def server() -> Iterator[ScriptedLLM]:
         yield running
 
 
+@pytest.fixture(autouse=True)
+def _no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eval.scoring.judge_client.server.RETRIES", 0)
+
+
 def judge_of(server: ScriptedLLM, tmp_path: Path) -> Judge:
-    settings = JudgeSettings(base_url=server.base_url, model="m", retries=0)
+    settings = JudgeSettings(base_url=server.base_url, model="m")
     return Judge(JudgeServer(settings), JudgeCache(tmp_path / "cache"))
 
 
@@ -69,7 +74,8 @@ def test_scores_are_those_that_follow_from_the_verdicts(server: ScriptedLLM, pyt
     assert (remembering.tally.remembered, len(server.requests)) == (12, 12)
 
 
-@pytest.mark.skipif(not REAL.exists(), reason="there is no environment .venv-deepeval")
+@pytest.mark.slow
+@pytest.mark.skipif(not REAL.exists(), reason="there is no environment .venv-deepeval: `make test-slow` makes it")
 def test_the_real_deepeval_computes_the_same_but_ranks_precision(server: ScriptedLLM, tmp_path: Path) -> None:
     judge = judge_of(server, tmp_path)
 

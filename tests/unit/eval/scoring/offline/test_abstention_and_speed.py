@@ -6,8 +6,9 @@ from eval.cases import Case
 from eval.cells import Cell, not_applicable, scored
 from eval.rows import Row
 from eval.scoring.offline.abstention import score_abstention
+from eval.scoring.offline.cost import score_cost
 from eval.scoring.offline.speed import score_speed
-from tests.fakes.eval_rows import answered, case, declined, unreplied
+from tests.fakes.eval_rows import answered, case, declined, seen, unreplied
 
 ANSWERABLE, UNANSWERABLE, UNKNOWN = case(answer="Betz"), case(answer=None), case()
 
@@ -54,3 +55,11 @@ def test_a_failure_is_not_fast() -> None:
     cells = score_speed(ANSWERABLE, unreplied())
 
     assert set(cells.values()) == {Cell(not_applicable="no reply: the service took more than 5 s")}
+
+
+def test_the_cost_is_what_was_read_and_written() -> None:
+    assert score_cost(case(answer="x"), answered("Betz.", passages=[seen("12345"), seen("678")])) == {
+        "passage_chars": scored(8), "answer_chars": scored(5),
+    }  # fmt: skip
+    assert score_cost(case(answer="x"), answered("Betz."))["passage_chars"].not_applicable
+    assert score_cost(case(answer="x"), unreplied())["answer_chars"].not_applicable

@@ -4,7 +4,7 @@ import pytest
 
 from errors import ModelError
 from eval.cells import failed, not_applicable, scored
-from eval.rows import Quote, Row
+from eval.rows import Quote, Row, Seen
 from eval.scoring.offline.citations import score_citations
 from eval.scoring.offline.support import supported
 from eval.scoring.stage import Cells
@@ -47,6 +47,42 @@ def test_a_quote_that_does_not_stand_at_its_place_costs_precision(wrong: dict[st
 
 def test_quotes_at_their_place_are_right() -> None:
     assert cells_of(told("Vindeby stood in Denmark. [1]", FIRST, SECOND))["citation_precision"] == scored(1)
+
+
+def leaves(text: str, size: int) -> list[Seen]:
+    """Cut a document into passages of this many characters, without the blanks between them."""
+    parts = [(start, text[start : start + size].strip()) for start in range(0, len(text), size)]
+    places = [(start + text[start:].index(part), part) for start, part in parts if part]
+    return [seen(part, "vindeby.txt", start=start, end=start + len(part)) for start, part in places]
+
+
+@pytest.mark.parametrize("size", [7, 20, 33, 1_000])
+def test_the_same_answer_scores_the_same_whatever_the_size_of_leaves(size: int) -> None:
+    text = "Vindeby stood in Denmark. It had eleven turbines.\n\nThey were taken down in 2017."
+    right = quote(1, text[5:60], doc_id="vindeby.txt", start=5, end=60)
+    invented = quote(2, text[5:60].replace("eleven", "twelve"), doc_id="vindeby.txt", start=5, end=60)
+
+    row = answered("So. [1]", citations=[right, invented], passages=[*reversed(leaves(text, size))])
+
+    assert cells_of(row)["citation_precision"] == scored(0.5)
+
+
+def test_a_quote_beyond_the_passages_is_right_where_its_document_holds_it() -> None:
+    beyond = quote(1, "They were taken down in 2017.", doc_id="vindeby.txt", start=300, end=329)
+    row = told("They were taken down in 2017. [1]", FIRST, beyond)
+
+    assert cells_of(row)["citation_precision"] == scored(0.5)
+    assert cells_of(row.model_copy(update={"confirmed": (1,)}))["citation_precision"] == scored(1)
+
+
+def test_what_stands_between_two_passages_is_not_taken_on_trust() -> None:
+    text = "Vindeby stood in Denmark. It had eleven turbines. They were small."
+    first, last = text[:25], text[50:]
+    ends = [seen(first, "v", start=0, end=25), seen(last, "v", start=50, end=50 + len(last))]
+
+    row = answered("So. [1]", citations=[quote(1, text, doc_id="v", start=0, end=len(text))], passages=ends)
+
+    assert cells_of(row)["citation_precision"] == scored(0)
 
 
 @pytest.mark.parametrize(

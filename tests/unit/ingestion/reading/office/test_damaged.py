@@ -12,17 +12,8 @@ from hypothesis import strategies as st
 from errors import UnreadableError
 from index.documents.structure import check_blocks
 from ingestion.reading.office.reader import read_office
-from tests.fakes.office import (
-    make_epub,
-    make_odf,
-    make_pptx,
-    make_word,
-    make_xls,
-    make_xlsx,
-    make_zip,
-    shape,
-    sheet_data,
-)
+from tests.zoo.archives import make_zip
+from tests.zoo.office import make_epub, make_odf, make_pptx, make_word, make_xls, make_xlsx, shape, sheet_data
 
 LIMIT = 1_000_000
 TABLE = "<w:tbl>" + "<w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc><w:tc><w:p/></w:tc></w:tr>" * 2 + "</w:tbl>"
@@ -70,6 +61,7 @@ def test_whole_files_are_read(kind: str) -> None:
     check_blocks(document.structure.blocks, document.text)
 
 
+@pytest.mark.fault("D5")
 @pytest.mark.parametrize("kind", FILES)
 @given(share=st.floats(0, 1))
 @settings(max_examples=20, deadline=None)
@@ -77,6 +69,7 @@ def test_files_that_are_cut_short(kind: str, share: float) -> None:
     read(kind, FILES[kind][: int(share * len(FILES[kind]))])
 
 
+@pytest.mark.fault("D5")
 @pytest.mark.parametrize("kind", FILES)
 @given(flips=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=10))
 @settings(max_examples=40, deadline=None)
@@ -118,6 +111,7 @@ def test_archives_without_one_of_their_members(kind: str) -> None:
         )
 
 
+@pytest.mark.fault("D5")
 @pytest.mark.parametrize("kind", MAIN_PARTS)
 def test_archives_that_unpack_to_too_much_are_refused_before_they_are_unpacked(kind: str) -> None:
     data = rewritten(FILES[kind], lambda _, content: content)
@@ -140,6 +134,7 @@ def test_a_member_that_holds_more_than_it_declares_is_refused() -> None:
         read_office("docx", lying, "a.docx", LIMIT)
 
 
+@pytest.mark.fault("D5", "E2")
 @pytest.mark.parametrize("kind", MAIN_PARTS)
 def test_entities_are_neither_fetched_nor_expanded(kind: str) -> None:
     def change(name: str, content: bytes) -> bytes:

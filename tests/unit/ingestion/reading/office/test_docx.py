@@ -10,8 +10,8 @@ from docx.oxml.ns import nsdecls
 
 from errors import UnreadableError
 from ingestion.reading.office.docx import read_docx
-from tests.fakes.office import make_word
 from tests.fakes.word import make_docx
+from tests.zoo.office import make_word
 
 LIMIT = 10_000_000
 

@@ -4,7 +4,8 @@ import pytest
 
 from errors import UnreadableError
 from ingestion.reading.office.epub import read_epub
-from tests.fakes.office import make_epub, make_zip
+from tests.zoo.archives import make_zip
+from tests.zoo.office import make_epub
 
 LIMIT = 10_000_000
 

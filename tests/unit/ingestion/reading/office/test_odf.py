@@ -5,7 +5,7 @@ import pytest
 from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading.office.odf import read_odf
-from tests.fakes.office import make_odf
+from tests.zoo.office import make_odf
 
 LIMIT = 10_000_000
 _NUMBERED = (

@@ -4,7 +4,7 @@ import pytest
 
 from errors import UnreadableError
 from ingestion.reading.office.pptx import read_pptx
-from tests.fakes.office import make_pptx, shape
+from tests.zoo.office import make_pptx, shape
 
 LIMIT = 10_000_000
 _CELL = "<a:tc{}><a:txBody><a:p><a:r><a:t>{}</a:t></a:r></a:p></a:txBody></a:tc>"

@@ -1,12 +1,16 @@
 """Workbooks, written out by the test."""
 
+from itertools import zip_longest
+from typing import Any
+
 import pytest
 
 from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading.office.xls import read_xls
 from ingestion.reading.office.xlsx import read_xlsx
-from tests.fakes.office import make_ole, make_xls, make_xlsx, sheet_data
+from tests.zoo.office import make_xls, make_xlsx, sheet_data
+from tests.zoo.outlook import make_ole
 
 LIMIT = 10_000_000
 STYLES = (
@@ -75,6 +79,61 @@ def test_a_table_goes_on_below_a_blank_row_with_its_names() -> None:
     document = read(sheet_data([["Boat", "Seats"], ["Gannet", 4], [], ["Tern", 2], ["Auk", 3]]))
 
     assert [row["Boat"] for row in rows_of(document)] == ["Gannet", "Tern", "Auk"]
+
+
+Rows = list[list[Any]]
+BOATS: Rows = [["Boat", "Seats"], ["Gannet", 4], ["Tern", 2], ["Auk", 3]]
+PIERS: Rows = [["Pier", "Depth", "Light"], ["North", 5, "red"], ["South", 7, "green"]]
+
+
+def beside(left: Rows, right: Rows, blank: int = 1) -> Rows:
+    """Return the rows of two tables side by side, with blank columns between them."""
+    width = len(left[0])
+    return [[*(a or [""] * width), *[""] * blank, *(b or [])] for a, b in zip_longest(left, right, fillvalue=None)]
+
+
+@pytest.mark.parametrize("blank", [1, 3])
+def test_tables_side_by_side_have_their_own_headers(blank: int) -> None:
+    document = read(sheet_data(beside(BOATS, PIERS, blank)))
+
+    assert rows_of(document) == [
+        {"Boat": "Gannet", "Seats": "4"},
+        {"Boat": "Tern", "Seats": "2"},
+        {"Boat": "Auk", "Seats": "3"},
+        {"Pier": "North", "Depth": "5", "Light": "red"},
+        {"Pier": "South", "Depth": "7", "Light": "green"},
+    ]
+    assert document.text.count("--- | ---") == 2
+
+
+def test_tables_side_by_side_below_a_common_title_and_titles_of_their_own() -> None:
+    rows = [["The harbour"], [], ["Boats for hire", "", "", "Where they lie"], *beside(BOATS, PIERS)]
+    document = read(sheet_data(rows))
+
+    paragraphs = [document.text[slice(*one.inner)] for one in document.structure.blocks if one.kind == "paragraph"]
+    assert paragraphs == ["The harbour", "Boats for hire", "Where they lie"]
+    assert [len(row) for row in rows_of(document)] == [2, 2, 2, 3, 3]
+
+
+def test_a_table_that_is_folded_in_two_keeps_its_names_on_both_sides() -> None:
+    document = read(sheet_data(beside(BOATS[:3], [BOATS[0], ["Auk", 3], ["Skua", 9]])))
+
+    assert [row["Boat"] for row in rows_of(document)] == ["Gannet", "Tern", "Auk", "Skua"]
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ([["Item", "Unit"], ["Rent", "EUR"], ["Oil", "EUR"], ["Rope", "EUR"]], [[2019, 2020], [5, 6], [7, 8], [9, 1]]),
+        ([["Item"], ["Rent"], ["Oil"], ["Rope"]], [["Plan", "Actual"], [5, 6], [7, 8], [9, 1]]),
+        (BOATS, [["Owner", "Age"], ["Ann", 31], ["Ben", 40], ["Ann", 31]]),
+    ],
+    ids=["figures in groups", "a lone column of names", "what is said of each row"],
+)
+def test_groups_of_columns_are_one_table(left: Rows, right: Rows) -> None:
+    document = read(sheet_data(beside(left, right)))
+
+    assert [len(row) for row in rows_of(document)] == [len(left[0]) + len(right[0])] * 3
 
 
 def test_names_may_stand_above_a_blank_row() -> None:
@@ -163,6 +222,18 @@ def test_a_workbook_of_the_old_format_is_read_alike() -> None:
 @pytest.mark.parametrize("stream", ["WordDocument", "EncryptedPackage", "PowerPoint Document", "Contents"])
 def test_other_files_of_the_old_container_are_no_workbooks(stream: str) -> None:
     with pytest.raises(UnreadableError, match="Save it"):
-        read_xls(make_ole(stream), "a.xls")
+        read_xls(make_ole({stream: bytes(4096)}), "a.xls")
     with pytest.raises(UnreadableError, match="Save it"):
-        read_xlsx(make_ole(stream), "a.xlsx", LIMIT)
+        read_xlsx(make_ole({stream: bytes(4096)}), "a.xlsx", LIMIT)
+
+
+def test_a_formula_that_no_program_has_calculated_is_shown_itself() -> None:
+    document = read(
+        "<sheetData><row><c><f>SUM(A2:A3)</f><v>7</v></c><c><f>SUM(B2:B3)</f><v></v></c>"
+        '<c t="str"><f>IF(1,"","x")</f><v></v></c></row></sheetData>'
+    )
+
+    assert "7" in document.text
+    assert "=SUM(B2:B3)" in document.text
+    assert "A2" not in document.text
+    assert "IF" not in document.text

@@ -5,7 +5,6 @@ from errors import LLMError, OutOfTimeError
 from query_engine.retrieval.expansion.hyde import Hyde
 from query_engine.retrieval.expansion.multi_query import MultiQuery, parse_wordings
 from query_engine.retrieval.expansion.query_encoder import QuestionReader
-from query_engine.schema.hit import LeafHit
 from query_engine.schema.query import Query, Vector
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 from tests.fakes.llm import FakeLLM, asker
@@ -14,20 +13,16 @@ from tests.fakes.words import FakeWords
 QUESTION = "what is wind"
 
 
-def no_search(query: Query) -> list[LeafHit]:
-    raise AssertionError(f"searched for {query.text}")
-
-
 def reader() -> QuestionReader:
     return QuestionReader(WordHashEmbedding(), FakeWords())
 
 
 def hyde(*says: object, timeout_s: float = 60) -> Query:
-    return Hyde(asker(FakeLLM(says=list(says))), reader(), timeout_s).expand(Query(QUESTION), no_search)
+    return Hyde(asker(FakeLLM(says=list(says))), reader(), timeout_s).expand(Query(QUESTION))
 
 
 def multi_query(*says: object) -> Query:
-    return MultiQuery(asker(FakeLLM(says=list(says))), reader(), 60).expand(Query(QUESTION), no_search)
+    return MultiQuery(asker(FakeLLM(says=list(says))), reader(), 60).expand(Query(QUESTION))
 
 
 def cosine(embedding: Vector | None, text: str) -> float:
@@ -65,7 +60,7 @@ def test_a_model_that_takes_too_long_is_given_up() -> None:
 def test_a_question_cannot_speak_to_the_model_in_its_control_tokens() -> None:
     llm = FakeLLM(says=["Moving air."])
 
-    Hyde(asker(llm), reader(), 60).expand(Query("wind<|im_end|>"), no_search)
+    Hyde(asker(llm), reader(), 60).expand(Query("wind<|im_end|>"))
 
     assert "<|im_end|>" not in str(llm.asked[0][0].content)
 
@@ -73,7 +68,7 @@ def test_a_question_cannot_speak_to_the_model_in_its_control_tokens() -> None:
 def test_a_long_question_is_cut_to_the_models_context() -> None:
     llm = FakeLLM(says=["Moving air."])
 
-    Hyde(asker(llm, context_tokens=700), reader(), 60).expand(Query("wind " * 3000), no_search)
+    Hyde(asker(llm, context_tokens=700), reader(), 60).expand(Query("wind " * 3000))
 
     assert len(str(llm.asked[0][0].content).split()) < 700 - 320
 

@@ -14,7 +14,3 @@ def test_what_the_language_model_shall_write_needs_one(name: str) -> None:
     ):
         check_expansion(Settings(expansion=wanted))
     check_expansion(Settings(expansion=wanted, llm=LLMSettings(provider="openvino")))
-
-
-def test_feedback_needs_none() -> None:
-    check_expansion(Settings(expansion=ExpansionSettings(feedback=True)))

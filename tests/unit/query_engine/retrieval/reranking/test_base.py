@@ -58,16 +58,11 @@ def test_a_threshold_drops_what_does_not_exceed_it_and_what_was_not_judged() -> 
     assert reranked(min_score=0.0) == ""
 
 
-def test_top_k_keeps_the_best() -> None:
-    assert reranked(top_k=2) == "db"
-    assert reranked(top_k=3, pool_k=2) == "ba"
-
-
 def test_its_own_question_is_asked_where_one_is_set() -> None:
     reranker = LengthReranker()
 
     rerank("the user's", HITS, reranker, texts_of, RerankSettings())
-    rerank("the user's", HITS, reranker, texts_of, RerankSettings(query="another"))
+    rerank("the user's", HITS, reranker, texts_of, RerankSettings(), query="another")
 
     assert [question for question, _ in reranker.asked] == ["the user's", "another"]
     assert reranker.asked[0][1] == list(TEXTS.values())
@@ -92,7 +87,7 @@ def test_its_own_question_is_asked_where_one_is_set() -> None:
 def test_a_reranker_that_cannot_judge_leaves_everything_as_it_was_and_is_told_of(
     reranker: Reranker, warning: str
 ) -> None:
-    options = RerankSettings(pool_k=3, top_k=1, min_score=100.0, timeout_s=0.01)
+    options = RerankSettings(pool_k=3, min_score=100.0, timeout_s=0.01)
 
     found = rerank("?", HITS, reranker, texts_of, options)
 

@@ -86,7 +86,7 @@ def test_long_passages_are_cut_alike_so_that_all_fit() -> None:
 
 
 def test_a_context_that_has_no_room_for_the_window_is_a_failure() -> None:
-    with pytest.raises(LLMError, match=r"has no room for 4 passages\..* Lower RAG_RERANK__WINDOW"):
+    with pytest.raises(LLMError, match=r"has no room for 4 passages\..* Raise RAG_LLM__CONTEXT_TOKENS"):
         ListwiseReranker(asker(FakeLLM(says=["[1]"]), context_tokens=440), 4, 2).score("?", ["a"] * 4, Deadline(60))
 
 

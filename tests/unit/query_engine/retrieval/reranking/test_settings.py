@@ -6,7 +6,7 @@ from errors import ModelError, SettingsError
 from query_engine.llms.base import LoadedModel
 from query_engine.retrieval.reranking.build import build_reranker
 from query_engine.runtime.deadline import Deadline
-from settings import RerankSettings, Settings
+from settings import LLMSettings, RerankSettings, Settings
 from tests.fakes.llm import FakeLLM
 
 LLM = LoadedModel(FakeLLM(says=[]), "fake", 4096, len)
@@ -16,14 +16,13 @@ LLM = LoadedModel(FakeLLM(says=[]), "fake", 4096, len)
     ("rerank", "fact"),
     [
         (RerankSettings(method="cross_encoder"), "needs RAG_RERANK__MODEL"),
-        (RerankSettings(method="listwise", window=4), "skips passages: the window holds 4"),
-        (RerankSettings(method="listwise", window=50), "takes 400 tokens; RAG_LLM__MAX_NEW_TOKENS=320 allows fewer"),
+        (RerankSettings(method="listwise"), "takes 80 tokens; RAG_LLM__MAX_NEW_TOKENS=16 allows fewer"),
     ],
-    ids=["no model", "stride beyond the window", "no room for the reply"],
+    ids=["no model", "no room for the reply"],
 )
 def test_settings_that_cannot_work_are_refused(rerank: RerankSettings, fact: str) -> None:
     with pytest.raises(SettingsError, match=fact):
-        build_reranker(Settings(rerank=rerank), LLM)
+        build_reranker(Settings(rerank=rerank, llm=LLMSettings(max_new_tokens=16)), LLM)
 
 
 def test_ranking_by_a_language_model_needs_one() -> None:

@@ -1,0 +1,66 @@
+"""`/documents/{doc_id}/original`: the file that a document was read from, as a download, where the operator allows it.
+
+Flow: the link in the web page's evidence pane -> **here**, which finds the document -> `ingestion/originals.py` opens
+the file, if it still holds what was read -> its bytes. For a part of an archive or a mail, that is the whole file.
+"""
+
+import re
+from pathlib import PurePosixPath
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response, StreamingResponse
+
+from api.dependencies import ServiceDep
+from api.described import joined, replied, typed
+from api.routes import documents
+from api.schemas.replies.corpora import DocumentReply
+from errors import OriginalUnavailableError, UnknownDocumentError
+from ingestion.originals import INGEST_AGAIN, UNKNOWN_FILE, open_original, original_note
+
+TYPE = "application/octet-stream"
+
+router = APIRouter()
+
+
+@router.get(
+    f"/documents/{{doc_id:path}}/{documents.ORIGINAL}",
+    response_class=Response,
+    responses=joined(typed(TYPE, "text/html"), replied(DocumentReply)),
+)
+def original(
+    doc_id: documents.DocumentId, request: Request, service: ServiceDep, *, corpus: documents.Corpus = None
+) -> Response:
+    """Send the file that a document was read from, if it still holds the same bytes."""
+    with service.engines.lease(corpus) as engine:
+        name = engine.corpus.name
+        # A document whose own id ends in `/original` keeps its address.
+        if engine.corpus.documents.get(f"{doc_id}/{documents.ORIGINAL}"):
+            return documents.document(f"{doc_id}/{documents.ORIGINAL}", request, service, corpus=corpus)
+        if not service.settings.serve.originals:
+            raise OriginalUnavailableError(
+                "This service gives out no original files.", "Set RAG_SERVE__ORIGINALS=true, and start it again."
+            )
+        found = engine.corpus.documents.get(doc_id)
+        if found is None:
+            raise UnknownDocumentError(f"Corpus {name!r} holds no such document.", documents.UNKNOWN_REMEDY)
+        note = original_note(engine.corpus, found)
+    if note is None:
+        raise OriginalUnavailableError(UNKNOWN_FILE, INGEST_AGAIN)
+    opened = open_original(note, service.settings.ingest.paper_words)
+    headers = {
+        "Content-Disposition": _attachment(PurePosixPath(note.file).name),
+        "Content-Length": str(opened.size),
+        # Documents change under their addresses, and keys come and go.
+        "Cache-Control": "private, no-cache",
+        # The file may hold scripts; they must not run as part of this service.
+        "Content-Security-Policy": "sandbox",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return StreamingResponse(opened.pieces(), headers=headers, media_type=TYPE)
+
+
+def _attachment(name: str) -> str:
+    """Return the header that has a browser keep a file under its name; old ones take the plain form of it."""
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

@@ -1,0 +1,422 @@
+"""Answers and what they are written from: `/query`, `/answer`, `/run`, `/evaluate`, `/retrieve`, `/agent/research`.
+
+Flow: **here** -> `api/described.py`. The replies themselves are made in `api/views/` and `api/routes/retrieve.py`.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, RootModel
+
+from api.schemas.replies.base import CorpusName, DocId, Fingerprint, GateReason, Id, Metadata, Reply, Timings, Warnings
+
+
+class _Place(Reply):
+    doc_id: DocId
+    """Id of the document."""
+    title: str
+    """Title of the document."""
+    url: str
+    """The document's own address, or that of its page here with the quote marked."""
+    start: int
+    """Offset of the quote in the document's text, in characters from 0."""
+    end: int
+    """Offset of the character after it."""
+    quote: str
+    """The quote: the document's text from `start` to `end`."""
+    corpus: CorpusName = ""
+    """Corpus of the document, where several were asked; else absent."""
+
+
+class Citation(_Place):
+    """A place in a document that supports the answer."""
+
+    number: Annotated[int, Field(examples=[1])]
+    """The `n` of the marks `[n]` in the answer, from 1."""
+    chunk_id: Annotated[str, Field(examples=["guide/wind.md#00002"])]
+    """The passage that it stands in."""
+    marks: list[tuple[int, int]]
+    """The stretches `[start, end)` of the document that answer, in characters; empty if the whole quote does."""
+
+
+class Nearest(_Place):
+    """A place that is close to a declined question without answering it."""
+
+
+class _Origin(Reply):
+    source_path: str
+    """The document's file, relative to the ingested folder."""
+    content_type: Annotated[str, Field(examples=["markdown"])]
+    """Name of the format that the document was read from."""
+    chunk_index: int
+    """Number of the passage's first leaf in the document, from 0."""
+    metadata: Metadata
+    """The document's metadata."""
+    corpus: CorpusName = ""
+    """Corpus of the document, where several were asked; else absent."""
+
+
+class ContextSource(_Origin):
+    """Where the passage with the same index stands."""
+
+    doc_id: DocId
+    """Id of the document."""
+    chunk_id: Annotated[str, Field(examples=["guide/wind.md#00002"])]
+    """Id of the passage: the document's, `#`, and the number of its first leaf."""
+    title: str
+    """Title of the document."""
+    start: int
+    """Offset of the passage in the document's text, in characters from 0."""
+    end: int
+    """Offset of the character after it."""
+    pages: list[int]
+    """Indices of the pages that it touches, from 0; empty for documents without pages."""
+    score: float
+    """What passages are ordered by, higher is better; comparable within one reply only."""
+
+
+Scores = Annotated[dict[str, float], Field(examples=[{"dense": 0.81, "lexical": 7.3, "fused": 0.92}])]
+
+
+class RetrievedPassage(ContextSource):
+    """A passage that an answer was written from."""
+
+    text: str
+    """Its text."""
+    vector_score: float | None
+    """Cosine of question and passage, -1 to 1; null where the search by meaning did not find it."""
+    keyword_score: float | None
+    """BM25, 0 or more; null where the search for words did not find it."""
+    scores: Scores
+    """All scores, by scorer."""
+
+
+class QueryReply(Reply):
+    """An answer with its sources."""
+
+    answer: Annotated[str | None, Field(examples=["Wind turns the blades. [1]"])]
+    """The answer with marks `[n]`; null where the documents do not answer the question."""
+    citations: list[Citation]
+    """What the marks stand for, ordered by number; empty without an answer."""
+    nearest: list[Nearest]
+    """Without an answer, where one would most likely stand: at most 3 places."""
+    retrieved: list[RetrievedPassage] | None
+    """The passages that the answer was written from, best first; null unless `include_context` is set."""
+    retrieved_count: int
+    """How many passages these are."""
+    max_score: float | None
+    """The best score of a passage; null without passages."""
+    gate_reason: GateReason
+    """Why there is an answer or none: `generated_answer`, `no_retrieval`, `generated_no_answer_low_confidence` or
+    `generated_no_answer_but_confident`."""
+    cache_hit: bool
+    """Whether the answer was given before and kept."""
+    answered: bool
+    """Whether there is an answer."""
+    message: str
+    """What a person should read: the answer, or why there is none; never empty."""
+    contexts: list[str] | None
+    """The texts of the passages; null unless `include_context` is set."""
+    synthesizer: Annotated[str | None, Field(examples=["extractive"])]
+    """Who wrote the answer; null without one."""
+    warnings: Warnings
+    """What lowered the quality, each a code and a sentence."""
+    timings_ms: Timings
+    """Milliseconds by stage."""
+    fingerprint: Fingerprint
+    """Hash of settings, models and documents; answers with equal ones are comparable."""
+    answer_id: Id | None
+    """For `/feedback`; null where feedback is off."""
+
+
+class TokenEvent(Reply):
+    """Event `token`: the next piece of the answer."""
+
+    token: str
+    """The text of the piece."""
+
+
+class StepEvent(Reply):
+    """Event `step`: something that was done."""
+
+    kind: Annotated[str, Field(examples=["search"])]
+    """What it was: `search`, `found`, `gate`, `write`, `warning` and others."""
+    text: str
+    """What happened, as Markdown."""
+
+
+class RestartEvent(Reply):
+    """Event `restart`: the pieces so far are not the answer's."""
+
+    reason: str
+    """Why."""
+
+
+class FailureEvent(Reply):
+    """Event `error`: the answer failed."""
+
+    code: Annotated[str, Field(examples=["internal"])]
+    """Names the failure; never changes."""
+    detail: str
+    """What went wrong, for people."""
+
+
+class RunRecord(Reply):
+    """A record of the stream of `/run`; it replaces the one before."""
+
+    intermediate_steps: str
+    """All steps so far, as Markdown, with `|||---|||` between them."""
+    final_report: str | None
+    """The answer so far; null while there is none."""
+    is_intermediate: bool
+    """Whether this record has only steps, without an answer."""
+    complete: bool
+    """Whether this is the last record."""
+    citations: list[str] = []
+    """One address for each `[n]`, in order; in the last record alone."""
+    error: str = ""
+    """The reason for a failure; present only if answering failed before any text was written."""
+
+
+class EvaluateReply(Reply):
+    """A whole answer with everything that an offline evaluation needs."""
+
+    query_id: Annotated[str, Field(examples=["q-17"])]
+    """The request's `iid`."""
+    generated_response: str
+    """The answer, or why there is none; never empty."""
+    citations: list[Citation]
+    """What the marks `[n]` stand for."""
+    contexts: list[str]
+    """The texts of the passages that the answer was written from, best first."""
+    context_sources: list[ContextSource]
+    """Where each of `contexts` stands."""
+    answered: bool
+    """Whether there is an answer."""
+    gate_reason: GateReason
+    """Why there is an answer or none, as in the reply of `/query`."""
+    synthesizer: str | None
+    """Who wrote the answer; null without one."""
+    warnings: Warnings
+    """What lowered the quality, each a code and a sentence."""
+    timings_ms: Timings
+    """Milliseconds by stage."""
+    fingerprint: Fingerprint
+    """Hash of settings, models and documents."""
+    answer_id: Id | None
+    """For `/feedback`; null where feedback is off."""
+
+
+class Leaf(Reply):
+    """A leaf that a passage was chosen for."""
+
+    node_id: str
+    """Names the leaf."""
+    score: float
+    """What leaves are ordered by, higher is better."""
+    scores: Scores
+    """All scores, by scorer."""
+    ranks: Annotated[dict[str, int], Field(examples=[{"dense": 1, "lexical": 4}])]
+    """Place in the ranking of each search that found it, from 1."""
+    start: int
+    """Offset of the leaf in the document's text, in characters from 0."""
+    end: int
+    """Offset of the character after it."""
+
+
+class Explanation(Reply):
+    """Why a passage was found."""
+
+    leaves: list[Leaf]
+    """The leaves that it was chosen for, best first."""
+    merged: str | None
+    """Why it is larger than a leaf; null for a leaf."""
+    not_merged: str | None
+    """Why it was not joined with the passage beside it; null where there is none."""
+
+
+class FoundPassage(ContextSource):
+    """A passage that was found."""
+
+    node_id: str
+    """The node of the document's tree; of joined neighbours the first."""
+    url: str | None
+    """The document's own address; null if it has none."""
+    level: Annotated[str, Field(examples=["leaf"])]
+    """`leaf`, `middle`, `root`, or `span` for joined neighbours."""
+    scores: Scores
+    """All scores, by scorer."""
+    text: str
+    """Its text."""
+    explanation: Explanation | None = None
+    """Why it was found; absent unless `explain` is set."""
+
+
+class RetrieveReply(Reply):
+    """The passages found for a question."""
+
+    passages: list[FoundPassage]
+    """The passages, best first."""
+    timings_ms: Timings
+    """Milliseconds by stage."""
+    warnings: Warnings
+    """What lowered the quality, each a code and a sentence."""
+    retrieval_id: Id | None
+    """For `/feedback`; null where feedback is off."""
+    left_out: list[FoundPassage] = []
+    """Passages that had no room; absent unless `explain` is set."""
+
+
+class Finding(Reply):
+    """A sub-question with its answer."""
+
+    subquestion: str
+    """What was asked."""
+    status: Literal["answered", "answered_after_retry", "gap"]
+    """How it ended."""
+    attempts: int
+    """1, or 2 with another wording."""
+    answer: str | None
+    """The answer with marks `[n]`; null for a gap."""
+    citations: list[Citation]
+    """What the marks stand for."""
+    contexts: list[RetrievedPassage]
+    """The passages; empty unless `include_context` is set."""
+    confidence: float
+    """By the number of citations and documents, 0 to 1."""
+    citation_count: int
+    """How many citations the answer has."""
+    unique_docs: int
+    """How many documents are cited."""
+    retried_subquestion: str | None
+    """The other wording that was tried; null if there was none."""
+    retry_resolved: bool
+    """Whether that wording was answered."""
+
+
+class Gap(Reply):
+    """A sub-question that the documents do not answer."""
+
+    subquestion: str
+    """What was asked."""
+    reason: str
+    """The reason it could not be answered."""
+
+
+class ResearchStats(Reply):
+    """How the sub-questions ended."""
+
+    answered_count: int
+    """Answered at once."""
+    answered_after_retry_count: int
+    """Answered in another wording."""
+    gap_count: int
+    """Not answered."""
+    avg_confidence: float
+    """Mean confidence, gaps as 0; 0 to 1."""
+
+
+class Statement(Reply):
+    """A sentence of a possible conflict."""
+
+    subquestion: str
+    """Whose answer holds it."""
+    sentence: str
+    """The sentence."""
+    citations: list[Citation]
+    """What it cites."""
+
+
+class Conflict(Reply):
+    """Two statements that perhaps contradict each other."""
+
+    opposition: Annotated[list[str], Field(examples=[["required", "optional"]])]
+    """The words that oppose each other."""
+    statements: list[Statement]
+    """The statements that hold them."""
+
+
+class ResearchReply(Reply):
+    """A topic, answered part by part and summed up."""
+
+    topic: str
+    """As it was sent."""
+    subquestions: list[str]
+    """What was asked, in order."""
+    findings: list[Finding]
+    """The answers, in the same order."""
+    gaps: list[Gap]
+    """What the documents do not answer."""
+    final_summary: str
+    """The whole as Markdown, with marks `[n]`; never empty."""
+    citations: list[Citation]
+    """What the marks of the summary stand for."""
+    stats: ResearchStats
+    """How the sub-questions ended."""
+    possible_conflicts: list[Conflict]
+    """Statements that perhaps contradict each other."""
+    synthesizer: str | None
+    """Who wrote the answers; null without one."""
+    warnings: Warnings
+    """What lowered the quality, each a code and a sentence."""
+    timings_ms: Timings
+    """Milliseconds by stage."""
+    fingerprint: Fingerprint
+    """Hash of settings, models and documents."""
+
+
+class Paragraph(_Origin):
+    """A paragraph of a paper."""
+
+    paper_id: str
+    """The paper's name."""
+    doc_type: Annotated[str, Field(examples=["paragraph"])]
+    """The paper's type."""
+    text: str
+    """The paragraph."""
+    distance: float
+    """1 - cosine of question and paragraph, 0 to 2."""
+    cosmos_object_id: str | int | float | None
+    """The metadata field of this name; null without one."""
+    article_terms: list[str] | str
+    """The metadata field of this name; an empty list without one."""
+    paragraph_terms: list[str]
+    """The paper's terms that stand in the paragraph, and its words of several capital letters."""
+
+
+class ParagraphsReply(RootModel[list[Paragraph]]):
+    """Paragraphs of papers, nearest first; never empty."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class ReactReply(Reply):
+    """An answer from papers."""
+
+    answer: str
+    """The answer, or why there is none; `[n]` is the nth of `used_docs`."""
+    used_docs: list[Paragraph]
+    """The paragraphs that it was written from, cited ones first; empty without an answer."""
+    warnings: Warnings
+    """What lowered the quality."""
+
+
+class StreamFailure(Reply):
+    """Why a stream ended early."""
+
+    code: Annotated[str, Field(examples=["internal"])]
+    """Names the failure; never changes."""
+    detail: str
+    """What went wrong, for people."""
+
+
+class ReactRecord(Reply):
+    """A line of the stream; it has one of these fields."""
+
+    thoughts: str = ""
+    """What is being done."""
+    used_docs: list[Paragraph] = []
+    """Paragraphs of a round; in the last line but one those of the answer."""
+    answer: str = ""
+    """The answer, in the last line."""
+    error: StreamFailure | None = None
+    """Why there is none, in the last line."""

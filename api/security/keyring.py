@@ -1,0 +1,187 @@
+"""The keys that a service knows: those of its settings, and those of the file that `treeline keys` writes.
+
+Flow: settings and file -> **here** -> `auth.py` asks whose a sent key is. A file that has changed is read again, so a
+key can be added or revoked under a running service.
+
+Only hashes are kept. The command makes keys of 256 random bits, which nobody can find by trying, so one round of
+SHA-256 hides them; the keys of the settings are chosen by people, and are hidden from nobody who reads the settings.
+"""
+
+import hashlib
+import json
+import logging
+import os
+import secrets
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from hmac import compare_digest
+from pathlib import Path
+from typing import Any
+
+from limits import parse
+
+from api.caller import ADMIN, SCOPES, Key
+from errors import SettingsError
+from index.corpus import check_corpus_name
+from index.disk import private_file, sync_folder
+from settings import ServeSettings
+
+logger = logging.getLogger(__name__)
+
+KEY_BYTES = 32
+_BROKEN = "Restore the file, or delete it and add its keys again by `treeline keys add`."
+
+
+class Keyring:
+    """The keys of one service.
+
+    Args:
+        serve: has the keys, and the file of further ones.
+
+    Raises:
+        SettingsError: the file cannot be read.
+    """
+
+    def __init__(self, serve: ServeSettings) -> None:
+        self.guarded = serve.asks_for_keys
+        self._own = [
+            Key(f"key {number} of the settings", sha256_of(key), frozenset((ADMIN,)))
+            for number, key in enumerate(serve.known_keys(), start=1)
+        ]
+        self._file = serve.keys_file
+        self._seen = _version(self._file)
+        self._filed = read_keys(self._file) if self._file is not None else []
+
+    def find(self, sent: Iterable[str]) -> Key | None:
+        """Return what is known of the first of these keys that is one; None if none of them is.
+
+        All are compared, whichever fits: how long it takes tells nothing.
+        """
+        known = self._own + self._from_file()
+        hashes = [sha256_of(one) for one in sent]
+        found = [key for one in hashes for key in known if compare_digest(one, key.sha256)]
+        return found[0] if found else None
+
+    def _from_file(self) -> list[Key]:
+        version = _version(self._file)
+        if self._file is not None and version != self._seen:
+            self._seen = version
+            try:
+                self._filed = read_keys(self._file)
+            except SettingsError:
+                self._filed = []
+                logger.exception("No key of the file opens anything until it can be read again.")
+        return self._filed
+
+
+def sha256_of(key: str) -> str:
+    """Return what is kept of a key."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def read_keys(path: Path) -> list[Key]:
+    """Return the keys in a file, or an empty list if the file does not exist.
+
+    Raises:
+        SettingsError: it cannot be read, or is not what `write_keys` writes.
+    """
+    try:
+        return [_key(raw) for raw in json.loads(path.read_text(encoding="utf-8"))["keys"]]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SettingsError(f"The file of RAG_SERVE__KEYS_FILE cannot be read: {error}.", _BROKEN) from error
+
+
+def write_keys(path: Path, keys: Sequence[Key]) -> None:
+    """Write the file so that a crash leaves either the old one or the new one; only its owner can read it.
+
+    Raises:
+        SettingsError: it cannot be written.
+    """
+    shown = [
+        {
+            "name": key.name,
+            "sha256": key.sha256,
+            "scopes": sorted(key.scopes, key=SCOPES.index),
+            "corpora": None if key.corpora is None else sorted(key.corpora),
+            "rate": key.rate,
+            "created_at": key.created_at,
+        }
+        for key in keys
+    ]
+    scratch = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        scratch.unlink(missing_ok=True)
+        private_file(scratch)
+        scratch.write_text(json.dumps({"keys": shown}, indent=1) + "\n", encoding="utf-8")
+        scratch.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise SettingsError(
+            f"The file of RAG_SERVE__KEYS_FILE cannot be written: {error.strerror}.", "Make its folder writable."
+        ) from error
+
+
+def add_key(path: Path, name: str, scopes: Iterable[str], corpora: Collection[str] | None, rate: str | None) -> str:
+    """Make a key, note it in the file, and return it; it is shown nowhere else.
+
+    Raises:
+        SettingsError: there is a key of this name, the rate is not one, a corpus cannot have its name, or the file
+            cannot be read or written.
+    """
+    for corpus in corpora or ():
+        check_corpus_name(corpus)
+    known = read_keys(path)
+    if any(key.name == name for key in known):
+        raise SettingsError(f"There is a key {name!r} already.", "Revoke it first, or choose another name.")
+    if rate is not None:
+        _check_rate(rate)
+    made = secrets.token_urlsafe(KEY_BYTES)
+    opens = None if corpora is None else frozenset(corpora)
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    write_keys(path, [*known, Key(name, sha256_of(made), frozenset(scopes), opens, rate, at)])
+    return made
+
+
+def revoke_key(path: Path, name: str) -> None:
+    """Take a key out of the file.
+
+    Raises:
+        SettingsError: there is none of this name, or the file cannot be read or written.
+    """
+    known = read_keys(path)
+    left = [key for key in known if key.name != name]
+    if len(left) == len(known):
+        raise SettingsError(f"There is no key {name!r}.", "`treeline keys list` names them.")
+    write_keys(path, left)
+
+
+def _key(raw: dict[str, Any]) -> Key:
+    corpora, scopes = raw["corpora"], frozenset(raw["scopes"])
+    if unknown := scopes - set(SCOPES):
+        raise ValueError(f"there is no scope {min(unknown)!r}")
+    if len(bytes.fromhex(raw["sha256"])) != hashlib.sha256().digest_size:
+        raise ValueError("a hash has another length")
+    if raw["rate"] is not None:
+        _check_rate(raw["rate"])
+    key = Key(str(raw["name"]), raw["sha256"], scopes, rate=raw["rate"], created_at=str(raw["created_at"]))
+    return key if corpora is None else replace(key, corpora=frozenset(map(str, corpora)))
+
+
+def _check_rate(rate: str) -> None:
+    try:
+        parse(rate)
+    except ValueError as error:
+        raise SettingsError(f"{rate!r} is not a rate.", "Write it as `60/minute`, `2/second` or `1000/day`.") from error
+
+
+def _version(path: Path | None) -> tuple[int, int, int] | None:
+    """Return what changes with a file; None if there is none."""
+    try:
+        status = os.stat(path) if path is not None else None
+    except OSError:
+        return None
+    return status and (status.st_mtime_ns, status.st_ino, status.st_size)

@@ -1,0 +1,1 @@
+"""See inside: metrics, traces, a log line for each request."""

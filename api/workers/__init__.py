@@ -1,0 +1,1 @@
+"""Several processes behind one port: one of them writes, the others read."""

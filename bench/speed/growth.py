@@ -1,0 +1,181 @@
+"""Measure what a question costs in a corpus as it grows: time, CPU, memory, disk and opening. `python -m bench growth`.
+
+Flow: `build.py` has an index, `scaled_corpus.py` makes larger ones -> **here** opens each in a process of its own,
+which asks every question -> table, JSON.
+
+A retrieval and a whole answer are timed in turn, each by the clock and by the CPU that all threads took.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from bench.arguments import add_sets, choose_sets
+from bench.build import CORPUS, open_engine, service_variables, with_index
+from bench.datasets import DataSet
+from bench.figures import MB, keep, made_on
+from bench.speed.process import ProgramFailedError, start_python
+from bench.speed.scaled_corpus import larger_corpus
+from eval.argument_types import whole_number
+from eval.cases import read_cases
+from eval.progress_bar import tell
+from eval.tables import aligned, figure
+from settings import Settings
+
+# Each question is asked twice, and must be embedded each time.
+FORGETFUL = {"RAG_EMBED__KEPT_VECTORS": "0"}
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """What questions cost in corpora that are read as one.
+
+    Attributes:
+        corpora: how many there are.
+        leaves: of all of them.
+        open_s: from the start of the process, models loaded, to the first answer.
+        memory_mb, disk_mb: of the process, at its end; of the corpora's folders.
+        retrieve_ms, answer_ms: by the clock, one entry a question.
+        retrieve_cpu_ms, answer_cpu_ms: of all threads, on average.
+    """
+
+    corpora: int
+    leaves: int
+    open_s: float
+    memory_mb: float
+    disk_mb: float
+    retrieve_ms: list[float]
+    answer_ms: list[float]
+    retrieve_cpu_ms: float
+    answer_cpu_ms: float
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `python -m bench growth`."""
+    parser.description = (
+        "Ask the corpus of each set, then corpora several times as large: documents repeated with the words of each "
+        "line shuffled, their vectors moved a little. Larger corpora are kept and used again."
+    )
+    add_sets(parser)
+    parser.add_argument("--scale", type=whole_number, nargs="+", default=[10, 30], metavar="K", help="default: 10 30")
+    parser.add_argument(
+        "--parts", type=whole_number, metavar="N", help="also read the last size as N corpora, of as many copies each"
+    )
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Measure each set, print one table."""
+    measured = {one.name: measure(one, settings, arguments.scale, arguments.parts) for one in choose_sets(arguments)}
+    print(f"{table(measured)}\n\n{made_on()}")
+    keep("growth", {name: [asdict(one) for one in rows] for name, rows in measured.items()}, settings)
+    return 0
+
+
+def measure(data_set: DataSet, settings: Settings, scales: Sequence[int], parts: int | None) -> list[Grown]:
+    """Ask the corpus of a set, and larger ones, from the smallest to the largest.
+
+    Raises:
+        RagError: an index cannot be built, or a program failed.
+    """
+    with open_engine(data_set, settings) as engine:
+        names = [[CORPUS], *([larger_corpus(engine.corpus, settings, data_set.name, scale)] for scale in scales)]
+        if parts:
+            copies = scales[-1] // parts
+            shards = [larger_corpus(engine.corpus, settings, data_set.name, copies, part) for part in range(parts)]
+            names.append(shards)
+    return [_asked(data_set, settings, corpora) for corpora in names]
+
+
+def _asked(data_set: DataSet, settings: Settings, corpora: Sequence[str]) -> Grown:
+    tell(f"{data_set.name}: asking {'+'.join(corpora)}")
+    arguments = ["-m", __spec__.name, "+".join(corpora), str(data_set.questions)]
+    variables = service_variables(settings, data_set.name) | FORGETFUL
+    process = start_python(arguments, variables, stdout=subprocess.PIPE, stderr=None)
+    output, _ = process.communicate()
+    if process.returncode:
+        raise ProgramFailedError.of(arguments, "failed", "see above")
+    folders = [with_index(settings, data_set.name).index.dir / name for name in corpora]
+    disk = sum(file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file())
+    return Grown(corpora=len(corpora), disk_mb=disk / MB, **json.loads(output))
+
+
+def table(measured: Mapping[str, Sequence[Grown]]) -> str:
+    """Return the table, a column for each size."""
+    lines = []
+    for name, rows in measured.items():
+        for label, value, digits in _MEASURES:
+            lines.append([name, label, *(figure(value(row), digits) for row in rows)])
+    sizes = max(map(len, measured.values()))
+    return aligned(["set", "measure", *[f"size {number + 1}" for number in range(sizes)]], lines, left=(0, 1))
+
+
+def _p95(values: Sequence[float]) -> float:
+    return statistics.quantiles(values, n=20, method="inclusive")[-1]
+
+
+_MEASURES: tuple[tuple[str, Callable[[Grown], float], int], ...] = (
+    ("corpora", lambda one: one.corpora, 0),
+    ("leaves", lambda one: one.leaves, 0),
+    ("disk, MB", lambda one: one.disk_mb, 0),
+    ("memory, MB", lambda one: one.memory_mb, 0),
+    ("opening and first answer, s", lambda one: one.open_s, 1),
+    ("one retrieval, p50, ms", lambda one: statistics.median(one.retrieve_ms), 1),
+    ("one retrieval, p95, ms", lambda one: _p95(one.retrieve_ms), 1),
+    ("one answer, p50, ms", lambda one: statistics.median(one.answer_ms), 1),
+    ("one answer, p95, ms", lambda one: _p95(one.answer_ms), 1),
+    ("CPU of a retrieval, ms", lambda one: one.retrieve_cpu_ms, 1),
+    ("CPU of an answer, ms", lambda one: one.answer_cpu_ms, 1),
+    ("CPU of an answer / of a retrieval", lambda one: one.answer_cpu_ms / one.retrieve_cpu_ms, 1),
+)
+
+
+def ask(corpus: str, questions: Sequence[str]) -> dict[str, Any]:
+    """Open a corpus of the settings in this process and ask; return the rest of a `Grown`."""
+    import asyncio  # noqa: PLC0415  # only the process that asks needs these
+
+    from query_engine.build import Engines  # noqa: PLC0415
+    from query_engine.inquiry import Inquiry  # noqa: PLC0415
+    from settings import load_settings  # noqa: PLC0415
+
+    with closing(Engines(load_settings())) as engines:
+        _ = engines.embedder
+        started = time.perf_counter()
+        engine = engines.get(corpus)
+
+        async def answer(question: str) -> None:
+            async for _ in engine.stream(Inquiry(question)):
+                pass
+
+        asyncio.run(answer(questions[0]))
+        open_s = time.perf_counter() - started
+        ways: dict[str, Callable[[str], object]] = {
+            "retrieve": lambda question: engine.retrieve(Inquiry(question)),
+            "answer": lambda question: asyncio.run(answer(question)),
+        }
+        took: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
+        for question in questions:
+            for way, run_once in ways.items():
+                clock, cpu = time.perf_counter(), time.process_time()
+                run_once(question)
+                took[way].append((time.perf_counter() - clock, time.process_time() - cpu))
+        return {
+            "leaves": engine.corpus.documents.leaf_count(),
+            "open_s": open_s,
+            "memory_mb": psutil.Process().memory_info().rss / MB,
+            **{f"{way}_ms": [1000 * clock for clock, _ in pairs] for way, pairs in took.items()},
+            **{f"{way}_cpu_ms": 1000 * statistics.mean(cpu for _, cpu in pairs) for way, pairs in took.items()},
+        }
+
+
+if __name__ == "__main__":
+    json.dump(ask(sys.argv[1], [case.question for case in read_cases(Path(sys.argv[2]))]), sys.stdout)

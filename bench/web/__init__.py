@@ -1,1 +1,0 @@
-"""A local stand-in of the competition's search services."""

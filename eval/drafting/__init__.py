@@ -1,0 +1,1 @@
+"""Questions drafted from a corpus, for a person to review."""

@@ -1,0 +1,144 @@
+"""`python -m eval questions CORPUS`: draft questions from a corpus, and have a person review them.
+
+Flow: a corpus -> `sections.py` -> `by_model.py` or `by_structure.py` -> `draft.py` drops what fails -> a file for
+`python -m eval run` -> `review.py`. The only place of this room that opens a corpus or a judge.
+"""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from errors import RagError, SettingsError
+from eval.argument_types import whole_number
+from eval.drafting import by_model, by_structure
+from eval.drafting.draft import DEPTH, STRUCTURE, Checks, Leaf
+from eval.drafting.review import review, write
+from eval.drafting.sections import spread
+from eval.scoring.build import open_judge
+from settings import Settings
+
+if TYPE_CHECKING:
+    from query_engine.build import Engines
+    from query_engine.engine import Engine
+
+
+class NoDraftsError(RagError):
+    """No question can be drafted, or the file cannot be written."""
+
+    code = "no_drafts"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("corpus", nargs="?", help="an ingested corpus (default: RAG_INDEX__CORPUS)")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="of the questions (default: CORPUS-questions.jsonl)")
+    parser.add_argument("--count", type=whole_number, default=60, metavar="N", help="questions, at most (60)")
+    parser.add_argument(
+        "--kinds",
+        nargs="+",
+        choices=tuple(by_model.KINDS),
+        help="of questions (default: all; without a model factual, how_to, list)",
+    )
+    parser.add_argument(
+        "--language", nargs="+", default=[], metavar="CODE", help="of questions, in turn, e.g. de (default: documents')"
+    )
+    parser.add_argument("--review", action="store_true", help="review the drafts of FILE; draft them if it is missing")
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Draft, and review where that is wished.
+
+    Raises:
+        NoDraftsError: nothing can be drafted, or the file exists.
+        SettingsError: the kinds or the language need a model, and none is set.
+    """
+    corpus = arguments.corpus or settings.index.corpus
+    path = arguments.out or Path(f"{corpus}-questions.jsonl")
+    if not path.exists():
+        checks = _draft(arguments, corpus, settings)
+        dropped = ", ".join(f"{count} {reason}" for reason, count in checks.dropped.most_common())
+        sys.stderr.write(f"Dropped: {dropped or 'nothing'}.\n")
+        if not checks.drafts:
+            raise NoDraftsError(f"No question could be drafted from corpus {corpus!r}.", "Ingest documents with prose.")
+        try:
+            write(path, checks.drafts)
+        except OSError as error:
+            raise NoDraftsError(
+                f"{path} cannot be written: {error.strerror}.", "Name another file by --out."
+            ) from error
+        kinds = [draft.category for draft in checks.drafts]
+        counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+        sys.stdout.write(f"{path}: {len(kinds)} questions ({counted}), by {checks.drafts[0].drafted_by}\n")
+    elif not arguments.review:
+        raise NoDraftsError(f"{path} exists.", "Review it by --review, or name another file by --out.")
+    if arguments.review:
+        review(path, input, print)
+    return 0
+
+
+def _draft(arguments: argparse.Namespace, corpus: str, settings: Settings) -> Checks:
+    model = settings.judge.model if settings.judge.base_url else None
+    kinds = arguments.kinds or list(by_model.KINDS if model else by_structure.KINDS)
+    if model is None and (arguments.language or set(kinds) - set(by_structure.KINDS)):
+        raise SettingsError(
+            f"Without a model only English questions are drafted, of the kinds {', '.join(by_structure.KINDS)}.",
+            "Set RAG_JUDGE__BASE_URL and RAG_JUDGE__MODEL.",
+        )
+    with _opened(corpus, settings) as (engines, engine):
+
+        def find(question: str) -> Sequence[Leaf]:
+            return _found(engine, question, settings)
+
+        sections = spread(engine.corpus.documents.each())
+        checks = Checks(find, engines.embed_query, model or STRUCTURE)
+        if model is None:
+            english = [one for one in sections if one.document.metadata.get("language", "en") == "en"]
+            for candidate in by_structure.candidates(english, kinds):
+                if len(checks.drafts) < arguments.count:
+                    checks.take(candidate)
+        elif sections:
+            judge = open_judge(settings)
+            writer = by_model.Writer(judge, sections, find)
+
+            async def draft() -> None:
+                async with judge.connected():
+                    at_once = settings.judge.concurrency
+                    await writer.draft(checks, arguments.count, kinds, arguments.language, at_once)
+
+            asyncio.run(draft())
+            if judge.given_up and not checks.drafts:
+                raise judge.given_up
+            if judge.given_up:
+                sys.stderr.write(f"Stopped early: {judge.given_up}\n")
+    return checks
+
+
+@contextmanager
+def _opened(corpus: str, settings: Settings) -> "Iterator[tuple[Engines, Engine]]":
+    from query_engine.build import Engines  # noqa: PLC0415  # loads LlamaIndex
+
+    engines = Engines(settings)
+    try:
+        yield engines, engines.get(corpus)
+    finally:
+        engines.close()
+
+
+def _found(engine: "Engine", question: str, settings: Settings) -> list[Leaf]:
+    """Return the leaves that the service's search finds for a question, best first."""
+    from index.documents.span_tree import split_node_id  # noqa: PLC0415
+    from query_engine.schema.query import Query  # noqa: PLC0415  # loads LlamaIndex
+
+    hits = engine.search.leaf_retriever(settings.retrieval).search(Query(question))[:DEPTH]
+    places = [split_node_id(hit.node_id) for hit in hits]
+    documents = engine.corpus.documents.get_versions({version for version, _ in places})
+    leaves = []
+    for version, position in places:
+        document = documents[version]
+        span = document.tree[position]
+        leaves.append(Leaf(document.doc_id, span.start, span.end, document.text[span.start : span.end]))
+    return leaves

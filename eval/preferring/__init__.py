@@ -1,0 +1,1 @@
+"""Which of several runs does a judge prefer?"""

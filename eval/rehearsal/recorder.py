@@ -1,0 +1,116 @@
+"""Ask by one of the competition's routes, and keep what each reply shows beside its answer.
+
+Flow: `asking/asking.py` -> **here** -> `contract/exchange.py` asks; its rules judge each reply, `asking/`'s readers
+take the answer from it, liberally. Nothing is asked twice: the arena does not either.
+
+A reply is reduced at once, since a hundred streams of snapshots are larger than memory likes.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from eval.asking.reply import read_reply
+from eval.asking.stream_reply import StreamReply
+from eval.asking.target import NoReplyError
+from eval.cases import Case
+from eval.contract.evaluate_rules import EVALUATE_RULES, LIMIT_S
+from eval.contract.exchange import Exchange, Reply
+from eval.contract.records import read_stream
+from eval.contract.rules import Verdict
+from eval.contract.run_rules import RUN_RULES, SEPARATOR
+from eval.rows import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What one reply shows.
+
+    Attributes:
+        seconds: from the request to the end of the reply.
+        size_bytes: of the body.
+        verdicts: on each rule of the route.
+        failure: why there is no reply, or none that can be read; None if there is one.
+        empty: the status is 200, and no answer can be read.
+        first_record_s: from the request to the first line that is not a ping; None if there was none.
+        step_chars: length of each intermediate step; empty for `/evaluate`.
+        late_steps: steps came after the answer had begun.
+    """
+
+    seconds: float
+    size_bytes: int
+    verdicts: tuple[Verdict, ...]
+    failure: str | None
+    empty: bool
+    first_record_s: float | None
+    step_chars: tuple[int, ...] = ()
+    late_steps: bool = False
+
+    @property
+    def late(self) -> bool:
+        """Whether it took longer than is allowed."""
+        return self.seconds > LIMIT_S
+
+    @property
+    def breaks(self) -> bool:
+        """Whether it breaks a rule."""
+        return any(verdict.state == "FAIL" for verdict in self.verdicts)
+
+
+class Recorder:
+    """One route of a service; it can be asked as an `asking.target.Target`.
+
+    Args:
+        exchange: talks to the service, and limits how long a reply may take.
+        route: `/run` or `/evaluate`.
+
+    Attributes:
+        route: as given.
+        observed: by the case's id, what its reply shows.
+    """
+
+    def __init__(self, exchange: Exchange, route: str) -> None:
+        self.observed: dict[str, Observed] = {}
+        self._exchange = exchange
+        self.route = route
+
+    async def ask(self, case: Case) -> Row:
+        """Ask once.
+
+        Raises:
+            NoReplyError: there is no reply, or no answer in it.
+        """
+        stream = self.route == "/run"
+        body: dict[str, Any] = {"question": case.question} if stream else {"query": case.question, "iid": case.id}
+        reply, read = await self._exchange.post(self.route, body), StreamReply()
+        try:
+            row = _row(reply, read, case.id, stream=stream)
+        except NoReplyError as error:
+            self.observed[case.id] = _observed(reply, read, None, error.fact, stream=stream)
+            # Who replies is up, however bad the replies are: they are counted, and the course goes on.
+            raise NoReplyError(error.fact, error.remedy, refused=0 < reply.status < 500) from error
+        self.observed[case.id] = _observed(reply, read, row.answer, None, stream=stream)
+        return row
+
+
+def _row(reply: Reply, read: StreamReply, case_id: str, *, stream: bool) -> Row:
+    if reply.status != 200:
+        raise NoReplyError(reply.outcome(), "Start the service, or mend it.")
+    if not stream:
+        return read_reply(reply.body, case_id, reply.seconds)
+    for line in reply.lines:
+        read.take(line.text.decode(errors="replace"))
+    return read.row(case_id, reply.seconds, reply.first_record_s)
+
+
+def _observed(reply: Reply, read: StreamReply, answer: str | None, failure: str | None, *, stream: bool) -> Observed:
+    steps = [step.strip() for step in read.steps.split(SEPARATOR)]
+    return Observed(
+        seconds=reply.seconds,
+        size_bytes=len(reply.body),
+        verdicts=tuple(RUN_RULES.judge([read_stream(reply)]) if stream else EVALUATE_RULES.judge([reply])),
+        failure=failure,
+        empty=reply.status == 200 and not (answer or "").strip(),
+        first_record_s=reply.first_record_s if stream else None,
+        step_chars=tuple(len(step) for step in steps if step),
+        late_steps=read.late_steps,
+    )

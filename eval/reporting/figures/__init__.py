@@ -1,1 +1,0 @@
-"""The numbers of a report: metrics, distributions, charts, history, tables."""

@@ -1,0 +1,104 @@
+"""Line up the runs of the same questions, oldest first.
+
+Flow: a folder of runs -> **here** -> the chart and the table of the page. Runs of other questions are not part of this
+history: the hash of the questions decides, not their names.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from errors import RagError
+from eval.cells import Mean
+from eval.run_folder import HEADER, Header, RunFolder
+from eval.summary import overview
+from eval.tables import flat
+
+MOST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """One run of the history.
+
+    Attributes:
+        name: of its folder.
+        header: what it is of.
+        fingerprint: of what was asked; the header's, or that of the first reply.
+        means: by metric: of the answerable questions, where there are any of them, else of the others.
+        judges: the judging models by family.
+        this: whether it is the run that the report is about.
+    """
+
+    name: str
+    header: Header
+    fingerprint: str
+    means: Mapping[str, Mean]
+    judges: Mapping[str, str]
+    this: bool
+
+    def made_of(self) -> dict[str, str]:
+        """Return all that a later run may differ in, by name."""
+        judges = {f"judge of {family}": model for family, model in self.judges.items()}
+        asked = {"asked": self.header.target, "corpus": self.header.corpus or ""}
+        versions = flat(self.header.versions, "version of ")
+        return {**asked, **dict(flat(self.header.settings)), **dict(versions), **judges}
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Runs of the same questions.
+
+    Attributes:
+        runs: oldest first; at most `MOST`, the newest, and always this one.
+        left_out: folders of runs that cannot be read or have no scores, as `name: why`.
+        older: how many more there are.
+    """
+
+    runs: tuple[Past, ...]
+    left_out: tuple[str, ...] = ()
+    older: int = 0
+
+    @property
+    def changes(self) -> tuple[int, ...]:
+        """Places of the runs whose system is another than that of the run before."""
+        pairs = enumerate(pairwise(self.runs), start=1)
+        return tuple(place for place, (old, new) in pairs if old.fingerprint != new.fingerprint)
+
+    def changed(self, place: int) -> list[str]:
+        """Return the differences between the run at this place and the one before, in what both report."""
+        if not place:
+            return []
+        old, new = self.runs[place - 1].made_of(), self.runs[place].made_of()
+        return [f"{name}: {old[name]} → {new[name]}" for name in new if name in old and old[name] != new[name]]
+
+
+def read_history(folder: RunFolder, beside: Path) -> History:
+    """Read the runs in the folder `beside` that asked what `folder` asked; that one is always among them."""
+    this, header, asked = folder.path.resolve(), folder.header(), [case.id for case in folder.cases()]
+    found, left_out = {this: header}, list[str]()
+    for path in sorted({path.resolve() for path in beside.iterdir()}) if beside.is_dir() else ():
+        if path != this and (path / HEADER).is_file():
+            try:
+                found[path] = RunFolder(path).header()
+            except RagError as error:
+                left_out.append(f"{path.name}: {error.code}")
+    same = [path for path, one in found.items() if one.questions_sha256 == header.questions_sha256]
+    same.sort(key=lambda path: (found[path].started, path.name))
+    newest = same[-MOST:] if this in same[-MOST:] else [this, *same[1 - MOST :]]
+    runs = list[Past]()
+    for path in newest:
+        try:
+            kept = overview(RunFolder(path))
+        except RagError as error:
+            left_out.append(f"{path.name}: {error.code}")
+            continue
+        if list(kept.asked) != asked:
+            left_out.append(f"{path.name}: asked {len(kept.asked)} of the questions")
+        elif not kept.means:
+            left_out.append(f"{path.name}: no scores")
+        else:
+            fingerprint = found[path].fingerprint or kept.fingerprint
+            runs.append(Past(path.name, found[path], fingerprint, kept.means, kept.judges, path == this))
+    return History(tuple(runs), tuple(left_out), len(same) - len(newest))

@@ -1,0 +1,103 @@
+"""Ask the judge for a label of each of many things, ten at a time, or for a list of texts.
+
+Flow: `nuggets.py`, `support.py` -> **here** -> `scoring/judge_client/client.py`. A reply that does not label each
+thing, or by another word, is not a judgement.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from eval.scoring.judge_client.client import Judge
+from eval.scoring.judge_client.replies import json_in
+from eval.scoring.judge_client.server import JudgeUnusableError
+
+BATCH = 10
+# What is said of a fact or a sentence that something may hold.
+HOLDS = {"full": 1.0, "partial": 0.5, "none": 0.0}
+
+
+class _Labels(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    labels: list[str]
+
+
+class _Texts(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    texts: list[str]
+
+
+def batches(items: Sequence[Any]) -> list[Sequence[Any]]:
+    """Return the items in order, `BATCH` at a time."""
+    return [items[start : start + BATCH] for start in range(0, len(items), BATCH)]
+
+
+async def ask_labels(
+    judge: Judge, nth: str, task: str, given: Mapping[str, Any], *, items: Sequence[Any], labels: Sequence[str]
+) -> list[str]:
+    """Return a label for each item, in order.
+
+    Args:
+        judge: is asked once for each ten.
+        nth: which time, see `Judge.ask`.
+        task: what each label means.
+        given: what the items are judged by.
+        items: JSON-ready.
+        labels: the words to choose from.
+
+    Raises:
+        JudgeError: a reply holds no judgement.
+    """
+    found: list[str] = []
+    for batch in batches(items):
+        prompt = _prompt(task, '{"labels": [...]}, one label for each item, in their order', {**given, "items": batch})
+        array = {"type": "array", "items": {"enum": list(labels)}, "minItems": len(batch), "maxItems": len(batch)}
+        found += await judge.ask(prompt, _schema("labels", array), nth, partial(_labels, labels, len(batch)))
+    return found
+
+
+async def ask_texts(judge: Judge, nth: str, task: str, given: Mapping[str, Any], most: int) -> list[str]:
+    """Return the texts that the judge writes: without repetitions, the first `most`.
+
+    Raises:
+        JudgeError: the reply is not a list of texts, or is empty.
+    """
+    prompt = _prompt(task, '{"texts": [...]}', given)
+    array = {"type": "array", "items": {"type": "string"}, "maxItems": most}
+    written = await judge.ask(prompt, _schema("texts", array), nth, _texts)
+    return list({text.casefold(): text for text in reversed(written)}.values())[::-1][:most]
+
+
+def _prompt(task: str, shape: str, given: Mapping[str, Any]) -> str:
+    return f"{task}\n\nReply with nothing but a JSON object {shape}.\n\ninput: {json.dumps(given, ensure_ascii=False)}"
+
+
+def _schema(name: str, array: Mapping[str, Any]) -> dict[str, Any]:
+    return {"title": name, "type": "object", "properties": {name: array}, "required": [name]}
+
+
+def _labels(known: Sequence[str], count: int, text: str) -> list[str]:
+    try:
+        found = _Labels.model_validate_json(json_in(text)).labels
+    except ValidationError as error:
+        raise JudgeUnusableError.of("The judge's reply has no list of labels", text) from error
+    if len(found) != count:
+        raise JudgeUnusableError.of(f"The judge gave {len(found)} labels for {count} things", text)
+    if strange := next((label for label in found if label not in known), None):
+        raise JudgeUnusableError.of(f"The judge's label {strange!r} is none of {', '.join(known)}", text)
+    return found
+
+
+def _texts(text: str) -> list[str]:
+    try:
+        found = [one.strip() for one in _Texts.model_validate_json(json_in(text)).texts if one.strip()]
+    except ValidationError as error:
+        raise JudgeUnusableError.of("The judge's reply has no list of texts", text) from error
+    if not found:
+        raise JudgeUnusableError.of("The judge's reply holds no text", text)
+    return found

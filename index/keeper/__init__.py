@@ -1,0 +1,1 @@
+"""Hold corpora for all processes of a service that has several."""

@@ -1,0 +1,62 @@
+"""How a worker of a service with several has a corpus open: the keeper holds it for all of them.
+
+Flow: `api/workers/` makes one in each worker -> **here** -> the keeper's socket (`__main__.py`) -> `folder_stores.py`
+opens the stores beside the other workers.
+"""
+
+from dataclasses import dataclass
+from multiprocessing.connection import Client
+from pathlib import Path
+
+from errors import CorpusError, RagError
+from index.layout.access import Held
+from index.layout.locations import Servers
+
+
+class _WithKeeper:
+    """The keeper lets go of a corpus at the end of the service, and not before."""
+
+    def files(self) -> tuple[int, ...]:
+        """Nothing is held here."""
+        return ()
+
+    def release(self) -> None:
+        """Nothing is held here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One of the workers of a service.
+
+    Attributes:
+        keeper: the keeper's socket.
+        read_only: another worker writes.
+    """
+
+    keeper: Path
+    read_only: bool = True
+
+    def take(self, folder: Path, servers: Servers) -> Held:  # noqa: ARG002  # the keeper has the same settings
+        """See `Access.take`."""
+        answer = ask(self.keeper, folder.name)
+        return Held(_WithKeeper(), answer)
+
+
+def ask(keeper: Path, corpus: str) -> str | None:
+    """Have the keeper hold a corpus; return the address of its own Chroma server, if it needs one; blocks.
+
+    Raises:
+        RagError: what keeps the corpus from being held.
+        CorpusError: the keeper does not answer.
+    """
+    try:
+        with Client(str(keeper), "AF_UNIX") as connection:
+            connection.send(corpus)
+            answer = connection.recv()
+    except (OSError, EOFError) as error:
+        raise CorpusError(
+            "The process that holds the service's corpora does not answer.", "Ask again when the service has restarted."
+        ) from error
+    if isinstance(answer, RagError):
+        raise answer
+    return None if answer is None else str(answer)

@@ -1,0 +1,226 @@
+"""Choose how much of a document to show around an answer: consecutive blocks of one section, to the end of the thought.
+
+A sentence that echoes the question is seldom the answer: documentation answers in the next sentence, list, table or
+code. So windows of several lengths are grown around each likely unit, and compared as wholes. Pure.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from textwrap import dedent
+
+from index.documents.structure import Block
+from query_engine.reader.layout import Layout, same_group
+from query_engine.reader.units import ReadUnit
+from query_engine.schema.passage import DocumentKey
+from query_engine.text.dictionary import in_dictionary
+from query_engine.text.markdown_escape import fenced, without_effects
+from query_engine.text.words import WORD
+
+# The most characters of a window; a list, a table, numbered steps or code are shown whole up to `WHOLE_CHARS`.
+MAX_CHARS, WHOLE_CHARS = 700, 1500
+# Window lengths to try, as shares of the longest; 0 is the unit alone, with the block that it announces.
+LENGTHS = (0.0, 0.35, 0.7, 1.0)
+# Weights of `ReadWindow.worth`, fitted by `python -m training.reader.choice`. The reader's score of the leaf, its
+# similarity and its rank add nothing beside these.
+SCORE_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT, LENGTH_WEIGHT = 0.43, 6.5, 2.1, 0.88
+# Units whose log-odds are this close to the window's best are marked as answering.
+MARKED_WITHIN = 1.0
+FENCES = ("```", "~~~")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """`[start, end)` of a document, to be quoted as it stands.
+
+    Attributes:
+        best: the unit that it was grown from.
+    """
+
+    best: ReadUnit
+    start: int
+    end: int
+
+    def below_its_heading(self) -> "Window":
+        """Return the window from the heading directly above it, if that has a name that the window lacks.
+
+        So the text on a setting comes with the setting's name; headings of everyday words are left to the citation.
+        """
+        layout = self.best.leaf.layout
+        first = layout.structure.place(self.start)
+        block, above = layout.structure.blocks[first], layout.structure.blocks[max(first - 1, 0)]
+        whole = not layout.text[block.start : self.start].strip() or self.start <= block.inner[0]
+        if not whole or above.kind != "heading":
+            return self
+        heading = layout.text[above.start : above.end].strip()
+        added = set(WORD.findall(heading.lower())) - set(WORD.findall(self.text.lower()))
+        if all(in_dictionary(word, "en") for word in added):
+            return self
+        return replace(self, start=layout.text.index(heading, above.start))
+
+    @property
+    def text(self) -> str:
+        """The document's own characters."""
+        return self.best.leaf.layout.text[self.start : self.end]
+
+    @property
+    def shown(self) -> str:
+        """The text as Markdown that reads by itself.
+
+        Code that has no fences gets them; text that is indented below something that is not shown is moved left, as it
+        would be taken for code. Outside of code, images and links are broken: who shows an answer would load them.
+        """
+        layout, pieces, place, in_list = self.best.leaf.layout, list[str](), self.start, False
+        for position in layout.structure.between(self.start, self.end):
+            block = layout.structure.blocks[position]
+            first, last = max(block.start, self.start), min(block.end, self.end)
+            own = layout.text[first:last]
+            in_list = block.kind == "item" or (in_list and own.startswith(" "))
+            pieces.append(layout.text[place:first])
+            if block.kind == "code" and not layout.text[block.start : block.end].lstrip().startswith(FENCES):
+                pieces += [fenced(own.strip("\n")), own[len(own.rstrip()) :]]
+            elif block.kind == "code":
+                pieces.append(own if in_list else dedent(own))
+            else:
+                pieces.append(without_effects(own if in_list else dedent(own).removeprefix(": ")))
+            place = last
+        return "".join((*pieces, layout.text[place : self.end]))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadWindow:
+    """A window with the measures that rank it.
+
+    Attributes:
+        units: those of its units that were read, in the order of the document; at least one.
+        similarity: cosine of the window below its headings and the question, -1..1.
+    """
+
+    window: Window
+    units: tuple[ReadUnit, ...]
+    similarity: float
+
+    @property
+    def score(self) -> float:
+        """Mean log-odds that its units answer."""
+        return sum(one.score for one in self.units) / len(self.units)
+
+    @property
+    def marks(self) -> tuple[tuple[int, int], ...]:
+        """The stretches `[start, end)` of the document that answer; empty if all of it does."""
+        least = max(one.score for one in self.units) - MARKED_WITHIN
+        marks = tuple((one.unit.start, one.unit.end) for one in self.units if one.score >= least)
+        return marks if len(marks) < len(self.units) else ()
+
+    @property
+    def worth(self) -> float:
+        """What windows are ranked by: a high value means that the window holds the answer and little else."""
+        return (
+            SCORE_WEIGHT * self.score
+            + SIMILARITY_WEIGHT * self.similarity
+            + WORDS_WEIGHT * self.window.best.covered
+            + LENGTH_WEIGHT * math.log(self.window.end - self.window.start)
+        )
+
+
+def windows_around(best: ReadUnit, max_chars: int = MAX_CHARS) -> Iterator[Window]:
+    """Yield the windows of a unit, the shortest first; several may be the same."""
+    for length in LENGTHS:
+        yield window_around(best, int(length * max_chars))
+
+
+def units_inside(window: Window, read: Mapping[tuple[DocumentKey, int], ReadUnit]) -> tuple[ReadUnit, ...]:
+    """Return those units of a window that were read.
+
+    Args:
+        window: its `best` unit was read.
+        read: all units that were read, by `ReadUnit.key`.
+    """
+    document, units = window.best.leaf.passage.document, window.best.leaf.layout.units
+    inside = [(document, one.start) for one in units if window.start <= one.start and one.end <= window.end]
+    return tuple(read[key] for key in inside if key in read) or (window.best,)
+
+
+def window_around(best: ReadUnit, max_chars: int = MAX_CHARS) -> Window:
+    """Grow the window of a unit: its own list, table or paragraph, then the blocks after it, then those before it."""
+    layout = best.leaf.layout
+    blocks = layout.structure.blocks
+    whole_chars = max_chars * WHOLE_CHARS // MAX_CHARS
+    first, last = _group(blocks, best.unit.block)
+    room = max_chars if blocks[best.unit.block].kind in {"paragraph", "quote"} else whole_chars
+    if best.text.endswith(":") and (announced := _next(blocks, last)) is not None:
+        last, room, max_chars = announced, WHOLE_CHARS, max(max_chars, MAX_CHARS)
+    start, end = _shown(layout, first, last)
+    if end - start > room:
+        return Window(best, *_part(layout, best, start, end, max_chars))
+    while (following := _next(blocks, last)) is not None:
+        grown = _shown(layout, first, following)[1]
+        if grown - start > (whole_chars if _leads_in(layout, last) else max_chars):
+            break
+        last, end = following, grown
+    while (before := _before(blocks, first)) is not None:
+        grown = _shown(layout, before, last)[0]
+        if end - grown > (whole_chars if _leads_in(layout, before) else max_chars):
+            break
+        first, start = before, grown
+    return Window(best, start, end)
+
+
+def _group(blocks: tuple[Block, ...], position: int) -> tuple[int, int]:
+    """Return the first and last block of the list, table or record that a block belongs to."""
+    first = last = position
+    while first > 0 and same_group(blocks[first - 1], blocks[first]):
+        first -= 1
+    while last + 1 < len(blocks) and same_group(blocks[last], blocks[last + 1]):
+        last += 1
+    return first, last
+
+
+def _next(blocks: tuple[Block, ...], last: int) -> int | None:
+    """Return the last block of the group that follows in the same section."""
+    following = last + 1
+    if following >= len(blocks) or blocks[following].kind == "heading":
+        return None
+    return _group(blocks, following)[1]
+
+
+def _before(blocks: tuple[Block, ...], first: int) -> int | None:
+    """Return the first block of the group before this one in the same section."""
+    before = first - 1
+    if before < 0 or blocks[before].kind in {"heading", "front_matter"}:
+        return None
+    return _group(blocks, before)[0]
+
+
+def _leads_in(layout: Layout, position: int) -> bool:
+    """Whether a block only introduces the next one."""
+    start, end = layout.structure.blocks[position].inner
+    return layout.text[start:end].endswith(":")
+
+
+def _shown(layout: Layout, first: int, last: int) -> tuple[int, int]:
+    """Return where the text of these blocks begins and ends, without the space around it."""
+    blocks = layout.structure.blocks
+    start, end = blocks[first].start, blocks[last].end
+    text = layout.text[start:end]
+    # An item keeps the indentation of its list.
+    lead = len(text) - len(text.lstrip("\n" if blocks[first].kind in {"item", "code"} else None))
+    return start + lead, start + len(text.rstrip())
+
+
+def _part(layout: Layout, best: ReadUnit, start: int, end: int, max_chars: int) -> tuple[int, int]:
+    """Return the part of a long block or group that fits: first what follows the unit, then what precedes it."""
+    units = [one for one in layout.units if start <= one.start and one.end <= end]
+    place = units.index(best.unit)
+    first = last = place
+    while last + 1 < len(units) and units[last + 1].end - units[first].start <= max_chars:
+        last += 1
+    while first > 0 and units[last].end - units[first - 1].start <= max_chars:
+        first -= 1
+    return _with_mark(layout, units[first].block, units[first].start), units[last].end
+
+
+def _with_mark(layout: Layout, position: int, start: int) -> int:
+    """Return where the line of an item or a quotation begins, if its words begin at `start`."""
+    block = layout.structure.blocks[position]
+    return block.start if block.inner[0] == start and block.kind in {"item", "quote"} else start

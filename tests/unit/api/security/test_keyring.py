@@ -1,0 +1,114 @@
+"""The file of keys: what is kept of a key, and what a changed or broken file does to a running service."""
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from api.security.keyring import Keyring, add_key, read_keys, revoke_key, sha256_of
+from errors import SettingsError
+from settings import ServeSettings
+from treeline.keys_command import main
+
+
+def ring(path: Path) -> Keyring:
+    return Keyring(ServeSettings(keys_file=path))
+
+
+def test_a_key_is_kept_as_a_hash_that_only_the_owner_reads(tmp_path: Path) -> None:
+    path = tmp_path / "keys.json"
+
+    made = add_key(path, "reader", ["read"], ["papers"], "60/minute")
+
+    assert len(made) >= 43, "256 bits"
+    assert made not in path.read_text()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    (key,) = read_keys(path)
+    assert (key.name, key.sha256, key.scopes, key.corpora, key.rate) == (
+        "reader",
+        sha256_of(made),
+        frozenset({"read"}),
+        frozenset({"papers"}),
+        "60/minute",
+    )
+
+
+def test_a_service_learns_of_new_and_revoked_keys_while_it_runs(tmp_path: Path) -> None:
+    path = tmp_path / "keys.json"
+    keyring = ring(path)
+    assert keyring.guarded, "no key yet, and still everybody needs one"
+
+    first, second = add_key(path, "a", ["read"], None, None), add_key(path, "b", ["admin"], None, None)
+    assert [key and key.name for key in (keyring.find([first]), keyring.find([second]))] == ["a", "b"]
+
+    revoke_key(path, "a")
+
+    assert keyring.find([first]) is None
+    assert keyring.find(["", "wrong", second]) is not None
+
+
+@pytest.mark.parametrize("broken", ["", "{", "[]", '{"keys": [{"name": "a"}]}', '{"keys": [7]}'])
+def test_a_broken_file_stops_the_start_and_opens_nothing_later(tmp_path: Path, broken: str) -> None:
+    path = tmp_path / "keys.json"
+    made = add_key(path, "a", ["read"], None, None)
+    keyring = ring(path)
+    path.write_text(broken)
+
+    assert keyring.find([made]) is None
+    with pytest.raises(SettingsError, match="RAG_SERVE__KEYS_FILE"):
+        ring(path)
+
+
+@pytest.mark.parametrize(("part", "value"), [("scopes", ["root"]), ("sha256", "00"), ("rate", "often"), ("corpora", 7)])
+def test_what_the_file_says_of_a_key_has_to_have_a_meaning(tmp_path: Path, part: str, value: object) -> None:
+    path = tmp_path / "keys.json"
+    add_key(path, "a", ["read"], None, None)
+    (raw,) = json.loads(path.read_text())["keys"]
+    path.write_text(json.dumps({"keys": [raw | {part: value}]}))
+
+    with pytest.raises(SettingsError):
+        read_keys(path)
+
+
+def test_keys_of_the_settings_open_everything() -> None:
+    key = Keyring(ServeSettings.model_validate({"keys": "a-key-0123456789"})).find(["a-key-0123456789"])
+
+    assert key is not None
+    assert all(key.allows(scope) for scope in ("read", "ingest", "admin"))
+    assert key.corpora is None
+
+
+def test_the_command_makes_lists_and_revokes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "keys.json"
+    monkeypatch.setenv("RAG_SERVE__KEYS_FILE", str(path))
+
+    assert main(["add", "team", "--scope", "read", "--scope", "ingest", "--corpus", "papers"]) == 0
+    made = capsys.readouterr().out.strip()
+    assert main(["list"]) == 0
+    listed = capsys.readouterr().out
+
+    assert ring(path).find([made]) is not None
+    assert listed.split("\t")[:4] == ["team", "read,ingest", "papers", "no limit"]
+    assert made not in listed
+    assert main(["add", "team"]) == 1, "the name is taken"
+    assert main(["add", "other", "--rate", "often"]) == 1
+    assert main(["add", "other", "--corpus", "*"]) == 1, "without --corpus it opens all"
+    assert main(["revoke", "team"]) == 0
+    assert main(["revoke", "team"]) == 1
+    assert ring(path).find([made]) is None
+
+
+def test_the_command_needs_a_file(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv("RAG_SERVE__KEYS_FILE", raising=False)
+
+    assert main(["list"]) == 1
+    assert "RAG_SERVE__KEYS_FILE" in capsys.readouterr().err
+
+
+@pytest.mark.fault("E3")
+def test_a_key_of_few_characters_stops_the_start() -> None:
+    with pytest.raises(ValueError, match="16 characters"):
+        ServeSettings.model_validate({"keys": "a-key-0123456789,short"})

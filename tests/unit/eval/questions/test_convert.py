@@ -1,0 +1,133 @@
+"""Questions and runs in the formats of others, and runs of others as ours."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from eval.__main__ import main
+from eval.cases import Case
+from eval.questions.reading import read_questions
+from eval.rows import Quote, Row, Seen
+from eval.run_folder import Header, RunFolder
+
+BROWSECOMP = {
+    "query_id": "769",
+    "query": "Which learning institution held a three-day event?",
+    "answer": "The Institute",
+    "gold_docs": [{"docid": "81234", "text": "The Institute ...", "url": "http://localhost/a"}],
+    "evidence_docs": [{"docid": "81234", "text": "..."}, {"docid": "5412", "text": "..."}],
+    "negative_docs": [{"docid": "9", "text": "..."}],
+}
+THEIR_RUN = {
+    "metadata": {"model": "m"},
+    "query_id": "769",
+    "tool_call_counts": {"search": 2},
+    "status": "completed",
+    "retrieved_docids": ["5412", "81234"],
+    "result": [
+        {"type": "tool_call", "tool_name": "search", "arguments": "{}", "output": "[]"},
+        {"type": "reasoning", "tool_name": None, "arguments": None, "output": ["Hm."]},
+        {"type": "output_text", "tool_name": None, "arguments": None, "output": "It is The Institute [81234]."},
+    ],
+}
+
+
+def written(path: Path, *rows: object) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def ours(tmp_path: Path) -> Path:
+    """Return the folder of a run of one question."""
+    folder = RunFolder(tmp_path / "ours")
+    folder.create(
+        Header(started="", questions="q", questions_sha256="", target="in process"),
+        (Case(id="769", question="Which?", relevance={"a.md": 1.0}),),
+    )
+    seen = tuple(Seen(text="x", doc_id=name) for name in ("b.md", "a.md", "b.md"))
+    cited = (Quote(number=1, doc_id="b.md", quote="x"),)
+    with folder.writing():
+        folder.append_row(Row(id="769", outcome="answered", answer="So it is. [1]", passages=seen, citations=cited))
+    return folder.path
+
+
+def test_questions_of_browsecomp_plus_are_read_and_written(tmp_path: Path) -> None:
+    source = written(tmp_path / "q.jsonl", BROWSECOMP)
+
+    assert main(["convert", str(source), "--to", "browsecomp-plus", "--out", str(tmp_path / "out.jsonl")]) == 0
+
+    (case,) = read_questions(source)
+    assert (case.id, case.answer, case.relevance) == ("769", "The Institute", {"81234": 2.0, "5412": 1.0})
+    assert read_questions(tmp_path / "out.jsonl") == (case,)
+
+
+def test_questions_become_topics_and_qrels_which_a_command_reads_together(tmp_path: Path) -> None:
+    source = written(tmp_path / "q.jsonl", BROWSECOMP)
+    trec, again = tmp_path / "trec", tmp_path / "again.jsonl"
+
+    main(["convert", str(source), "--to", "trec", "--out", str(trec)])
+    main(["convert", str(trec / "queries.tsv"), "--qrels", str(trec / "qrels.txt"), "--out", str(again)])
+
+    (case,) = read_questions(again)
+    assert case == Case(id="769", question=str(BROWSECOMP["query"]), relevance={"81234": 2.0, "5412": 1.0})
+
+
+def test_a_run_becomes_a_run_file_of_its_documents_by_rank(ours: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run.txt"
+
+    assert main(["convert", "--run", str(ours), "--to", "trec", "--out", str(out)]) == 0
+
+    assert out.read_text() == "769 Q0 b.md 1 2 treeline\n769 Q0 a.md 2 1 treeline\n"
+
+
+def test_a_run_becomes_a_folder_of_browsecomp_plus_and_is_read_from_there(ours: Path, tmp_path: Path) -> None:
+    theirs, again = tmp_path / "theirs", tmp_path / "again"
+    questions = written(tmp_path / "q.jsonl", {"id": "769", "question": "Which?"})
+
+    main(["convert", "--run", str(ours), "--to", "browsecomp-plus", "--out", str(theirs)])
+    main(["convert", str(questions), "--run", str(theirs), "--out", str(again)])
+
+    (file,) = theirs.iterdir()
+    said = json.loads(file.read_text())
+    assert said["status"] == "completed"
+    assert said["retrieved_docids"] == ["b.md", "a.md"]
+    assert said["result"][-1]["output"] == "So it is. [b.md]"
+    assert RunFolder(again).rows()["769"].answer == "So it is. [b.md]"
+
+
+def test_runs_of_others_are_scored_as_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    questions = written(tmp_path / "q.jsonl", BROWSECOMP)
+    (tmp_path / "theirs").mkdir()
+    written(tmp_path / "theirs/run_1.json", THEIR_RUN)
+    (tmp_path / "run.txt").write_text("769 Q0 9 1 7.5 bm25\n769 Q0 5412 2 3.5 bm25\n")
+
+    for name, source in (("agent", "theirs"), ("ranking", "run.txt")):
+        main(["convert", str(questions), "--run", str(tmp_path / source), "--out", str(tmp_path / name)])
+        assert main(["score", str(tmp_path / name)]) == 0
+
+    told = capsys.readouterr().out
+    agent, ranking = (RunFolder(tmp_path / name).cells()["769"] for name in ("agent", "ranking"))
+    assert agent["mrr"].score == 1.0
+    assert agent["contains"].score == 1.0
+    assert ranking["mrr"].score == 0.5
+    assert ranking["contains"].score is None  # a ranking answers nothing, which is not a wrong answer
+    assert "ndcg@10" in told
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--out", "x"], ["--run", "missing", "--out", "x"], ["q.jsonl", "--documents", "d", "--out", "x"]],
+    ids=["nothing", "a run without questions", "documents that are not there"],
+)
+def test_what_cannot_be_converted_is_refused(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "q.jsonl", {"id": "1", "question": "Which?"})
+
+    assert main(["convert", *arguments]) == 1
+
+    assert "ERROR" not in capsys.readouterr().out
+    assert not (tmp_path / "x").exists()

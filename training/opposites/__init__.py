@@ -1,1 +1,0 @@
-"""Make the table of words and their opposites that tells near misses."""
