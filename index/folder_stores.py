@@ -178,7 +178,7 @@ class FolderStores:
         self._held.hold.release()
 
     def _seal(self) -> None:
-        if self._embedded:
+        if self._embedded and self._folder.exists():  # somebody may have deleted it
             with refusals_named(self._folder):
                 self._vectors_seal.write()
 

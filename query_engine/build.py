@@ -26,7 +26,7 @@ from errors import (
     UnknownCorpusError,
 )
 from index.build import Embedding, open_corpus, servers_of
-from index.corpus import ALL, Corpus, corpus_names, member_names
+from index.corpus import ALL, Corpus, corpus_names, exists, member_names
 from index.documents.store import Document
 from index.embedding.cached import CachedEmbedding
 from index.joined import JoinedCorpus
@@ -227,7 +227,7 @@ class Engines:
                     "generation": engine.corpus.generation,
                 }
                 for name, engine in self._open_engines.open_items().items()
-                if (totals := engine.corpus.documents.last_totals())
+                if exists(self._settings.index.dir / name) and (totals := engine.corpus.documents.last_totals())
             },
             "on_disk": dict(self._on_disk),
             "refused": {
@@ -300,13 +300,17 @@ class Engines:
         return lease if lease is not None and self._is_current(name, lease) else None
 
     def _is_current(self, name: str, lease: Lease[Engine]) -> bool:
-        """Say whether an engine shows what is committed; if not, give it back, and have the next lease open another."""
+        """Say whether an engine shows what is committed, and its folder was not deleted.
+
+        If not, give it back, and have the next lease open another.
+        """
         engine = lease.item
         now_s = time.monotonic()
-        if not self._access.read_only or now_s < engine.looked_s + LOOK_S:
+        is_there = exists(self._settings.index.dir / name)
+        if is_there and (not self._access.read_only or now_s < engine.looked_s + LOOK_S):
             return True
         try:
-            outdated = engine.corpus.is_outdated()
+            outdated = not is_there or engine.corpus.is_outdated()
         except IndexDamagedError:
             outdated = True  # another corpus may have its name now; opening it tells
         except BaseException:

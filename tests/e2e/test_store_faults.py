@@ -118,18 +118,20 @@ def own_index(variables: dict[str, str], folder: Path, tmp_path: Path) -> dict[s
 
 
 @pytest.mark.fault("C6")
-def test_an_index_that_is_deleted_under_the_service_is_told_by_each_question(
+def test_an_index_that_is_deleted_under_the_service_is_told_by_each_question_and_by_ready(
     own_index: dict[str, str], tmp_path: Path
 ) -> None:
     with Program([MAIN], own_index, tmp_path) as program:
         shutil.rmtree(tmp_path / "index")
         reply = httpx.post(f"{program.url}/evaluate", json={"query": BETZ, "iid": "1"}, timeout=TIMEOUT_S)
         stream = httpx.post(f"{program.url}/run", json={"question": BETZ}, timeout=TIMEOUT_S)
+        ready = httpx.get(f"{program.url}/ready", timeout=TIMEOUT_S)
         health = httpx.get(f"{program.url}/health", timeout=TIMEOUT_S)
 
-    assert (reply.status_code, reply.json()["error"]["code"]) == (503, "index_damaged")
-    assert '"error":' in stream.text
-    assert health.status_code == 200
+    assert not reply.json()["answered"]
+    assert reply.json()["warnings"][0].startswith("unknown_corpus")
+    assert "There is no corpus 'default'" in stream.text
+    assert (ready.status_code, health.status_code) == (503, 200)
     assert "Traceback" not in program.log
 
 
