@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+import httpx
 import pytest
 
 from eval.rows import Row
@@ -148,3 +149,25 @@ def test_the_corpus_of_a_running_service_is_evaluated_through_it(
     header = RunFolder(tmp_path / "run").header()
     assert (header.corpus, header.settings["index"]["documents"]) == ("default", 4)
     assert header.fingerprint == row.fingerprint != ""
+
+
+def test_what_people_said_of_answers_becomes_questions_that_can_be_asked_again(
+    service: Program, variables: dict[str, str], folder: Path, tmp_path: Path
+) -> None:
+    said = tmp_path / "said.jsonl"
+    questions = tmp_path / "questions.jsonl"
+    for question, verdict in ((BETZ, "good"), ("When did the barrage of La Rance open?", "bad")):
+        answer = httpx.post(f"{service.url}/evaluate", json={"query": question, "iid": verdict}).json()
+        body = {"answer_id": answer["answer_id"], "verdict": verdict}
+        assert httpx.post(f"{service.url}/feedback", json=body).status_code == 200
+    said.write_bytes(httpx.get(f"{service.url}/feedback").content)
+
+    made = run(["-m", "eval", "cases", "--from-feedback", str(said), "--out", str(questions)], variables, folder)
+    command = ["-m", "eval", "run", str(questions), "--out", str(tmp_path / "run"), "--url", service.url]
+    asked = run(command, variables, folder)
+
+    assert (made.returncode, asked.returncode) == (0, 0), made.stderr + asked.stderr
+    rows = RunFolder(tmp_path / "run").rows()
+    assert {row.outcome for row in rows.values()} == {"answered"}
+    cases = RunFolder(tmp_path / "run").cases()
+    assert {case.question for case in cases if case.answer} == {BETZ}  # a bad answer is not a reference
