@@ -87,7 +87,7 @@ class AdmissionQueue:
             deadline.shorten(within_s)
 
     async def wait_closed(self, timeout_s: float) -> None:
-        """Wait until the work of questions that were given up has ended, at most so long."""
+        """Wait, for a limited time, until the work of abandoned questions has ended."""
         if self._closing:
             await asyncio.wait(self._closing, timeout=timeout_s)
 

@@ -20,9 +20,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 HEADERS_S = 15.0
 """For the headers of a request, from the end of the request before."""
 BODY_S = 20.0
-"""A body may be silent so long."""
+"""Longest pause within a body."""
 READER_S = 30.0
-"""A client may take nothing of a reply so long."""
+"""Longest time in which a client reads nothing of its reply."""
 STOPPING_S = 5.0
 """The same for bodies once the service is being stopped."""
 MIN_BYTES_PER_S = 1000

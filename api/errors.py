@@ -95,7 +95,7 @@ HTTP_CODES: dict[int, tuple[str, str]] = {
     404: ("not_found", "There is nothing at this address."),
     405: ("method_not_allowed", "This address does not take this method; the header Allow names those it takes."),
 }
-"""Code and detail of what the framework raises by status; any other status is told by its number and its phrase."""
+"""Code and detail of the framework's errors, by status; any other status is described by its number and phrase."""
 
 INVALID = "invalid_request"
 ABOUT_THE_WHOLE = ("unknown_field", "contradiction")

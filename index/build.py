@@ -76,7 +76,7 @@ class Embedding:
         """Leaves that an ingestion embeds together to keep a server busy; None for a local model, which needs fewer."""
         if isinstance(self.model, EmbeddingModel):
             return None
-        # A batch ends with a document, so it has a few more; those shall not make a slice of their own.
+        # A batch ends with a document, so it has a few more, which must not become a slice of their own.
         return max(1, self._settings.slice_texts * 15 // 16)
 
     @cached_property
@@ -140,7 +140,7 @@ def _served(embed: EmbedSettings) -> _Facts:
             "RAG_EMBED__PROVIDER=openai needs RAG_EMBED__BASE_URL.",
             "Set it, for example to http://127.0.0.1:8001/v1, and RAG_EMBED__MODEL to the model's name there.",
         )
-    # What cannot be known of the model is told by its vectors, which `opening_manifest` adds.
+    # What only the model's vectors show is added by `opening_manifest`.
     model = served_model(embed.max_tokens, embed.tokenizer)
     return model, f"{ON_SERVER}:{embed.model}", ON_SERVER, embed.dimensions or SERVERS_CHOICE, ON_SERVER
 

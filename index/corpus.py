@@ -228,7 +228,7 @@ class Corpus:
         Args:
             documents: new versions only, each with at least one leaf.
             embeddings: one a leaf, in the order of `documents` and of each tree's leaves; shape (leaves, dimension).
-            removed: doc_ids that shall vanish.
+            removed: doc_ids to delete.
             notes: of the files that were read, kept in the commit that makes the documents visible.
             stopping: asked every few dozen leaves.
 

@@ -29,7 +29,7 @@ ROOT_NAME = "uploads"
 DEFAULT_FOLDER = ".uploads"
 # File systems take 255.
 MAX_NAME_BYTES = 240
-# No upload waits so long in line.
+# Age at which an incoming upload counts as abandoned; none waits in the queue this long.
 STALE_S = 7 * 24 * 3600
 _ARRIVING = ".arriving-"
 

@@ -56,9 +56,9 @@ from settings import Settings
 
 logger = logging.getLogger(__name__)
 
-# A server that does not answer, and a disk that refuses, is asked again after so long.
+# Delay before a server that did not answer, or a disk that refused, is tried again.
 RETRY_S = 10.0
-# Where another process writes, its commits are noticed within so long, between two questions.
+# Least time between two checks for commits of another process, which happen between questions.
 LOOK_S = 1.0
 # Least confidence for an answer where a wrong one costs as much as a right one gains.
 SURE_CONFIDENCE = 0.8
@@ -227,7 +227,7 @@ class Engines:
                     "generation": engine.corpus.generation,
                 }
                 for name, engine in self._open_engines.open_items().items()
-                if exists(self._settings.index.dir / name) and (totals := engine.corpus.documents.last_totals())
+                if self._is_there(name) and (totals := engine.corpus.documents.last_totals())
             },
             "on_disk": dict(self._on_disk),
             "refused": {
@@ -243,10 +243,9 @@ class Engines:
     def look_at_disk(self) -> None:
         """Look for a corpus that holds a document, without opening any, so that `status` knows of it; blocks.
 
-        Those that are open or were refused are left out: more is known of them. Servers of open ones are asked whether
-        they answer, and what another process has changed is opened anew, though nobody asks. Of the others only those
-        are opened that were refused because a server did not answer or a disk refused, if `RETRY_S` have passed since
-        the last time: nothing else tells whether they can be now.
+        Open and refused corpora are left out: more is known of them. Servers of open ones are asked whether they
+        answer, and corpora that another process has changed are reopened, even without a question. Those refused
+        because a server did not answer or a disk refused are tried again every `RETRY_S`; no other corpus is opened.
         """
         self._retry_unavailable()
         self._ask_servers()
@@ -306,7 +305,7 @@ class Engines:
         """
         engine = lease.item
         now_s = time.monotonic()
-        is_there = exists(self._settings.index.dir / name)
+        is_there = self._is_there(name)
         if is_there and (not self._access.read_only or now_s < engine.looked_s + LOOK_S):
             return True
         try:
@@ -322,6 +321,10 @@ class Engines:
             return False
         engine.looked_s = now_s
         return True
+
+    def _is_there(self, name: str) -> bool:
+        """Say whether the folder of a corpus still exists."""
+        return exists(self._settings.index.dir / name)
 
     def _named(self, name: str | None) -> str:
         return name or self._settings.index.corpus

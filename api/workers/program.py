@@ -60,7 +60,7 @@ def run_workers(
         listener: the socket, which becomes gunicorn's.
         workers: how many.
         folder: what was ingested at the start, if anything.
-        watched: the corpus that shall be kept in step with it, if one shall.
+        watched: the corpus to keep in step with it, if any.
 
     Raises:
         SystemExit: at the end, with 143 after SIGTERM and 130 after SIGINT.

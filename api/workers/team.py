@@ -25,7 +25,7 @@ from index.keeper.client import Member
 from settings import ServeSettings
 
 BACKLOG = 512
-# A seat that nobody has for so long gets a writer: a reader restarts. After a reload of gunicorn nobody has it.
+# When the writer's seat has been free this long, as after a reload of gunicorn, a reader restarts to take it.
 VACANT_S = 30.0
 LOOK_S = 1.0
 _TRIES, _TRY_AGAIN_S = 5, 0.05
@@ -42,7 +42,7 @@ class Team:
         url: where it is reached from this machine.
         workers: how many there are.
         folder: what was ingested at the start, if anything.
-        watched: the corpus that shall be kept in step with it, if one shall.
+        watched: the corpus to keep in step with it, if any.
 
     Attributes:
         url, folder, watched: as given.

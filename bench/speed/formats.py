@@ -114,7 +114,7 @@ def faults_of(
     Args:
         summary: of the run.
         texts: the ingested text of each file.
-        neighbours: the word that begins and ends the text of each healthy file.
+        neighbours: the word at both the start and the end of each healthy file's text, by file.
         bad: damaged files.
     """
     reasons: dict[str, list[str]] = defaultdict(list)

@@ -179,7 +179,7 @@ class CompiledModel:
         """Return what `work` returns when it is given the compiled model.
 
         Raises:
-            Exception: from `work`, with a model that is compiled anew; or from compiling.
+            Exception: from `work`, with a freshly compiled model; or from compiling.
         """
         compiled = self._compiled
         try:

@@ -30,7 +30,7 @@ MAX_QUERY_TERMS = 64
 # Sums of that many different powers of two are exact in a score's 24 bits.
 MARKS = 24
 KEPT_NAMES = 20_000
-# Between so many a run that shall end does so.
+# A run that was asked to stop does so between batches of this size.
 ADDED_ROWS = 500
 KEPT_LETTERS = 64
 # What a term's frequency multiplies its weight by at most: k1 + 1 of tantivy's BM25, whose k1 is 1.2.

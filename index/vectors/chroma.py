@@ -38,7 +38,7 @@ PAGE = 5000
 # Chroma in this process lets nothing else run during a call: some 0.5 ms a vector on an idle machine, ten times that on
 # a busy one. A request to the service meets several calls, since each time it waits for its socket the next one begins.
 UPSERT_ROWS = 32
-# Of one request to a server, and of one deletion: between two of them a run that shall end does so.
+# Leaves in one request to a server or one deletion; a run that was asked to stop does so between two of them.
 CHANGED_ROWS = 500
 # Chroma puts each value of a condition into a separate SQLite variable; SQLite allows 32,766 of them.
 MAX_VALUES = 10_000

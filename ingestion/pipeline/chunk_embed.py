@@ -108,7 +108,7 @@ def without_refused(steps: Iterable[Step]) -> Iterator[Step]:
 
 
 def batches(steps: Iterable[Step], most_leaves: int | None = None) -> Iterator[list[Step]]:
-    """Group steps that have trees; full with so many leaves (`BATCH_LEAVES` if None) or `BATCH_STEPS` steps."""
+    """Group steps that have trees, up to `most_leaves` leaves (None: `BATCH_LEAVES`) or `BATCH_STEPS` steps a group."""
     most_leaves = most_leaves or BATCH_LEAVES
     batch: list[Step] = []
     leaves = 0

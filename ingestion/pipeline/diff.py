@@ -31,7 +31,7 @@ from ingestion.schema import RunOptions
 # Raised whenever the same bytes give another text, tree or embedded form, so that known files are read again.
 PIPELINE_VERSION = "11"
 
-# Read at once while a file is hashed: a run that shall end does so before the next piece.
+# Bytes read at once while a file is hashed; a run that was asked to stop does so before the next read.
 _PIECE_BYTES = 4_000_000
 
 T = TypeVar("T")

@@ -111,7 +111,7 @@ class LeasePool(Generic[Item]):
         return Lease(entry.opening.result(), partial(self._give_back, entry))
 
     def retire(self, name: str, item: Item) -> None:
-        """Have the next lease of a name open it anew; an item that is in use is closed when its last lease ends.
+        """Have the next lease of a name reopen it; an item in use is closed when its last lease ends.
 
         Args:
             name: of the item.

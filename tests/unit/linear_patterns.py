@@ -41,7 +41,7 @@ TRIED_S = 3.0
 _METHODS = ("match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer")
 _ANCHORED = {"match", "fullmatch"}
 _FLAGS_AT = {"compile": 1, "sub": 4, "split": 3}
-_MANY = 16  # a repetition that may go on for so long is taken for endless
+_MANY = 16  # a repetition that allows this many is treated as unbounded
 _CATEGORIES = {
     sre.CATEGORY_DIGIT: "1",
     sre.CATEGORY_NOT_DIGIT: "a -",

@@ -50,7 +50,7 @@ class Runner:
         )
 
     def logits(self, ids: Sequence[int], *, parts: int = 1) -> Logits:
-        """Return the logits of one text, shape (tokens, vocabulary), read in so many parts, one after the other."""
+        """Return the logits of one text, shape (tokens, vocabulary), read in `parts` parts, one after another."""
         self._request.reset_state()
         found = []
         for part in np.array_split(np.arange(len(ids)), parts):

@@ -54,7 +54,7 @@ def test_retrieval_prints_one_table_and_keeps_the_figures(data: Path, capsys: py
 def test_documents_divided_among_corpora_are_measured_beside_the_whole(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for _ in range(2):  # what is left of the first time is made anew
+    for _ in range(2):  # the second run replaces what the first one left
         assert main(["retrieval", "--data", str(data), "--ours-only", "--merge", "--corpora", "2"]) == 0
 
         rows = plain_rows(capsys.readouterr().out)

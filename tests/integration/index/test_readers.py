@@ -14,21 +14,9 @@ from index.layout.access import Reading, Writing
 from index.layout.locations import Servers
 from tests.fakes.corpora import MANIFEST, fill
 from tests.fakes.embedding import WordHashEmbedding, word_vector
-from tests.servers.databases import ChromaServer, PostgresServer, chroma_server, postgres_server
+from tests.servers.databases import ChromaServer
 
 TEXTS = {f"{number:02d}.md": f"Number {number} turns wind into power. Blades {number} are long." for number in range(9)}
-
-
-@pytest.fixture(scope="module")
-def chroma(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaServer]:
-    with chroma_server(tmp_path_factory.mktemp("chroma")) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -77,7 +65,7 @@ def test_a_commit_makes_a_reader_outdated_and_the_next_one_sees_it(
         fill(writer, {"new.md": "Tides move barrages."}, WordHashEmbedding())
 
         assert before.is_outdated()
-        # Until it is opened anew it shows one state.
+        # Until it is reopened it shows one state.
         assert before.documents.state() == state
         assert not found_by_words(before, "barrag")
     with closing(reader_of(tmp_path, servers)) as after:

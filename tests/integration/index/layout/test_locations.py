@@ -18,24 +18,12 @@ from index.layout.locations import LOCAL, Servers
 from tests.fakes.corpora import MANIFEST, fill, make_corpus
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 from tests.fakes.filters import MEANINGS, PARENTS, filtered_documents
-from tests.servers.databases import ChromaServer, PostgresServer, chroma_server, postgres_server
+from tests.servers.databases import ChromaServer, PostgresServer
 
 TEXTS = {
     f"{number:02d}.md": f"Number {number} turns wind into power. Blades {number} are long." for number in range(40)
 }
 QUESTION = word_vector("Blades 7 are long.")
-
-
-@pytest.fixture(scope="module")
-def chroma(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaServer]:
-    with chroma_server(tmp_path_factory.mktemp("chroma")) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
 
 
 @pytest.fixture(scope="module")

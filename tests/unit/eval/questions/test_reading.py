@@ -1,4 +1,4 @@
-"""The format is told by content, what was read is said in a line, and a damaged file is named as such."""
+"""The format is recognised by content, one line reports what was read, and a damaged file is reported as damaged."""
 
 import argparse
 import bz2
