@@ -1,7 +1,4 @@
-"""What the commands have in common: the arguments of both trainings, and the error if a package is not installed.
-
-Flow: `embedder/__main__.py`, `lora/__main__.py`, `quantize/__main__.py` -> **here** -> argparse, or a `ModelError`.
-"""
+"""The arguments that both trainings have, `embedder/__main__.py` and `lora/__main__.py`."""
 
 import argparse
 from pathlib import Path
@@ -52,5 +49,5 @@ def _between(text: str, high: float) -> float:
         value = 0.0
     if not 0 < value < high:
         limit = "" if high == float("inf") else f" and below {high:g}"
-        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0{limit}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0{limit}")
     return value

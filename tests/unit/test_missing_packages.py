@@ -21,7 +21,6 @@ PROGRAMS = [
             "training.embedder",
             "training.gate",
             "training.lora",
-            "training.quantize",
             "training.fusion_weights",
             "treeline",
         )

@@ -15,8 +15,8 @@ from peft import LoraConfig, PeftModel, get_peft_model
 from transformers import Trainer, TrainingArguments
 
 from settings import LLMSettings
-from training.base_model import load_base
 from training.checkpoints import common_arguments, run_trainer
+from training.lora.base_model import load_base
 from training.lora.tokens import IGNORED, Tokens
 
 DROPOUT = 0.05

@@ -113,7 +113,7 @@ def test_the_prompt_is_the_one_that_is_served(model: Path, rows: Path) -> None:
     from llama_index.core.base.llms.types import ChatMessage  # noqa: PLC0415
 
     from query_engine.llms.huggingface import load_huggingface  # noqa: PLC0415
-    from training.base_model import load_base  # noqa: PLC0415
+    from training.lora.base_model import load_base  # noqa: PLC0415
     from training.lora.rows import read_rows  # noqa: PLC0415
     from training.lora.tokens import IGNORED, encode  # noqa: PLC0415
 

@@ -1,7 +1,6 @@
-"""Load the language model that the settings name with transformers, to train or convert it.
+"""Load the language model that the settings name with transformers, to train it.
 
-Flow: `lora/fit.py`, `quantize/run.py` -> **here** -> model and tokenizer. In 32 bits: 16 lose the small steps of a
-training, and OpenVINO rounds by itself.
+`fit.py` takes model and tokenizer. In 32 bits: 16 lose the small steps of a training.
 """
 
 from dataclasses import dataclass
