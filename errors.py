@@ -29,7 +29,7 @@
     +-- TooManyPagesError        too many pages are waiting to be drawn
     +-- FilterError              a filter of documents cannot be understood
     +-- IngestRefusedError       a client may not have this path ingested
-    +-- UploadError              an upload is no multipart body of files, or a file of it is refused
+    +-- UploadError              an upload is not a multipart body of files, or a file of it is refused
     +-- UnknownPathError         there is nothing at the path that shall be ingested
     +-- UnknownJobError          there is no such ingestion job
     +-- TooManyJobsError         too many ingestion jobs are waiting
@@ -189,7 +189,7 @@ class TooManyCorporaError(CorpusError):
 
 
 class BackupError(CorpusError):
-    """A corpus cannot be saved there or as it is, or what shall be restored is no whole backup."""
+    """A corpus cannot be saved there or as it is, or what shall be restored is not a whole backup."""
 
     code = "bad_backup"
 

@@ -126,7 +126,7 @@ class _Receiver:
     def _open(self) -> None:
         _, options = parse_options_header(self._disposition)
         if b"filename" not in options:
-            raise UploadError("A part of the upload is no file.", f"{HOW} Options belong into the address.")
+            raise UploadError("A part of the upload is not a file.", f"{HOW} Options belong into the address.")
         if len(self._names) + len(self._refused) == MAX_FILES:
             raise UploadError(f"The upload holds more than {MAX_FILES:,} files.", "Send them in several uploads.")
         try:

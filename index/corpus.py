@@ -267,7 +267,7 @@ class Corpus:
         self.lexical_index.add(word_rows(documents), stopping)
 
     def remove(self, doc_ids: Sequence[str]) -> None:
-        """Take documents out of every store; unknown ids are no error. Their files are read again by the next run."""
+        """Delete documents from every store; unknown ids are skipped. The next run reads their files again."""
         for batch in batches(doc_ids):
             self.replace([], np.empty((0, 0), np.float32), batch)
 
@@ -330,7 +330,7 @@ def _bytes_of(documents: Sequence[StoredDocument], embeddings: npt.NDArray[np.fl
 
 
 def check_corpus_name(name: str) -> None:
-    """Refuse names that are no plain folder names.
+    """Refuse names that are not plain folder names.
 
     Raises:
         SettingsError: `name` is not 1 to 63 lower-case letters, digits, hyphens and underscores.

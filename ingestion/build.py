@@ -60,7 +60,7 @@ def ingest(
         UnreadableError: `path` does not exist, cannot be looked into, or holds nothing to rebuild or to keep.
         CorpusError: the corpus is locked, damaged, or was built with other settings.
         ModelError: the embedding model cannot be loaded, or its server fails; what is committed stays.
-        ClusterError: `settings.ingest.ray_address` is no cluster, or its workers die.
+        ClusterError: `settings.ingest.ray_address` is not a cluster, or its workers die.
     """
     check_corpus_name(corpus)
     list_files(path)  # first, so that a misspelt path makes no corpus

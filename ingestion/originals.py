@@ -36,8 +36,7 @@ def original_of(corpus: Corpus, document: Document) -> Original:
     """Return the PDF file of a document.
 
     Raises:
-        PageUnavailableError: it is no PDF, lies in an archive or mail, or the ledger does not know its file and what it
-            held.
+        PageUnavailableError: it is not a PDF, lies in an archive or mail, or the ledger lacks its file or hash.
     """
     if document.content_type != PDF or not document.pages:
         raise PageUnavailableError("Only the pages of PDF files can be shown.", READ_TEXT)

@@ -85,7 +85,7 @@ class Summary:
         files_read: those of them that were read, at least in part, or are known and have not changed.
         skipped_types: how many of them have a type that is not read, by suffix; "" stands for no suffix.
         failed: files or records that could not be read: `source` and `reason`.
-        skipped: directory entries that are no documents: `source` and `reason`.
+        skipped: directory entries that are not documents: `source` and `reason`.
         left_out: what was cut out of documents because it holds no words: `source` and `reason`, which says how much.
         by_ocr: new and changed documents with pages that OCR read: `source` and `reason`, which names the pages.
         duplicates: new and changed documents whose text another one has too: `doc_id` and `duplicate_of`. Both are

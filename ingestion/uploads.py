@@ -25,7 +25,7 @@ from settings import Settings
 
 ROOT_NAME = "uploads"
 """Prefix of the doc_ids, which keeps them apart from those of every folder that is ingested."""
-# Hidden, so that it is no corpus of the index folder.
+# Hidden, so that it is not a corpus of the index folder.
 DEFAULT_FOLDER = ".uploads"
 # File systems take 255.
 MAX_NAME_BYTES = 240

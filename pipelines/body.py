@@ -63,11 +63,11 @@ def plain(body: object) -> dict[str, Any]:
     """Return a body without its wrapping.
 
     Raises:
-        PipelineError: it is no object, or wrapped twice.
+        PipelineError: it is not an object, or wrapped twice.
     """
     inner = body.get("pipeline", body) if isinstance(body, dict) else body
     if not isinstance(inner, dict):
-        raise PipelineError("The pipeline is no JSON object.", SHAPE)
+        raise PipelineError("The pipeline is not a JSON object.", SHAPE)
     if "pipeline" in inner:
         raise PipelineError("A pipeline holds a pipeline.", "Write its steps in its place.")
     return dict(inner)
@@ -96,7 +96,7 @@ def read_plan(body: object, registry: Registry, services: Services, *, query: st
     query = clean_question(text)
     defaults = {} if given.get("parameters") is None else given["parameters"]
     if not isinstance(defaults, dict):
-        raise PipelineError("`parameters` is no object.", SHAPE)
+        raise PipelineError("`parameters` must be an object.", SHAPE)
     numbered = _numbered(given)
     steps = tuple(_step(number, raw, defaults, registry) for number, raw in enumerate(numbered, start=1))
     _check_defaults(defaults, steps)

@@ -130,7 +130,7 @@ def read_parameters(parameters: type[StepParameters], given: object, where: str)
         PipelineError: a name is unknown, or a value has the wrong kind or is out of range.
     """
     if not isinstance(given, dict):
-        raise PipelineError(f"{where}: `parameters` is no object.", 'Write {"name": value, ...}, or leave it out.')
+        raise PipelineError(f"{where}: `parameters` must be an object.", 'Write {"name": value, ...}, or leave it out.')
     given = _renamed(parameters, given, where)
     try:
         return parameters.model_validate(given)

@@ -122,7 +122,7 @@ def _from_packages() -> Iterator[type[Step]]:
                 f"The step {point.name!r} of {point.value} cannot be loaded: {error}.", "Mend or uninstall the package."
             ) from error
         if not (inspect.isclass(step) and issubclass(step, Step)):
-            raise SettingsError(f"{point.value} is no step.", "The entry point must name a subclass of Step.")
+            raise SettingsError(f"{point.value} is not a step.", "The entry point must name a subclass of Step.")
         yield step
 
 

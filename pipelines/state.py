@@ -179,7 +179,7 @@ def rank_column(number: int) -> str:
 
 
 def records(table: pa.Table) -> list[dict[str, Any]]:
-    """Return the rows of a table, JSON-ready: what is no finite number is None."""
+    """Return the rows of a table, JSON-ready: what is not a finite number is None."""
     return [{name: _finite(value) for name, value in row.items()} for row in table.to_pylist()]
 
 

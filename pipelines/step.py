@@ -140,7 +140,7 @@ class RowStep(Step):
 
         Args:
             text: of the input column, or what `inputs` returned for the row.
-            state: all documents, for what is not of the row; it is no part of the cache's key.
+            state: all documents, for what is not of the row; it is not part of the cache's key.
             handler: services, log, warnings.
         """
         raise NotImplementedError("override transform_row or transform_rows")

@@ -11,7 +11,7 @@ What is assumed otherwise:
 - `<is-sufficient>` that says neither yes nor no, or missing: open; a new query then means no, otherwise the gate's
   classifier decides;
 - `<new-query>` that says "none" or nothing: no query; several lines: the first ones, without numbering and quotes; a
-  sentence longer than `MAX_QUERY_CHARS` is no query;
+  sentence longer than `MAX_QUERY_CHARS` is not a query;
 - `<contradiction>` without two different numbers: none.
 
 Pure.

@@ -16,7 +16,7 @@ Server = tuple[str, str, int, str]
 
 
 def server_of(url: str) -> Server | None:
-    """Return what decides where an address leads: scheme, host, port, path; None if it is no plain http(s) address.
+    """Return what decides where an address leads: scheme, host, port, path; None if it is not a plain http(s) address.
 
     A user, a password, a query or a fragment make it none.
     """

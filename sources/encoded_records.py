@@ -31,7 +31,7 @@ def read_results(
     results = reply.get("results") if isinstance(reply, dict) else None
     if not isinstance(results, list):
         raise SourceError(
-            f"The source {source!r} replied with something that is no list of results.",
+            f"The source {source!r} replied with something that is not a list of results.",
             f"Check that RAG_SOURCES__{source.upper()}_URL is the address of its search service.",
             "source_bad_reply",
         )

@@ -94,7 +94,7 @@ class JsonClient:
         try:
             return json.loads(body)
         except (ValueError, RecursionError) as error:
-            raise self._passing("sent a reply that is no JSON", "source_bad_reply") from error
+            raise self._passing("sent a reply that is not JSON", "source_bad_reply") from error
 
     async def _read(self, reply: httpx.Response) -> bytes:
         body = bytearray()

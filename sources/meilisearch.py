@@ -30,13 +30,13 @@ class MeiliSearch:
 
     def search(self, query: SourceQuery, deadline: Deadline) -> SourceResult:
         """Return what `Source.search` says."""
-        # A question is no list of words that all must stand in a document: the commonest are left out first.
+        # A question is not a list of words that all must stand in a document: the commonest are left out first.
         body = {"q": query.text, "limit": query.k, "matchingStrategy": "frequency"}
         reply = self._client.post(f"{self._path}/search", body, deadline)
         hits = reply.get("hits") if isinstance(reply, dict) else None
         if not isinstance(hits, list):
             raise SourceError(
-                "The source 'meilisearch' replied with something that is no list of hits.",
+                "The source 'meilisearch' replied with something that is not a list of hits.",
                 "Check that RAG_SOURCES__MEILISEARCH_URL is the address of a MeiliSearch server.",
                 "source_bad_reply",
             )

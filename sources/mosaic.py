@@ -85,7 +85,7 @@ def _hits(reply: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     results = reply.get("results") if isinstance(reply, dict) else None
     if not isinstance(results, list):
         raise SourceError(
-            "The source 'mosaic' replied with something that is no list of results.",
+            "The source 'mosaic' replied with something that is not a list of results.",
             "Check that RAG_SOURCES__MOSAIC_URL is the address of a MOSAIC service, before `/search`.",
             "source_bad_reply",
         )

@@ -116,7 +116,7 @@ def places_of(id_: str) -> list[DocumentPlace]:
     """Return what an id may name, the likeliest first: a document's own name may end like a span.
 
     Raises:
-        UnknownDocumentError: it is no id.
+        UnknownDocumentError: it is not an id.
     """
     found = _ID.fullmatch(id_)
     if found is None:

@@ -138,7 +138,7 @@ def _parsed(filters: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise FilterError("The filter is no JSON object.", "Send one, percent-encoded.")
+        raise FilterError("The filter is not a JSON object.", "Send one, percent-encoded.")
     return found
 
 

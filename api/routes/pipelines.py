@@ -72,7 +72,7 @@ def save(body: SavedBody, service: ServiceDep) -> PlainTextResponse:
     given = plain(body)
     name = body.get("name", "") if "pipeline" in body else ""
     if not isinstance(name, str) or len(name) > MAX_NAME_CHARS or not name.isprintable():
-        raise PipelineError("The name is no line of up to 200 characters.", "Write another name.")
+        raise PipelineError("The name must be one line of at most 200 characters.", "Write another name.")
     pipelines = service.pipelines
     plan = read_plan(given, pipelines.registry, pipelines.services, query=None if "query" in given else ANY_QUERY)
     kept = plan.body if "query" in given else {key: value for key, value in plan.body.items() if key != "query"}

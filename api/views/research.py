@@ -20,7 +20,7 @@ def to_research_reply(topic: str, done: Done, links: Links, *, include_context: 
 
     Args:
         topic: as it was sent.
-        done: the last event; one that is no `ResearchDone` says why nothing was asked, and has no findings.
+        done: the last event; one that is not a `ResearchDone` says why nothing was asked, and has no findings.
         links: into the corpus.
         include_context: whether each finding's `contexts` hold its passages, or nothing.
     """

@@ -35,7 +35,7 @@ def to_chat_text(done: Done, message: str) -> str:
 
 
 def is_whole(done: Done) -> bool:
-    """Say whether the documents were read to the end: what ended for lack of time, or of room, is no turn of a chat."""
+    """Say whether the documents were read to the end: answers cut by a time or size limit are not kept as turns."""
     return done.answer is not None or all(warning.code != OutOfTimeError.code for warning in done.warnings)
 
 

@@ -232,7 +232,7 @@ def _opened(folder: Path, name: str, file_name: str) -> Iterator[int]:
         os.close(run)
     try:
         if not S_ISREG(os.fstat(file).st_mode):
-            raise UnreadableRunFile(f"{file_name} is no plain file.")
+            raise UnreadableRunFile(f"{file_name} is not a plain file.")
         yield file
     finally:
         os.close(file)

@@ -66,7 +66,7 @@ def read_texts(entries: Iterable[SourceFile | Skipped], reader: Reader) -> Itera
         for document in reader.read(entry):
             if isinstance(document, Document):
                 made += 1
-                # Numbered: the id of a record may be no file name.
+                # Numbered: the id of a record may not be a file name.
                 yield Text(f"prepared/{made:06}.txt", document.text.encode(), prepared=True)
 
 

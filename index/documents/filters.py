@@ -42,7 +42,7 @@ def filter_value(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise argparse.ArgumentTypeError(f"this is no JSON: {error}") from error
+        raise argparse.ArgumentTypeError(f"this is not JSON: {error}") from error
 
 
 def where(filters: object) -> Clause:
@@ -102,7 +102,7 @@ def _true(clause: Clause) -> Clause:
 
 
 def text_of(key: str) -> sa.ColumnElement[str]:
-    """Return a column or metadata key of documents as text; NULL where it is no text."""
+    """Return a column or metadata key of documents as text; NULL where it is not text."""
     return _Field(key).text
 
 

@@ -207,7 +207,7 @@ def open_database(url: str) -> Database:
         address = None  # its message would show the password
     if address is None or address.get_backend_name() != "postgresql":
         raise SettingsError(
-            "RAG_INDEX__DATABASE_URL is no address of a PostgreSQL database.",
+            "RAG_INDEX__DATABASE_URL is not an address of a PostgreSQL database.",
             "Write postgresql://USER:PASSWORD@HOST:PORT/DATABASE.",
         )
     address = address.set(drivername="postgresql+pg8000")
@@ -218,9 +218,9 @@ def open_database(url: str) -> Database:
 
 @contextmanager
 def failures_named() -> Iterator[None]:
-    """Turn a database failure into ours: a full disk is no damage, and a silent server neither.
+    """Turn a database failure into ours: a full disk is not damage, and a silent server neither.
 
-    A damaged file may open, and hold bytes that are no text, JSON or vectors: that is a ValueError in the body.
+    A damaged file may open, and hold bytes that are not text, JSON or vectors: that is a ValueError in the body.
     """
     try:
         yield

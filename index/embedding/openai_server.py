@@ -147,7 +147,7 @@ class ServerEmbedding(OpenAILikeEmbedding):
 
         Raises:
             ModelServerError: the server does not answer, after all retries.
-            ModelError: it refuses, or what it answers are no vectors of the model that it had.
+            ModelError: it refuses, or what it answers are not vectors of the model that it had.
         """
         patience = Patience(RETRIES, INGESTION_PAUSE_S, in_turn=True)
         return self._watched([self.document_prefix + text for text in texts], patience, check)
@@ -255,7 +255,7 @@ class ServerEmbedding(OpenAILikeEmbedding):
             except openai.APIConnectionError as error:
                 raise self._server.unreachable() from error
             except openai.APIError as error:
-                raise self._server.garbage("something that is no reply of its kind") from error
+                raise self._server.garbage("a malformed reply") from error
         return self._vectors(reply.content, texts)
 
     def _vectors(self, body: bytes, texts: list[str]) -> Vectors:
@@ -269,7 +269,7 @@ class ServerEmbedding(OpenAILikeEmbedding):
             items = {item.get("index", place): item["embedding"] for place, item in enumerate(reply["data"])}
             rows = [_row(items[place]) for place in range(len(items))]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise self._server.garbage("something that is no list of embeddings") from error
+            raise self._server.garbage("something that is not a list of embeddings") from error
         if len(rows) != len(texts):
             raise self._server.garbage(f"{len(rows)} vectors for {len(texts)} texts")
         lengths = set(map(len, rows))

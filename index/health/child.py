@@ -148,7 +148,7 @@ def _graph_files(place: Place) -> Check:
 
 
 def _stored(collection: "Collection", names: list[str]) -> Check:
-    """Read vectors by id: what cannot be read, or is no unit vector, is damage even if searches succeed."""
+    """Read vectors by id: what cannot be read, or is not a unit vector, is damage even if searches succeed."""
     wrong = [name for part in _parts(names) for name in _unsound(collection, part)]
     finding = (f"{len(wrong)} of {len(names)} that were read are lost or spoilt: {_some(wrong)}.", Repair.VECTORS)
     return _check("vectors", "Every leaf's vector can be read by its id.", finding if wrong else None)

@@ -98,7 +98,7 @@ def holder_of(folder: Path) -> str | None:
 
 
 def check_free(folder: Path) -> None:
-    """Refuse a corpus folder that another process holds now; one that is free, or is not there, is no error.
+    """Refuse a corpus folder that another process holds now; one that is free, or is not there, is not an error.
 
     Raises:
         CorpusLockedError: another process holds it; carries that process's URL if it is a service.

@@ -74,7 +74,7 @@ _LIGHT_WORDS = {
 _SETS = {language: frozenset(f"{words} {_LIGHT_WORDS.get(language, '')}".split()) for language, words in _WORDS.items()}
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 MAX_CHARS = 1000
-# One word is no proof: "die casting" is English.
+# One word is not proof: "die casting" is English.
 MIN_VOTES = 2
 
 

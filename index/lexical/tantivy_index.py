@@ -82,7 +82,7 @@ class LexicalIndex:
                 writer.add_document(tantivy.Document(node_id=node_id, version=version, **fields))
 
     def delete(self, versions: Sequence[str]) -> None:
-        """Remove all leaves of these document versions and commit; unknown versions are no error."""
+        """Remove all leaves of these document versions and commit; unknown versions are not an error."""
         if not versions:
             return
         with self._writer() as writer:

@@ -54,7 +54,7 @@ class Member(BaseModel):
     def _stays_below(cls, name: str) -> str:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or str(path) != name or not path.parts or "\0" in name:
-            raise ValueError(f"{name!r} is no file below the folder")
+            raise ValueError(f"{name!r} is not a file below the folder")
         return name
 
 
@@ -94,7 +94,7 @@ class _PlainFile(tarfile.TarInfo):
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         header = super().frombuf(buf, encoding, errors)
         if header.type != tarfile.REGTYPE:
-            raise refusal(f"{header.name!r} in it is no plain file")
+            raise refusal(f"{header.name!r} in it is not a plain file")
         return header
 
 
@@ -148,7 +148,7 @@ def unpack(archive: Path, folder: Path) -> Contents:
         folder: must be empty.
 
     Raises:
-        BackupError: it is no archive of ours, is damaged, or holds what it must not.
+        BackupError: it is not an archive of ours, is damaged, or holds what it must not.
         StorageError: the files do not fit on the disk.
     """
     with _opened(archive) as tar:
@@ -234,7 +234,7 @@ def _write(tar: tarfile.TarFile, header: tarfile.TarInfo, member: Member, folder
 def _reader(tar: tarfile.TarFile, header: tarfile.TarInfo) -> IO[bytes]:
     reader = tar.extractfile(header)
     if reader is None:
-        raise refusal(f"{header.name!r} in it is no plain file")
+        raise refusal(f"{header.name!r} in it is not a plain file")
     return reader
 
 

@@ -159,13 +159,13 @@ class Collection:
         return found
 
     def delete_ids(self, ids: Sequence[str]) -> None:
-        """Remove these ids; unknown ones are no error."""
+        """Remove these ids; unknown ones are not an error."""
         with self._failures():
             for start in range(0, len(ids), self._batch):
                 self._written.delete(ids=list(ids[start : start + self._batch]))
 
     def delete_versions(self, versions: Sequence[str], stopping: Callable[[], bool] = lambda: False) -> None:
-        """Remove all that belongs to these document versions; unknown ones are no error.
+        """Remove all that belongs to these document versions; unknown ones are not an error.
 
         Once `stopping` returns true the rest is left.
         """

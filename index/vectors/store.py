@@ -95,11 +95,11 @@ class LeafVectorStore(ChromaVectorStore):
         return self._leaves.ids()
 
     def delete_ids(self, node_ids: Sequence[str]) -> None:
-        """Remove these leaves; unknown ones are no error."""
+        """Remove these leaves; unknown ones are not an error."""
         self._leaves.delete_ids(node_ids)
 
     def delete_versions(self, versions: Sequence[str], stopping: Callable[[], bool] = lambda: False) -> None:
-        """Remove all leaves of these document versions, until `stopping`; unknown versions are no error."""
+        """Remove all leaves of these document versions, until `stopping`; unknown versions are not an error."""
         if versions:
             self._leaves.delete_versions(versions, stopping)
 

@@ -116,7 +116,7 @@ def root_name(text: str) -> str:
         argparse.ArgumentTypeError: it would not make clean document ids.
     """
     if any(part in {"", ".", ".."} for part in text.split("/")):
-        raise argparse.ArgumentTypeError(f"{text!r} is no name; write it like `books` or `books/2024`")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a name; write it like `books` or `books/2024`")
     return text
 
 

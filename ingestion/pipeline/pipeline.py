@@ -160,7 +160,7 @@ class Pipeline:
             report.under_way(last.document.source)
 
     def _forget_moved(self, summary: Summary) -> None:
-        """Keep the duplicates of which both are there: a record that got another id is no copy of itself."""
+        """Keep the duplicates of which both are there: a record that got another id is not a copy of itself."""
         names = [entry["duplicate_of"] for entry in summary.duplicates]
         there = set(self._corpus.catalogue.sources(names)) if names else set()
         summary.duplicates = [entry for entry in summary.duplicates if entry["duplicate_of"] in there]

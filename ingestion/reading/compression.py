@@ -15,7 +15,7 @@ from ingestion.reading.files import BUFFER_BYTES
 _GZIP = b"\x1f\x8b\x08"
 _BZIP2 = b"BZh"
 _BZIP2_BLOCK = b"1AY&SY"
-# Text shrinks three to ten times, the barest table perhaps fifty times; what shrinks more is no text.
+# Text shrinks three to ten times, the barest table perhaps fifty times; what shrinks more is not text.
 _MAX_RATIO = 100
 
 

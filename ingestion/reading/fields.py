@@ -23,7 +23,7 @@ _LANGUAGE_CODE = re.compile(r"([a-z]{2,3})(?:[-_]\w++)*+", re.IGNORECASE)
 
 
 def title(value: object) -> str | None:
-    """Return a usable title, or None if `value` is no text or blank."""
+    """Return a usable title, or None if `value` is not text or blank."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | date):
         return None
     return one_line(str(value))[:MAX_TITLE_CHARS] or None

@@ -219,7 +219,7 @@ def open_plain(path: Path) -> BufferedReader:
         raise UnreadableError(f"The file cannot be opened: {error.strerror}.", "Check its permissions.") from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise UnreadableError("This is no plain file.", "Remove it from the folder.")
+        raise UnreadableError("This is not a plain file.", "Remove it from the folder.")
     return BufferedReader(FileIO(descriptor, "rb"), BUFFER_BYTES)
 
 
@@ -280,5 +280,5 @@ def printable(name: object) -> str:
 
 
 def _is_unspeakable(character: str) -> bool:
-    """Tell control characters and the surrogates that stand for bytes which are no UTF-8."""
+    """Tell control characters and the surrogates that stand for bytes which are not UTF-8."""
     return unicodedata.category(character) in ("Cc", "Cs")

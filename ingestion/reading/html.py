@@ -52,7 +52,7 @@ SAME_CELLS = 0.8
 SHORT_PAGE_KEPT = 0.6
 # What stands between a page's title and the name of its site.
 _SITE_MARK = re.compile(r"(?<=\s)[-|–—·•»:]{1,2}(?=\s)")
-# "Wiki" and "A guide to energy" are no names of whom a page is about.
+# "Wiki" and "A guide to energy" are not names of whom a page is about.
 SITE_NAME_WORDS = 2
 _INITIAL = re.compile(r"(?<![\w'’])\w")
 _LINES_OF_CODE = ("br", "div", "li", "p", "tr")

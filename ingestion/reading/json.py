@@ -24,7 +24,7 @@ def read_json(data: bytes, doc_id: str) -> Iterator[Document | UnreadableError]:
     """Yield the documents of the file; records without an id are named after it and their place.
 
     Raises:
-        UnreadableError: the file as a whole is no JSON, or holds no records.
+        UnreadableError: the file as a whole is not JSON, or holds no records.
     """
     content = parse(decode(data), "The file")
     found = _records(content)
@@ -46,7 +46,7 @@ def unpack(item: object, number: int) -> dict[str, Any] | UnreadableError:
             return UnreadableError(f"{name} is a string, but no Base64-coded JSON.", REMEDY)
         except UnreadableError as error:
             return error
-    return item if isinstance(item, dict) else UnreadableError(f"{name} is no JSON object.", REMEDY)
+    return item if isinstance(item, dict) else UnreadableError(f"{name} is not a JSON object.", REMEDY)
 
 
 def _records(content: object) -> list[Any] | None:

@@ -34,7 +34,7 @@ def parse(text: str, name: str) -> Any:
     """Parse JSON; `name` is what a reason calls it.
 
     Raises:
-        UnreadableError: it is no JSON, or more of it than can be parsed.
+        UnreadableError: it is not JSON, or more of it than can be parsed.
     """
     try:
         return json.loads(text, parse_constant=_refuse_constant)
@@ -89,7 +89,7 @@ def _record(line: bytes | None, name: str) -> dict[str, Any] | None:
         raise UnreadableError(f"{name} is not valid UTF-8.", REMEDY) from error
     record = parse(text, name)
     if not isinstance(record, dict):
-        raise UnreadableError(f"{name} is no JSON object.", REMEDY)
+        raise UnreadableError(f"{name} is not a JSON object.", REMEDY)
     return record
 
 

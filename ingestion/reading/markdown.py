@@ -43,7 +43,7 @@ def read_markdown(data: bytes, doc_id: str) -> Document:
 
 
 def _split_front_matter(text: str) -> tuple[dict[Any, Any], str]:
-    """Return (header, rest). A block that is no YAML mapping is text between two rules and stays where it is."""
+    """Return (header, rest). A block that is not a YAML mapping is text between two rules and stays where it is."""
     match = _FRONT_MATTER.match(text)
     if not match:
         return {}, text

@@ -26,7 +26,7 @@ def read_parquet(stream: BinaryIO, doc_id: str) -> Iterator[Document | Unreadabl
     try:
         file = parquet.ParquetFile(stream, pre_buffer=False)
     except (pa.ArrowException, OSError) as error:
-        raise UnreadableError("This is no Parquet file, or a damaged one.", "Export it again.") from error
+        raise UnreadableError("This is not a Parquet file, or a damaged one.", "Export it again.") from error
     columns = [column.name for column in file.schema_arrow if _is_usable(column.type)]
     if not has_text(columns):
         fact = f"The table has no column of text called {', '.join(TEXT_KEYS)}; it has {', '.join(columns)[:300]}."

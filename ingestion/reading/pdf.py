@@ -84,7 +84,7 @@ def _extract(data: bytes, *, ocr: bool) -> tuple[list[WrittenPage], str, list[Si
     except pypdfium2.PdfiumError as error:
         if error.err_code in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY):
             raise UnreadableError("The PDF is encrypted.", "Save a copy without password.") from error
-        raise UnreadableError("This is no PDF, or a damaged one.", "Repair it or export it again.") from error
+        raise UnreadableError("This is not a PDF, or a damaged one.", "Repair it or export it again.") from error
     with document:
         title = one_line(document.get_metadata_value("Title"))
         first_page = _sized_lines(document)

@@ -13,7 +13,7 @@ _SIGN_BEFORE = re.compile(r"(?<!\S)[$€£¥•▪◦‣]")
 _SIGN_BEHIND = re.compile(r"[)%](?:\s|[)%]|$)")
 # Lines that fill their width stretch most between sentences.
 _STOP_BEFORE = re.compile(r"[.!?:;,]|[.!?:;,][\"”’)]")
-# A section's number, a bullet: what stands behind it is no second column.
+# A section's number, a bullet: what stands behind it is not a second column.
 _MARK = re.compile(r"\W*+(?:(?:[A-Za-z]|\d{1,3})(?:\.\d{1,3})*[.)]?)?\W*+")
 # Two figures in a row of a table are two cells, however near; "12 500" is one.
 _BETWEEN_FIGURES = re.compile(r"(?<=[\d%)]) (?!\d{3}(?!\d))(?=[$€£¥]? ?\(?[-–−+]?[\d.])")

@@ -43,7 +43,7 @@ def decode(data: bytes, declared: str | None = None) -> str:
         declared: an encoding that the file names itself; believed only where it fits and UTF-8 does not.
 
     Raises:
-        UnreadableError: the bytes are no text, or in no encoding we can tell.
+        UnreadableError: the bytes are not text, or in no encoding we can tell.
     """
     sample = data[:_SAMPLE_BYTES]
     if encoding := _encoding_by_marks(sample):
@@ -63,7 +63,7 @@ def encoding_of(sample: bytes) -> str:
         sample: the first bytes, some ten thousand or more; they may end inside a character.
 
     Raises:
-        UnreadableError: the bytes are no text, or in no encoding we can tell.
+        UnreadableError: the bytes are not text, or in no encoding we can tell.
     """
     if encoding := _encoding_by_marks(sample):
         return encoding
@@ -78,7 +78,7 @@ def _encoding_by_marks(sample: bytes) -> str | None:
     """Name the encoding that a byte order mark or zero bytes tell, or None.
 
     Raises:
-        UnreadableError: the bytes are no text.
+        UnreadableError: the bytes are not text.
     """
     for mark, encoding in _BOMS:
         if sample.startswith(mark):

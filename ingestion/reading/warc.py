@@ -3,7 +3,7 @@
 Flow: open file -> **here** -> a `Member` a page -> `formats.py`. Never holds more than one record.
 
 Records of WARC and of its extracts (WET) are read: answers of servers, resources, and texts made of them. What is not
-such a record, or an answer that was no success, is passed over.
+such a record, or an answer that was not a success, is passed over.
 """
 
 import re

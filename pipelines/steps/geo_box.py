@@ -77,7 +77,7 @@ class GeoBox(Step):
 
 
 def _places(latitudes: Any, longitudes: Any) -> Iterator[tuple[float, float]]:
-    """Yield the places of a row; what is no place on earth is left out."""
+    """Yield the places of a row; what is not a place on earth is left out."""
     for latitude, longitude in zip(_numbers(latitudes), _numbers(longitudes), strict=False):
         if latitude is not None and longitude is not None and abs(latitude) <= 90 and abs(longitude) <= 180:
             yield latitude, longitude

@@ -2,7 +2,7 @@
 
 Flow: texts -> prompts -> `language_model.py` asks -> **here** reads the replies -> scores. Each reply is kept in the
 row cache, so a step that is begun again asks only for what is missing. What a model writes beside the point never
-ranks: it is no preference, the order that was there stays, and a warning says how often.
+ranks: it is not a preference, the order that was there stays, and a warning says how often.
 
 Tournament: comparing two texts is what small models do best (Qin et al., "Large Language Models are Effective Text
 Rankers with Pairwise Ranking Prompting", arXiv:2306.17563). Window: RankGPT, see `query_engine/retrieval/reranking/`.
@@ -170,7 +170,7 @@ class GroupReranker(_ModelReranker):
         scores = rank_by_windows(len(texts), size, stride, rank)
         if faults:
             handler.warn(
-                f"{len(faults)} of {total} replies are no ranking of the documents shown; the first {faults[0]}. "
+                f"{len(faults)} of {total} replies do not rank the documents shown; the first {faults[0]}. "
                 "What is missing keeps its order."
             )
         return scores
@@ -226,7 +226,7 @@ class _Table:
             self._handler.log(f"{self._ties} pairs without a better one.")
         if self._junk:
             self._handler.warn(
-                f"{self._junk} of {self._asked} replies of the language model are no choice between two documents and "
+                f"{self._junk} of {self._asked} replies of the language model do not choose between two documents and "
                 "count as no preference."
             )
 

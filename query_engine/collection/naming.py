@@ -72,7 +72,7 @@ def find_named(corpus: Corpus, name: str, documents: Sequence[DocumentName]) -> 
     asked = index.query_terms(_SUFFIX.sub("", name))
     if not asked:
         return Named()
-    # "The rescue team's finances" is no document about the team.
+    # "The rescue team's finances" is not a document about the team.
     head = next((term for term in reversed(index.terms(_AFTER_HEAD.split(name)[0])) if term in asked), asked[0])
     fitting: list[tuple[float, DocumentName]] = []
     nearly: list[DocumentName] = []

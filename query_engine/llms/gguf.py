@@ -74,7 +74,7 @@ def read_header(path: Path) -> GgufHeader:
     except OSError as error:
         raise ModelError(f"The model file {path} cannot be read: {error.strerror}.", _REMEDY) from error
     except (ValueError, KeyError, OverflowError, struct.error) as error:
-        raise ModelError(f"The model file {path} is damaged: it is no complete GGUF file.", _REMEDY) from error
+        raise ModelError(f"The model file {path} is damaged: it is not a complete GGUF file.", _REMEDY) from error
 
 
 _REMEDY = "Download it again, or set RAG_LLM__MODEL to another model."

@@ -168,7 +168,9 @@ def _device(wanted: str) -> str:
         return "cuda" if torch.cuda.is_available() else "cpu"
     device = wanted.lower()
     if device != "cpu" and not device.startswith("cuda"):
-        raise SettingsError(f"RAG_LLM__DEVICE={wanted} is no device of transformers.", "Use auto, cpu, cuda or cuda:1.")
+        raise SettingsError(
+            f"RAG_LLM__DEVICE={wanted} is not a device of transformers.", "Use auto, cpu, cuda or cuda:1."
+        )
     if device.startswith("cuda") and not torch.cuda.is_available():
         raise SettingsError(
             f"RAG_LLM__DEVICE={wanted}, but PyTorch sees no GPU.", "Set it to cpu, or install a CUDA build of PyTorch."

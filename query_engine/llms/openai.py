@@ -239,7 +239,7 @@ def _translated(error: Exception, received: int, timeout_s: float) -> LLMError:
         return failures.reported(error.message)
     if isinstance(error, httpx.HTTPError):
         return failures.cut(received)
-    # JSON that is nested too deeply is no JSON to its parser either.
+    # JSON that is nested too deeply is not JSON to its parser either.
     unparsed = isinstance(error, json.JSONDecodeError | RecursionError)
     return failures.broken() if unparsed else failures.garbage()
 

@@ -72,7 +72,7 @@ class OpenVINOLLM(LocalLLM):
         numbers = sorted(names)
         texts = self._tokenizer.decode([[number] for number in numbers], skip_special_tokens=True)
         silent = [names[number] for number, text in zip(numbers, texts, strict=True) if not text]
-        # Pieces of a character decode to nothing too; they are no UTF-8.
+        # Pieces of a character decode to nothing too; they are not UTF-8.
         decoded = (name if isinstance(name, str) else name.decode("utf-8", errors="ignore") for name in silent)
         return tuple(name for name in decoded if len(name) > 1)
 
@@ -147,7 +147,7 @@ def _checked(path: Path, cache_dir: Path) -> tuple[Path, int | None]:
         missing = [name for name in _FOLDER_FILES if not (path / name).is_file()]
         if missing:
             raise ModelError(
-                f"The folder {path} is no OpenVINO model: {missing[0]} is missing.",
+                f"The folder {path} is not an OpenVINO model: {missing[0]} is missing.",
                 "Convert the model with `optimum-cli export openvino`, or choose a GGUF file.",
             )
         return path, None

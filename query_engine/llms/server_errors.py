@@ -9,7 +9,7 @@ from errors import LLMError
 def garbage() -> LLMError:
     """The reply is JSON or HTML of another kind."""
     return LLMError(
-        "The language model server answered with something that is no chat completion stream.",
+        "The language model server sent something that is not a chat completion stream.",
         "Check that RAG_LLM__BASE_URL points at an OpenAI-compatible server and ends in /v1.",
         code="llm_wrong_type",
     )
@@ -18,7 +18,7 @@ def garbage() -> LLMError:
 def broken() -> LLMError:
     """A line of the stream cannot be parsed."""
     return LLMError(
-        "The language model server sent broken JSON, which is no chat completion stream.",
+        "The language model server sent broken JSON, which is not a chat completion stream.",
         "Look at the server's log, and at proxies before it.",
         code="llm_bad_json",
     )

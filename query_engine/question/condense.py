@@ -186,7 +186,7 @@ def carry_words(turns: Sequence[Turn], question: str) -> Condensed:
 
 
 def _completed(turns: Sequence[Turn], question: str) -> str | None:
-    """Return the question before with what a fragment changes in it; None if this is no fragment."""
+    """Return the question before with what a fragment changes in it; None if this is not a fragment."""
     question = _ABOUT_YEAR.sub("in ", question)
     fragment, one_word = _FRAGMENT.fullmatch(question.strip()), _ONE_WORD.fullmatch(question.strip())
     if not one_word and (not fragment or _VERB.search(fragment["phrase"])):
@@ -223,7 +223,7 @@ def _answer_names(answer: str, question: str) -> list[str]:
 
 
 def points_back(question: str) -> bool:
-    """Say whether an English question leans on what was said before: by a pronoun, or because it is no whole clause."""
+    """Say whether an English question leans on what was said before: by a pronoun, or as a fragment of a clause."""
     return bool(_POINTS_BACK.search(question) or _BEGINS_ELLIPTIC.match(question) or not _subject(question))
 
 

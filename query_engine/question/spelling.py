@@ -29,7 +29,7 @@ SHORT_CHARS = 5
 MIN_NAME_CHARS = 6
 # How many terms of the index are looked up in leaves, and in how many leaves.
 TRIED_TERMS, READ_LEAVES = 4, 5
-# A word that this many leaves hold is no rare name.
+# A word that this many leaves hold is not a rare name.
 FREQUENT_LEAVES = 20
 # Question words; a word is taken for a slip of one that English uses at least this many times as often.
 ASKING_WORDS = "what when where which who whom whose why how does much many should could would".split()
@@ -155,13 +155,13 @@ def _asking_word(word: str, vocabulary: Vocabulary, *, begins: bool) -> str | No
 
 
 def _glued(question: str, start: int, end: int) -> bool:
-    """Whether a word is part of something that is no word: a file's name, an address, a number with its unit."""
+    """Whether a word is part of something that is not a word: a file's name, an address, a number with its unit."""
     before, after = question[start - 1 : start], question[end : end + 2]
     return before.isdigit() or before in {"@", "/", "_", ".", "#", "\\"} or bool(re.match(r"[\d@/_\\'’]|[.:]\w", after))
 
 
 def _may_be_mistyped(word: str, vocabulary: Vocabulary, language: str) -> bool:
-    """Whether neither the corpus nor a dictionary has a word, which is no abbreviation."""
+    """Whether neither the corpus nor a dictionary has a word, which is not an abbreviation."""
     if len(word) < MIN_CHARS or not word.isalpha() or not (word.islower() or word.istitle()):
         return False
     plain = folded(word)

@@ -42,7 +42,7 @@ class Token:
     Attributes:
         text: stands, unless the answer is restarted; may be empty.
         unchecked: what a language model has written after it and is not yet compared with the passages, so it may be
-            taken back. It replaces that of the token before and is no part of the answer: for views that can correct
+            taken back. It replaces that of the token before and is not part of the answer: for views that can correct
             what they showed.
         citations: what `text` cites for the first time.
     """

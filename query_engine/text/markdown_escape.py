@@ -9,7 +9,7 @@ import re
 
 # Renderers make links of bare addresses too, unless their scheme is gone.
 _SCHEME = re.compile(r"\b(?:(?:https?|ftp|file)://|(?:javascript|vbscript):|data:(?=\w+/)|www\.)(?=\S)", re.IGNORECASE)
-# `![alt](url)`, `[text](url)`, `[text][ref]`, `[ref]: url`; citation marks are no references.
+# `![alt](url)`, `[text](url)`, `[text][ref]`, `[ref]: url`; citation marks are not references.
 _LINK = re.compile(r"(?<!!)!++(?=\[)|(?<=\])(?=\(|:)")
 _ACTING = re.compile(r"[\\`*~|\[\]]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
 # Marks of citations, the answer's own or a document's: "[1]", "[2, 5-7]".

@@ -70,7 +70,7 @@ def make_examples(
 
     Args:
         data_set: its name.
-        cases: its own questions. One that says nothing of its answer, or whose answer was not found, is no example.
+        cases: its own questions. One that says nothing of its answer, or whose answer was not found, is not an example.
         foreign: questions of other corpora.
         search: of the corpus.
         measure: the gate's features. What is read reaches beyond the leaves that were found: where that gives a

@@ -57,7 +57,7 @@ def read_rows(path: Path) -> list[Row]:
     """Read a JSON Lines file.
 
     Raises:
-        BadCasesError: it cannot be read, is empty, or a line of it is no row: it is named.
+        BadCasesError: it cannot be read, is empty, or a line of it is not a row: it is named.
     """
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
@@ -72,7 +72,7 @@ def read_rows(path: Path) -> list[Row]:
                 first = error.errors(include_url=False, include_input=False)[0]
                 field = ".".join(map(str, first["loc"]))
                 raise BadCasesError(
-                    f"Line {number} of {path} is no row (`{field}`: {first['msg']}).",
+                    f"Line {number} of {path} is not a row (`{field}`: {first['msg']}).",
                     'A row is {"question", "passages": [{"title", "text"}], "answer"}.',
                 ) from error
             if wrong := [rank for rank in row.cited() if not 1 <= rank <= len(row.passages)]:

@@ -339,7 +339,7 @@ class BriefJobResult(_EvaluationCounts):
     left_out_total: int
     """How much was cut out of documents because it holds no words."""
     skipped_total: int
-    """Directory entries that are no documents."""
+    """Directory entries that are not documents."""
     duplicates_total: int
     """New and changed documents whose text another one has too."""
     coverage: str | None
@@ -352,7 +352,7 @@ class JobResult(BriefJobResult):
     failed: list[Note]
     """Files or records that could not be read."""
     skipped: list[Note]
-    """Directory entries that are no documents."""
+    """Directory entries that are not documents."""
     left_out: list[Note]
     """What was cut out of documents because it holds no words."""
     by_ocr: list[Note]

@@ -173,7 +173,7 @@ def parse_xml(data: bytes, damaged: UnreadableError) -> Any:
     """Return the root element of XML; entities stay what they are, and nothing is fetched.
 
     Raises:
-        UnreadableError: `damaged`, if it is no XML.
+        UnreadableError: `damaged`, if it is not XML.
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
     try:

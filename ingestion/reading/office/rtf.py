@@ -97,7 +97,7 @@ def read_rtf(data: bytes, doc_id: str) -> Document:
         UnreadableError: no such file, nested too deeply, or without text.
     """
     if not data.lstrip().startswith(b"{\\rtf"):
-        raise UnreadableError("This is no RTF document, or a damaged one.", "Open it and save it again.")
+        raise UnreadableError("This is not an RTF document, or a damaged one.", "Open it and save it again.")
     walk = _Walk()
     walk.read(data)
     return finished(walk.builder, doc_id, own_title(walk.title), one_line(walk.author) or None)

@@ -48,7 +48,7 @@ def read_xls(data: bytes, doc_id: str) -> Document:
         if "encrypted" in str(error):
             raise UnreadableError("The Excel workbook is encrypted.", "Save it without a password.") from error
         raise UnreadableError(
-            "This is no Excel workbook, or a damaged one.", "Open it and save it again as .xlsx."
+            "This is not an Excel workbook, or a damaged one.", "Open it and save it again as .xlsx."
         ) from error
     return finished(builder, doc_id, None, headings=False)
 

@@ -67,7 +67,7 @@ class CrossEncoderReranker:
             ) from error
         scores = [float(value) for value in values]
         if not all(map(math.isfinite, scores)):
-            raise ModelError("The cross-encoder gave scores that are no numbers.", "Use another RAG_RERANK__MODEL.")
+            raise ModelError("The cross-encoder gave scores that are not numbers.", "Use another RAG_RERANK__MODEL.")
         return scores
 
 

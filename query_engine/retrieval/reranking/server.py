@@ -91,11 +91,11 @@ class ServerReranker:
         try:
             scores = self._read(reply.json())
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise self._server.garbage("something that is no list of scores") from error
+            raise self._server.garbage("something that is not a list of scores") from error
         if scores.keys() != set(range(len(texts))):
             raise self._server.garbage(f"scores of {len(scores)} passages instead of {len(texts)}")
         if not all(map(math.isfinite, scores.values())):
-            raise self._server.garbage("scores that are no numbers")
+            raise self._server.garbage("scores that are not numbers")
         return [scores[place] for place in range(len(texts))]
 
     # The form of request and reply, which another server may have in its own way.

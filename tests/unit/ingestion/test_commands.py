@@ -119,7 +119,7 @@ def test_a_filter_that_is_no_json_is_refused(capsys: pytest.CaptureFixture[str])
     with pytest.raises(SystemExit, match="2"):
         main(["documents", "--filter", "{year"])
 
-    assert "no JSON" in capsys.readouterr().err
+    assert "not JSON" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", [["show"], ["list", "a.md"]])

@@ -47,14 +47,14 @@ def test_a_query_may_be_given_beside_the_body() -> None:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ([], "no JSON object"),
+        ([], "not a JSON object"),
         ({"query": "What?"}, "has no steps"),
         (PLAIN | {"4": {"id": "word_counter"}}, "numbered 1, 2, 4: there is a gap"),
         ({"query": "What?", "0": {"id": "word_counter"}}, "there is a gap"),
         ({"query": "What?", "1": {"id": "corpus_datasource"}, "01": {"id": "word_counter"}}, "stands twice"),
         (PLAIN | {"paramters": {}}, "unknown key 'paramters'. The nearest known one is 'parameters'"),
         (PLAIN | {"parameters": {"limits": 3}}, "has the parameter 'limits'. The nearest known one is 'limit'"),
-        (PLAIN | {"parameters": 3}, "`parameters` is no object"),
+        (PLAIN | {"parameters": 3}, "`parameters` must be an object"),
         (
             body_of("corpus_datasorce"),
             "Step 1: there is no step 'corpus_datasorce'. The nearest known one is 'corpus_d",
@@ -68,7 +68,7 @@ def test_a_query_may_be_given_beside_the_body() -> None:
             "'limit' is not valid: Input should be greater than or equal to",
         ),
         (body_of(("corpus_datasource", {"limit": 10**30})), "'limit' is not valid"),
-        (body_of(("corpus_datasource", [])), "`parameters` is no object"),
+        (body_of(("corpus_datasource", [])), "`parameters` must be an object"),
         (
             body_of(("corpus_datasource", {"corpus": "defualt"})),
             "Step 1 (corpus_datasource): There is no corpus 'defualt'",

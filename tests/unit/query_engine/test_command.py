@@ -25,7 +25,7 @@ def test_a_filter_without_meaning_is_told_before_models_are_loaded(capsys: pytes
 def test_a_filter_that_is_no_json_is_a_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["What?", "--filter", "year > 3"])
-    assert "this is no JSON" in capsys.readouterr().err
+    assert "this is not JSON" in capsys.readouterr().err
 
 
 class Service(BaseHTTPRequestHandler):

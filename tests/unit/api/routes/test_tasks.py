@@ -68,7 +68,7 @@ def test_an_unknown_task_is_not_found(client: TestClient, path: str) -> None:
     [
         (BODY | {"5": {"id": "explain"}}, "numbered 1, 2, 3, 5: there is a gap"),
         (BODY | {"3": {"id": "word_countr"}}, "Step 3: there is no step 'word_countr'. The nearest known one"),
-        ([1], "no JSON object"),
+        ([1], "not a JSON object"),
         (None, "a JSON object"),
     ],
 )

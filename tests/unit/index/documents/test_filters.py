@@ -24,7 +24,7 @@ def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalogue]:
 
 @pytest.mark.parametrize("text", ["{", "[" * 100_000], ids=["cut off", "nested too deeply"])
 def test_a_filter_of_a_command_that_is_no_json_is_refused(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="no JSON"):
+    with pytest.raises(argparse.ArgumentTypeError, match="not JSON"):
         filter_value(text)
 
 

@@ -223,7 +223,7 @@ def test_opening_leaves_no_folder_open(tmp_path: Path) -> None:
 def test_opening_a_pipe_is_refused_and_does_not_wait_for_a_writer(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
 
-    with pytest.raises(UnreadableError, match="no plain file"):
+    with pytest.raises(UnreadableError, match="not a plain file"):
         open_plain(tmp_path / "pipe.md")
 
 

@@ -56,7 +56,7 @@ def test_an_array_of_records_is_read_and_bad_ones_are_named() -> None:
     found = read([FINEWEB, 7, "no base64!", coded(FINEWEB), {"id": "x"}])
 
     assert [item.fact for item in found if isinstance(item, UnreadableError)] == [
-        "Record 2 is no JSON object.",
+        "Record 2 is not a JSON object.",
         "Record 3 is a string, but no Base64-coded JSON.",
         "Record 4 repeats the id '<urn:uuid:0b1f>' of record 1, which is kept.",
         "Record 5 has no text in any of text, contents, body.",

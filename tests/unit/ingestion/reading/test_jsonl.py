@@ -77,7 +77,7 @@ def test_blank_lines_a_byte_order_mark_and_windows_line_ends_are_fine() -> None:
     [
         (b'{"id": "x", "text": ', "Line 2 is not valid JSON: Expecting value, column 20"),
         (b'{"id": "x", "text": "\xff"}', "Line 2 is not valid UTF-8"),
-        (b'["a"]', "Line 2 is no JSON object"),
+        (b'["a"]', "Line 2 is not a JSON object"),
         (b"{}", "Line 2 has no text in any of text, contents, body"),
         (b'{"id": "x"}', "Line 2 has no text in any of text, contents, body"),
         (b'{"id": "x", "text": 5}', "Line 2 has no text"),

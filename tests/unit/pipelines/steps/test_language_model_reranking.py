@@ -108,7 +108,7 @@ def test_junk_is_no_preference_and_is_told(tournament: str, reply: str) -> None:
     assert grades_of(state) == [1, 2, 3]
     asked = 2 if tournament == "bracket" else 3
     (warning,) = state.history[-1].warnings
-    assert warning.startswith(f"{asked} of {asked} replies of the language model are no choice")
+    assert warning.startswith(f"{asked} of {asked} replies of the language model do not choose")
 
 
 def test_a_model_that_favours_a_place_decides_nothing_when_asked_in_both_orders() -> None:

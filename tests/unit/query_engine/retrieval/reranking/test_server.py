@@ -77,7 +77,7 @@ def test_the_forms_are_those_of_the_servers(server: ScriptedModels) -> None:
 @pytest.mark.parametrize(
     ("fault", "fact"),
     [
-        ("nan", "scores that are no numbers"),
+        ("nan", "scores that are not numbers"),
         ("short", "scores of 2 passages instead of 3"),
         ("repeated_index", "scores of 1 passages instead of 3"),
         ("garbage", "no list of scores"),
