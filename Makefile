@@ -6,6 +6,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 # A PyTorch wheel index, to take its CPU build or another CUDA build instead of the package index's.
 TORCH_INDEX_URL ?=
+TORCH_INDEX = $(if $(TORCH_INDEX_URL),--extra-index-url '$(TORCH_INDEX_URL)')
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -28,7 +29,7 @@ $(PY):
 $(VENV)/.service: pyproject.toml requirements.lock constraints.txt | $(PY)
 	@echo 'Installing into $(VENV): a few minutes the first time.' >&2
 	@$(PIP) --no-deps --require-hashes -r requirements.lock
-	@$(PIP) $(if $(TORCH_INDEX_URL),--extra-index-url '$(TORCH_INDEX_URL)') torch -c constraints.txt
+	@$(PIP) $(TORCH_INDEX) torch -c constraints.txt
 	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
@@ -60,7 +61,7 @@ test: $(VENV)/.dev  ## run the tests, without the slow ones
 # What cannot be installed beside the rest: .venv-client, .venv-deepeval, .venv-optimum.
 .venv-%/.done: requirements-%.txt | $(PY)
 	@$(PY) -m venv --clear $(@D)
-	@$(@D)/bin/python -m pip install -qq --disable-pip-version-check -r $<
+	@$(@D)/bin/python -m pip install -qq --disable-pip-version-check $(TORCH_INDEX) -r $<
 	@touch $@
 
 test-slow: $(VENV)/.dev .venv-client/.done .venv-deepeval/.done .venv-optimum/.done  ## run the slow tests: Ray, measurements, language models, crashes

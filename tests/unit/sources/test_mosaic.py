@@ -109,7 +109,7 @@ def test_hits_without_text_or_name_are_counted(server: MosaicServer) -> None:
 def test_a_reply_of_something_else_is_told(server: MosaicServer, reply: object) -> None:
     server.replies["/search"] = reply
 
-    with pytest.raises(SourceError, match="no list of results") as caught:
+    with pytest.raises(SourceError, match="not a list of results") as caught:
         mosaic(server).search(QUERY, Deadline(30))
     assert caught.value.code == "source_bad_reply"
 

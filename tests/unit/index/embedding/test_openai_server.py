@@ -123,8 +123,8 @@ def test_a_text_beyond_the_window_is_embedded_in_parts(connect: Connect, server:
         ("short", "1 vectors for 2 texts"),
         ("uneven", "of different lengths"),
         ("repeated_index", "1 vectors for 2 texts"),
-        ("garbage", "no list of embeddings"),
-        ("other_json", "no list of embeddings"),
+        ("garbage", "not a list of embeddings"),
+        ("other_json", "not a list of embeddings"),
     ],
 )
 def test_what_is_no_vector_a_text_is_refused(

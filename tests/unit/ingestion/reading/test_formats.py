@@ -150,7 +150,7 @@ def test_a_file_over_the_limit_is_refused_unread(tmp_path: Path, name: str) -> N
         ("a.doc", make_ole({"WordDocument": bytes(4096)}), r"old format \(\.doc\)"),
         ("a.docx", make_ole({"EncryptedPackage": bytes(4096)}), "encrypted"),
         ("a.doc", b"no document\0\1\2\3\4", "old Office format"),
-        ("a.parquet", b"no parquet\0\1\2\3\4", "no Parquet file"),
+        ("a.parquet", b"no parquet\0\1\2\3\4", "not a Parquet file"),
         ("a.docx", b"no zip\0\1\2\3\4", "no Word document"),
         ("a.txt.gz", gzip.compress(b"text " * 1000, mtime=0)[:-9], "damaged or cut short"),
         ("a.txt.gz", gzip.compress(bytes(1_000_000), mtime=0) * 300, "holds more than 256 MB"),

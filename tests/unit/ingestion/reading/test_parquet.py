@@ -64,7 +64,7 @@ def test_a_table_without_a_column_of_text_is_refused_once_with_the_names_it_has(
 
 @pytest.mark.parametrize("data", [b"", b"PAR1garbagePAR1", make({"text": ["x"]})[:-10]])
 def test_what_is_no_parquet_is_refused(data: bytes) -> None:
-    with pytest.raises(UnreadableError, match="no Parquet file, or a damaged one"):
+    with pytest.raises(UnreadableError, match="not a Parquet file, or a damaged one"):
         read(data)
 
 

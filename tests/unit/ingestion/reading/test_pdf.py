@@ -82,5 +82,5 @@ def test_a_scanned_pdf_is_refused_and_the_remedy_is_ocr() -> None:
 @pytest.mark.fault("D5")
 @pytest.mark.parametrize("data", [b"", b"no pdf at all", make_pdf("text")[:200]], ids=["empty", "text", "cut"])
 def test_what_is_no_pdf_is_refused(data: bytes) -> None:
-    with pytest.raises(UnreadableError, match="no PDF, or a damaged one"):
+    with pytest.raises(UnreadableError, match="not a PDF, or a damaged one"):
         read_pdf(data, "a.pdf")

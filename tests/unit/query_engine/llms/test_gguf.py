@@ -56,7 +56,7 @@ def test_other_content_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "other.gguf"
     path.write_bytes(content)
 
-    with pytest.raises(ModelError, match="no complete GGUF file"):
+    with pytest.raises(ModelError, match="not a complete GGUF file"):
         read_header(path)
 
 

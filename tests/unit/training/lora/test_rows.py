@@ -35,7 +35,7 @@ def test_rows_are_read_and_written(tmp_path: Path) -> None:
         (ROW | {"passages": []}, "`passages`"),
         (ROW | {"answers": "x"}, "`answers`"),
         ({"question": "When?", "passages": ROW["passages"]}, "`answer`"),
-        ("text", "no row"),
+        ("text", "not a row"),
     ],
 )
 def test_a_bad_row_is_named(tmp_path: Path, row: object, fault: str) -> None:

@@ -80,8 +80,8 @@ def test_the_forms_are_those_of_the_servers(server: ScriptedModels) -> None:
         ("nan", "scores that are not numbers"),
         ("short", "scores of 2 passages instead of 3"),
         ("repeated_index", "scores of 1 passages instead of 3"),
-        ("garbage", "no list of scores"),
-        ("other_json", "no list of scores"),
+        ("garbage", "not a list of scores"),
+        ("other_json", "not a list of scores"),
     ],
 )
 def test_what_is_no_score_a_text_is_refused(connect: Connect, server: ScriptedModels, fault: Fault, fact: str) -> None:
