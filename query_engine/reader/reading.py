@@ -28,9 +28,9 @@ from query_engine.text.term_weights import CorpusWords
 REMEMBERED_READINGS = 8
 # What several searches for one question, and for its parts, find.
 REMEMBERED_SCORES = REMEMBERED_READINGS * (RANKED_LEAVES + NEAREST_LEAVES)
-# Windows are grown around this many of the likeliest units, and the best of them compared with the question: of 37
-# questions of `realdocs` each showed one that was among the five best before.
-GROWN_UNITS, COMPARED_WINDOWS = 5, 6
+# Windows are grown around this many of the likeliest units, and the best of them compared with the question: comparing
+# six found no more answers on four sets, for a tenth more CPU (docs/answers.md).
+GROWN_UNITS, COMPARED_WINDOWS = 5, 4
 # How many units of leaves in another language than the question's are embedded: about four leaves' worth.
 FOREIGN_UNITS = 24
 # The question, and of each passage its document, its node (which changes with the document's text), place, score, text.
