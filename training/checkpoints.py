@@ -1,4 +1,4 @@
-"""What both trainings need of transformers' `Trainer`: checkpoints to resume from, and progress with the time left.
+"""What both trainings need of transformers' `Trainer`: its arguments, and checkpoints to go on from.
 
 Flow: `embedder/fit.py`, `lora/fit.py` -> **here** -> `Trainer`. A checkpoint counts once its last file is written:
 partly written ones are deleted.
@@ -6,16 +6,17 @@ partly written ones are deleted.
 
 import shutil
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import torch
-from transformers import PrinterCallback, Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers import Trainer, TrainerState
+from transformers.trainer_utils import get_last_checkpoint
 from transformers.utils import logging
 
-from eval.progress_bar import ProgressBar
-
-COMPLETE = "complete"
+# The last file of a checkpoint.
+STATE = "trainer_state.json"
 FOLDER = "checkpoints"
 
 
@@ -43,65 +44,24 @@ def common_arguments(
         "save_total_limit": 2,
         "logging_steps": 10,
         "report_to": "none",
-        "disable_tqdm": True,
+        "disable_tqdm": False,
         "dataloader_pin_memory": on_gpu,
         "bf16": on_gpu and torch.cuda.is_bf16_supported(),
     }
 
 
 def run_trainer(trainer: Trainer, work: Path) -> None:
-    """Train, from the newest whole checkpoint in `work` if there is one; shows progress on stderr and nothing else."""
+    """Train, from the newest whole checkpoint in `work` if there is one; shows progress and loss on stderr."""
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    trainer.remove_callback(PrinterCallback)  # it prints to stdout
-    trainer.add_callback(Watcher())
-    trainer.train(resume_from_checkpoint=last_checkpoint(work))
+    with redirect_stdout(sys.stderr):  # the losses are printed to stdout
+        trainer.train(resume_from_checkpoint=_last_checkpoint(work / FOLDER))
 
 
-def last_checkpoint(work: Path) -> str | None:
+def _last_checkpoint(folder: Path) -> str | None:
     """Return the newest whole checkpoint, None if there is none; others are deleted."""
-    whole = []
-    for folder in (work / FOLDER).glob("checkpoint-*"):
-        if (folder / COMPLETE).is_file():
-            whole.append(folder)
-        else:
-            shutil.rmtree(folder)
-    newest = max(whole, key=lambda folder: int(folder.name.rpartition("-")[2]), default=None)
-    return None if newest is None else str(newest)
-
-
-class Watcher(TrainerCallback):
-    """Marks whole checkpoints, and shows progress.
-
-    Args:
-        stream: takes the progress.
-    """
-
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = stream or sys.stderr
-        self._bar: ProgressBar | None = None
-
-    def on_train_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
-        """Count what is left to do."""
-        del args, control
-        self._bar = ProgressBar(self._stream, "steps trained")
-        if state.global_step:
-            self._bar.note(f"going on after {state.global_step} of {state.max_steps} steps")
-        self._bar.begin(state.max_steps - state.global_step)
-
-    def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
-        """Count a step."""
-        del args, control
-        losses = [entry["loss"] for entry in state.log_history if "loss" in entry]
-        if self._bar:
-            self._bar.step(f", loss {float(losses[-1]):.3f}" if losses else "")
-
-    def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
-        """Mark the checkpoint that has just been written."""
-        del control
-        (Path(str(args.output_dir)) / f"checkpoint-{state.global_step}" / COMPLETE).touch()
-
-    def on_train_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
-        """Leave the terminal as it is."""
-        del args, state, control
-        if self._bar:
-            self._bar.close()
+    for checkpoint in folder.glob("checkpoint-*"):
+        try:
+            TrainerState.load_from_json(str(checkpoint / STATE))
+        except (OSError, ValueError):
+            shutil.rmtree(checkpoint)
+    return get_last_checkpoint(str(folder)) if folder.is_dir() else None

@@ -10,7 +10,6 @@ from functools import partial
 import numpy as np
 
 from eval.tables import aligned
-from query_engine.answerability.classifier import Classifier, Weight
 from training.gate.examples import (
     ANSWERED,
     BEARING_SHARE,
@@ -21,12 +20,7 @@ from training.gate.examples import (
     UNANSWERABLE,
     Example,
 )
-from training.gate.fit import FOLDS, PRIOR, Fit, Judged, judge, train
-
-# The gate before it was trained: two features with weights rounded by hand.
-BY_HAND = Classifier(-6.5, (Weight("similarity", 0.0, 1.0, 11.0), Weight("coverage", 0.0, 1.0, 3.9)))
-BY_HAND_FEATURES = tuple(weight.feature for weight in BY_HAND.weights)
-TRAINED, REFITTED, HAND = "trained", "`similarity` and `coverage` alone, trained", "the same two, weighed by hand"
+from training.gate.fit import FOLDS, PRIOR, Judged, judge, train
 
 _INTRODUCTION = f"""# The gate, and how it was trained
 
@@ -70,12 +64,8 @@ def report(examples: Sequence[Example], features: Sequence[str], threshold: floa
         features: what was trained on.
         threshold: the probability from which the gate opens.
     """
-    fits: dict[str, Fit] = {
-        TRAINED: partial(train, features=features),
-        REFITTED: partial(train, features=BY_HAND_FEATURES),
-        HAND: lambda _: BY_HAND,
-    }
-    left_out = {name: judge(examples, fit, leave_sets_out=True) for name, fit in fits.items()}
+    fit = partial(train, features=features)
+    left_out = judge(examples, fit, leave_sets_out=True)
     return "\n\n".join(
         [
             _INTRODUCTION,
@@ -83,11 +73,11 @@ def report(examples: Sequence[Example], features: Sequence[str], threshold: floa
             "## What it learnt",
             _learnt(examples, features),
             "Log-odds rise by the weight when a feature rises by its deviation. *Alone*: its ROC AUC; *without it*: "
-            f"the log loss on left-out data sets without it ({left_out[TRAINED].log_loss():.3f} with all).",
+            f"the log loss on left-out data sets without it ({left_out.log_loss():.3f} with all).",
             "## How well it does",
             f"On unseen questions: {FOLDS} folds over the questions, or trained on the other data sets only. Precision "
             f"and recall of *{ANSWERED}* at the default threshold of {threshold}.",
-            _comparison({name: judge(examples, fit) for name, fit in fits.items()}, left_out, threshold),
+            _judged({f"{FOLDS} folds": judge(examples, fit), "left-out data set": left_out}, threshold),
             "By data set and by probability: [decision 0015](adr/0015-sentences-are-read-once.md#measurements).",
             _LIMITS,
         ]
@@ -113,13 +103,12 @@ def _learnt(examples: Sequence[Example], features: Sequence[str]) -> str:
     return aligned(["feature", "mean", "deviation", "weight", "alone", "without it"], rows)
 
 
-def _comparison(folds: dict[str, Judged], left_out: dict[str, Judged], threshold: float) -> str:
+def _judged(ways: dict[str, Judged], threshold: float) -> str:
     rows = []
-    for method, judged_by in ((f"{FOLDS} folds", folds), ("left-out data set", left_out)):
-        for name, judged in judged_by.items():
-            numbers = (judged.roc_auc(), judged.log_loss(), *judged.precision_recall(threshold))
-            rows.append([method, name, *(f"{number:.3f}" for number in numbers)])
-    return aligned(["judged by", "classifier", "ROC AUC", "log loss", "precision", "recall"], rows)
+    for way, judged in ways.items():
+        numbers = (judged.roc_auc(), judged.log_loss(), *judged.precision_recall(threshold))
+        rows.append([way, *(f"{number:.3f}" for number in numbers)])
+    return aligned(["judged by", "ROC AUC", "log loss", "precision", "recall"], rows)
 
 
 def _sets(examples: Sequence[Example]) -> list[str]:

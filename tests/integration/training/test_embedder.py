@@ -67,29 +67,30 @@ def _arguments(settings: Settings, out: Path, **changes: object) -> argparse.Nam
     return argparse.Namespace(**(values | changes))
 
 
-def _without_marks_after(step: int) -> Callable[..., None]:
-    from training.checkpoints import Watcher  # noqa: PLC0415
+def _killed_after(step: int) -> Callable[..., None]:
+    """A stand-in for the writing of a checkpoint's last file."""
+    from transformers import TrainerState  # noqa: PLC0415
 
-    marked = Watcher.on_save
+    written = TrainerState.save_to_json
 
-    def killed(self: Watcher, args: object, state: object, control: object, **more: object) -> None:
-        if state.global_step > step:  # type: ignore[attr-defined]
-            raise KeyboardInterrupt  # before this checkpoint is whole
-        marked(self, args, state, control, **more)  # type: ignore[arg-type]
+    def save(self: TrainerState, path: str) -> None:
+        if self.global_step > step:
+            raise KeyboardInterrupt
+        written(self, path)
 
-    return killed
+    return save
 
 
 def test_a_resumed_run_equals_an_unbroken_one(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from safetensors.torch import load_file  # noqa: PLC0415
+    from transformers import TrainerState  # noqa: PLC0415
 
-    from training.checkpoints import Watcher  # noqa: PLC0415
     from training.embedder.train import train  # noqa: PLC0415
 
     train(_arguments(settings, tmp_path / "whole"), settings)
-    monkeypatch.setattr(Watcher, "on_save", _without_marks_after(3))
+    monkeypatch.setattr(TrainerState, "save_to_json", _killed_after(3))
     with pytest.raises(KeyboardInterrupt):
         train(_arguments(settings, tmp_path / "broken"), settings)
     monkeypatch.undo()

@@ -58,8 +58,8 @@ def test_a_resumed_run_equals_an_unbroken_one_and_lowers_the_loss(
     model: Path, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from safetensors.torch import load_file  # noqa: PLC0415
+    from transformers import TrainerState  # noqa: PLC0415
 
-    from training.checkpoints import Watcher  # noqa: PLC0415
     from training.lora.train import train  # noqa: PLC0415
 
     shown = train(_arguments(rows, tmp_path / "whole"), _settings(model))
@@ -67,14 +67,14 @@ def test_a_resumed_run_equals_an_unbroken_one_and_lowers_the_loss(
     assert losses["after"] < losses["before"]
     assert f"{losses['after']:.3f} after" in shown
 
-    marked = Watcher.on_save
+    written = TrainerState.save_to_json
 
-    def killed(self: Watcher, args: object, state: object, control: object, **more: object) -> None:
-        if state.global_step >= 6:  # type: ignore[attr-defined]
-            raise KeyboardInterrupt  # this checkpoint is not whole
-        marked(self, args, state, control, **more)  # type: ignore[arg-type]
+    def save(self: TrainerState, path: str) -> None:
+        if self.global_step >= 6:
+            raise KeyboardInterrupt  # before the checkpoint's last file
+        written(self, path)
 
-    monkeypatch.setattr(Watcher, "on_save", killed)
+    monkeypatch.setattr(TrainerState, "save_to_json", save)
     with pytest.raises(KeyboardInterrupt):
         train(_arguments(rows, tmp_path / "broken"), _settings(model))
     monkeypatch.undo()
