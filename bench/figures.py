@@ -7,12 +7,13 @@ import json
 import os
 import platform
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
 
 from eval.progress_bar import tell
@@ -55,6 +56,11 @@ def made_on() -> str:
     versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
     cores = f"{found['cores']} core{'s' if found['cores'] > 1 else ''}"
     return f"{found['processor']}, {cores}, {found['memory_gb']} GB memory; {versions}."
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    """Return a percentile of one value at least."""
+    return float(np.percentile(values, percent))
 
 
 def made(folder: Path) -> Path:

@@ -64,4 +64,4 @@ def _last_checkpoint(folder: Path) -> str | None:
             TrainerState.load_from_json(str(checkpoint / STATE))
         except (OSError, ValueError):
             shutil.rmtree(checkpoint)
-    return get_last_checkpoint(str(folder)) if folder.is_dir() else None
+    return get_last_checkpoint(str(folder)) if folder.is_dir() else None  # type: ignore[no-untyped-call]

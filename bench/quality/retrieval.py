@@ -14,7 +14,7 @@ from typing import Any
 from bench.arguments import add_limit, add_sets, choose_sets
 from bench.build import OURS, STOCK, open_engines, open_stock
 from bench.figures import keep
-from bench.quality.split_corpus import join_divided
+from bench.made_corpora import join_divided
 from eval.argument_types import whole_number
 from eval.cases import Case, read_cases
 from eval.metrics import BUDGETS_CHARS, Mean, Ranked, Scores, mean_scores, score_passages

@@ -1,6 +1,6 @@
 """Measure what a question costs in a corpus as it grows: time, CPU, memory, disk and opening. `python -m bench growth`.
 
-Flow: `build.py` has an index, `scaled_corpus.py` makes larger ones -> **here** opens each in a process of its own,
+Flow: `build.py` has an index, `made_corpora.py` makes larger ones -> **here** opens each in a process of its own,
 which asks every question -> table, JSON.
 
 A retrieval and a whole answer are timed in turn, each by the clock and by the CPU that all threads took.
@@ -23,9 +23,9 @@ import psutil
 from bench.arguments import add_sets, choose_sets
 from bench.build import CORPUS, open_engine, service_variables, with_index
 from bench.datasets import DataSet
-from bench.figures import MB, keep, made_on
+from bench.figures import MB, keep, made_on, percentile
+from bench.made_corpora import larger_corpus
 from bench.speed.process import ProgramFailedError, start_python
-from bench.speed.scaled_corpus import larger_corpus
 from eval.argument_types import whole_number
 from eval.cases import read_cases
 from eval.progress_bar import tell
@@ -119,20 +119,16 @@ def table(measured: Mapping[str, Sequence[Grown]]) -> str:
     return aligned(["set", "measure", *[f"size {number + 1}" for number in range(sizes)]], lines, left=(0, 1))
 
 
-def _p95(values: Sequence[float]) -> float:
-    return statistics.quantiles(values, n=20, method="inclusive")[-1]
-
-
 _MEASURES: tuple[tuple[str, Callable[[Grown], float], int], ...] = (
     ("corpora", lambda one: one.corpora, 0),
     ("leaves", lambda one: one.leaves, 0),
     ("disk, MB", lambda one: one.disk_mb, 0),
     ("memory, MB", lambda one: one.memory_mb, 0),
     ("opening and first answer, s", lambda one: one.open_s, 1),
-    ("one retrieval, p50, ms", lambda one: statistics.median(one.retrieve_ms), 1),
-    ("one retrieval, p95, ms", lambda one: _p95(one.retrieve_ms), 1),
-    ("one answer, p50, ms", lambda one: statistics.median(one.answer_ms), 1),
-    ("one answer, p95, ms", lambda one: _p95(one.answer_ms), 1),
+    ("one retrieval, p50, ms", lambda one: percentile(one.retrieve_ms, 50), 1),
+    ("one retrieval, p95, ms", lambda one: percentile(one.retrieve_ms, 95), 1),
+    ("one answer, p50, ms", lambda one: percentile(one.answer_ms, 50), 1),
+    ("one answer, p95, ms", lambda one: percentile(one.answer_ms, 95), 1),
     ("CPU of a retrieval, ms", lambda one: one.retrieve_cpu_ms, 1),
     ("CPU of an answer, ms", lambda one: one.answer_cpu_ms, 1),
     ("CPU of an answer / of a retrieval", lambda one: one.answer_cpu_ms / one.retrieve_cpu_ms, 1),

@@ -8,21 +8,18 @@ and none ever runs while another is measured. Throughput is that of our service,
 
 import argparse
 import json
-import statistics
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from http.client import HTTPResponse
-from typing import Any, Protocol
 
 from bench.arguments import choose_sets
 from bench.build import OURS, STOCK, STOCK_MODEL, open_engine, open_stock, service_variables
 from bench.datasets import DataSet
-from bench.figures import keep, made_on
+from bench.figures import keep, made_on, percentile
 from bench.speed.clients import add_load_arguments, ask_all, load_sizes, wait_for_all
 from bench.speed.process import MAIN, ProgramFailedError, end, serving, start_python
-from bench.speed.worker import STAGES
 from eval.cases import read_cases
 from eval.progress_bar import tell
 from eval.tables import ABSENT, aligned, figure
@@ -33,11 +30,8 @@ from settings import Settings
 FORGETFUL = {"RAG_EMBED__KEPT_VECTORS": "0"}
 
 
-class System(Protocol):
-    """Something that retrieves."""
-
-    def ask(self, question: str, *, stages: bool = False) -> dict[str, Any]:
-        """Return `ms`, and `stages` if they are asked for."""
+Ask = Callable[[str], float]
+"""Retrieves for a question; returns the milliseconds that took."""
 
 
 @dataclass(slots=True)
@@ -47,13 +41,11 @@ class Times:
     Attributes:
         leaves: how many it searches; None where it is not told.
         ms: one entry a question and round.
-        stages_ms: stage -> one entry a question; empty for the stock recipe.
     """
 
     documents: int
     leaves: int | None = None
     ms: list[float] = field(default_factory=list)
-    stages_ms: dict[str, list[float]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -112,7 +104,7 @@ def measure(
     programs = [(stock, {}), (["ours"], variables | FORGETFUL)]
     with ExitStack() as stack:
         tell(f"{data_set.name}: asking {len(questions)} questions in turn, {rounds} times after a warm-up")
-        asked = [stack.enter_context(working(*program)) for program in programs]
+        asked = [stack.enter_context(working(*program)).ask for program in programs]
         ask_in_turn(dict(zip(measured.systems, asked, strict=True)), measured.systems, questions, rounds)
     tell(f"{data_set.name}: {clients} clients ask /retrieve of {workers} workers, {rounds} times")
     for count in sorted({1, *workers}):
@@ -123,10 +115,8 @@ def measure(
     return measured
 
 
-def ask_in_turn(
-    systems: Mapping[str, System], times: Mapping[str, Times], questions: Sequence[str], rounds: int
-) -> None:
-    """Ask every system every question, `rounds` times after a warm-up, and note what that took; then once by stages.
+def ask_in_turn(systems: Mapping[str, Ask], times: Mapping[str, Times], questions: Sequence[str], rounds: int) -> None:
+    """Ask every system every question, `rounds` times after a warm-up, and note what that took.
 
     Args:
         systems: by name.
@@ -137,18 +127,13 @@ def ask_in_turn(
     order = list(systems)
     for question in questions:
         for name in order:
-            systems[name].ask(question)
+            systems[name](question)
     for _ in range(rounds):
         for question in questions:
             for name in order:
-                times[name].ms.append(systems[name].ask(question)["ms"])
+                times[name].ms.append(systems[name](question))
             # None may always follow the same one, whose data fill the processor's cache.
             order.reverse()
-    for question in questions:
-        for name in order:
-            if times[name].leaves is not None:
-                for stage, ms in systems[name].ask(question, stages=True)["stages"].items():
-                    times[name].stages_ms.setdefault(stage, []).append(ms)
 
 
 class Worker:
@@ -158,16 +143,15 @@ class Worker:
         self._process = process
         self._arguments = arguments
 
-    def ask(self, question: str, *, stages: bool = False) -> dict[str, Any]:
-        """Ask and wait; raises ProgramFailedError if the process ended."""
+    def ask(self, question: str) -> float:
+        """Return the milliseconds of one retrieval; raises ProgramFailedError if the process ended."""
         assert self._process.stdin is not None, "it was asked for"
         try:
-            self._process.stdin.write(json.dumps({"question": question, "stages": stages}) + "\n")
+            self._process.stdin.write(json.dumps(question) + "\n")
             self._process.stdin.flush()
         except BrokenPipeError:
             pass  # its end says more than this
-        answer: dict[str, Any] = json.loads(self.line())
-        return answer
+        return float(self.line())
 
     def line(self) -> str:
         """Return its next line; raises ProgramFailedError if the process ended."""
@@ -216,34 +200,25 @@ def table(sets: Sequence[Measured]) -> str:
     lines = []
     for measured in sets:
         systems = [measured.systems.get(name) for name in (STOCK, OURS)]
-        for label, value, digits, compared in _measures():
+        for label, value, digits, compared in _MEASURES:
             stock, ours = (value(one) if one else None for one in systems)
             better = f"×{stock / ours:.2f}" if compared and stock and ours else ABSENT
             lines.append([measured.name, label, figure(stock, digits), figure(ours, digits), better])
         for workers, per_s in measured.per_s.items():
             for clients, runs in per_s.items():
                 label = f"`/retrieve`, workers: {workers}, clients: {clients}, 1/s"
-                lines.append([measured.name, label, ABSENT, figure(statistics.median(runs), 2), ABSENT])
+                lines.append([measured.name, label, ABSENT, figure(percentile(runs, 50), 2), ABSENT])
     return aligned(heads, lines, left=(0, 1))
 
 
-def _measures() -> list[tuple[str, Callable[[Times], float | None], int, bool]]:
-    """Return what is shown: its name, value, decimals, and whether less is better."""
-
-    def p95_ms(one: Times) -> float:
-        return statistics.quantiles(one.ms, n=20, method="inclusive")[-1]
-
-    def median_ms(stage: str) -> Callable[[Times], float | None]:
-        return lambda one: statistics.median(one.stages_ms[stage]) if stage in one.stages_ms else None
-
-    return [
-        ("documents", lambda one: one.documents, 0, False),
-        ("leaves", lambda one: one.leaves, 0, False),
-        ("one retrieval, p50, ms", lambda one: statistics.median(one.ms), 1, True),
-        ("one retrieval, p95, ms", p95_ms, 1, True),
-        ("p95 / p50", lambda one: p95_ms(one) / statistics.median(one.ms), 2, False),
-        *((f"– {stage}, p50, ms", median_ms(stage), 1, True) for stage in STAGES),
-    ]
+# What is shown: its name, value, decimals, and whether less is better.
+_MEASURES: tuple[tuple[str, Callable[[Times], float | None], int, bool], ...] = (
+    ("documents", lambda one: one.documents, 0, False),
+    ("leaves", lambda one: one.leaves, 0, False),
+    ("one retrieval, p50, ms", lambda one: percentile(one.ms, 50), 1, True),
+    ("one retrieval, p95, ms", lambda one: percentile(one.ms, 95), 1, True),
+    ("p95 / p50", lambda one: percentile(one.ms, 95) / percentile(one.ms, 50), 2, False),
+)
 
 
 def _read(reply: HTTPResponse, _started: float) -> None:

@@ -9,17 +9,14 @@ once: no question is quicker because it comes again.
 import argparse
 import http.client
 import json
-import statistics
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 
-import numpy as np
-
 from bench.arguments import choose_sets
 from bench.build import open_engine, service_variables
 from bench.datasets import DataSet
-from bench.figures import keep, made_on
+from bench.figures import keep, made_on, percentile
 from bench.speed.clients import add_load_arguments, ask_all, load_sizes, wait_for_all
 from bench.speed.process import MAIN, serving
 from eval.cases import read_cases
@@ -139,20 +136,15 @@ def table(sets: Sequence[Measured]) -> str:
     lines = []
     for measured in sets:
         base = measured.loads[1][1]
-        rate, (median_ms,) = statistics.median(base.per_s), percentiles(base.complete_ms, 50)
+        rate, median_ms = percentile(base.per_s, 50), percentile(base.complete_ms, 50)
         for workers, loads in measured.loads.items():
             for clients, load in loads.items():
-                per_s, (p50_ms, p95_ms) = statistics.median(load.per_s), percentiles(load.complete_ms, 50, 95)
-                (first_ms,) = percentiles(load.first_ms, 95)
+                per_s, p50_ms = percentile(load.per_s, 50), percentile(load.complete_ms, 50)
+                p95_ms, first_ms = percentile(load.complete_ms, 95), percentile(load.first_ms, 95)
                 cells = (measured.name, str(workers), str(clients), figure(per_s, 2), f"×{per_s / rate:.2f}")
                 times = (figure(p50_ms, 0), figure(p95_ms, 0), f"×{p95_ms / median_ms:.2f}", figure(first_ms, 1))
                 lines.append((*cells, *times))
     return aligned([*heads, "p95 ÷ p50 of one", "first record, p95, ms"], lines)
-
-
-def percentiles(values: Sequence[float], *percents: int) -> list[float]:
-    """Return percentiles of one value at least."""
-    return [float(value) for value in np.percentile(values, percents)]
 
 
 def _records(reply: http.client.HTTPResponse) -> Iterator[tuple[float, bytes]]:

@@ -6,13 +6,12 @@ The stock recipe reads text files only, so what is neither .txt nor .md is turne
 clock runs: both systems then ingest the very same bytes.
 """
 
-import random
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench.datasets import NoDataSetError
+from bench.made_corpora import shuffled
 from index.documents.store import Document
 from ingestion.reading.files import Skipped, SourceFile
 from ingestion.reading.reader import Reader
@@ -97,17 +96,3 @@ def write_workload(texts: list[Text], folder: Path, documents: int) -> Workload:
         prepared=sum(text.prepared for text in originals),
         repeated=max(0, documents - len(texts)),
     )
-
-
-def shuffled(data: bytes, seed: int) -> bytes:
-    """Return the text with the words of each line in another order, the same for the same seed."""
-    shuffle = random.Random(seed).shuffle  # noqa: S311  # an order, not a secret
-
-    def mix(line: bytes) -> bytes:
-        words = re.split(rb"( +)", line)
-        order = words[::2]
-        shuffle(order)
-        words[::2] = order
-        return b"".join(words)
-
-    return b"\n".join(mix(line) for line in data.split(b"\n"))

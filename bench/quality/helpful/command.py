@@ -14,11 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bench.arguments import add_limit, names_in
 from bench.build import OURS, STOCK
-from bench.figures import keep, made, made_on
+from bench.figures import keep, made, made_on, percentile
 from bench.quality.helpful.asking import Answered, ask_all
 from bench.quality.helpful.sets import KINDS, Asked, choose, read_asked
 from bench.quality.helpful.systems import SYSTEMS, open_systems
@@ -122,7 +120,10 @@ def table(answered: Mapping[str, Rows], measures: Mapping[str, int]) -> str:
     lines.append(["quotes verbatim", *map(_verbatim, columns.values())])
     asked = [len(rows) for rows in answered.values()]
     for percent in (50, 95):
-        times = (figure(percentile_ms(rows, percent) if rows else None, 0) for rows in columns.values())
+        times = (
+            figure(percentile([row.total_ms for row in rows], percent) if rows else None, 0)
+            for rows in columns.values()
+        )
         lines.append([_marked(f"complete answer, p{percent}, ms", asked), *times])
     return aligned(["measure", *columns], lines)
 
@@ -135,8 +136,7 @@ def figures(rows: Rows, measures: Mapping[str, int]) -> dict[str, Any]:
         "questions": len(rows),
         "quotes": sum(len(row.row.citations) for row in rows),
         "verbatim": sum(row.verbatim for row in rows),
-        "p50_ms": round(percentile_ms(rows, 50), 1),
-        "p95_ms": round(percentile_ms(rows, 95), 1),
+        **{f"p{percent}_ms": round(percentile([row.total_ms for row in rows], percent), 1) for percent in (50, 95)},
     }
 
 
@@ -144,11 +144,6 @@ def mean_of(rows: Rows, measure: str) -> Mean:
     """Return the mean over the rows that have the measure."""
     values = [row.scores[measure] for row in rows if measure in row.scores]
     return Mean(sum(values) / len(values) if values else None, len(values))
-
-
-def percentile_ms(rows: Rows, percent: int) -> float:
-    """Return a percentile of the times of one row at least."""
-    return float(np.percentile([row.total_ms for row in rows], percent))
 
 
 def _marked(measure: str, counts: Sequence[int]) -> str:

@@ -1,57 +1,46 @@
 """Systems are asked in turn; the service by several threads; the table says what came out."""
 
 import io
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Barrier, Thread
-from typing import Any
 
 import numpy as np
 import pytest
 
+from bench.made_corpora import moved
 from bench.speed.clients import RefusedError
-from bench.speed.latency import Measured, Times, ask_in_turn, requests_per_s, table
-from bench.speed.scaled_corpus import moved
-from bench.speed.worker import STAGES, answers
+from bench.speed.latency import Ask, Measured, Times, ask_in_turn, requests_per_s, table
+from bench.speed.worker import answers
 from tests.fakes.tables import plain_rows
 
 
-class Noting:
-    """A system that notes in a common list what it is asked."""
-
-    def __init__(self, name: str, asked: list[tuple[str, str, bool]]) -> None:
-        self._name = name
-        self._asked = asked
-
-    def ask(self, question: str, *, stages: bool = False) -> dict[str, Any]:
-        self._asked.append((self._name, question, stages))
-        return {"ms": float(len(self._asked)), **({"stages": {"evidence": 1.0}} if stages else {})}
-
-
 def test_systems_take_turns_question_by_question_after_a_warm_up() -> None:
-    asked: list[tuple[str, str, bool]] = []
+    asked: list[tuple[str, str]] = []
     times = {"stock": Times(documents=1), "ours": Times(documents=1, leaves=2)}
 
-    ask_in_turn({name: Noting(name, asked) for name in times}, times, ["q1", "q2"], rounds=2)
+    def noting(name: str) -> Ask:
+        def ask(question: str) -> float:
+            asked.append((name, question))
+            return float(len(asked))
+
+        return ask
+
+    ask_in_turn({name: noting(name) for name in times}, times, ["q1", "q2"], rounds=2)
 
     warm_up = [("stock", "q1"), ("ours", "q1"), ("stock", "q2"), ("ours", "q2")]
     timed = [("stock", "q1"), ("ours", "q1"), ("ours", "q2"), ("stock", "q2")]
-    staged = [("ours", "q1"), ("ours", "q2")]
-    assert [(name, question) for name, question, _ in asked] == warm_up + timed * 2 + staged
-    assert [stages for *_, stages in asked] == [False] * 12 + [True] * 2
+    assert asked == warm_up + timed * 2
     assert times["stock"].ms == [5, 8, 9, 12]
-    assert times["ours"].stages_ms == {"evidence": [1, 1]}
-    assert not times["stock"].stages_ms
 
 
 def test_a_worker_answers_each_line_with_what_the_retrieval_took() -> None:
     asked: list[str] = []
 
-    given = answers(io.StringIO('{"question": "Why?", "stages": false}\n'), asked.append)
+    given = answers(io.StringIO('"Why?"\n'), asked.append)
 
-    assert [json.loads(line)["ms"] >= 0 for line in given] == [True]
+    assert [float(line) >= 0 for line in given] == [True]
     assert asked == ["Why?"]
 
 
@@ -91,12 +80,8 @@ def test_a_refused_question_ends_the_measurement() -> None:
         requests_per_s(url, ["q1"], clients=1)
 
 
-def test_the_table_has_both_systems_stages_and_throughput() -> None:
-    stages = {stage: [2.0] for stage in STAGES}
-    systems = {
-        "stock": Times(10, ms=[20.0, 20.0, 20.0]),
-        "ours": Times(10, 100, ms=[10.0, 10.0, 16.0], stages_ms=stages),
-    }
+def test_the_table_has_both_systems_and_throughput() -> None:
+    systems = {"stock": Times(10, ms=[20.0, 20.0, 20.0]), "ours": Times(10, 100, ms=[10.0, 10.0, 16.0])}
 
     lines = plain_rows(table([Measured("set", systems, {2: {1: [50.0], 8: [80.0, 90.0, 99.0]}})]))
 
@@ -104,7 +89,6 @@ def test_the_table_has_both_systems_stages_and_throughput() -> None:
     assert "| set | leaves | – | 100 | – |" in lines
     assert "| set | one retrieval, p50, ms | 20.0 | 10.0 | ×2.00 |" in lines
     assert "| set | one retrieval, p95, ms | 20.0 | 15.4 | ×1.30 |" in lines
-    assert "| set | – evidence, p50, ms | – | 2.0 | – |" in lines
     assert "| set | `/retrieve`, workers: 2, clients: 8, 1/s | – | 90.00 | – |" in lines
 
 
