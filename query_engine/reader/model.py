@@ -78,7 +78,8 @@ class Reader:
         limit = {"INFERENCE_NUM_THREADS": str(threads)} if threads else {}
         # A stream for each passage is faster than all cores for a batch, which is as wide as its longest one.
         streams = min(MAX_STREAMS, threads or os.cpu_count() or 1)
-        options = {"INFERENCE_PRECISION_HINT": "bf16", "NUM_STREAMS": str(streams)} | limit
+        # Not bf16: where a CPU has AMX it moved the scores of short passages by as much as a wrong answer (ADR 0011).
+        options = {"INFERENCE_PRECISION_HINT": "f32", "NUM_STREAMS": str(streams)} | limit
         self._compiled = CompiledModel(partial(compile_model, folder / "reader.xml", options))
         self._tokenizer = read_tokenizer(folder / "tokenizer.json")
         # Two first inferences at once would wait for each other (`index/embedding/openvino.py`).
