@@ -103,7 +103,7 @@ def test_shapes_that_are_met_once_do_not_stay_in_memory(model_cache: Path) -> No
 
     grown_mb = int(subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout)
 
-    assert grown_mb < 110  # 64 shapes: some 190 MB if all stay
+    assert grown_mb < 150  # 64 shapes: 190 to 230 MB if all stay, 90 to 115 if not
 
 
 def test_many_threads_share_one_model(make: Callable[..., OpenVINOEmbedding]) -> None:
