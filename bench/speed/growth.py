@@ -27,8 +27,8 @@ from bench.figures import MB, keep, made_on
 from bench.speed.process import ProgramFailedError, start_python
 from bench.speed.scaled_corpus import larger_corpus
 from eval.argument_types import whole_number
-from eval.cases import read_cases
 from eval.progress_bar import tell
+from eval.questions.files import read_cases
 from eval.tables import aligned, figure
 from settings import Settings
 

@@ -7,9 +7,10 @@ not reviewed yet, and the file can be asked at any time.
 from collections.abc import Callable
 from pathlib import Path
 
-from eval.cases import Nugget, Text, case_lines, read_cases_as
+from eval.cases import Nugget, Text, case_lines
 from eval.drafting.draft import Draft
 from eval.nuggets import recalls
+from eval.questions.files import read_cases
 from eval.run_folder import replace_file
 
 KEYS = "[k]eep, [e]dit, [d]rop, [q]uit"
@@ -27,7 +28,7 @@ def review(path: Path, ask: Callable[[str], str], show: Callable[[str], object])
     Raises:
         BadCasesError: the file holds no drafts.
     """
-    drafts = list(read_cases_as(path, Draft))
+    drafts = list(read_cases(path, Draft))
     waiting = [draft for draft in drafts if not draft.reviewed]
     for number, draft in enumerate(waiting, start=1):
         show(f"\n{number} of {len(waiting)}\n{described(draft)}")

@@ -73,13 +73,13 @@ def test_a_damaged_folder_is_refused(folder: Path, name: str, text: str, message
 
 
 def test_a_folder_that_is_none_says_what_it_lacks(tmp_path: Path) -> None:
-    with pytest.raises(BadCasesError, match=r"no BEIR folder: it has no queries.jsonl"):
+    with pytest.raises(BadCasesError, match=r"not a BEIR folder: it has no queries.jsonl"):
         read_questions(tmp_path)
     (tmp_path / "questions.jsonl").write_text("{}")
     with pytest.raises(BadCasesError, match=f"or a file of questions, e.g. {tmp_path}/questions.jsonl"):
         read_questions(tmp_path)
     (tmp_path / "queries.jsonl").write_text(QUERIES)
-    with pytest.raises(BadCasesError, match=r"no BEIR folder: it has no qrels/"):
+    with pytest.raises(BadCasesError, match=r"not a BEIR folder: it has no qrels/"):
         read_questions(tmp_path)
 
 

@@ -34,7 +34,7 @@ def test_rows_become_cases_and_a_missing_reference_is_unknown(tmp_path: Path) ->
         ('{"query": "q", "iid": 5}', r"Line 1 of .*`iid`: Input should be a valid string"),
         ('{"query": "q", "iid": " V_1"}', r"Line 1 of .*`iid`: begins or ends with white space"),
         ('{"query": " ", "iid": "V_1"}', r"Line 1 of .*`query`: String should have at least 1 character"),
-        ('{"query": "q", "iid": ""}', r"Line 1 of .*`id`: String should have at least 1 character"),
+        ('{"query": "q", "iid": ""}', r"Line 1 of .*`iid`: String should have at least 1 character"),
     ],
     ids=["a number as id", "an id that would be stripped", "a blank query", "an empty id"],
 )

@@ -65,7 +65,7 @@ def test_a_column_of_a_megabyte_is_read(tmp_path: Path) -> None:
             "Line 2 .*`reference_contexts`: should be a list of texts",
         ),
         ("user_input,reference\nq,r\n\nq,r,s\n", "Line 4 .* has 3 columns where the header names 2"),
-        ('user_input,reference\n"a\nb",r\nq,"abc\nd', "no CSV from line 4 on: unexpected end of data"),
+        ('user_input,reference\n"a\nb",r\nq,"abc\nd', "not CSV from line 4 on: unexpected end of data"),
         ("user_input,user_input\nq,r\n", "names a column twice"),
         ("user_input,reference\n", "holds no question"),
         ("user_input;reference\na;b\n", "in no known format; their columns are: user_input;reference"),
@@ -84,5 +84,5 @@ def test_csv_that_is_no_utf_8_is_named_by_line(tmp_path: Path) -> None:
     path = tmp_path / "testset.csv"
     path.write_bytes(b"user_input\nq\ncaf\xe9\n")
 
-    with pytest.raises(BadCasesError, match=r"Line 3 of .* is no UTF-8 \(byte 4\)"):
+    with pytest.raises(BadCasesError, match=r"Line 3 of .* is not UTF-8 \(byte 4\)"):
         read_questions(path)
