@@ -49,6 +49,10 @@ class Section:
         """Document and headings, for people."""
         return " › ".join((self.document.doc_id, *self.headings))
 
+    def texts(self, kind: str) -> list[str]:
+        """The texts of the blocks of a kind, without blanks at their ends."""
+        return [self.document.text[slice(*block.inner)].strip() for block in self.blocks if block.kind == kind]
+
     def overlaps(self, doc_id: str, start: int, end: int) -> bool:
         """Whether a span of a document touches the section."""
         return doc_id == self.document.doc_id and start < self.end and self.start < end
