@@ -7,8 +7,8 @@ Flow: a corpus -> `sections.py` -> `by_model.py` or `by_structure.py` -> `draft.
 import argparse
 import asyncio
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,6 @@ from eval.scoring.build import open_judge
 from settings import Settings
 
 if TYPE_CHECKING:
-    from query_engine.build import Engines
     from query_engine.engine import Engine
 
 
@@ -88,7 +87,10 @@ def _draft(arguments: argparse.Namespace, corpus: str, settings: Settings) -> Ch
             f"Without a model only English questions are drafted, of the kinds {', '.join(by_structure.KINDS)}.",
             "Set RAG_JUDGE__BASE_URL and RAG_JUDGE__MODEL.",
         )
-    with _opened(corpus, settings) as (engines, engine):
+    from query_engine.build import Engines  # noqa: PLC0415  # loads LlamaIndex
+
+    with closing(Engines(settings)) as engines:
+        engine = engines.get(corpus)
 
         def find(question: str) -> Sequence[Leaf]:
             return _found(engine, question, settings)
@@ -115,17 +117,6 @@ def _draft(arguments: argparse.Namespace, corpus: str, settings: Settings) -> Ch
             if judge.given_up:
                 sys.stderr.write(f"Stopped early: {judge.given_up}\n")
     return checks
-
-
-@contextmanager
-def _opened(corpus: str, settings: Settings) -> "Iterator[tuple[Engines, Engine]]":
-    from query_engine.build import Engines  # noqa: PLC0415  # loads LlamaIndex
-
-    engines = Engines(settings)
-    try:
-        yield engines, engines.get(corpus)
-    finally:
-        engines.close()
 
 
 def _found(engine: "Engine", question: str, settings: Settings) -> list[Leaf]:

@@ -7,7 +7,7 @@ dropped is counted by reason.
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +16,6 @@ import numpy.typing as npt
 from eval.cases import Case, Nugget
 from eval.drafting.sections import Section
 from eval.nuggets import fold, recalls
-
-Vector = npt.NDArray[np.float32]
 
 NEAR_MISS = "near_miss"
 STRUCTURE = "structure"
@@ -72,27 +70,25 @@ class Candidate:
     language: str = ""
 
 
+@dataclass
 class Checks:
     """Turns candidates into drafts, and counts those that it drops.
 
-    Args:
+    Attributes:
         find: question -> the leaves that a search finds, best first.
         embed: question -> vector of unit length.
         by: who drafts.
-
-    Attributes:
         drafts: those that passed, in order.
         dropped: the others, by reason.
     """
 
-    def __init__(self, find: Callable[[str], Sequence[Leaf]], embed: Callable[[str], Sequence[float]], by: str) -> None:
-        self.drafts: list[Draft] = []
-        self.dropped: Counter[str] = Counter()
-        self._find = find
-        self._embed = embed
-        self._by = by
-        self._vectors: list[Vector] = []
-        self._facts: set[tuple[str, ...]] = set()
+    find: Callable[[str], Sequence[Leaf]]
+    embed: Callable[[str], Sequence[float]]
+    by: str
+    drafts: list[Draft] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)
+    _vectors: list[npt.NDArray[np.float32]] = field(default_factory=list)
+    _facts: set[tuple[str, ...]] = field(default_factory=set)
 
     def take(self, candidate: Candidate) -> bool:
         """Keep a candidate as a draft if it passes; return whether it did."""
@@ -100,7 +96,7 @@ class Checks:
         if reason := self._fault(candidate, nuggets):
             self.dropped[reason] += 1
             return False
-        self.drafts.append(_draft(candidate, nuggets, self._by))
+        self.drafts.append(_draft(candidate, nuggets, self.by))
         return True
 
     def _fault(self, candidate: Candidate, nuggets: Sequence[Nugget]) -> str:
@@ -111,13 +107,12 @@ class Checks:
             facts = (*regions, *sorted(fold(phrase) for nugget in nuggets for phrase in nugget.any))
             if facts in self._facts:
                 return "repetitions"
-        vector = np.asarray(self._embed(candidate.question), dtype=np.float32)
+        vector = np.asarray(self.embed(candidate.question), dtype=np.float32)
         if self._vectors and float(np.max(np.stack(self._vectors) @ vector)) >= SAME_QUESTION:
             return "repetitions"
         if candidate.kind != NEAR_MISS:
-            leaves = self._find(candidate.question)
-            spans = [leaf[:3] for leaf in leaves[:DEPTH]]
-            if not all(any(section.overlaps(*span) for span in spans) for section in candidate.sections):
+            leaves = self.find(candidate.question)[:DEPTH]
+            if not all(any(section.overlaps(*leaf[:3]) for leaf in leaves) for section in candidate.sections):
                 return f"regions that no search of {DEPTH} leaves reaches"
             self._facts.add(facts)
         self._vectors.append(vector)
