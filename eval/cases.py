@@ -20,7 +20,11 @@ class BadCasesError(RagError):
     code = "bad_cases"
 
 
-class Evidence(BaseModel):
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True)
+
+
+class Evidence(_Value):
     """A place that holds the answer.
 
     Attributes:
@@ -29,27 +33,23 @@ class Evidence(BaseModel):
         text: what stands there, as the data set's makers extracted it.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True)
-
     doc: Text
     page_index: int = Field(ge=0)
     text: Text
 
 
-class GivenPage(BaseModel):
+class GivenPage(_Value):
     """A web page that came with the question; the answer is looked for in these instead of in a corpus.
 
     Attributes:
         html: the page as it was fetched.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True)
-
     url: str
     html: str
 
 
-class Nugget(BaseModel):
+class Nugget(_Value):
     """A fact that an answer should hold.
 
     Attributes:
@@ -57,14 +57,12 @@ class Nugget(BaseModel):
         any: the phrasings that count for it; without one, only a judge can tell whether an answer has it.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True)
-
     text: Text
     vital: bool
     any: tuple[Text, ...] = ()
 
 
-class Region(BaseModel):
+class Region(_Value):
     """A stretch of a document on the topic: from `quote_start` to the end of `quote_end`.
 
     Attributes:
@@ -72,15 +70,13 @@ class Region(BaseModel):
         text: the stretch itself, of documents whose text depends on the reader, as PDFs and tables; else empty.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True)
-
     doc: Text
     quote_start: Text
     quote_end: Text
     text: str = ""
 
 
-class Case(BaseModel):
+class Case(_Value):
     """One question. A field that is absent is unknown; unknown keys are ignored.
 
     Attributes:
@@ -95,8 +91,6 @@ class Case(BaseModel):
         nuggets: the facts that a good answer holds.
         regions: what may be quoted as on the question's topic.
     """
-
-    model_config = ConfigDict(frozen=True, strict=True)
 
     id: Text
     question: Text

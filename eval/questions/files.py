@@ -12,7 +12,6 @@ import csv
 import gzip
 import io
 import json
-import re
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -142,11 +141,14 @@ def check_whole(path: Path) -> None:
             pass
 
 
-def first_key(path: Path) -> str:
-    """Return the first key of a file that begins as a JSON object; empty for any other file."""
+def beginning(path: Path) -> str:
+    """Return some first characters of a file, the first of which is not blank.
+
+    Raises:
+        BadCasesError: the file cannot be read, is damaged or not text.
+    """
     with _opened(path) as stream:
-        found = re.match(rb'\s*\{\s*"(\w+)"', stream.peek())
-        return found[1].decode() if found else ""
+        return stream.peek().decode(errors="replace").lstrip()
 
 
 def whole_json(path: Path, kind: type[Value], title: str) -> Value:

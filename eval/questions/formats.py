@@ -8,6 +8,7 @@ The fields of a row are named as `Case` names them, their aliases as the format 
 import ast
 import json
 import tokenize
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
@@ -22,28 +23,18 @@ from eval.rows import UNKNOWN
 def _texts(value: object) -> object:
     """Return a list that was written as text, in JSON or in Python's spelling, as a list; anything else as it is.
 
-    Raises:
-        ValueError: the text is not a list. Lists that numpy printed have no commas and would be read as one long text.
+    Lists that numpy printed have no commas: Python would join their texts to one long text, so they are refused.
     """
     if not isinstance(value, str):
         return [] if value is None else value
-    try:
-        return _parsed(value) if value.strip() else []
-    except (ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError) as error:
-        raise ValueError('should be a list of texts, e.g. ["one", "two"]') from error
-
-
-def _parsed(value: str) -> list[Any]:
-    try:
-        found = json.loads(value)
-    except ValueError:
-        found = ast.literal_eval(value.strip())
-        tokens = tokenize.generate_tokens(StringIO(value).readline)
-        if sum(token.type == tokenize.STRING for token in tokens) != len(found):
-            raise
-    if isinstance(found, list):
-        return found
-    raise ValueError(type(found).__name__)
+    with suppress(ValueError):
+        return json.loads(value or "[]")
+    with suppress(ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError):
+        found = ast.literal_eval(value.strip() or "[]")
+        tokens = [token.type for token in tokenize.generate_tokens(StringIO(value).readline)]
+        if tokens.count(tokenize.STRING) == len(found):
+            return found
+    raise ValueError('should be a list of texts, e.g. ["one", "two"]')
 
 
 def _without_blanks(texts: list[str]) -> list[str]:

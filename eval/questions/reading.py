@@ -8,6 +8,7 @@ lines `id TAB question` are TREC's topics. `--format` overrules that.
 """
 
 import argparse
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -16,7 +17,7 @@ from eval.argument_types import whole_number
 from eval.cases import BadCasesError, Case
 from eval.progress_bar import tell
 from eval.questions import trec
-from eval.questions.files import Record, check_whole, collect, first_key, records, text_lines
+from eval.questions.files import Record, beginning, check_whole, collect, records
 from eval.questions.formats import FORMATS, Format
 from eval.questions.whole_files import WHOLE, WholeFormat
 
@@ -103,7 +104,8 @@ def _read(path: Path, format_name: str | None, split: str | None, limit: int | N
     if whole := _whole_format(path, format_name):
         numbered = ((f"Question {number} of {path}", case) for number, case in enumerate(whole.cases(path), start=1))
         return collect(numbered, lambda case, _number: case, str(path))[:limit], f"{whole.title})."
-    if format_name == TREC or (format_name is None and _holds_topics(path)):
+    line = beginning(path).partition("\n")[0]
+    if format_name == TREC or (format_name is None and "\t" in line and not line.startswith(("{", "["))):
         return trec.read_topics(path)[:limit], "TREC topics)."
     return _read_rows(path, format_name, limit)
 
@@ -131,13 +133,8 @@ def _read_rows(path: Path, format_name: str | None, limit: int | None) -> tuple[
 def _whole_format(path: Path, format_name: str | None) -> WholeFormat | None:
     if format_name:
         return WHOLE.get(format_name)
-    key = first_key(path)
-    return next((whole for whole in WHOLE.values() if key in whole.first_keys), None)
-
-
-def _holds_topics(path: Path) -> bool:
-    _, line = next(text_lines(path), ("", ""))
-    return "\t" in line and not line.lstrip().startswith(("{", "["))
+    key = re.match(r'\{\s*"(\w+)"', beginning(path))
+    return next((whole for whole in WHOLE.values() if key and key[1] in whole.first_keys), None)
 
 
 def _recognised(first: Record, path: Path) -> Format:
