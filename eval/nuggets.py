@@ -63,11 +63,6 @@ def is_helpful(vital_recall: float, topic_precision: float) -> bool:
     return vital_recall >= HELPFUL_RECALL and topic_precision >= HELPFUL_PRECISION
 
 
-def word_count(answer: str) -> int:
-    """Return how many words stand between blanks."""
-    return len(_said(answer).split())
-
-
 def fold(text: str) -> str:
     """Return the words in lower case, a blank before, between and after them; soft hyphens join what they part."""
     text = unicodedata.normalize("NFKC", text).replace("\ufffe", "").replace("\u00ad", "")

@@ -1,7 +1,8 @@
 """Draft questions without a language model, from headings, definitions, lists, tables and `key: value` lines.
 
-Flow: `sections.py` -> **here** -> `draft.py`. English only. The words are the documents' own, so such questions are
-easier to find than those of users; what a heading is, the corpus tells: a word that mostly follows "to" is a verb.
+Flow: sections of `draft.py` -> **here** -> `draft.py`. English only. The words are the documents' own, so such
+questions are easier to find than those of users; what a heading is, the corpus tells: a word that mostly follows "to"
+is a verb.
 """
 
 import re
@@ -10,8 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 
 from eval.cases import Nugget
-from eval.drafting.draft import Candidate
-from eval.drafting.sections import Section
+from eval.drafting.draft import Candidate, Section
 from index.documents.sentences import split_sentences
 
 KINDS = ("factual", "how_to", "list")

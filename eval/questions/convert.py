@@ -88,7 +88,7 @@ def _questions(arguments: argparse.Namespace) -> str:
         raise NotConvertedError("There is nothing to convert.", "Name questions, or a run by --run.")
     cases, out = questions_of(arguments), arguments.out
     if arguments.documents:
-        rows = documents_of(arguments.questions, arguments.format)
+        rows = documents_of(arguments.questions, arguments.format).items()
         _write_lines(arguments.documents, [{"doc_id": name, "title": name, "text": text} for name, text in rows])
     if arguments.to == TREC:
         out.mkdir(parents=True, exist_ok=True)

@@ -27,7 +27,7 @@ def _texts(value: object) -> object:
     """
     if not isinstance(value, str):
         return [] if value is None else value
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):
         return json.loads(value or "[]")
     with suppress(ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError):
         found = ast.literal_eval(value.strip() or "[]")

@@ -84,14 +84,14 @@ def read_questions(
     return cases
 
 
-def documents_of(path: Path, format_name: str | None = None) -> Iterator[tuple[str, str]]:
-    """Return name and text of each document that questions come with.
+def documents_of(path: Path, format_name: str | None = None) -> dict[str, str]:
+    """Return the documents that questions come with, by name.
 
     Raises:
         BadCasesError: none come with them.
     """
     if whole := _whole_format(path, format_name):
-        return whole.documents(path)
+        return whole.read(path)[1]
     raise BadCasesError(f"No documents come with {path}.", "Only SQuAD's and Doc2Dial's files bring them.")
 
 
@@ -102,7 +102,7 @@ def _read(path: Path, format_name: str | None, split: str | None, limit: int | N
     if split is not None:
         raise BadCasesError(f"{path} has no splits: it is not a folder.", "Leave --split out, or name a BEIR folder.")
     if whole := _whole_format(path, format_name):
-        numbered = ((f"Question {number} of {path}", case) for number, case in enumerate(whole.cases(path), start=1))
+        numbered = ((f"Question {number} of {path}", case) for number, case in enumerate(whole.read(path)[0], start=1))
         return collect(numbered, lambda case, _number: case, str(path))[:limit], f"{whole.title})."
     line = beginning(path).partition("\n")[0]
     if format_name == TREC or (format_name is None and "\t" in line and not line.startswith(("{", "["))):

@@ -7,15 +7,18 @@ taken, with the agent's answer and the spans behind it: later turns mean nothing
 left out, and so are first turns that the agent answers by a question.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import AliasChoices, BaseModel, Field
 
-from eval.cases import BadCasesError, Case, Nugget, Text
+from eval.cases import BadCasesError, Case, Nugget, Region, Text
 from eval.nuggets import fold, name_region
 from eval.questions.files import whole_json
+
+Read = tuple[list[Case], dict[str, str]]
 
 
 class _Answer(BaseModel):
@@ -37,10 +40,6 @@ class _Paragraph(BaseModel):
 class _Article(BaseModel):
     title: Text
     paragraphs: tuple[_Paragraph, ...]
-
-    @property
-    def text(self) -> str:
-        return "\n\n".join(paragraph.context for paragraph in self.paragraphs) + "\n"
 
 
 class _Squad(BaseModel):
@@ -86,41 +85,49 @@ class _Documents(BaseModel):
     doc_data: dict[str, dict[str, _Document]]
 
 
-def _squad_cases(path: Path) -> Iterator[Case]:
+def _read_squad(path: Path) -> Read:
+    cases, documents = [], {}
     for article in whole_json(path, _Squad, "SQuAD").data:
-        folded = fold(article.text)
+        documents[article.title] = "\n\n".join(paragraph.context for paragraph in article.paragraphs) + "\n"
+        folded = fold(documents[article.title])
         for paragraph in article.paragraphs:
             region = name_region(paragraph.context, folded, article.title)
-            for row in paragraph.qas:
-                if row.is_impossible or not row.answers:
-                    yield Case(id=row.id, question=row.question, answer=None, category="near_miss")
-                    continue
-                answers = tuple(dict.fromkeys(answer.text for answer in row.answers))
-                yield Case(
-                    id=row.id,
-                    question=row.question,
-                    answer=answers[0],
-                    alternatives=answers[1:],
-                    relevant_docs=(article.title,),
-                    reference_context=paragraph.context,
-                    category="factual",
-                    nuggets=(Nugget(text=answers[0], vital=True, any=answers),),
-                    regions=(region,) if region else (),
-                )
+            cases += [_squad_case(row, article.title, paragraph.context, region) for row in paragraph.qas]
+    return cases, documents
 
 
-def _squad_documents(path: Path) -> Iterator[tuple[str, str]]:
-    return ((article.title, article.text) for article in whole_json(path, _Squad, "SQuAD").data)
+def _squad_case(row: _Question, title: str, context: str, region: Region | None) -> Case:
+    if row.is_impossible or not row.answers:
+        return Case(id=row.id, question=row.question, answer=None, category="near_miss")
+    answers = tuple(dict.fromkeys(answer.text for answer in row.answers))
+    return Case(
+        id=row.id,
+        question=row.question,
+        answer=answers[0],
+        alternatives=answers[1:],
+        relevant_docs=(title,),
+        reference_context=context,
+        category="factual",
+        nuggets=(Nugget(text=answers[0], vital=True, any=answers),),
+        regions=(region,) if region else (),
+    )
 
 
-def _dialogue_cases(path: Path) -> Iterator[Case]:
-    documents = _beside(path)
+def _read_doc2dial(path: Path) -> Read:
+    beside = sorted(path.parent.glob("*doc2dial_doc.json"))
+    if not beside:
+        raise BadCasesError(f"There is no *doc2dial_doc.json beside {path}.", "Put the data set's documents there.")
+    documents: dict[str, _Document] = {}
+    for domain in whole_json(beside[0], _Documents, "Doc2Dial").doc_data.values():
+        documents |= domain
+    cases = []
     for group in whole_json(path, _Dialogues, "Doc2Dial").dial_data.values():
-        dialogues = group if isinstance(group, list) else [one for several in group.values() for one in several]
+        dialogues = group if isinstance(group, list) else chain.from_iterable(group.values())
         for dialogue in dialogues:
             user, agent, *_ = (*dialogue.turns, None, None)
             if user and agent and user.role == "user" and agent.da.startswith("respond"):
-                yield _dialogue_case(dialogue, user.utterance, agent, documents)
+                cases.append(_dialogue_case(dialogue, user.utterance, agent, documents))
+    return cases, {name: document.doc_text for name, document in documents.items()}
 
 
 def _dialogue_case(dialogue: _Dialogue, question: str, agent: _Turn, documents: dict[str, _Document]) -> Case:
@@ -133,49 +140,33 @@ def _dialogue_case(dialogue: _Dialogue, question: str, agent: _Turn, documents: 
             names.append(name)
             spans.append(span.text_sp.strip())
             regions.append(name_region(span.text_sec or span.text_sp, fold(document.doc_text), name))
-    about: dict[str, Any] = {"id": dialogue.dial_id, "question": question, "category": dialogue.domain or None}
-    if not spans:
-        return Case(answer=None, **about)
     return Case(
-        answer=agent.utterance,
+        id=dialogue.dial_id,
+        question=question,
+        category=dialogue.domain or None,
+        answer=agent.utterance if spans else None,
         relevant_docs=tuple(dict.fromkeys(names)),
         reference_contexts=tuple(spans),
         nuggets=tuple(Nugget(text=text, vital=True, any=(text,)) for text in spans),
         regions=tuple(dict.fromkeys(region for region in regions if region)),
-        **about,
     )
 
 
-def _dialogue_documents(path: Path) -> Iterator[tuple[str, str]]:
-    return ((name, document.doc_text) for name, document in _beside(path).items())
-
-
-def _beside(path: Path) -> dict[str, _Document]:
-    """Return the documents of a file of dialogues, by name; they stand in a file beside it."""
-    beside = sorted(path.parent.glob("*doc2dial_doc.json"))
-    if not beside:
-        raise BadCasesError(f"There is no *doc2dial_doc.json beside {path}.", "Put the data set's documents there.")
-    domains = whole_json(beside[0], _Documents, "Doc2Dial").doc_data.values()
-    return {name: document for domain in domains for name, document in domain.items()}
-
-
 class WholeFormat(NamedTuple):
-    """How a file that is one JSON value is read. Both functions raise BadCasesError, where the file is another's.
+    """How a file that is one JSON value is read.
 
     Attributes:
         title: as people know it.
         first_keys: by which the file is recognised: it begins with one of them.
-        cases: yields the questions.
-        documents: yields name and text of each document that they are about.
+        read: returns the questions, and by their names the documents that they are about. It raises BadCasesError.
     """
 
     title: str
     first_keys: frozenset[str]
-    cases: Callable[[Path], Iterator[Case]]
-    documents: Callable[[Path], Iterator[tuple[str, str]]]
+    read: Callable[[Path], Read]
 
 
 WHOLE = {
-    "squad": WholeFormat("SQuAD", frozenset({"version", "data"}), _squad_cases, _squad_documents),
-    "doc2dial": WholeFormat("Doc2Dial", frozenset({"dial_data"}), _dialogue_cases, _dialogue_documents),
+    "squad": WholeFormat("SQuAD", frozenset({"version", "data"}), _read_squad),
+    "doc2dial": WholeFormat("Doc2Dial", frozenset({"dial_data"}), _read_doc2dial),
 }

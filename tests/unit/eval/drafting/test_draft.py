@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from eval.cases import Nugget
-from eval.drafting.draft import DEPTH, NEAR_MISS, Candidate, Checks, Leaf
-from eval.drafting.sections import Section
+from eval.drafting.draft import DEPTH, NEAR_MISS, Candidate, Checks, Leaf, Section
 from tests.unit.eval.drafting.documents import section
 
 KETTLE = section("Tar kettle")

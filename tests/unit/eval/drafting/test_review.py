@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from eval.cases import case_lines
+from eval.drafting.command import review
 from eval.drafting.draft import Checks, Draft
-from eval.drafting.review import review, write
 from eval.questions.files import read_cases
 from tests.unit.eval.drafting.test_draft import candidate, checks
 
@@ -20,7 +21,7 @@ def path(tmp_path: Path) -> Path:
         ("How long?", "all day long"),
     ]:
         assert made.take(candidate(question, phrase))
-    write(tmp_path / "q.jsonl", made.drafts)
+    (tmp_path / "q.jsonl").write_text(case_lines(made.drafts))
     return tmp_path / "q.jsonl"
 
 

@@ -1,6 +1,6 @@
 """Sections are what stands under one heading, and the scorer finds the regions that name them."""
 
-from eval.drafting.sections import MAX_CHARS
+from eval.drafting.draft import MAX_CHARS
 from eval.nuggets import find_region, fold
 from tests.unit.eval.drafting.documents import GUIDE, section, sections, stored
 
